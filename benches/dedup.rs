@@ -1,4 +1,4 @@
-//! The set alone: URLs that are canonical already go in.
+//! The set alone, on URLs that are canonical already.
 
 #![allow(missing_docs, reason = "of what criterion's macros make")]
 
@@ -29,7 +29,7 @@ fn dedup(criterion: &mut Criterion) {
         };
         assert_eq!(distinct(), corpus.truth.distinct);
         let mut group = stage(criterion, "dedup", &corpus);
-        // The set knows no backend; the name keeps its three parts.
+        // The set has no backend; the name keeps its three parts.
         group.bench_function(id(Backend::best(), &corpus), |bencher| bencher.iter(distinct));
     }
 }

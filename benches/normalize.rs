@@ -1,4 +1,4 @@
-//! From lines to canonical URLs, one by one in place and as a column.
+//! From lines to canonical URLs: one by one in place, and as a column.
 
 #![allow(missing_docs, reason = "of what criterion's macros make")]
 

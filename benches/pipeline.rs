@@ -1,4 +1,4 @@
-//! The whole job, as a process: from a file in the page cache to a file.
+//! The whole job as a process, from a file in the page cache to a file.
 
 #![allow(missing_docs, reason = "of what criterion's macros make")]
 
@@ -11,7 +11,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use measure::{Corpus, Kind, id, stage};
 use uniqurl::Backend;
 
-/// Enough for the start of a process to vanish beside it.
+/// Enough to make the start of the process negligible.
 const BYTES: u64 = 64_000_000;
 
 fn pipeline(criterion: &mut Criterion) {

@@ -37,7 +37,8 @@ fn is_clean(criterion: &mut Criterion) {
         };
         let normalizer = Normalizer::new(&Profile::CRAWL);
         let scalar = count(&normalizer.clone().with_backend(Backend::Scalar));
-        // A canonical URL may be called dirty, but a corpus of canonical ones is for the fast path.
+        // The scanner may call a canonical URL dirty, but on a canonical corpus it should prove the
+        // URLs clean.
         let canonical = corpus.truth.lines - corpus.truth.dirty;
         assert!(scalar <= canonical && scalar >= canonical * 9 / 10, "{scalar} of {canonical}");
         for backend in Backend::available() {

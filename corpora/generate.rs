@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     };
     match run(&options) {
         Ok(()) => ExitCode::SUCCESS,
-        // `corpus ... | head` is no failure of ours.
+        // `corpus ... | head` is not an error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("corpus: {error}");

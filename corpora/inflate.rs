@@ -23,7 +23,7 @@ archive          writes a WARC file with a member for each URL of a list, and a 
                  bytes in each
 list             writes the list as one gzip member";
 
-/// Bytes of members that a thread takes at a time.
+/// Bytes of members that a thread takes at once.
 const SHARE: u64 = 1 << 20;
 
 fn main() -> io::Result<()> {
@@ -41,7 +41,7 @@ fn main() -> io::Result<()> {
     }
 }
 
-/// Where shares of whole members begin, and the end of the file.
+/// The offsets at which shares of whole members begin, and the end of the file.
 fn shares(file: &str) -> io::Result<Vec<u64>> {
     let mut bytes = Vec::new();
     File::open(file)?.read_to_end(&mut bytes)?;
@@ -106,7 +106,7 @@ fn tell(begun: Instant, bytes: u64) {
 
 fn archive(urls: &str, body: usize, file: &str) -> io::Result<()> {
     let mut out = BufWriter::new(File::create(file)?);
-    // A page is made of the links that come next in the list.
+    // A page holds the next links of the list.
     let urls: Vec<String> = BufReader::new(File::open(urls)?).lines().collect::<io::Result<_>>()?;
     for (n, url) in urls.iter().enumerate() {
         let mut page = String::from("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n");

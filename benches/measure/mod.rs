@@ -26,7 +26,7 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// So many bytes of that kind, always of the same seed.
+    /// A corpus of this kind and size, always with the same seed.
     pub fn new(kind: Kind, bytes: u64) -> Self {
         let (bytes, truth) = generator::in_memory(kind, 1, generator::Amount::Bytes(bytes));
         let mut lines = Vec::new();

@@ -30,7 +30,7 @@ fuzz_target!(|data: &[u8]| {
         let name = (other.profile().name(), other.backend().name());
         assert_eq!(answer(|out| other.normalize(url, out)), of_url, "{name:?}");
         assert_eq!(answer(|out| other.normalize_target(url, out)), of_target, "{name:?}: target");
-        // A proof, so no scanner may claim it of anything else.
+        // `is_clean` is a proof, so no scanner may claim it of any other URL.
         if other.is_clean(url) {
             assert_eq!(of_url, (Outcome::Canonical, url.to_vec()), "{name:?}: clean");
         }

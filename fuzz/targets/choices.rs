@@ -11,7 +11,7 @@ use uniqurl::{
 };
 use uniqurl_formats::record::{Context, Format, Records};
 
-/// The rules that this text asks for; none where it is refused.
+/// The rules that this text describes, or None if it is refused.
 fn rules(choice: u8, text: &[u8]) -> Option<Normalizer> {
     let words = || std::str::from_utf8(text).ok();
     match choice % 4 {

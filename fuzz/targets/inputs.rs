@@ -1,5 +1,5 @@
-//! Hostile files: whatever they claim to be, the run ends in a result or an error, two runs give the
-//! same, and the accounting adds up.
+//! Hostile files: whatever they claim to be, a run ends in a result or an error, two runs agree,
+//! and the accounting adds up.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -99,7 +99,7 @@ fn subject(choice: usize) -> (Normalizer, Second) {
     (library, second)
 }
 
-/// The canonical form, or all codes and where the first trouble starts, where that is said.
+/// The canonical form, or all codes and the start of the first trouble, if it is known.
 type Answer = Result<Vec<u8>, (BTreeSet<&'static str>, Option<usize>)>;
 
 fn library(normalize: impl Fn(&mut Vec<u8>) -> Outcome, knows_places: bool) -> Answer {

@@ -12,7 +12,7 @@ use uniqurl_engine::{InputFormat, Job, JobPlan, Sinks, Watch, run};
 use uniqurl_formats::input;
 use uniqurl_formats::record;
 
-/// Longer files are left alone: some bytes unpack to gigabytes.
+/// Longer files are skipped: some bytes unpack to gigabytes.
 const MOST: u64 = 1 << 20;
 
 #[derive(Clone, Copy)]
@@ -27,7 +27,7 @@ const PACKINGS: [Compression; 4] =
     [Compression::Gzip, Compression::Zstd, Compression::Bzip2, Compression::Xz];
 
 impl Compression {
-    /// One member, by a fast encoder.
+    /// Packs one member with a fast encoder.
     fn pack(self, bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         let read = match self {
@@ -59,7 +59,7 @@ impl Compression {
         }
     }
 
-    /// All members, by the decoder's own loop over them.
+    /// Unpacks all members with the decoder's own loop.
     fn unpack(self, file: &[u8]) -> std::io::Result<Vec<u8>> {
         let mut out = Vec::new();
         match self {
@@ -90,7 +90,7 @@ fn gunzip(file: &[u8], out: &mut Vec<u8>) -> std::io::Result<usize> {
     }
 }
 
-/// The lines of a file under simple string comparison, or that the run failed.
+/// The lines of a file under simple string comparison, or the error of the run.
 fn lines(file: &[u8], threads: usize) -> Result<Vec<u8>, String> {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("input");
@@ -113,7 +113,7 @@ fuzz_target!(|data: &[u8]| {
     let Some((&choice, data)) = data.split_first() else { return };
     if choice % 2 == 0 {
         let packing = PACKINGS[usize::from(choice >> 1) % PACKINGS.len()];
-        // So that it is nothing that is packed itself.
+        // A prefix, so that the data is not itself a packed file.
         let text = [b"-", data].concat();
         let members = usize::from(choice >> 3) % 4 + 1;
         let cut = |n: usize| text.len() * n / members;

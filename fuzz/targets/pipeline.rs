@@ -13,7 +13,7 @@ use uniqurl_engine::{
 };
 use uniqurl_formats::{input, record};
 
-/// The lines of `text` by their bytes.
+/// The lines of `text` sorted by bytes.
 fn sorted(text: &[u8]) -> Vec<u8> {
     let mut lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
     lines.sort();
@@ -26,7 +26,7 @@ fuzz_target!(|data: &[u8]| {
     let profile = Profile::ALL[choice % Profile::ALL.len()];
     let choice = choice / Profile::ALL.len();
     let order = [SetOrder::First, SetOrder::Sorted, SetOrder::None][choice % 3];
-    // Marks of byte order and of compression are a matter of files, not of lines.
+    // Byte-order and compression marks belong to files, not to lines.
     let marks: [&[u8]; 5] =
         [b"\xEF\xBB\xBF", b"\x1F\x8B", b"\x28\xB5\x2F\xFD", b"\xFD7zXZ", b"BZh"];
     if marks.iter().any(|mark| list.starts_with(mark)) || list.get(1..4) == Some(b"\x2A\x4D\x18") {
@@ -91,7 +91,7 @@ fuzz_target!(|data: &[u8]| {
         inputs
     };
     let inputs = file("list", list);
-    // The first line is of no other kind of file, and under no profile one of the others.
+    // The first line fits no other file format, and equals no other line under any profile.
     let head = b"seen:///first/line/of/all\n".as_slice();
     let seen_lines = lines[..earlier].iter().flat_map(|line| [*line, b"\n"].concat());
     let inputs_before = match earlier {

@@ -1,5 +1,5 @@
-//! Every format on hostile bytes: spans lie in their buffers, records stand in order, and where there is a
-//! second reader, it reads the same. The first byte chooses the format and the base.
+//! Every format on hostile bytes: spans lie in their buffers, records are in order, and a second
+//! reader, if there is one, agrees. The first byte chooses the format and the base.
 #![no_main]
 
 #[allow(dead_code)]
@@ -93,7 +93,7 @@ fn json(pointer: &str, known: &Known, line: &[u8]) -> Option<Holds> {
 
 fuzz_target!(|data: &[u8]| {
     let Some((&choice, chunk)) = data.split_first() else { return };
-    // The pipeline takes a mark at the start of an input away.
+    // The pipeline removes a byte-order mark at the start of an input.
     let chunk = chunk.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(chunk);
     let choice = usize::from(choice);
     let (name, format) = (NAMES[choice % NAMES.len()], &FORMATS[choice % NAMES.len()]);

@@ -1,4 +1,4 @@
-//! Columns in and out over the Arrow PyCapsule interface: no library of Arrow is asked for by name.
+//! Columns in and out over the Arrow PyCapsule interface: no Arrow library is imported by name.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::normalizer::Url;
 use crate::piece::{self, bytes_of};
 use crate::pieces::Normalized;
 
-/// Rows of an iterable between two looks for signals.
+/// Rows of an iterable between two checks for signals.
 const LOOK: usize = 1 << 16;
 
 /// The chunks of a column: an array, a chunked array, a series, or a table of one column.
@@ -85,7 +85,7 @@ fn of_values(values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
         let why = format!("{class} is one URL and no column; normalize takes it");
         return Err(PyTypeError::new_err(why));
     }
-    // It goes over its names. Before version 2.2 of pandas a table does, too.
+    // Iterating it gives its names. Before pandas 2.2 this includes tables.
     if values.hasattr("keys")? {
         return Err(PyTypeError::new_err(format!("{class} has keys; name the column under one")));
     }
@@ -120,7 +120,7 @@ fn of_values(values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     })
 }
 
-/// Whether Arrow knows it as a column.
+/// Whether Arrow can read it as a column.
 pub fn is_column(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(is_arrow(object)? || older_array(object)?.is_some())
 }
@@ -142,7 +142,7 @@ fn of_reader(reader: &Bound<'_, PyAny>) -> PyResult<PyArrayReader> {
     Ok(PyArrayReader::new(Box::new(ArrayIterator::new(chunks, field))))
 }
 
-/// The array of a series of pandas before version 3, or such an array itself.
+/// The array of a series of pandas before version 3, or such an array.
 fn older_array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let array = object.getattr_opt("array")?.unwrap_or_else(|| object.clone());
     Ok(array.hasattr("__arrow_array__")?.then_some(array))
@@ -264,7 +264,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Of a column of this field.
+    /// The columns for an input column of this field.
     pub fn new(of: &Field, done: Normalized, keys: Option<Keys>) -> Self {
         let Normalized { kind, canonical, reject, tally, .. } = done;
         let is_ordered = of.dict_is_ordered() == Some(true);
@@ -359,12 +359,12 @@ impl Columns {
     }
 }
 
-/// An answer holds buffers of Arrow, for which PyArrow has its pickles.
+/// The error for pickling an answer: it holds Arrow buffers, for which PyArrow has pickles.
 pub fn not_pickled(class: &str, instead: &str) -> PyErr {
     PyTypeError::new_err(format!("a {class} is not pickled; {instead}"))
 }
 
-/// Terms of an accounting, and how often each code occurred.
+/// The terms of an accounting, and the count of each code.
 pub fn accounting<'py>(
     py: Python<'py>,
     terms: &[(&str, u64)],
@@ -394,7 +394,7 @@ fn stream<'py>(
     to_stream_pycapsule(py, Box::new(reader), None)
 }
 
-/// Whether values of a column are text, and not bytes.
+/// Whether values of a column are text rather than bytes.
 pub fn is_text(kind: &DataType) -> bool {
     match kind {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,

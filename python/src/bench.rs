@@ -11,7 +11,7 @@ use crate::arrow::chunks_of;
 use crate::errors::{self, guarded};
 use crate::rules::Rules;
 
-/// Seconds that `normalize_batch` of the library takes for a column of type string, `rounds` times
+/// Seconds that the library's `normalize_batch` takes for a column of type string, `rounds` times
 /// with one batch.
 #[pyfunction]
 #[pyo3(name = "_library_seconds")]

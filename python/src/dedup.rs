@@ -108,7 +108,7 @@ fn state_name(state: InputState) -> &'static str {
     }
 }
 
-/// The formats of files.
+/// The formats of input files.
 const OF_FILES: &str = "auto, lines, target, text, clf, combined, vhost, log:FORMAT, w3c, elb, alb, \
                         cloudfront, haproxy, ws:N, csv:COL, tsv:COL, json:POINTER, cdx, cdxj, warc, wat, \
                         wat:links and arc";
@@ -183,12 +183,12 @@ pub fn dedup(
     })
 }
 
-/// One input, or the several that an iterable goes over.
+/// One input, or the items of an iterable.
 fn several<'py>(inputs: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     if is_path(inputs)? || is_column(inputs)? {
         return Ok(vec![inputs.clone()]);
     }
-    // It goes over its names. Before version 2.2 of pandas a table does, too.
+    // Iterating it gives its names. Before pandas 2.2 this includes tables.
     if !inputs.hasattr("__iter__")? || inputs.hasattr("keys")? {
         let class = inputs.get_type().name()?;
         let why =
@@ -205,7 +205,7 @@ fn is_path(input: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(input.is_instance_of::<PyString>() || input.hasattr("__fspath__")?)
 }
 
-/// Text, where the rules write nothing but ASCII.
+/// Text if the rules write only ASCII.
 fn kind_of(wish: &Wish) -> DataType {
     if wish.rules.writes_any_byte(wish.key) { DataType::LargeBinary } else { DataType::LargeUtf8 }
 }
@@ -244,7 +244,7 @@ fn of_files(py: Python<'_>, wish: &Wish, paths: &[PathBuf]) -> PyResult<Deduplic
     made(py, wish, lines, tally, files.chain(missing).collect())
 }
 
-/// Why there is no set of columns.
+/// Reasons for failing to make a set of columns.
 enum Trouble {
     Column(PyErr),
     Set(SetFull),
@@ -307,7 +307,8 @@ fn made(
     Ok(Deduplicated { urls, tally, files })
 }
 
-/// Adds canonical forms to the set and the new ones to the lines; gives the number of those.
+/// Adds canonical forms to the set and the new ones to the lines, and returns the number of new
+/// ones.
 ///
 /// By the first law none is rejected.
 fn insert(

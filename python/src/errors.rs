@@ -13,9 +13,9 @@ use uniqurl_formats::input::{InputError, Trouble};
 
 use crate::{interrupt, threads};
 
-/// Runs `work`, and makes an exception of a panic: none may cross the boundary.
+/// Runs `work` and turns a panic into an exception: no panic may cross the boundary.
 ///
-/// PyO3 would raise its own `PanicException`, which is no `Exception`: it would pass by every
+/// PyO3 would raise its own `PanicException`, which is not an `Exception`, so it would escape every
 /// `except Exception` of a caller.
 pub fn guarded<T>(py: Python<'_>, work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
@@ -76,7 +76,7 @@ fn codes_first(codes: &Py<PyAny>, py: Python<'_>) -> Option<String> {
     codes.bind(py).get_item(0).and_then(|code| code.extract()).ok()
 }
 
-/// An argument that means nothing.
+/// A wrong argument.
 pub fn usage(py: Python<'_>, message: impl std::fmt::Display) -> PyErr {
     exception(py, "UsageError", ("usage", message.to_string()))
 }

@@ -1,5 +1,5 @@
-//! Work that Ctrl-C ends: it goes on in a thread of its own, and the one that asked for it waits and
-//! looks for signals.
+//! Work that Ctrl-C can end: it runs in a thread of its own while the calling thread waits and
+//! checks for signals.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-/// How often the waiting thread looks for signals.
+/// The interval at which the waiting thread checks for signals.
 const LOOK: Duration = Duration::from_millis(25);
 
 /// How long it waits for work that is to end. Work still running then, a step of a sort or a read
@@ -27,7 +27,7 @@ pub fn run<T: Send + 'static>(
     let (sender, mut receiver) = sync_channel(1);
     let thread = thread::Builder::new().name("uniqurl".into()).spawn(move || {
         let made = catch_unwind(AssertUnwindSafe(work));
-        // Nobody is there any more if it took too long.
+        // The receiver is gone if the work took too long.
         let _ = sender.send(made);
     });
     thread.map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))?;

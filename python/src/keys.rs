@@ -15,14 +15,14 @@ use crate::pieces::{self, Normalized, ROWS, arc};
 use crate::rules::Rules;
 use crate::threads;
 
-/// A column of keys, in chunks of as many rows as those of the canonical forms.
+/// A column of keys, in chunks of the same lengths as those of the canonical forms.
 pub struct Keys {
     pub key: Key,
     pub kind: DataType,
     pub chunks: Vec<ArrayRef>,
 }
 
-/// Adds the keys to a column that was normalized, and cuts its chunks for the threads.
+/// Adds the keys to a normalized column, splitting its chunks among the threads.
 pub fn add(
     rules: &Rules,
     key: Key,
@@ -32,7 +32,7 @@ pub fn add(
 ) -> PyResult<Keys> {
     let (mut canonical, mut reject) = (Vec::new(), Vec::new());
     for (forms, codes) in column.canonical.iter().zip(&column.reject) {
-        // The values of a dictionary are looked at once, whatever the rows.
+        // The values of a dictionary are read once, however many rows there are.
         let most = match forms.data_type() {
             DataType::Dictionary(..) => forms.len(),
             _ => ROWS,
@@ -51,7 +51,7 @@ pub fn add(
     Ok(Keys { key, kind: kind_of(rules, key, &column.kind), chunks })
 }
 
-/// The type of the keys of a column: text, where the rules write nothing but ASCII.
+/// The type of the keys of a column: text if the rules write only ASCII.
 fn kind_of(rules: &Rules, key: Key, column: &DataType) -> DataType {
     match column {
         DataType::Dictionary(index, values) => {

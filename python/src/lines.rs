@@ -14,14 +14,14 @@ use crate::pieces::arc;
 /// Values back to back. It is written to as lines, in parts of any size.
 #[derive(Default)]
 pub struct Lines {
-    /// Whether it takes no more.
+    /// Set once it takes no more.
     stop: Arc<AtomicBool>,
     values: Vec<u8>,
     ends: Vec<i64>,
 }
 
 impl Lines {
-    /// None yet; none any more from `stop` on.
+    /// Starts empty, and accepts nothing more once `stop` is set.
     pub fn until(stop: Arc<AtomicBool>) -> Self {
         Self { stop, ..Self::default() }
     }
@@ -42,7 +42,7 @@ impl Lines {
         let value = |(start, end): (i64, i64)| &self.values[start as usize..end as usize];
         places.sort_unstable_by(|a, b| {
             if self.is_stopped() {
-                // Nothing else ends a sort.
+                // Only `stop` ends a sort by a panic.
                 resume_unwind(Box::new("stopped"));
             }
             value(*a).cmp(value(*b))
@@ -53,7 +53,7 @@ impl Lines {
         sorted
     }
 
-    /// The column: of text, or of bytes where they may be anything.
+    /// The column: text, or binary if the values may hold any byte.
     pub fn column(self, kind: &DataType) -> Result<ArrayRef, ArrowError> {
         let mut offsets = Vec::with_capacity(self.ends.len() + 1);
         offsets.push(0);

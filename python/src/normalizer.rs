@@ -19,7 +19,8 @@ use crate::pieces;
 use crate::rules::{self, Rules};
 use crate::threads;
 
-/// A column of fewer bytes and rows is done within a second, and mostly before anybody has pressed Ctrl-C.
+/// A column of fewer bytes and rows takes less than a second, mostly done before anybody presses
+/// Ctrl-C.
 const SHORT: usize = 1 << 20;
 
 /// A profile and what was chosen beside it, made once for many URLs. It can be shared by threads,
@@ -86,7 +87,7 @@ impl Normalizer {
         };
         options.set_item("base", base)?;
         let rules = guarded(py, || {
-            // Relative ones among redirects are read with the base, too.
+            // Relative URLs among redirects are read with the base, too.
             if self.rules.has_redirects() {
                 return Rules::new(py, self.profile.as_deref(), Some(&options));
             }
@@ -283,7 +284,8 @@ pub fn normalize_column(
     column(rules, array, format, key, threads)
 }
 
-/// Normalizes the first columns of the process, one for each way in, and names a type as errors do.
+/// Normalizes the first columns of the process, one for each kind of input, and names a type as
+/// errors do.
 pub fn normalize_first(py: Python<'_>) -> PyResult<()> {
     let url: ArrayRef = Arc::new(StringArray::from(vec!["http://h/"]));
     let stream = Bound::new(py, Column::new("", DataType::Utf8, vec![Arc::clone(&url)]))?;
@@ -327,7 +329,7 @@ pub fn codes(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(all)
 }
 
-/// A URL as it came.
+/// A URL as given.
 pub enum Url<'a, 'py> {
     Text(std::borrow::Cow<'a, str>),
     Bytes(&'a Bound<'py, PyBytes>),

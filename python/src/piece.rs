@@ -37,11 +37,11 @@ use uniqurl_engine::output::Tally;
 use crate::pieces::{self, arc};
 use crate::rules::Rules;
 
-/// Rows that are looked at together: their spans stay in the L1 cache.
+/// Rows processed together: their spans stay in the L1 cache.
 const BLOCK: usize = 1024;
 
-/// Bytes of a block, but for its last value: between blocks it is asked whether to stop, and the slowest of
-/// URLs take a second for so many.
+/// Bytes of a block without its last value. `stop` is checked between blocks, and this many bytes
+/// of the slowest URLs take a second.
 const BLOCK_BYTES: usize = 1 << 20;
 
 /// The result of a piece.
@@ -54,7 +54,7 @@ pub struct Done {
 pub enum Outcome {
     /// Unchanged, and none is rejected.
     Same,
-    /// These.
+    /// The new columns.
     Changed { canonical: ArrayRef, reject: ArrayRef },
 }
 
@@ -91,12 +91,12 @@ pub fn normalize(rules: &Rules, array: &ArrayRef, stop: &AtomicBool) -> PyResult
     }
 }
 
-/// Rows without a canonical form, and the accounting.
+/// Rows without a canonical form, and the counts.
 pub struct Losses {
     pub tally: Tally,
-    /// Rows that are null in the answer and are not in the piece: in order.
+    /// Rows, in order, that are null in the answer but not in the piece.
     nulls: Vec<usize>,
-    /// Rejected rows: in order.
+    /// Rejected rows, in order.
     rejects: Vec<(usize, Told)>,
 }
 
@@ -174,11 +174,11 @@ fn is_blank(url: &[u8]) -> bool {
     }
 }
 
-/// A block of values that are in one buffer.
+/// A block of values in one buffer.
 struct Block<'a> {
     bytes: &'a [u8],
     spans: &'a mut [Span],
-    /// The row of the first one.
+    /// The row of the first value.
     row: usize,
     nulls: Option<&'a NullBuffer>,
 }
@@ -248,7 +248,7 @@ fn of_bytes<T: ByteArrayType>(
     let mut new =
         Rewritten { bytes, old: offsets, values: Vec::new(), offsets: Vec::new(), kept: 0 };
     let (mut spans, mut scratch, mut losses) = (Vec::new(), Scratch::default(), Losses::new());
-    // A value that is longer than 32 bits can say is alone in its piece, and too long.
+    // A value longer than 32 bits can express is alone in its piece, and is too long.
     let place = |offset: &T::Offset| u32::try_from(offset.as_usize() - first).unwrap_or(u32::MAX);
     let (mut row, mut is_same) = (0, true);
     while row < rows {
@@ -282,17 +282,17 @@ fn of_bytes<T: ByteArrayType>(
     Ok(losses.changed(arc(canonical), rows))
 }
 
-/// Values back to back with some of them changed.
+/// Values back to back, with some of them changed.
 struct Rewritten<'a, O> {
-    /// The values as they were, from the first one on.
+    /// The original values, from the first one on.
     bytes: &'a [u8],
-    /// Their offsets.
+    /// The offsets of the original values.
     old: &'a [O],
-    /// The new ones, but for the run that is being kept.
+    /// The new values, without the run of unchanged values in progress.
     values: Vec<u8>,
-    /// Theirs; empty as long as nothing changed.
+    /// The new offsets; empty until a value changes.
     offsets: Vec<O>,
-    /// Where in `bytes` the run begins.
+    /// The start of that run in `bytes`.
     kept: usize,
 }
 
@@ -301,7 +301,7 @@ impl<O: OffsetSizeTrait> Rewritten<'_, O> {
         self.offsets.is_empty()
     }
 
-    /// Where in `bytes` a row begins.
+    /// The start of a row in `bytes`.
     fn place(&self, row: usize) -> usize {
         self.old[row].as_usize() - self.old[0].as_usize()
     }
@@ -380,7 +380,7 @@ fn of_views<T: ByteViewType>(
                 Value::New(url) => url,
                 Value::None => b"",
             };
-            // Every length and offset of a piece fits, and so does the number of its buffers.
+            // Lengths, offsets and the number of buffers of a piece all fit.
             let view = make_view(value, buffers.len() as u32, fresh.len() as u32);
             new.get_or_insert_with(|| of_values(views, array.nulls()))[row] = view;
             if Long::of(view).is_some() {
@@ -402,7 +402,7 @@ fn of_values(views: &[u128], nulls: Option<&NullBuffer>) -> Vec<u128> {
     views.iter().zip(nulls).map(|(view, is_valid)| if is_valid { *view } else { 0 }).collect()
 }
 
-/// Where a view points to.
+/// The target of a view.
 struct Long {
     buffer: usize,
     span: Span,
@@ -424,8 +424,9 @@ fn short(view: &[u8; 16]) -> &[u8] {
     &view[4..][..usize::from(view[0])]
 }
 
-/// Each distinct value once. Values that become one are one in the new dictionary. Of more values than
-/// rows only those that a row has are looked at: DuckDB and others send all of them again with each chunk.
+/// Each distinct value once. Values that become equal share one entry of the new dictionary. If
+/// there are more values than rows, only used values are read: DuckDB and others send all of them
+/// with each chunk.
 fn of_dictionary<K: ArrowDictionaryKeyType>(
     rules: &Rules,
     array: &DictionaryArray<K>,

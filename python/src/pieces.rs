@@ -1,4 +1,4 @@
-//! A column in pieces: cut for the threads, and joined again where nothing changed.
+//! A column in pieces: split among the threads, and joined again where nothing changed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -18,7 +18,7 @@ use crate::records;
 use crate::rules::Rules;
 use crate::threads;
 
-/// Rows of a piece: enough that a piece costs nothing, few enough that all threads get some.
+/// Rows of a piece: enough to make its overhead negligible, few enough to give all threads work.
 pub const ROWS: usize = 1 << 17;
 
 /// Most bytes of a piece without its last value, and of the text that may precede its values.
@@ -34,7 +34,7 @@ pub struct Normalized {
     pub canonical: Vec<ArrayRef>,
     pub reject: Vec<ArrayRef>,
     pub tally: Tally,
-    /// Whether all is as it was.
+    /// Whether nothing changed.
     pub is_same: bool,
 }
 
@@ -113,7 +113,7 @@ impl Normalized {
     }
 }
 
-/// A column `reject` of rows that have no codes.
+/// A column `reject` for rows without codes.
 pub fn no_rejects(rows: usize) -> ArrayRef {
     static PIECE: OnceLock<ArrayRef> = OnceLock::new();
     if rows > ROWS {
@@ -133,16 +133,16 @@ fn rows_of_piece(rules: &Rules, array: &dyn Array, start: usize) -> usize {
         DataType::LargeBinary => by_offsets(array.as_binary::<i64>(), start, most),
         DataType::Utf8View => by_views(array.as_string_view(), start, most),
         DataType::BinaryView => by_views(array.as_binary_view(), start, most),
-        // Where they are records, they are spelled out in each row.
+        // If the values are records, each row gets its own copy.
         DataType::Dictionary(..) if rules.format.is_some() => {
             by_values(array.slice(start, most).as_ref())
         }
-        // Its values are looked at once, whatever the rows.
+        // Its values are read once, however many rows there are.
         _ => rest,
     }
 }
 
-/// Bytes of the values of a column, but for those that are within views.
+/// Bytes of the values of a column, except those inside views.
 pub fn bytes_in(array: &dyn Array) -> usize {
     fn between<O: ArrowNativeType>(offsets: &[O]) -> usize {
         offsets[offsets.len() - 1].as_usize() - offsets[0].as_usize()

@@ -1,5 +1,5 @@
-//! A column whose values are records of a line format, as those of a log: where the URL is in each is
-//! the library's to say.
+//! A column whose values are records of a line format, as in a log: the library finds the URL in
+//! each.
 
 use std::sync::atomic::AtomicBool;
 
@@ -15,7 +15,7 @@ use crate::piece::{Done, Losses, bytes_of, fault};
 use crate::pieces::{self, arc};
 use crate::rules::Rules;
 
-/// The type of the canonical forms: text where text came in and nothing but ASCII comes out.
+/// The type of the canonical forms: text if the input is text and the output only ASCII.
 pub fn kind_of(rules: &Rules, column: &DataType) -> DataType {
     if is_text(column) && !rules.normalizer.may_write_any_byte() {
         DataType::Utf8
@@ -24,8 +24,8 @@ pub fn kind_of(rules: &Rules, column: &DataType) -> DataType {
     }
 }
 
-/// Finds the URLs of a piece and normalizes them, and fails once it is to `stop`. A value that is not one
-/// line is no record.
+/// Finds the URLs of a piece and normalizes them, and fails once it is to `stop`. A value that is
+/// not one line is not a record.
 pub fn normalize(
     rules: &Rules,
     format: &Format,

@@ -14,7 +14,7 @@ use uniqurl_formats::record::{Format, LONGEST_URL, MAX_URL};
 
 use crate::errors;
 
-/// A normalizer, how long a URL may be, and where it is in a value.
+/// A normalizer, the longest URL it takes, and the position of the URL in a value.
 #[derive(Debug, Clone)]
 pub struct Rules {
     pub normalizer: Normalizer,
@@ -22,19 +22,19 @@ pub struct Rules {
     /// Bytes of the base, and of the assumed scheme.
     base: usize,
     assumed: usize,
-    /// Bytes of the longest URL that a redirect leads to, where there are redirects.
+    /// Bytes of the longest target of a redirect, if there are redirects.
     redirect: Option<usize>,
-    /// Where a value is not a URL, but a record that holds one.
+    /// The format, if a value is a record that holds a URL.
     pub format: Option<Format>,
 }
 
 impl Rules {
-    /// How long a record may be. A longer one is not read, be it blanks alone.
+    /// The longest record. A longer one is not read, even if it is all blanks.
     pub fn max_record(&self) -> usize {
         self.max_url + (1 << 20)
     }
 
-    /// The rules of a profile as it is. They are made once.
+    /// The rules of a profile without options. They are made once.
     fn plain(profile: &'static Profile) -> &'static Self {
         static ALL: OnceLock<Vec<Rules>> = OnceLock::new();
         let make = |profile: &&'static Profile| Rules {
@@ -122,7 +122,7 @@ impl Rules {
         Ok(rules)
     }
 
-    /// The same with this base. Redirects come after it.
+    /// The same with this base. Redirects are resolved after it.
     pub fn with_base(self, py: Python<'_>, base: &[u8]) -> PyResult<Self> {
         let mut rules = Self { base: base.len(), ..self };
         rules.check_before(py)?;
@@ -137,7 +137,7 @@ impl Rules {
         self.redirect.is_some()
     }
 
-    /// Bytes that may come before a value, or in its place.
+    /// Bytes that may be put before a value, or replace it.
     pub fn before(&self) -> usize {
         self.base + self.assumed + self.redirect.unwrap_or(0)
     }
@@ -167,7 +167,7 @@ impl Rules {
         Ok(self)
     }
 
-    /// The key of this name, where these rules have it.
+    /// The key of this name, if these rules support it.
     pub fn key(&self, py: Python<'_>, name: &str) -> PyResult<Key> {
         let key =
             Key::named(name).ok_or_else(|| errors::usage(py, "key is url, surt, ssurt or hash"))?;
@@ -198,8 +198,8 @@ impl Rules {
         self.normalizer.canonical(url, scratch).map_err(|reject| errors::rejected(py, &reject))
     }
 
-    /// A canonical form, known as one: it is looked at once more, and mostly proven by one vector pass. One
-    /// that was in a record may be a request target.
+    /// A canonical form that is known to be one: it is checked again, mostly proven by one vector
+    /// pass. A form that came from a record may be a request target.
     pub fn known<'a>(
         &self,
         form: &'a [u8],
@@ -226,7 +226,7 @@ impl Rules {
 const OF_VALUES: &str = "lines, target, clf, combined, vhost, log:FORMAT, elb, alb, haproxy, ws:N, tsv:N, \
                          json:POINTER and cdxj";
 
-/// The format of this name, where there are those of these names.
+/// The format of this name. `there` lists the supported formats for the error.
 pub fn format_of(py: Python<'_>, name: &str, there: &str) -> PyResult<Format> {
     if matches!(name.split(':').next(), Some("parquet" | "arrow")) {
         return Err(errors::usage(py, format!("format {name}: tables come in as columns")));
@@ -252,7 +252,7 @@ fn unknown_profile(name: &str) -> String {
     format!("there is no profile {name:?}; there are {}", names.join(", "))
 }
 
-/// Keywords, read.
+/// The keywords after parsing.
 #[derive(Default)]
 struct Options {
     on: Vec<Switch>,
@@ -285,7 +285,7 @@ impl Options {
         Ok(read)
     }
 
-    /// Takes one of them.
+    /// Takes one keyword.
     fn take(&mut self, key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = value.py();
         match key {
@@ -333,7 +333,7 @@ impl Options {
     }
 }
 
-/// Keywords as they are now: a list may change, and an iterator can be gone over once.
+/// A copy of the keywords: a list may change later, and an iterator can be read only once.
 pub fn held<'py>(options: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
     let py = options.py();
     let held = options.copy()?;
@@ -354,7 +354,7 @@ pub fn held<'py>(options: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
     Ok(held)
 }
 
-/// One string, or those that an iterable goes over.
+/// One string, or the items of an iterable.
 fn strings(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>() {
         return Ok(vec![value.extract()?]);
@@ -378,7 +378,7 @@ fn pairs(value: &Bound<'_, PyAny>) -> PyResult<Vec<Pair>> {
     pairs.try_iter()?.map(pair).collect()
 }
 
-/// The bytes of `bytes`, or those of a `str` in UTF-8.
+/// The bytes of a `bytes`, or of a `str` in UTF-8.
 pub fn bytes(value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     if let Ok(bytes) = value.cast::<PyBytes>() {
         return Ok(bytes.as_bytes().to_vec());

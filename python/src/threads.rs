@@ -1,4 +1,4 @@
-//! Threads: a pool that is kept from call to call.
+//! Threads: a pool that is kept between calls.
 
 use std::num::NonZero;
 use std::sync::{Arc, Mutex};
@@ -17,10 +17,10 @@ struct Kept {
     pool: Arc<ThreadPool>,
 }
 
-/// Most threads that the command takes, too.
+/// The largest number of threads, which is also the command's limit.
 const MOST: i64 = 1024;
 
-/// A number of threads that somebody asked for.
+/// The requested number of threads.
 pub fn asked(threads: Option<&Bound<'_, PyAny>>) -> PyResult<Option<usize>> {
     let Some(threads) = threads else { return Ok(None) };
     let py = threads.py();
@@ -35,7 +35,7 @@ pub fn asked(threads: Option<&Bound<'_, PyAny>>) -> PyResult<Option<usize>> {
     Ok(Some(number as usize))
 }
 
-/// As many threads as were asked for, or as there are cores for this process.
+/// The number of threads: as requested, or one for each core of this process.
 pub fn count(asked: Option<usize>) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
     asked.unwrap_or_else(cores)
@@ -54,9 +54,10 @@ pub fn each<T: Sync, R: Send>(
     Ok(pool(threads)?.install(|| items.par_iter().map(work).collect()))
 }
 
-/// A pool of so many threads. The threads of a process are not in one that was forked from it, as
-/// workers of `multiprocessing` are: that gets its own, and does not wait for them for ever. Nor does it
-/// wait for a lock that one of them held: where that is taken, the pool is not kept.
+/// A pool of this many threads. A forked process, such as a worker of `multiprocessing`, does not
+/// have the threads of its parent. It gets its own pool, and does not wait forever for the old one.
+/// Nor does it wait for a lock that one of those threads held: if the lock is taken, the pool is
+/// not kept.
 fn pool(threads: usize) -> Result<Arc<ThreadPool>, PyErr> {
     static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
     let process = std::process::id();
@@ -71,7 +72,7 @@ fn pool(threads: usize) -> Result<Arc<ThreadPool>, PyErr> {
     let new = Kept { process, threads, pool: Arc::clone(&pool) };
     let before = KEPT.try_lock().ok().and_then(|mut kept| kept.replace(new));
     if let Some(before) = before.filter(|before| before.process != process) {
-        // Its end would wait for threads that are not there.
+        // Dropping it would wait for threads that do not exist here.
         std::mem::forget(before);
     }
     Ok(pool)

@@ -3,7 +3,7 @@
 use super::packed::gzip;
 use super::{Place, json_lines};
 
-/// A record with these fields and this body.
+/// A record with these header fields and this body.
 fn record(fields: &[(&str, &str)], body: &str) -> String {
     let mut text = String::from("WARC/1.0\r\n");
     for (name, value) in fields {
@@ -185,7 +185,7 @@ fn blank_lines_before_an_archive_do_not_make_a_list_of_it() {
             let told = "a byte-order mark stands before its first record; tail -c +4 leaves it out";
             assert!(run.err.contains(told), "{}", run.err);
         }
-        // Whoever names the format has it read.
+        // Naming the format makes the command read it.
         assert!(!place.run(["normalize", "in", "-f", format]).err.contains("mark"), "{format}");
     }
 }
@@ -317,7 +317,7 @@ fn records_of_an_arc_file_are_kept_by_their_types() {
     place.run(["dedup", "in", "-f", "arc", "--status", "200"]).exits(2);
 }
 
-/// A record of a member of its own, as a crawler writes it.
+/// A record of its own member, as crawlers write them.
 fn target(n: usize) -> String {
     let fields = [("WARC-Type", "response"), ("WARC-Target-URI", &*format!("http://h/{n}"))];
     record(&fields, "HTTP/1.1 200 OK\r\n\r\nthe body")
@@ -380,7 +380,8 @@ fn in_members_of_their_own_records_of_an_arc_file_are_found_again_too() {
     }
 }
 
-/// So many records before and after another: enough for several threads, and more than is read at a time.
+/// The numbers of the records before and after another: enough for several threads, and more than
+/// one read takes.
 const AROUND: [std::ops::Range<usize>; 2] = [2..1202, 9000..10_200];
 
 /// Each record as a member of its own, and as a frame.
@@ -427,13 +428,13 @@ fn found_again(
 
 #[test]
 fn a_member_that_begins_inside_a_record_is_a_part_of_it_unless_it_begins_with_a_head() {
-    // As bgzip packs, whose members begin anywhere.
+    // As bgzip packs: a member may begin anywhere in a record.
     let archive: String = (0..3000).map(target).collect();
     let packed: Vec<u8> = archive.as_bytes().chunks(1000).flat_map(gzip).collect();
     let place = Place::with([("in", &packed[..])]);
     let run = place.run(["dedup", "in"]).exits(0);
     assert_eq!((run.out().lines().count(), run.summary("rejected")), (3000, 0));
-    // Of a WAT file, whose bodies are read.
+    // A record of a WAT file, whose bodies are read.
     let page = r#"{"Links":[{"url":"up"}]}"#;
     let good = told("response", "http://h/", page);
     let bad = good.replacen("Content-Length: ", "Content-Length: 9", 1);

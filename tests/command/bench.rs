@@ -40,7 +40,7 @@ fn a_result_holds_what_was_asked_for() {
     }
     assert!(result["machine"]["features"].is_array() && result["machine"]["cores"].is_u64());
     let rows = result["results"].as_array().expect("rows");
-    // 2 corpora, 2 profiles, 4 stages, 1 scanner, 1 and 2 threads.
+    // The product: 2 corpora, 2 profiles, 4 stages, 1 scanner, 1 and 2 threads.
     assert_eq!(rows.len(), 32);
     for row in rows {
         assert_eq!(row["seconds"]["runs"].as_array().expect("times").len(), 2);
@@ -151,7 +151,7 @@ fn a_profile_is_taken_as_the_result_calls_it() {
     assert!(run.err.contains("the only version of the profile crawl is crawl@1"), "{}", run.err);
 }
 
-/// Whether every element of an XML text ends where it should.
+/// Whether every element of an XML text is closed in order.
 fn is_nested(xml: &str) {
     let mut open = Vec::new();
     for tag in xml.split('<').skip(1) {
@@ -182,12 +182,13 @@ fn results_of_the_same_bytes_are_compared() {
     assert_eq!(run.out().matches(" 2.00x ").count(), rows, "{}", run.out());
     assert!(run.out().contains(&format!("{rows} rows")) && run.err.is_empty());
 
-    // As --json writes it where the name ends so.
+    // Compressed, as --json writes it to a name that ends in `.gz`.
     place.write("here.json.gz", gzip(&place.read("here.json")));
     let packed = place.run(["bench", "--compare", "here.json.gz", "faster.json"]).exits(0);
     assert_eq!(packed.out(), run.out());
 
-    // Another machine may have other scanners: then the fastest of each are put side by side.
+    // Another machine may have other scanners: then the fastest scanner of each machine is
+    // compared.
     for row in faster["results"].as_array_mut().expect("rows") {
         row["backend"] = json!("riscv\u{1b}");
     }
@@ -272,7 +273,7 @@ fn wrong_names_are_wrong_usage() {
 fn what_cannot_be_written_is_told_before_anything_is_measured() {
     let place = Place::new();
     for option in ["--json", "--plot"] {
-        // So much could not be drawn within the time a test has.
+        // A corpus of this size could not be drawn within the time of a test.
         let run = place.run(["bench", "--size=64G", option, "no/such/file"]).exits(2);
         assert!(run.err.contains("no/such/file"), "{}", run.err);
     }

@@ -8,7 +8,7 @@
 use std::process;
 use std::time::Duration;
 
-/// No run of a test takes nearly as long; one that hangs is killed, and so fails.
+/// No run of a test takes nearly as long. A hanging run is killed, which fails the test.
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// The command, to be run to its end.

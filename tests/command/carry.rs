@@ -106,7 +106,7 @@ fn a_query_that_stands_by_itself_is_masked_where_it_is_carried() {
         let (_, carried) = run.out().trim_end().split_once('\t').expect("columns");
         assert_eq!(carried, shown, "{format}");
     }
-    // Of a table by its schema.
+    // A table is read by its schema.
     let place = Place::with([("in", b"p,q\n/a,SECRET\n")]);
     place
         .run(["dedup", "-p", "string", "-f", "csv:p", "--carry", "q", "-o", "t.parquet", "in"])
@@ -173,7 +173,7 @@ fn a_column_that_the_header_does_not_have_is_an_error_that_lists_those_it_has() 
     let run = place.run(["dedup", "-f", "cloudfront", "--carry", "X-Edge-Location", "in"]).exits(0);
     assert_eq!(run.out(), "http://h/a\tE\n");
     place.run(["dedup", "-f", "csv:url", "--carry", "nope", "empty"]).exits(0);
-    // A record that is too short for it has nothing there.
+    // A record that ends before the column has no value there.
     let csv = "url,id\nhttp://h/\n";
     let run = place.run_on(["dedup", "-f", "csv:url", "--carry", "id"], csv).exits(0);
     assert_eq!(run.out(), "http://h/\t\n");

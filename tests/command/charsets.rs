@@ -59,7 +59,7 @@ fn a_profile_file_takes_one_for_all_its_hosts() {
     }
     let run = place.run(["explain", "http://wiki/%F6%2f"].iter().chain(&arguments)).exits(0);
     assert!(run.out().contains("  transcode (RFC") && run.out().contains("ring-decode"));
-    // A host that reads none is named, and the file it is in.
+    // A host whose profile reads no charset is named, with its file.
     let place = Place::with([("mine", rules.replace("mediawiki", "ia").as_bytes()), ("in", list)]);
     let run = place.run(["dedup", "in"].iter().chain(&arguments)).exits(2);
     assert!(run.err.contains("mine: profile ia reads no charset"), "{}", run.err);

@@ -18,14 +18,14 @@ fn the_lowest_rung_that_joins_two_urls_is_named_alone() {
         ("mailto:Joe@Example.COM", "mailto:Joe@example.com", "scheme"),
         // Section 6.1.
         ("http://example.com/#a", "http://example.com/#b", "crawl"),
-        // The sanitizer's question: these are the same in the host, and the others are not.
+        // The sanitizer's question: the first two pairs are the same, the others differ.
         ("http://ex%61mple.com/", "http://example.com/", "syntax"),
         ("http://example.com/ind%65x.html", "http://example.com/index.html", "syntax"),
         ("http://example.com/a/b", "http://example.com/a%2Fb", "different"),
         ("http://example.com/?a", "http://example.com/%3Fa", "different"),
         ("http://example.com/?a+b", "http://example.com/?a%2Bb", "different"),
         ("http://example.com/%41", "http://example.com/%2541", "different"),
-        // A rung that rejects either is passed over.
+        // A rung that rejects either URL is skipped.
         ("http://h/^", "http://h/%5E", "crawl"),
         ("http:/h", "http:/h", "string"),
         ("", "", "string"),
@@ -164,7 +164,7 @@ fn names_of_files_are_no_urls() {
         let run = place.run(["compare", "-q"].into_iter().chain(urls)).exits(1);
         assert_eq!(run.err, "");
     }
-    // A base makes URLs of them.
+    // With a base they become URLs.
     let based = ["compare", "-q", "--base", "http://h/", "a.txt", "b.txt"];
     assert_eq!(place.run(based).exits(1).err, "");
 }

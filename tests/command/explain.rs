@@ -6,7 +6,7 @@ use serde_json::json;
 fn explain(arguments: &[&str]) -> String {
     let run = Place::new().run(["explain"].iter().chain(arguments)).exits(0);
     assert!(run.err.is_empty(), "{}", run.err);
-    // A result stands on one line, to be copied.
+    // A result stands on one line, so that it can be copied.
     let is_whole = |line: &str| line.starts_with("  = ") || line.starts_with('{');
     let fits = |line: &str| line.len() <= 80 || is_whole(line);
     assert!(run.out().lines().all(fits), "{}", run.out());
@@ -196,7 +196,7 @@ fn all_profiles_are_told_and_equal_ones_together() {
     );
     assert!(text.contains("encoded-unreserved"), "{text}");
     assert_eq!(text.matches("= http://example.com/\n").count(), 3, "{text}");
-    // A choice is for the profiles that have it.
+    // `--allow` applies to the profiles that know the check.
     let allowed = explain(&["-p", "all", "--allow", "encoded-unreserved", "http://ex%61mple.com/"]);
     assert!(!allowed.contains("rejected"), "{allowed}");
     let both = explain(&["-p", "servlet,sanitize", "--allow", "userinfo", "http://u@h/"]);
@@ -206,7 +206,7 @@ fn all_profiles_are_told_and_equal_ones_together() {
 
 #[test]
 fn profiles_that_refuse_a_list_of_redirects_say_so_and_the_others_explain() {
-    // `^` is for profiles that repair.
+    // Only profiles that repair accept `^`.
     let place = Place::with([("moved", b"http://h/^\thttp://h/new\n")]);
     let arguments = ["explain", "-p", "all", "--redirects", "moved", "http://h/%5E"];
     let run = place.run(arguments).exits(0);
@@ -235,11 +235,11 @@ fn profiles_that_refuse_a_list_of_redirects_say_so_and_the_others_explain() {
     arguments[2] = "syntax,scheme";
     let run = place.run(arguments).exits(2);
     assert!(run.err.contains(reason) && run.out.is_empty(), "{}", run.err);
-    // So are redirects that contradict each other, and a list that is not there.
+    // Redirects that contradict each other, and a missing list, are wrong usage too.
     let place = Place::with([("moved", b"http://h/a\thttp://h/b\nhttp://h/a\thttp://h/c\n")]);
     place.run(["explain", "-p", "all", "--redirects", "moved", "http://h/"]).exits(2);
     place.run(["explain", "-p", "all", "--redirects", "missing", "http://h/"]).exits(2);
-    // A base is refused alike.
+    // A bad base is refused in the same way.
     let place = Place::new();
     let run = place.run(["explain", "-p", "syntax,crawl", "--base", "http://h/ a", "b"]).exits(0);
     assert!(run.out().contains("syntax@1\n  cannot be asked: --base is rejected"), "{}", run.out());

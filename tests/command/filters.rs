@@ -38,7 +38,7 @@ fn records_are_kept_by_status_and_method_and_the_rest_is_counted() {
             json!({"record": 5, "reject": ["log-syntax"], "at": 0}),
         ]
     );
-    // Without a filter there is no such term.
+    // Without a filter the summary has no such term.
     let run = place.run(["dedup", "-f", "vhost", "log", "--stats", "s"]).exits(0);
     assert!(!run.err.contains("filtered") && place.json("s").get("filtered").is_none());
 }
@@ -166,7 +166,7 @@ fn too_many_rejected_records_stop_the_run_and_write_nothing() {
         run.err
     );
     assert_eq!((place.text("out").as_str(), &place.json("s")["status"]), ("old", &json!(3)));
-    // Far into a large input, on whatever thread.
+    // Far into a large input, on any thread.
     list = b"http://a/\n".repeat(200_000);
     list.extend(b"bad\n");
     place.write("large", &list);
@@ -344,7 +344,7 @@ fn no_secret_of_a_record_without_a_url_is_told() {
     }
 }
 
-/// Records of each format, with secrets wherever a URL has them.
+/// Records of each format, with secrets wherever a URL can hold them.
 const SECRETIVE: &[(&str, &str, &str)] = &[
     ("lines", "", "http://u:SECRET@h/a?t=SECRET&SECRET#SECRET"),
     ("lines", "", "GET a?SECRET HTTP/1.1 http://u:SECRET@h/?t=SECRET"),
@@ -467,7 +467,7 @@ fn what_a_run_before_has_written_is_told_of_where_directories_are_read() {
         );
         assert!(again.err.contains(&told), "{}", again.err);
     }
-    // Who names an input means it.
+    // An input that is named is read in any case.
     let named = place.run(["dedup", "-q", "-r", "d/out", "-o", "d/out"]).exits(0);
     assert_eq!(named.err, "");
     assert_eq!(place.run(["dedup", "-q", "-r", "d/a", "-o", "other"]).exits(0).err, "");

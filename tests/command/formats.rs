@@ -107,7 +107,7 @@ fn an_empty_port_of_a_host_field_is_one() {
         ] {
             assert_eq!(normalized(format, record), url, "{profile} {format} {record}");
         }
-        // The port that stands apart is the port.
+        // A port in its own field wins.
         let apart = normalized("w3c", &format!("{with_port}h: 8080 /x\n"));
         assert_eq!(apart, "http://h:8080/x\n", "{profile}");
     }
@@ -225,7 +225,7 @@ fn quotation_marks_in_a_log_of_iis_are_the_clients() {
     }
 }
 
-/// `/e??x` is logged as `?x` where the mark that divides is left out, and as `??x` where it is not.
+/// `/e??x` is logged as `?x` if the format drops the dividing mark, and as `??x` if not.
 #[test]
 fn a_query_that_begins_with_a_question_mark_keeps_it() {
     let w3c = |software: &str| {
@@ -307,7 +307,7 @@ fn forms_of_files_that_are_not_read_are_refused() {
         assert_eq!((run.summary("refused"), place.path("out").exists()), (1, false));
         let run = place.run(["dedup", "--keep-going", "x", "y"]).exits(1);
         assert_eq!(run.out(), "http://y/\n");
-        // A format that is named is not guessed again.
+        // A named format is not guessed again.
         place.run(["normalize", "--format", "lines", "x"]).exits(0);
     }
     let place = Place::with([("x", &in_tar[..]), ("y", b"http://y/\n")]);
@@ -413,7 +413,7 @@ fn blanks_around_a_name_in_a_header_are_no_part_of_it() {
     assert!(run.out() == "http://a/\nhttp://b/\n" && run.err.contains("csv:url"), "{}", run.err);
     let filter = ["dedup", "x", "-f", "csv:url,status=status", "--status", "200"];
     assert_eq!(place.run(filter).exits(0).out(), "http://a/\n");
-    // A name that is written so is another.
+    // With the space, ` url` is another name.
     place.write("y", " url,url\nhttp://a/,http://b/\n");
     assert_eq!(place.run(["dedup", "y", "-f", "csv:url"]).exits(0).out(), "http://b/\n");
     assert_eq!(place.run(["dedup", "y", "-f", "csv: url"]).exits(0).out(), "http://a/\n");
@@ -512,7 +512,7 @@ fn a_list_most_of_which_is_rejected_is_told_of() {
         let run = place.run(arguments).exits(0);
         assert!(run.err.starts_with(told) && run.err.lines().count() == 1, "{}", run.err);
     }
-    // Few may be chance, and a format that was named is meant.
+    // Few records may match by chance, and a named format is taken as meant.
     place.write("few", "h\n".repeat(4));
     place.write("half", text + &"http://one/\n".repeat(5));
     for quiet in [&["few"][..], &["half"], &["-f", "lines", "in"]] {

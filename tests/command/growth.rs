@@ -15,7 +15,7 @@ fn long() -> String {
     "u".repeat(LENGTH)
 }
 
-/// Runs the same with both, and asserts that they say the same.
+/// Runs with the short and the long text, and asserts that both give the same.
 fn assert_same(arguments: &str, run: impl Fn(&str) -> Run) {
     let (short, long_run) = (run(SHORT).exits(0), run(&long()).exits(0));
     let expected = short.out().replace(SHORT, &long());

@@ -9,7 +9,7 @@ use std::io::Write;
 use crate::oracle::Oracle;
 use serde_json::Value;
 
-/// Half of the cases of a library test: a process takes them all at once.
+/// Half of the cases of a library test: one process takes them all at once.
 const SHARE: u64 = 2;
 
 /// `uniqurl normalize --json`, an object for each line.
@@ -64,7 +64,7 @@ fn the_command_says_of_hostile_urls_what_the_oracle_says() {
         }
         urls.push(url);
     });
-    // The first line is no place for a byte-order mark.
+    // A byte-order mark would be removed from the first line, so a plain URL stands there.
     urls.insert(0, b"http://example.com/".to_vec());
     for profile in ["string", "syntax", "scheme", "crawl"] {
         let oracle = Oracle::new(profile);

@@ -113,7 +113,7 @@ fn a_named_pipe_is_streamed() {
     assert_eq!((run.out(), run.summary("duplicates")), ("http://a/\n", 49_999));
 }
 
-/// A run with a file as its standard input, to whose end its standard output goes.
+/// Runs with a file as standard input, to whose end standard output is appended.
 fn behind_its_own_input(place: &Place, arguments: &[&str]) -> Run {
     let path = place.path("list");
     let out = fs::OpenOptions::new().append(true).open(&path).expect("there");
@@ -217,7 +217,8 @@ fn a_line_on_a_slow_pipe_is_answered_before_the_next_comes() {
                 true => format!("- - - [01/Jan/2026:00:00:00 +0000] \"GET /{i} HTTP/1.1\" 200 1\n"),
             };
             input.write_all((line + more).as_bytes()).expect("read");
-            // Nothing is written before this has been read: without an answer it waits for ever.
+            // Nothing is written before this is read: without an answer the test would wait
+            // forever.
             let mut answer = String::new();
             output.read_line(&mut answer).expect("text");
             assert!(answer.contains(&i.to_string()), "{arguments:?}: {answer:?}");
@@ -352,7 +353,7 @@ fn a_pipe_that_is_standard_input_is_that_under_any_name() {
         assert!(run.err.contains("standard input can"), "{arguments:?}: {}", run.err);
         assert_eq!(run.out(), "", "{arguments:?}");
     }
-    // A file has more readers than one.
+    // A file may have other readers.
     let file = fs::File::open(place.path("in")).expect("there");
     let mut command = built::process();
     command.args(["dedup", "/dev/stdin", "--seen", "-", "--max-rejected", "0"]).stdin(file);

@@ -60,7 +60,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// A directory of its own, in which the command runs.
+/// A directory for one test, in which the command runs.
 struct Place(TempDir);
 
 /// The exit status and the output of a finished run.
@@ -75,7 +75,7 @@ impl Place {
         Self(tempfile::tempdir().expect("a directory"))
     }
 
-    /// A place with these files in it.
+    /// A directory with these files in it.
     fn with<const N: usize>(files: [(&str, &[u8]); N]) -> Self {
         let place = Self::new();
         for (name, bytes) in files {
@@ -137,7 +137,7 @@ impl Place {
         command.args(arguments).current_dir(self.path("")).stdin(input);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let child = child.expect("started");
-        // It opens once somebody reads.
+        // It opens once a reader opens it.
         let writer = fs::OpenOptions::new().write(true).open(self.path(pipe)).expect("read");
         meanwhile();
         drop(writer);
@@ -180,7 +180,7 @@ impl Run {
         }
     }
 
-    /// Whether it ended as the command does, and not as a program before it that could not start it.
+    /// Whether the exit status is the command's, and not that of a wrapper that could not start it.
     fn is_of_command(&self) -> bool {
         matches!(self.status, None | Some(0 | 2))
     }

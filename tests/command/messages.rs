@@ -43,7 +43,7 @@ fn completed(shell: &str, words: &str) -> Option<Vec<String>> {
     let place = Place::with([("union.txt", b"")]);
     place.write("script", place.run(["completions", shell]).exits(0).out);
     let program = match shell {
-        // An empty answer leaves it to bash, which completes files.
+        // An empty answer leaves completion to bash, which completes files.
         "bash" => {
             ". ./script; COMP_WORDS=($1 ''); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
              _uniqurl uniqurl '' ${COMP_WORDS[COMP_CWORD - 1]}
@@ -94,11 +94,11 @@ fn shells_complete_names_where_names_are_wanted_and_files_elsewhere() {
             assert!(has(name) && !has("union.txt"), "{shell}: {words}: {all:?}");
         }
     }
-    // As bash takes `--order=` apart.
+    // As bash splits `--order=`.
     if let Some(all) = completed("bash", "uniqurl dedup --order =") {
         assert_eq!(all, ["first", "none", "sorted"]);
     }
-    // Where there is no fish.
+    // Without fish installed.
     let script = Place::new().run(["completions", "fish"]).exits(0);
     for told in [
         " set; and not __fish_seen_subcommand_from union intersect diff\" -f -a union -d 'What is in",
@@ -169,7 +169,7 @@ fn an_input_that_the_run_left_is_not_called_ok() {
         assert_eq!(stats["inputs"]["unfinished"], 1);
         assert_eq!(stats["files"][1]["bytes"], bytes - 14);
     }
-    // All of it was read where the end finds out.
+    // The whole input was read when the limit is checked at the end.
     let run = place.run(["dedup", "large", "--max-rejected", "0%"]).exits(3);
     assert!(run.summary("ok") == 1 && !run.err.contains("unfinished"), "{}", run.err);
     assert_eq!(run.summary("bytes"), list.len() as u64);
@@ -247,7 +247,7 @@ fn a_message_says_what_is_wrong_and_what_there_is() {
     let place = Place::with([("in", b"http://a/\n")]);
     std::fs::create_dir(place.path("dir")).expect("made");
     for (arguments, told) in [
-        // An output, an input and a list that are not there.
+        // A missing output directory, input and list.
         (&["dedup", "in", "-o", "none/out"][..], "none/out: there is no directory none\n"),
         (
             &["dedup", "http://example.com/"],
@@ -258,13 +258,13 @@ fn a_message_says_what_is_wrong_and_what_there_is() {
             "an empty file, as `touch` makes it, is an empty set\n",
         ),
         (&["dedup", "dir"], "uniqurl: dir: directory: is a directory; name the files in it"),
-        // Values: a bad one, an unknown name, an unknown version, and one that lacks a part.
+        // Values: a bad one, an unknown name, an unknown version, and an incomplete one.
         (&["dedup", "in", "--assume-scheme", "https://"], "is no scheme, as https is: "),
         (&["dedup", "in", "-p", "frob@1"], "possible values: string, "),
         (&["dedup", "in", "-p", "crawl@2"], "the only version of the profile crawl is crawl@1"),
         (&["dedup", "in", "-f", "csv"], "format `csv`: it is followed by a column, as in csv:url"),
         (&["dedup", "in", "-f", "frob"], "parquet, parquet:COL, arrow and arrow:COL; and auto"),
-        // Words that are no command, and options of another.
+        // Words that are not commands, and options of another command.
         (&["in"], "tip: `uniqurl dedup in` reads the file\n"),
         (&["normalize", "in", "--fields", "host"], "tip: it is an option of dedup\n"),
     ] {
@@ -360,7 +360,7 @@ fn credentials_and_queries_stay_out_of_messages() {
         let run = place.run(["dedup", "in", "--base", base]).exits(2);
         assert!(!run.err.contains("SECRET"), "{base}: {}", run.err);
     }
-    // Without a header, the first row stands in the place of one.
+    // Without a header, the first row is taken for one.
     for (format, row) in [
         ("csv:url", "http://u:SECRET@h/,h/?t=SECRET,1"),
         ("tsv:url", "http://h/#SECRET\th?t=SECRET\t1"),

@@ -21,7 +21,7 @@ fn records_end_with_nul_on_both_sides() {
     place.run(["dedup", "-0", "in", "-q", "-o", "out.zst"]).exits(0);
     let run = place.run(["dedup", "-0", "out.zst"]).exits(0);
     assert_eq!((run.summary("records"), run.summary("unique")), (3, 3));
-    // The whole file is one record where line feeds end them.
+    // The whole file is one record if line feeds end records.
     assert_ne!(place.run(["dedup", "in"]).summary("records"), 6);
 }
 

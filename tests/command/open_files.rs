@@ -1,4 +1,4 @@
-//! Many files under a low limit of open files, as systems have them.
+//! Many files under a low limit of open files, as systems set it.
 
 use super::packed::gzip;
 use super::{Place, Run, built};
@@ -18,7 +18,7 @@ pub(super) fn run_under(place: &Place, limit: &str, arguments: &[&str]) -> Run {
     Run::of(output.expect("started"))
 }
 
-/// A directory `in` of `count` files that `text` makes.
+/// A directory `in` of `count` files with the content of `text`.
 fn files(count: u32, text: impl Fn(u32) -> Vec<u8>) -> Place {
     let place = Place::new();
     fs::create_dir(place.path("in")).expect("made");
@@ -40,7 +40,7 @@ fn any_number_of_files_is_read_under_any_limit() {
         (files(200, |i| log(i).into()), "auto"),
         (files(200, |i| table(i).into()), "csv:url"),
         (files(200, |i| gzip(url(i).as_bytes())), "auto"),
-        // More than is read at once when they are opened.
+        // More than is read from each file when it is opened.
         (files(100, |i| url(i).repeat(3_500).into()), "auto"),
         (files(100, |i| url(i).repeat(3_500).into()), "lines"),
     ] {
@@ -65,7 +65,7 @@ fn a_set_is_divided_among_as_many_files_as_the_system_lets_be_open() {
         run.err
     );
     assert_eq!(place.names(), ["in"], "refused before anything is made");
-    // The limit that a process starts with is not the one that it may have.
+    // The soft limit that a process starts with is lower than its hard limit.
     for (limit, shards) in [("-n 64", "hash:10"), ("-Sn 64", "hash:200")] {
         run_under(&place, limit, &[&dedup[..], &[shards]].concat()).exits(0);
         fs::remove_dir_all(place.path("out")).expect("removed");

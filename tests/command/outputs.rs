@@ -155,7 +155,7 @@ fn an_output_that_cannot_be_is_named_before_any_work() {
     assert_eq!(place.text("protected"), "old");
 }
 
-/// The file may well be writable; a new one that replaces it cannot be made beside it.
+/// The file may be writable although no new file can be made beside it to replace it.
 #[test]
 fn a_directory_in_which_nothing_can_be_made_is_named() {
     if !is_root() {
@@ -320,7 +320,7 @@ fn permissions_and_links_survive() {
     assert_eq!(mode("new"), mode("plain"));
 }
 
-/// The mode bits that are kept would else open the file to a group that could not read the old one.
+/// Otherwise the kept mode bits would open the file to a group that could not read the old one.
 #[test]
 fn the_group_of_an_old_file_survives() {
     if !is_root() {
@@ -479,7 +479,7 @@ fn a_killed_run_leaves_the_old_file() {
             .spawn()
             .expect("started");
         let mut input = child.stdin.take().expect("piped");
-        // More than all buffers hold, so that some of it is surely written when the end comes.
+        // More than all buffers hold, so that some of it is written when the run ends.
         let lines = "http://example.com/\n".repeat(1 << 20);
         input.write_all(lines.as_bytes()).expect("read");
         child.kill().expect("killed");
@@ -626,7 +626,7 @@ fn a_place_for_what_is_kept_is_looked_at_before_any_work() {
     place.run(["dedup", "in", "-o", "x", "--temp-dir", "d"]).exits(0);
 }
 
-/// A run with these arguments on standard input, during which the directory `dir` goes away.
+/// Runs with these arguments on standard input, and removes the directory `dir` meanwhile.
 fn run_that_loses_a_directory(place: &Place, arguments: &[&str]) -> Run {
     fs::create_dir(place.path("dir")).expect("made");
     let mut command = built::process();
@@ -697,7 +697,7 @@ fn no_bar_is_drawn_among_lines_on_a_terminal() {
     let words = [run.get_program()].into_iter().chain(run.get_args());
     let words: Vec<_> = words.map(|word| format!("'{}'", word.to_string_lossy())).collect();
     for (output, drawn) in [("", false), ("-o out", true), ("--progress always", true)] {
-        // A busy machine may need longer to draw one than the run takes.
+        // A busy machine may take longer to draw a bar than to finish the run.
         for seconds in [1, 5, 25] {
             // Both ends of the run are on the terminal that `script` makes.
             let text = format!(

@@ -1,5 +1,4 @@
-//! Compressed inputs and outputs: the same URLs whatever they come packed in, and no damage that is
-//! silent.
+//! Compressed inputs and outputs: the same URLs however they are packed, and no silent damage.
 
 use super::{Place, Run, json_lines};
 use std::io::Write;
@@ -50,12 +49,12 @@ pub fn xz(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("to memory")
 }
 
-/// A member for every so many bytes, wherever lines end.
+/// Splits the bytes into members of equal size, regardless of line ends.
 fn in_members(bytes: &[u8], members: usize, pack: fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
     bytes.chunks(bytes.len().div_ceil(members)).flat_map(pack).collect()
 }
 
-/// The accounting without the bytes.
+/// The summary without the byte counts.
 fn terms(run: &Run) -> String {
     let line = run.err.lines().last().expect("a summary");
     line.split("; inputs").next().expect("one part").to_owned()
@@ -147,11 +146,11 @@ fn what_is_damaged_is_named_with_both_offsets_and_commits_nothing() {
         let out = place.read("out");
         std::fs::remove_file(place.path("out")).expect("there");
         if name != "cut" {
-            // All of it but the last line, which nothing ended.
+            // All but the last line, which has no ending.
             assert_eq!(taken, 20_000);
             continue;
         }
-        // The same is taken of a pipe.
+        // A pipe gives the same.
         let cut = place.read("cut");
         let run = place.run_on(["dedup", "-", "good", "--keep-going"], cut).exits(1);
         assert!(run.out == out, "{}", run.err);
@@ -164,8 +163,8 @@ fn no_truncation_and_no_flipped_bit_of_a_sample_is_silent() {
     for (name, packed) in [("gzip", gzip(&list)), ("zstd", zstd(&list))] {
         let place = Place::with([("whole", &packed)]);
         let expected = place.run(["dedup", "whole"]).exits(0);
-        // All of them are tried where the unpacking itself is tested. Here every one in the magic
-        // numbers counts, which make an input a compressed one, and some of the others.
+        // The tests of unpacking try every bit. This one tries every bit of the magic numbers,
+        // which make an input a compressed one, and a sample of the others.
         let some = (0..6).chain((6..packed.len()).step_by(packed.len() / 9));
         for byte in some {
             let mut cases = vec![packed[..byte].to_vec()];
@@ -175,7 +174,7 @@ fn no_truncation_and_no_flipped_bit_of_a_sample_is_silent() {
                 flipped
             }));
             for case in cases {
-                // An empty file is an empty list, unless its name says that it never was one.
+                // An empty file is an empty list, unless its name claims a compression.
                 place.write("case.gz", &case);
                 let run = place.run(["dedup", "case.gz"]);
                 let same = run.status == Some(0) && run.out == expected.out;

@@ -213,7 +213,7 @@ fn a_host_under_string_is_written_as_string_is() {
     assert!(warned.err.contains("1 of 3 lines hold a tab"), "{}", warned.err);
 }
 
-/// One pattern with a comma is not two without.
+/// A pattern with a comma is not split into two.
 #[test]
 fn a_set_saved_under_other_patterns_is_refused() {
     let place = Place::with([("in", b"http://h/?a=1&b=2&a,b=3\n")]);
@@ -229,7 +229,7 @@ fn a_set_saved_under_other_patterns_is_refused() {
     assert_eq!(run("one", "--seen").exits(0).summary("seen"), 1);
 }
 
-/// Else such a pattern would fit no parameter, without a word.
+/// Otherwise such a pattern would match no parameter without an error.
 #[test]
 fn a_pattern_for_parameters_that_reads_as_a_list_or_a_pair_is_refused() {
     let place = Place::with([("in", b"http://h/?utm_source=x&id=1&a,b=2&c%3Dd=3\n")]);
@@ -238,7 +238,7 @@ fn a_pattern_for_parameters_that_reads_as_a_list_or_a_pair_is_refused() {
             let run = place.run(["dedup", "in", option, glob]).exits(2);
             assert!(run.err.contains(&format!("'{glob}' for '{option} <GLOB>'")), "{}", run.err);
         }
-        // Where the byte is meant.
+        // A `?` may stand for the byte that is meant.
         let run = place.run(["dedup", "in", option, "a?b", option, "c?d"]).exits(0);
         let out = if option == "--keep-param" { "a,b=2&c%3Dd=3" } else { "utm_source=x&id=1" };
         assert_eq!(run.out(), format!("http://h/?{out}\n"));

@@ -70,7 +70,7 @@ fn every_rejected_record_is_told_with_its_place() {
         let arguments = [command, "a", "b", "--rejects", "rejects", "-o", "out"];
         place.run(arguments).exits(0);
         let mut rejects = place.json_lines("rejects");
-        // In which order several threads tell them is not promised.
+        // Threads report rejects in no fixed order.
         rejects.sort_by_key(|r| (r["file"].to_string(), r["offset"].as_u64()));
         assert_eq!(
             rejects,
@@ -250,7 +250,7 @@ fn a_list_that_a_scheme_is_assumed_of_is_none_of_request_targets() {
     assert_eq!(piped.out(), run.out());
     let arguments = ["dedup", "in", "--assume-scheme", "https", "--base", "http://b/"];
     assert_eq!(place.run(arguments).exits(0).out(), "https://h/x\nhttp://b/y\n");
-    // Without it, no host comes out of a path.
+    // Without the option, no host is read from a path.
     assert_eq!(place.run(["dedup", "in"]).exits(0).out(), "//h/x\n//H/x\n/y\n");
 }
 
@@ -309,7 +309,7 @@ fn a_url_of_nothing_but_spaces_and_tabs_is_blank_in_every_format() {
             assert_eq!(run.summary("blank"), run.summary("records") - 1, "{format}");
         }
     }
-    // However long.
+    // At any length.
     for format in ["lines", "target", "ws:1", "text"] {
         let input = format!("/a\n{}\n", " ".repeat(70_000));
         let run = place.run_on(["dedup", "-f", format, "--base", "http://h"], input);

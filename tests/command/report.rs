@@ -49,7 +49,7 @@ fn what_was_read_shows_as_text_and_keeps_its_secrets() {
         !page.contains("<script") && !page.contains("<b>") && !page.contains("secret"),
         "{page}"
     );
-    // Nothing is fetched.
+    // The page loads nothing.
     assert!(
         page.contains("default-src 'none'") && !page.contains("src=") && !page.contains("href")
     );

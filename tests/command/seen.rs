@@ -70,7 +70,7 @@ fn an_earlier_output_may_have_any_compression() {
 
 #[test]
 fn an_earlier_output_is_known_also_where_encoding_made_a_url_longer_than_max_url() {
-    // By default, and as short as can be.
+    // With the default limit, and with one as short as the URL.
     let long = [&b"http://h/"[..], &[0xE9; 60 << 10], b"\n"].concat();
     let place = Place::with([("long", &long[..]), ("short", b"http://h/\xE9\xE9\n")]);
     for (input, more) in [("long", &[][..]), ("short", &["--max-url", "11"])] {
@@ -246,7 +246,7 @@ fn a_damaged_set_ends_the_run_and_keeps_what_was_there() {
     assert!(run.err.contains("set.zst@") && run.err.contains("truncated"), "{}", run.err);
     assert_eq!(place.text("out"), "old");
     assert_eq!(place.read("set.zst"), &whole[..whole.len() - 5]);
-    // All of it or nothing also where another output fails.
+    // All outputs or none, also if another output fails.
     place.write("set", "");
     place.run(["dedup", "in", "--save-seen", "set", "-o", "/dev/full"]).exits(2);
     assert_eq!(place.text("set"), "");
@@ -254,7 +254,7 @@ fn a_damaged_set_ends_the_run_and_keeps_what_was_there() {
     assert_eq!(place.text("out"), "old");
 }
 
-/// Half a key may be another one: here that of a URL that nobody saw.
+/// Half of a key may equal that of another URL: here one that nobody saw.
 #[test]
 fn a_saved_set_that_breaks_off_in_a_line_is_refused() {
     let place = Place::with([("in", b"http://a/\nhttp://b/x\n"), ("new", b"http://b/\n")]);
@@ -277,7 +277,7 @@ fn a_saved_set_that_breaks_off_in_a_line_is_refused() {
         let piped = place.run_on(["dedup", "new", "--seen", "-"], place.read("cut")).exits(2);
         assert!(piped.err.contains(&told.replace("cut@", "-@")), "{left}: {}", piped.err);
     }
-    // Between two lines nobody can tell.
+    // A cut between two lines cannot be detected.
     place.write("cut", &whole[..header]);
     place.run(["dedup", "new", "--seen", "cut"]).exits(0);
 }
@@ -307,8 +307,8 @@ fn rejects_are_those_of_the_inputs_alone() {
     assert_eq!((&rejects[0]["raw"], &rejects[0]["record"]), (&"worse".into(), &2.into()));
 }
 
-/// dedup(A ++ B) is dedup(A) and then dedup --seen dedup(A) B: as lists, as saved sets, and every record
-/// has its place in the accounting.
+/// dedup(A ++ B) is dedup(A) and then dedup --seen dedup(A) B: as lists and as saved sets, and
+/// every record is counted.
 #[test]
 fn two_runs_are_one() {
     cases::for_each_case(200, |rng| {
@@ -380,7 +380,7 @@ fn rejected_lines_of_a_list_are_counted_in_one_warning() {
         );
         assert_eq!(run.err.matches("warning: ").count(), 1, "{}", run.err);
     }
-    // How a chain of runs begins.
+    // The start of a chain of runs.
     let run = place.run(["dedup", "in", "--seen", "empty.gz"]).exits(0);
     assert_eq!((run.out().lines().count(), run.summary("seen")), (2, 0));
 }

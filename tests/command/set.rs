@@ -146,11 +146,11 @@ fn saved_sets_stay_saved_sets_and_must_be_of_the_same_rules() {
     assert_eq!(place.text("both.set"), place.text("whole.set"));
     let run = place.run(["dedup", "a", "b", "--seen", "both.set"]).exits(0);
     assert_eq!((run.out(), run.summary("seen")), ("", 4));
-    // A file that holds nothing says nothing of rules.
+    // An empty file names no rules.
     place.write("nothing", "");
     let run = place.run(["set", "union", "nothing", "a.set", "nothing"]).exits(0);
     assert_eq!(run.out(), place.text("a.set"));
-    // But elsewhere it is a list, and with a list the result is one.
+    // But elsewhere it is a list, and with a list the result is a list.
     for (arguments, keys) in [
         (["diff", "nothing", "a.set"], ""),
         (["diff", "a.set", "nothing"], "http://a/\nhttp://b/\n"),
@@ -216,7 +216,7 @@ fn an_output_may_be_one_of_the_sets_and_an_empty_file_is_one() {
     assert_eq!(place.run(["set", "intersect", "a", "empty.gz"]).exits(0).out(), "");
 }
 
-/// Half a key may be another one.
+/// Half of a key may equal that of another URL.
 #[test]
 fn the_last_line_of_a_list_that_grows_is_left_out() {
     let place = Place::new();

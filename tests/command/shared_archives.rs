@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::built;
 use crate::shared::{corpus, unpacked};
 
-/// Kind and target of each record of a WARC file.
+/// The kind and the target of each record of a WARC file.
 fn records(bytes: &[u8]) -> Vec<(String, Option<String>)> {
     let mut records = Vec::new();
     let mut rest = bytes;
@@ -50,14 +50,14 @@ fn archives_yield_the_targets_that_a_slow_reader_finds() {
             .collect();
         assert_eq!(targets.len(), count, "{name}");
         let path = path.to_str().expect("text");
-        // Exactly the targets, in their order.
+        // Exactly the targets, in order.
         let output = built::command()
             .args(["normalize", "-q", "-p", "string", path])
             .output()
             .expect("started");
         let lines: Vec<_> = std::str::from_utf8(&output.stdout).expect("text").lines().collect();
         assert_eq!(lines, targets, "{name}");
-        // And their set.
+        // And the set of them.
         let expected = set(&["dedup", "-f", "lines"], targets.join("\n").into_bytes());
         assert_eq!(set(&["dedup", path], Vec::new()), expected, "{name}");
     }

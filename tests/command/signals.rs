@@ -10,17 +10,17 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Those that end a run in order.
+/// The signals that end a run in order.
 const SIGNALS: [Signal; 3] = [Signal::INT, Signal::TERM, Signal::HUP];
 
-/// Far more than it may take; a machine that emulates another is slow.
+/// Far more than a run may take; an emulated machine is slow.
 const LIMIT: Duration = Duration::from_secs(100);
 
 fn send(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).expect("it is there");
 }
 
-/// Waits for the end, however it comes.
+/// Waits for the process to end in any way.
 fn end(child: &mut Child) -> ExitStatus {
     let start = Instant::now();
     loop {
@@ -35,7 +35,7 @@ fn end(child: &mut Child) -> ExitStatus {
     }
 }
 
-/// Those of them that this process, and so the command, was not started to ignore.
+/// The signals that this process, and so the command, was not started to ignore.
 fn heeded() -> impl Iterator<Item = Signal> {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("a mask");
@@ -49,7 +49,7 @@ fn heeded() -> impl Iterator<Item = Signal> {
     })
 }
 
-/// Writes a line again and again, as a slow source does, until nobody reads any more.
+/// Writes a line again and again, as a slow source does, until the reader is gone.
 fn feed(mut input: ChildStdin, line: &'static [u8]) {
     thread::spawn(move || {
         while input.write_all(line).is_ok() {
@@ -156,7 +156,7 @@ fn a_run_that_waits_for_a_reader_ends_too() {
             command.arg("-q");
         }
         let mut child = piped(command);
-        // Something came, and nobody reads the rest.
+        // Reads the first bytes, then closes the pipe.
         let mut out = BufReader::with_capacity(64, child.stdout.take().expect("piped"));
         out.read_line(&mut String::new()).expect("a line");
         send(&child, signal);
@@ -178,7 +178,7 @@ fn a_signal_that_was_ignored_stays_ignored() {
     command.arg(built.get_program()).args(built.get_args());
     command.args(["normalize", "-", "--progress", "always"]).current_dir(place.path(""));
     let mut child = piped(command);
-    // Once the bar is drawn the run is under way.
+    // The run is under way once the bar is drawn.
     child.stderr.as_mut().expect("piped").read_exact(&mut [0]).expect("a bar");
     for signal in [Signal::HUP, Signal::INT, Signal::HUP, Signal::INT] {
         send(&child, signal);

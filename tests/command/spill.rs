@@ -1,4 +1,4 @@
-//! A set that is larger than the memory it may take.
+//! A set larger than its memory limit.
 
 use super::open_files::run_under;
 use super::packed::gzip;

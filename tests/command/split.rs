@@ -160,13 +160,13 @@ fn the_directory_is_whole_or_absent() {
         .run(["dedup", "in", "-o", "new", "--split-by", "hash:2", "--split-suffix", "a/b"])
         .exits(2);
     assert_eq!(place.names(), before);
-    // An empty one is taken, and a run without a URL fills it all the same.
+    // An empty directory is accepted, and a run without a URL still fills it.
     fs::create_dir(place.path("empty")).expect("made");
     place.run(["dedup", "/dev/null", "-o", "empty/", "--split-by", "host:2"]).exits(0);
     assert_eq!(shards(&place, "empty").len(), 2);
 }
 
-/// It cannot be replaced, and that is known before any other output has its name.
+/// It cannot be replaced, and the run refuses it before any other output gets its name.
 #[test]
 fn a_name_that_has_become_a_link_ends_the_run_before_anything_is_there() {
     let place = Place::new();

@@ -89,7 +89,7 @@ fn fractions_decimals_and_booleans_are_carried_as_text_that_compares_as_they_do(
     let short = [0.1, -24.83, 1e-6].map(Half::from_f64);
     let keys = Int32Array::from(vec![Some(1), None, Some(0)]);
     let numbers: ArrayRef = Arc::new(Int64Array::from(vec![5, 20]));
-    // Of each the greatest too.
+    // The greatest value of each type, too.
     let columns: Vec<(&str, ArrayRef, [&str; 3], &str)> = vec![
         (
             "f64",
@@ -167,7 +167,7 @@ fn fractions_decimals_and_booleans_are_carried_as_text_that_compares_as_they_do(
                 let run = same.run(["dedup", "--carry", name, "--keep", &keep, file]).exits(0);
                 assert_eq!(run.out(), format!("{}\t{greatest}\n", urls[0]), "{file} {name}");
             }
-            // A status that a column with gaps has made a fraction of.
+            // A status that became a fraction because its column has gaps.
             let format = format!("{}:url,status=f64", &file[2..]);
             let run = place.run(["dedup", "-f", &format, "--status", "2xx", file]).exits(0);
             assert_eq!(run.out(), "http://b/\n", "{file}");
@@ -208,7 +208,7 @@ fn a_status_with_a_fraction_of_zeros_is_the_whole_number() {
     assert_eq!(place.run(carry).exits(0).out(), "http://a/\t200.00\n");
 }
 
-/// Two bytes a value are less than a number or the length of a text takes.
+/// Two bytes per value are fewer than a number or a text length takes.
 #[test]
 fn a_dictionary_may_hold_as_many_short_values_as_stand_in_it() {
     let urls = (0..500).map(|n| format!("http://a/{n}"));
@@ -216,7 +216,7 @@ fn a_dictionary_may_hold_as_many_short_values_as_stand_in_it() {
     let halves = (0..500).map(|n| Half::from_f64(f64::from(n)));
     let halves: ArrayRef = Arc::new(Float16Array::from_iter_values(halves));
     let batch = RecordBatch::try_from_iter([("url", url), ("n", halves)]).unwrap();
-    // Version 1 writes no dictionary of them.
+    // Version 1 writes no dictionary for it.
     let version = WriterProperties::builder().set_writer_version(WriterVersion::PARQUET_2_0);
     let place = both("t", &batch, version.build());
     let run = place.run(["dedup", "--carry", "n", "t.parquet"]).exits(0);
@@ -227,7 +227,7 @@ fn a_dictionary_may_hold_as_many_short_values_as_stand_in_it() {
 fn dates_and_times_are_carried_as_text_that_sorts_as_they_do() {
     let micros = || TimestampMicrosecondArray::from(vec![Some(1_500_000), None]);
     let nanos = TimestampNanosecondArray::from(vec![-1, 1_767_225_600_000_000_000]);
-    // Too far away for a calendar.
+    // Beyond the range of a calendar.
     let far = TimestampMillisecondArray::from(vec![i64::MAX, 0]);
     let columns: [(&str, ArrayRef, [&str; 2]); 7] = [
         ("date", Arc::new(Date32Array::from(vec![0, 20_454])), ["1970-01-01", "2026-01-01"]),
@@ -346,7 +346,7 @@ fn a_table_that_cannot_be_read_is_told_in_one_line() {
 fn a_column_that_is_written_escaped_is_not_said_to_be_sorted() {
     let place = Place::with([("urls", b"http://a/~\nhttp://a/\xE9\nhttp://a/\\\n")]);
     for (arguments, sorted) in [
-        // Bytes, as they are sorted.
+        // Bytes, in sorted order.
         (&["-p", "string"][..], true),
         (&["-p", "string", "--count"], true),
         (&["-p", "string", "--fields", "canonical"], false),
@@ -387,7 +387,7 @@ fn columns_of_one_name_are_refused_where_names_tell_them_apart() {
         assert!(refused.err.contains(told), "{}", refused.err);
     }
     assert_eq!(place.names(), ["urls"]);
-    // Between tabs a place tells them apart.
+    // In a line, columns are told apart by position.
     let line = place.run([&twice[..], &["--limit", "1"]].concat()).exits(0);
     assert_eq!(line.out(), "http://b/\tb\thttp://b/\n");
 }
@@ -430,7 +430,7 @@ fn columns_of_one_name_are_told_apart_by_their_numbers() {
             assert_eq!(read(&number, "1"), format!("{url}\thttp://a/1"), "{file}");
             assert_eq!(read("4", &number), format!("http://d/1\t{url}"), "{file}");
         }
-        // A name is that of the first.
+        // A repeated name refers to the first column.
         assert_eq!(read("x", "s.x"), "http://a/1\thttp://c/1", "{file}");
         assert_eq!(read("s.z", "s.y"), "http://f/1\thttp://e/1", "{file}");
     }

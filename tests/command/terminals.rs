@@ -10,7 +10,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-/// A terminal of so many columns: the side of the person, and that of the command.
+/// A terminal of this width: the side of the person, and the side of the command.
 fn terminal(columns: u16) -> [File; 2] {
     let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     unlockpt(&person).expect("unlocked");
@@ -24,7 +24,7 @@ fn terminal(columns: u16) -> [File; 2] {
 /// The text left on the terminal after the command has closed its side.
 fn seen(mut person: File) -> String {
     let mut seen = Vec::new();
-    // Nobody on the other side is an error of the system.
+    // A read fails once the other side is closed.
     let _ = person.read_to_end(&mut seen);
     String::from_utf8(seen).expect("text").replace("\r\n", "\n")
 }
@@ -58,7 +58,7 @@ fn no_bar_stands_where_somebody_types() {
         };
         let mut child = dedup.stdin(stdin).stderr(command).spawn().expect("started");
         drop(dedup);
-        // So long a run has a bar otherwise.
+        // Otherwise a run of this length has a bar.
         thread::sleep(Duration::from_secs(1));
         match child.stdin.take() {
             Some(mut pipe) => pipe.write_all(b"http://a/\n").expect("taken"),

@@ -1,5 +1,5 @@
-//! Columns that go beside URLs, and which record they are of: each format against a loop over the rows
-//! that were written into it, whatever the threads, the chunks and the memory.
+//! Carried columns stay with their records: each format against a loop over the rows written into
+//! it, for any threads, chunks and memory.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ fn rows(count: u64, notes: &[&str]) -> Vec<Row> {
     (0..count).map(row).collect()
 }
 
-/// The rows as files are written, and how they are read.
+/// A way to write the rows to a file, and the options to read it.
 struct Written {
     name: &'static str,
     format: &'static str,
@@ -75,7 +75,7 @@ const FORMATS: &[Written] = &[
         missing: "-",
         notes: PLAIN,
         write: |rows, path| {
-            // The legend changes on the way.
+            // The legend changes within the file.
             let mut text = String::from(" CDX a b S g\n");
             for (i, row) in rows.iter().enumerate() {
                 let (stamp, size) = (stamp(row, "-"), size(row, "-"));
@@ -251,7 +251,7 @@ fn batch(rows: &[Row]) -> RecordBatch {
     .unwrap()
 }
 
-/// Text as a column holds it.
+/// Text as a column shows it.
 fn escaped(text: &str) -> String {
     let byte = |byte: u8| match byte {
         b'\\' => "\\x5C".to_owned(),
@@ -261,8 +261,8 @@ fn escaped(text: &str) -> String {
     text.bytes().map(byte).collect()
 }
 
-/// The number and the row of the record that survives of each page, by first occurrence; and how many
-/// records the page has.
+/// The number and the row of the record that survives for each page, by first occurrence, and the
+/// number of the page's records.
 fn survivors<'r>(rows: &'r [Row], keep: &str) -> Vec<(usize, &'r Row, u64)> {
     let mut found: Vec<(usize, &Row, u64)> = Vec::new();
     let mut places: HashMap<u64, usize> = HashMap::new();
@@ -336,7 +336,7 @@ fn dedup(path: &Path, how: How<'_>) -> (String, Report, Result<(), RunError>) {
     (String::from_utf8(out).unwrap(), report, result)
 }
 
-/// The lines with the number of the record in place of where it is.
+/// The lines with the number of the record in place of its origin.
 fn with_numbers(out: &str) -> Vec<String> {
     let line = |line: &str| {
         let (first, rest) = line.split_once('\t').unwrap();
@@ -358,7 +358,7 @@ fn each_format_carries_what_was_written_of_the_record_that_survives() {
             "csv" | "w3c" => row.note.replace("\"\"", "\""),
             _ => row.note.clone(),
         };
-        // This index has no line without a time.
+        // This index has a time in every line.
         let no_stamp = if written.name == "cdxj" { "0" } else { written.missing };
         for keep in ["first", "last", "stamp", "size"] {
             let line = |(number, row, count): &(usize, &Row, u64)| {

@@ -18,9 +18,9 @@ enum Field {
     I32(i64),
     I64(i64),
     Text(Vec<u8>),
-    /// Elements of a type.
+    /// The type of the elements, and the elements.
     List(u8, Vec<Vec<u8>>),
-    /// Fields with their stop.
+    /// The bytes of the fields with their stop.
     Struct(Vec<u8>),
     /// A type, and the bytes of the value.
     Raw(u8, Vec<u8>),
@@ -82,7 +82,7 @@ fn leaf(name: &[u8]) -> Vec<u8> {
     fields(&[(1, Field::I32(6)), (3, Field::I32(0)), (4, Field::Text(name.to_vec()))])
 }
 
-/// A file of these bytes and a footer.
+/// A file of these pages and this footer.
 fn file(pages: &[u8], footer: &[(i64, Field)]) -> Vec<u8> {
     let footer = fields(footer);
     let length = (footer.len() as u32).to_le_bytes();
@@ -107,12 +107,12 @@ struct Pages {
     dictionary: bool,
 }
 
-/// A file with one column of a row group.
+/// A file with one row group of one column.
 fn with_pages(pages: &Pages) -> Vec<u8> {
     with_chunk(pages, Vec::new())
 }
 
-/// The same where the footer says more of the column in a second row group, if it does.
+/// The same with extra fields of the column in a second row group, if there are any.
 fn with_chunk(pages: &Pages, more: Vec<(i64, Field)>) -> Vec<u8> {
     let length = pages.bytes.len() as i64;
     let mut column = vec![
@@ -195,7 +195,7 @@ fn plain(urls: &[&str]) -> Vec<u8> {
 
 const NO_STATISTICS: &[u8] = &[0];
 
-// Encodings.
+// Encodings of a page.
 const PLAIN: i64 = 0;
 const DELTA_BINARY_PACKED: i64 = 5;
 const DELTA_LENGTH_BYTE_ARRAY: i64 = 6;
@@ -214,11 +214,11 @@ fn packed(block: u64, miniblocks: u64, count: u64, first: i64) -> Vec<u8> {
     [varint(block), varint(miniblocks), varint(count), zigzag(first)].concat()
 }
 
-/// The same number so often.
+/// The same number `count` times.
 fn same(number: i64, count: u64) -> Vec<u8> {
     let mut out = packed(1 << 30, 1, count, number);
     let blocks = count.saturating_sub(1).div_ceil(1 << 30);
-    // Differences of nothing, in no bits.
+    // Differences of zero, in no bits.
     out.extend((0..blocks).flat_map(|_| [0, 0]));
     out
 }
@@ -323,7 +323,7 @@ fn names_that_repeat_in_every_column_are_counted_before_they_are_kept() {
 #[test]
 fn a_footer_that_hides_its_schema_behind_other_types_is_no_footer() {
     let schema = (2, Field::List(STRUCT, vec![group_of_one(), leaf(b"url")]));
-    // To whoever goes by numbers alone, the text is a number and then fields.
+    // A reader that goes by numbers alone takes the text for a number and fields.
     let hidden = fields(std::slice::from_ref(&schema));
     let bytes = file(b"", &[(1, Field::Text(hidden)), schema.clone(), (3, Field::I64(0))]);
     is_refused("a text for a number", &bytes, "a type that it cannot have");

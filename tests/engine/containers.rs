@@ -1,5 +1,5 @@
-//! The same URLs in every format: one set, one accounting, whatever the chunks, the threads and the
-//! way the bytes come in. And hostile bytes in every format: the same records for all of these.
+//! The same URLs in every format give one set and one accounting, for any chunks, threads and kind
+//! of input. Hostile bytes in every format give the same records for all of these.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use uniqurl_formats::record::{self};
 const DEDUP: Job =
     Job::Dedup(Dedup { order: SetOrder::First, count: false, min_count: 1, limit: None });
 
-/// How a run reads.
+/// The options of a run.
 #[derive(Debug, Clone, Copy)]
 struct How {
     chunk_size: usize,
@@ -56,7 +56,7 @@ fn attempt(
     let path = file.path().to_owned();
     let inputs = match how.as_stream {
         true => vec![Input { path, source: Source::Stream }],
-        // No table comes through a pipe.
+        // A table cannot come through a pipe.
         false => input::check(&[path]).0,
     };
     let format = match format {
@@ -102,7 +102,7 @@ fn escaped(url: &[u8], bytes: &[u8], with: u8) -> Vec<u8> {
         .collect()
 }
 
-/// The URLs as a table; blank ones are null, or there and empty.
+/// The URLs as a table; a blank URL is null or empty.
 #[cfg(feature = "tables")]
 fn table(format: &str, urls: &[Vec<u8>]) -> Vec<u8> {
     use arrow_array::{ArrayRef, BinaryArray, RecordBatch};
@@ -220,7 +220,7 @@ fn the_same_urls_make_the_same_set_and_accounting_in_every_format() {
     }
 }
 
-/// The accounting without headers, which are no records.
+/// The accounting without headers, which are not records.
 fn record_tally(report: &Report) -> uniqurl_engine::output::Tally {
     let mut tally = report.tally;
     tally.skipped = 0;
@@ -298,7 +298,7 @@ fn hostile_bytes_are_the_same_records_however_they_are_read() {
         }
         for format in formats {
             let job = Job::Normalize { json: true };
-            // A table without the column ends at its header, so most have one.
+            // A table without the column ends at its header, so most inputs have the column.
             let named = matches!(format, "csv:url" | "tsv:url");
             let header: &[u8] = if named && case % 8 != 0 { b"url\n" } else { b"" };
             let file = [header, &file[..]].concat();

@@ -26,7 +26,7 @@ use crate::tables::footer;
 /// A number of rows that differs from every other number in the file.
 const ROWS: usize = 1009;
 
-/// Bytes of the offsets of so many texts.
+/// Bytes of the offsets of that many texts.
 const OFFSETS: i64 = (ROWS as i64 + 1) * 4;
 
 fn urls() -> Vec<String> {
@@ -88,14 +88,14 @@ fn is_refused(name: &str, bytes: &[u8], words: &str) {
     }
 }
 
-/// Where a number stands, the n-th time.
+/// The n-th position of a number.
 #[track_caller]
 fn place(bytes: &[u8], number: &[u8], nth: usize) -> usize {
     let mut places = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(number));
     places.nth(nth).expect("it is there")
 }
 
-/// The bytes with others in a place.
+/// A copy with other bytes at an offset.
 fn with(bytes: &[u8], at: usize, others: &[u8]) -> Vec<u8> {
     let mut changed = bytes.to_vec();
     changed[at..at + others.len()].copy_from_slice(others);
@@ -123,7 +123,7 @@ fn lengths_and_places_of_buffers_are_compared_with_the_body() {
             ("longer", data, 1 << 20, "reaches behind its body"),
             ("endless", data, i64::MAX, "reaches behind its body"),
             ("below nothing", offsets, -1, "a length that none can have"),
-            // Where it is stands before how long it is.
+            // The position comes before the length.
             ("elsewhere", offsets - 8, 1 << 40, "reaches behind its body"),
             ("nowhere", data - 8, i64::MIN, "a length that none can have"),
             ("shorter", offsets, OFFSETS - 4, ""),
@@ -250,7 +250,7 @@ fn offsets_out_of_order_and_keys_that_there_are_not_are_errors() {
 
 #[test]
 fn a_dictionary_that_is_made_of_itself_ends() {
-    // A dictionary of structs with a dictionary in each, and then both with the same number.
+    // A dictionary of structs with a dictionary in each, then both with the same ID.
     let inner: DictionaryArray<Int32Type> = vec!["a", "b", "a"].into_iter().collect();
     let fields = Fields::from(vec![Field::new("x", inner.data_type().clone(), true)]);
     let values = StructArray::new(fields, vec![Arc::new(inner)], None);
@@ -266,7 +266,7 @@ fn a_dictionary_that_is_made_of_itself_ends() {
         let whole = read(&bytes, None, false);
         whole.result.unwrap();
         assert_eq!(whole.out.lines().count(), 3);
-        // Numbers from 0 on, which are left out where they are 0: all that are 1 become 0.
+        // Numbers count from 0, and a 0 may be left out: each 1 becomes a 0 in turn.
         for at in (0..bytes.len() - 8).filter(|at| bytes[*at..].starts_with(&1_i64.to_le_bytes())) {
             let changed = with(&bytes, at, &0_i64.to_le_bytes());
             let Outcome { result, .. } = read(&changed, Some(64 << 20), false);
@@ -290,7 +290,7 @@ fn a_stream_with_numbers_in_the_other_order_is_refused() {
     is_refused("big endian", &changed, "its numbers have their bytes in the other order");
 }
 
-/// The second dictionary of a file, and where this field of it stands.
+/// The second dictionary of a file, and the position of one of its fields.
 fn second_dictionary(file: &[u8], field: u16) -> (DictionaryBatch<'_>, usize) {
     let (_, footer) = footer(file);
     let start = footer.dictionaries().unwrap().get(1).offset() as usize + 8;
@@ -324,7 +324,7 @@ fn a_dictionary_of_a_file_is_not_replaced() {
     is_refused("replaced", &with(&file, at, &[0]), words);
 }
 
-/// The dictionary of a column that is not read, and one that no column has.
+/// The dictionary of a column that is not read, and one that belongs to no column.
 #[test]
 fn only_dictionaries_of_columns_that_are_read_are_unpacked() {
     let url = Arc::new(StringArray::from(urls())) as ArrayRef;

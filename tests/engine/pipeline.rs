@@ -1,5 +1,5 @@
-//! The whole job against a few lines of plain code, whatever the chunks, the threads, the scanner and
-//! the way the bytes come in.
+//! The whole job against a few lines of plain code, for any chunks, threads, scanner and kind of
+//! input.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use uniqurl_engine::{
 };
 use uniqurl_formats::{input, record};
 
-/// Lists with everything that a list can hold.
+/// Lists with every kind of line.
 fn list() -> Vec<u8> {
     let mut list = Vec::new();
     let mut state = 9u64;
@@ -57,7 +57,7 @@ fn plainly(list: &[u8], profile: &'static Profile) -> Vec<Option<Result<Vec<u8>,
     lines.iter().map(line).collect()
 }
 
-/// The distinct URLs in the order of appearance, and how often each came.
+/// The distinct URLs in the order of appearance, and the count of each.
 fn plainly_counted(list: &[u8], profile: &'static Profile) -> Vec<(Vec<u8>, u64)> {
     let mut places = HashMap::new();
     let mut counted: Vec<(Vec<u8>, u64)> = Vec::new();
@@ -244,7 +244,7 @@ fn many_inputs_are_one_after_the_other() {
     let list = list();
     let files: Vec<_> = list.chunks(777).map(file).collect();
     let paths: Vec<_> = files.iter().map(|file| file.path().to_owned()).collect();
-    // A line ends with its file, so the files are not the list.
+    // A line ends at the end of its file, so the files together are not the list.
     let whole: Vec<u8> = list
         .chunks(777)
         .flat_map(|part| {
@@ -264,7 +264,7 @@ fn many_inputs_are_one_after_the_other() {
         let (out, rejects, report) = case.run(&paths);
         assert!(out == expected);
         assert_eq!(report.files.len(), paths.len());
-        // Records are numbered and counted in bytes within their own file.
+        // Records are numbered, and offsets counted, within their own file.
         for reject in rejects.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             let reject: serde_json::Value = serde_json::from_slice(reject).unwrap();
             let text = std::fs::read(reject["file"].as_str().unwrap()).unwrap();
@@ -404,13 +404,13 @@ fn how_much_will_be_spilled_is_told_of_little_that_was_read() {
         let (report, result) = run(&plan, &inputs, Sinks::to(&mut Vec::new()), &watch);
         assert!(result.is_ok() && report.spilled > 0);
         let needed = NEEDED.load(Ordering::Relaxed);
-        // Little of the list is in the set, and no URL is there twice.
+        // Few lines of the list are in the set, and each URL is there once.
         let length = list.len() as u64;
         assert!((length / 5 * 4..=length).contains(&needed), "{needed} bytes with {budget}");
     }
 }
 
-/// The library knows no options of the command.
+/// The library's messages name no options of the command.
 #[test]
 fn a_set_that_is_refused_names_no_option() {
     let place = tempfile::tempdir().unwrap();
@@ -438,7 +438,7 @@ fn a_set_that_is_refused_names_no_option() {
     }
 }
 
-/// Has a file read, which is another once the first lines are written.
+/// Reads a file that is replaced once the first lines are written.
 pub(super) fn is_an_error_where_it_is_rewritten(format: &str, bytes: &[u8]) {
     struct Rewriting<'a>(&'a Path);
     impl Write for Rewriting<'_> {
@@ -469,7 +469,7 @@ pub(super) fn is_an_error_where_it_is_rewritten(format: &str, bytes: &[u8]) {
 fn a_file_that_is_rewritten_while_it_is_read_is_an_error_however_it_is_read() {
     let lines: String = (0..20_000).map(|n| format!("http://h/{n}\n")).collect();
     is_an_error_where_it_is_rewritten("lines", lines.as_bytes());
-    // Where its header stands tells how a chunk is read.
+    // The position of the header decides how a chunk is read.
     is_an_error_where_it_is_rewritten("csv:url", format!("url\n{lines}").as_bytes());
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     packer.write_all(lines.as_bytes()).unwrap();
@@ -507,7 +507,7 @@ fn a_set_that_is_rewritten_while_it_is_read_is_an_error() {
     }
 }
 
-/// Half a key may be another one.
+/// Half of a key may equal that of another URL.
 #[test]
 fn a_saved_set_whose_last_line_is_still_being_written_is_damaged() {
     let watch = Watch::default();

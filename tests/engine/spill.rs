@@ -11,7 +11,7 @@ use uniqurl_engine::{
 };
 use uniqurl_formats::{input, record};
 
-/// Lists in which URLs of one come again in the next, with blank lines and nonsense between them.
+/// Lists that share URLs with the next one, with blank lines and nonsense between them.
 fn lists() -> Vec<Vec<u8>> {
     let mut state = 11u64;
     let mut next = |below: u64| {
@@ -53,7 +53,7 @@ impl Place {
             std::fs::File::create(&path).unwrap().write_all(&list).unwrap();
             paths.push(path);
         }
-        // One that has no record, and one again.
+        // A file without a record, and a file given twice.
         let empty = directory.path().join("empty");
         std::fs::write(&empty, "").unwrap();
         paths.splice(1..1, [empty, paths[0].clone()]);

@@ -1,5 +1,5 @@
-//! Parquet and Arrow: the same rows in every encoding, parts and filters, nested columns, outputs that
-//! are read back, and files that lie.
+//! Parquet and Arrow: the same rows in every encoding, split and filter, nested columns, outputs
+//! that are read back, and files with false metadata.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ use crate::pipeline::is_an_error_where_it_is_rewritten;
 
 const FIRST: Dedup = Dedup { order: SetOrder::First, count: false, min_count: 1, limit: None };
 
-/// How a file is read, where that is not as usual.
+/// The options for reading a file that differ from the default.
 #[derive(Clone)]
 struct How {
     profile: &'static Profile,
@@ -124,8 +124,8 @@ fn error(bytes: &[u8], format: &'static str) -> InputError {
     }
 }
 
-/// Some rows, many of them alike; some null, blank, no URL, and some with a short text, which a view
-/// holds in itself.
+/// Some rows, many of them equal; some null, blank or not a URL, and some short enough for a view
+/// to hold the text itself.
 fn rows(count: usize) -> Vec<Option<String>> {
     let row = |i: usize| {
         let n = i.wrapping_mul(2_654_435_761) >> 7 & 63;
@@ -142,7 +142,7 @@ fn rows(count: usize) -> Vec<Option<String>> {
     (0..count).map(row).collect()
 }
 
-/// The same rows in every type that text comes in.
+/// The same rows in every type of text.
 fn arrays(rows: &[Option<String>]) -> Vec<ArrayRef> {
     let texts = || rows.iter().map(Option::as_deref);
     let bytes = || rows.iter().map(|row| row.as_ref().map(String::as_bytes));
@@ -220,7 +220,7 @@ fn a_table_is_the_list_of_its_rows_whatever_their_type_and_encoding() {
         [one.clone(), other, How { memory, ..one }]
     });
     let hows: Vec<How> = hows.collect();
-    // Where nobody asks for each record, rows that are alike come once.
+    // If no output needs each record, equal rows are read once.
     let seen = Some("http://example.com/7\nhttps://example.org/a/b/c/9?q=a&b\nhttp://new/\n");
     let unlisted = hows.iter().map(|how| How { lists: false, ..how.clone() });
     let unlisted: Vec<How> = unlisted.flat_map(|how| [how.clone(), How { seen, ..how }]).collect();
@@ -447,7 +447,7 @@ fn a_set_in_a_table_is_read_back_as_it_was() {
             vec![column("count", TableValues::Numbers), column("canonical", TableValues::Text)];
         let mut table = TableFile::create(&path, kind, columns, Some(1)).unwrap();
         let lines: String = set.lines().map(|url| format!("7\t{url}\n")).collect();
-        // However it comes in.
+        // For any split of the input.
         for part in lines.as_bytes().chunks(1001) {
             table.write_all(part).unwrap();
         }
@@ -503,7 +503,7 @@ fn a_row_group_of_long_rows_ends_before_it_fills_the_memory() {
     let mut table = TableFile::create(&path, TableKind::Parquet, columns, None).unwrap();
     let mut state = 1_u64;
     for _ in 0..110 {
-        // Six bits of chance in a byte: packed, three quarters of it are left.
+        // Six random bits in a byte: three quarters remain after packing.
         let mut line: Vec<u8> = Vec::with_capacity(LONG + 8);
         while line.len() < LONG {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -517,7 +517,7 @@ fn a_row_group_of_long_rows_ends_before_it_fills_the_memory() {
     let metadata = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().metadata().clone();
     let groups = metadata.row_groups();
     assert!(groups.len() > 1);
-    // A row more than where it ends.
+    // A group may exceed the limit by one row.
     assert!(groups.iter().all(|group| group.total_byte_size() < 34 << 20));
     assert_eq!(groups.iter().map(|group| group.num_rows()).sum::<i64>(), 110);
 }
@@ -620,7 +620,7 @@ fn what_stands_before_damage_is_the_same_for_any_memory_and_threads() {
     let urls: Vec<String> = (0..3000).map(|row| format!("http://example.com/{row}")).collect();
     let table = batch(vec![("url", Arc::new(StringArray::from(urls.clone())))]);
     let mut bad = parquet(&table, plain());
-    // A text that is longer than its page.
+    // A text longer than its page.
     let is_at = |bytes: &[u8]| bytes == urls[BEFORE].as_bytes();
     let at = bad.windows(urls[BEFORE].len()).position(is_at).unwrap();
     bad[at - 1] = 0x7F;
@@ -634,7 +634,7 @@ fn what_stands_before_damage_is_the_same_for_any_memory_and_threads() {
     }
 }
 
-/// A Parquet file whose footer has its first row group so often, with so many rows each.
+/// A Parquet file whose footer repeats its first row group `count` times, with `rows` rows each.
 fn with_row_groups(file: &[u8], count: usize, rows: i64) -> Vec<u8> {
     let bytes = bytes::Bytes::copy_from_slice(file);
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes).unwrap();
@@ -695,7 +695,7 @@ fn an_arrow_file_of_metadata_v4_is_read_as_its_stream_is() {
             files.finish().unwrap();
             streams.finish().unwrap();
             drop((files, streams));
-            // Whatever its footer says: here V4 too, which Arrow of C++ has as V5.
+            // The version in the footer does not matter: V4 here, which Arrow of C++ writes as V5.
             let (start, footer) = footer(&file);
             assert_eq!(footer.version(), MetadataVersion::V4);
             let root = start + u32::from_le_bytes(*file[start..].first_chunk().unwrap()) as usize;
@@ -739,7 +739,7 @@ fn an_arrow_stream_must_end_as_one_and_with_its_file() {
     }
 }
 
-/// A file of Arrow with the number of batches in its footer, or where one of them begins, changed.
+/// An Arrow file with a changed number of batches in its footer, or a changed offset of one.
 #[test]
 fn a_batch_that_the_footer_of_an_arrow_file_does_not_name_is_damage() {
     let rows = rows(50);
@@ -756,7 +756,7 @@ fn a_batch_that_the_footer_of_an_arrow_file_does_not_name_is_damage() {
                 let places = (start..file.len() - 10 - number.len()).step_by(4);
                 places.filter(|at| bytes[*at..].starts_with(number)).collect::<Vec<_>>()
             };
-            // The vector of blocks: how many there are, then the first.
+            // The vector of blocks: its length, then the first block.
             let list = [&5_u32.to_le_bytes()[..], &blocks[0].to_le_bytes()].concat();
             let [count] = number(&file, &list)[..] else { panic!("the list is not clear") };
             for fewer in 0..5 {
@@ -780,7 +780,7 @@ fn a_batch_that_the_footer_of_an_arrow_file_names_twice_is_damage() {
     for array in [&arrays(&rows)[0], &arrays(&rows)[6]] {
         let table = batch(vec![("url", Arc::clone(array))]);
         let mut writer = FileWriter::try_new(Vec::new(), &table.schema()).unwrap();
-        // A batch without rows is not missed.
+        // Losing the batch without rows would not change the count.
         writer.write(&table).unwrap();
         writer.write(&table.slice(0, 0)).unwrap();
         let file = writer.into_inner().unwrap();
@@ -823,7 +823,7 @@ fn a_table_through_a_pipe_is_refused_with_what_to_do() {
     }
 }
 
-/// Bits of a small file, evenly over it: as many as there are cases, and 2,000 at the most.
+/// Flips of single bits of a small file, spread evenly: as many as there are cases, at most 2,000.
 fn flips(file: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
     // Emulated processors get fewer.
     let default = if cfg!(target_arch = "aarch64") { 500 } else { 2_000 };

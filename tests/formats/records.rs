@@ -1,6 +1,6 @@
 //! Every record format against a slow second reader, and the laws of reading.
 //!
-//! Cases are random and seeded; `UNIQURL_CASES` sets how many there are of each kind.
+//! Cases are random and seeded; `UNIQURL_CASES` sets the number of each kind.
 
 use std::collections::BTreeSet;
 
@@ -101,7 +101,7 @@ impl Random {
         (0..self.below(most + 1)).flat_map(|_| self.one_of(WORDS).iter().copied()).collect()
     }
 
-    /// A line that is nearly one of some log, or nothing of the kind.
+    /// A line close to one of some log, or an unrelated one.
     fn line(&mut self) -> Vec<u8> {
         let host = self.one_of(&[
             "", "h:443 ", "[::1] ", "- ", "h:- ", "a/b ", "\"", "\"h:80 ", ":80 ", "h: ",
@@ -136,7 +136,7 @@ impl Random {
     }
 }
 
-/// So many that every kind of record is among them.
+/// Enough for every kind of record to occur.
 const CASES: u64 = 20_000;
 
 fn cases() -> u64 {
@@ -242,7 +242,7 @@ fn read(format: &Format, ctx: &Context, chunk: &[u8]) -> Records {
     out
 }
 
-/// A record in the oracle's words.
+/// A record in the oracle's terms.
 fn holds(record: &Record, chunk: &[u8], side: &[u8]) -> Holds {
     let bytes = |place, span: uniqurl::bytes::Span| {
         span.of(if place == BufferId::Chunk { chunk } else { side }).to_vec()
@@ -564,11 +564,12 @@ fn every_format_with_named_fields_agrees_with_the_oracle() {
             let input: Vec<u8> = (0..random.below(16))
                 .flat_map(|_| random.one_of(TABLE_WORDS).iter().copied())
                 .collect();
-            // Control characters in strings of JSON are let through or not, as it happens.
+            // The JSON reader may accept or reject control characters in strings, so tabs are left
+            // out.
             let is_json = name.starts_with("json:") || name == "cdxj";
             let input: Vec<u8> =
                 input.into_iter().filter(|byte| !is_json || *byte != b'\t').collect();
-            // The pipeline takes a mark at the start of an input away.
+            // The pipeline removes a byte-order mark at the start of an input.
             let input = input.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&input);
             let known = known(case);
             let out = read(&format, &context(&known), input);

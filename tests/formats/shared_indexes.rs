@@ -1,9 +1,9 @@
-//! Real indexes of web archives, where they are at hand: the URLs that another reading of them yields.
+//! Real indexes of web archives, if they are at hand: the URLs equal those of a second reader.
 
 use crate::shared::unpacked;
 use uniqurl_formats::record::{BufferId, Context, Extracted, Filter, Format, Records, detect};
 
-/// The URLs that are found and how many records are filtered, with all others an error.
+/// The URLs found and the number of filtered records. Any other record is an error.
 fn urls(format: &Format, filter: Filter, bytes: &[u8]) -> (Vec<String>, usize) {
     let mut out = Records::default();
     format.read(&Context { filter, ..Context::default() }, bytes, &mut out);
@@ -53,7 +53,7 @@ fn the_urls_of_a_cdxj_file_are_the_members_of_its_objects() {
         object["url"].as_str().expect("a string").to_owned()
     });
     assert_eq!(found, parsed.collect::<Vec<_>>());
-    // It indexes the same archive as the file of the other kind.
+    // It indexes the same archive as the file of the other format.
     if let Some(cdx) = unpacked("iana.cdx") {
         assert_eq!(found, column(&cdx, 2));
     }

@@ -1,4 +1,4 @@
-//! Two real access logs, where they are at hand: every line yields a URL or a coded reject.
+//! Two real access logs, if they are at hand: every line yields a URL or a coded reject.
 
 use std::collections::BTreeMap;
 

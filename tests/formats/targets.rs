@@ -136,7 +136,8 @@ fn what_a_target_gives_is_read_again_as_itself() {
                 let answer = read_target(&library, &target);
                 let Ok(canonical) = &answer else { return };
                 let again = match read_target(&library, canonical) {
-                    // A URL whose path is `1`, which `a:1#` and `a:%31` become, is one only in a list.
+                    // A URL whose path is `1`, which `a:1#` and `a:%31` become, is a URL only in a
+                    // list.
                     Err(("authority-form", _)) => library.normalize(canonical),
                     again => again,
                 };

@@ -9,7 +9,7 @@ use crate::tsv::{self, escape, show};
 use uniqurl::bytes::Span;
 use uniqurl::{Backend, Normalizer, Outcome, Profile, Scratch, Switch};
 
-/// A rung with switches and lists drawn for it. Mostly `aggressive` as it is.
+/// A rung with random switches and lists. Mostly `aggressive` without changes.
 fn draw(rng: &mut Rng) -> Policy {
     let mut policy = Policy::new(rng.pick(&["scheme", "crawl", "aggressive", "aggressive"]));
     if rng.one_in(3) {
@@ -213,7 +213,7 @@ fn ordinary_urls_are_proven_clean() {
 
 #[test]
 fn time_grows_no_faster_than_length() {
-    // A round for each segment or parameter would make minutes of any of these.
+    // A pass over the URL for each segment or parameter would take minutes here.
     let all = SWITCHES.map(|name| Switch::named(name).unwrap());
     let without_drop = all.into_iter().filter(|switch| *switch != Switch::DropQuery);
     let library = Normalizer::new(&Profile::CRAWL)

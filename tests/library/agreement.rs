@@ -8,7 +8,7 @@ use crate::tsv::{LADDER, escape, show};
 use crate::worded::worded;
 use proptest::prelude::*;
 
-/// Emulated processors pass every seventh place, which still visits each lane of a register.
+/// Emulated processors test every seventh place, which still visits each lane of a register.
 const STEP: usize = if cfg!(target_arch = "aarch64") { 7 } else { 1 };
 
 #[track_caller]
@@ -198,7 +198,7 @@ fn every_byte_in_every_lane_agrees_with_the_oracle() {
 #[test]
 fn every_telling_word_at_every_offset_agrees_with_the_oracle() {
     // Two bytes that matter together may stand in two blocks, and a URL has first, middle and last
-    // ones: so many offsets pass all their edges.
+    // blocks: this many offsets cover all their edges.
     let words = [
         "/.", "/..", "/./", "/../", "//", "/.a", "%", "%4", "%41", "%2f", "%2F", "%2e", "/%2E",
         "%C3%A9", "%c3%A9", "%C3%a9", "#", "?", "/.#", "/..?", "\\", " ", "\u{e9}", "\0", "A", ".",
@@ -249,7 +249,7 @@ fn every_pattern_of_zero_groups_agrees_with_the_oracle() {
 
 #[test]
 fn long_urls_of_every_make_complete_and_agree() {
-    // Nothing is timed; were one of these quadratic, it would take minutes.
+    // Nothing is timed: a quadratic step would take minutes here.
     let length = if cfg!(target_arch = "aarch64") { 100_000 } else { 400_000 };
     let fronts = [
         "",

@@ -102,7 +102,7 @@ fn transcoding_twice_is_transcoding_once() {
     }
 }
 
-/// ISO-8859-1 octet by octet: each is the code point of the same number.
+/// Decodes ISO-8859-1: each octet is the code point of the same number.
 fn in_utf8(url: &str) -> String {
     let is_end = |octet: u8| matches!(octet, 0x00..=0x2F | 0x3A..=0x3F);
     let mut units: Vec<(u8, &str)> = Vec::new();
@@ -193,14 +193,14 @@ fn every_way_in_gives_the_same() {
         assert_eq!(batch, alone);
         let umlaut = Ok(b"http://h/%C3%B6".to_vec());
         let plain = Ok(b"http://h/a".to_vec());
-        // The places are those in the URL as it came.
+        // The offsets are those in the URL as given.
         assert_eq!(alone, [umlaut.clone(), umlaut, plain, Err(("byte", 12)), Err(("escape", 12))]);
         let spans: [Span; 1] = [spans[0]];
         assert_eq!(spans[0].of(list.as_bytes()), b"http://h/%F6");
     }
 }
 
-/// A byte that is dropped unread is no reason to leave the rest as it is.
+/// A byte that is dropped unread must not leave the rest undecoded.
 #[test]
 fn what_a_strict_profile_drops_may_hold_any_byte() {
     let scheme = Normalizer::new(&Profile::SCHEME).with_charset(Charset::LATIN_1).unwrap();
@@ -233,7 +233,7 @@ fn what_a_strict_profile_drops_may_hold_any_byte() {
     }
 }
 
-/// In Shift_JIS `%83A` is one character, unless a profile may write another letter for the `A`.
+/// In Shift_JIS `%83A` is one character, unless a profile may change the letter `A`.
 #[test]
 fn a_letter_whose_case_may_change_is_no_part_of_a_character() {
     let shift_jis = Charset::for_label(b"shift_jis").unwrap();
@@ -259,7 +259,7 @@ fn a_letter_whose_case_may_change_is_no_part_of_a_character() {
         // A path in lower case.
         (&lowered, "", "", "http://h/%83A?%83A", "http://h/%83a?%E3%82%A2"),
         (&lowered, "", "", "http://h/%83A", "http://h/%83a"),
-        // A target, which has no host, and a host before one.
+        // A target, which has no host, and a host before a target.
         (&servlet, "", "", "//%83A/x", "/%E3%82%A2/x"),
         (&servlet, "", "", "http://%83A/%83A", "http://%83a/%E3%82%A2"),
         (&servlet, "", "http", "//%83A/%83A", "http://%83a/%E3%82%A2"),

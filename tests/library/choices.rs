@@ -56,7 +56,7 @@ fn the_fragment_of_a_base_is_no_part_of_it() {
             for (reference, expected) in
                 [("", "http://h/a/b?q"), ("?r", "http://h/a/b?r"), ("c", "http://h/a/c")]
             {
-                // Under the profiles that repair, a URL of no byte is a blank line.
+                // Under the profiles that repair, an empty URL is a blank line.
                 if reference.is_empty() && normalizer.profile() == &Profile::CRAWL {
                     continue;
                 }

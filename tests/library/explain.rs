@@ -43,7 +43,7 @@ fn url(rng: &mut Rng) -> Vec<u8> {
     }
 }
 
-/// The profile with choices drawn for it.
+/// The profile with random options.
 fn draw(rng: &mut Rng, profile: &'static Profile) -> Normalizer {
     let mut normalizer = Normalizer::new(profile);
     if rng.one_in(2) {
@@ -134,7 +134,7 @@ fn assert_true(
     }
     assert_eq!(escape(at), escape(canonical), "{}", context());
     assert!(steps.iter().all(|step| step.rule != Rule::Rest), "{}", context());
-    // Switches may act again, and the rules of another host after those of one.
+    // Switches may act again, and rules of another host may follow those of the first.
     let is_switch = |rule| (Rule::FoldScheme..=Rule::SortQuery).contains(&rule);
     let in_order = |[one, other]: [Rule; 2]| one < other || is_switch(one) && is_switch(other);
     let in_order = |pair: &&[Step]| in_order([pair[0].rule, pair[1].rule]);
@@ -343,7 +343,7 @@ fn the_rules_of_a_host_and_ports_of_ones_own_are_told() {
         let steps = Normalizer::from_profile_file(&text).unwrap().explain(url.as_bytes()).unwrap();
         steps.iter().map(|step| (step.rule.name(), escape(&step.after))).collect()
     };
-    // Without www it is another host, whose rules come next.
+    // Without `www` it is another host, whose rules come next.
     assert_eq!(
         told(FILES[0], "http://www.h.example:8080/%3a'"),
         [
@@ -365,7 +365,7 @@ fn the_rules_of_a_host_and_ports_of_ones_own_are_told() {
     );
     assert_eq!(told(FILES[1], "http://h:81/#a"), [("default-port", "http://h/#a".to_string())]);
     assert_eq!(told(FILES[1], "http://h:80/"), []);
-    // A host with a base of its own has the ports of that.
+    // A host with its own base uses the ports of that base.
     assert_eq!(
         told(FILES[1], "http://localhost:81/a;b%2fc"),
         [("path-parameters", "http://localhost:81/a".to_string())]

@@ -194,7 +194,7 @@ fn what_is_found_stands_in_the_text_in_order() {
     });
 }
 
-/// Words, delimiters and URLs, one after the other.
+/// Words, delimiters and URLs in a row.
 fn text(rng: &mut Rng) -> Vec<u8> {
     let words = [
         "<", ">", "\"", " ", "\n", "\n\n", "URL:", "url: ", "http://", "(", ")", "[", "]", ".",
@@ -211,7 +211,7 @@ fn text(rng: &mut Rng) -> Vec<u8> {
     out
 }
 
-/// With a quadratic step each of these would take minutes.
+/// A quadratic step would make each of these take minutes.
 #[test]
 fn no_text_takes_more_than_linear_time() {
     let pieces = [

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The modules of the root by number. Modules with the same number do not import each other.
+/// The modules of the root by number. Modules of one number do not import each other.
 const FLOORS: [(&str, u8); 7] = [
     ("bytes", 0),
     ("profile", 1),
@@ -93,7 +93,7 @@ fn rust_files(folder: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// A line for each path of a file that breaks the rule. The file is named from `src/`.
+/// One line for each path in a file that breaks the rule. The file's name is relative to `src/`.
 fn violations(file: &str, text: &str) -> Vec<String> {
     let module = file.split('/').next().unwrap();
     // The root may re-export anything, and modules it shares with tests have no floor.
@@ -213,7 +213,7 @@ fn tokens(text: &str) -> Vec<(usize, String)> {
     out
 }
 
-/// The length of the prefix of a raw string that begins here, and how many `#` follow it.
+/// The length of a raw string's prefix that begins here, and its number of `#`.
 fn raw_string(chars: &[char]) -> Option<(usize, usize)> {
     let prefix = if chars.starts_with(&['b', 'r']) { 2 } else { 1 };
     let rest = chars[prefix - 1..].strip_prefix(&['r'])?;

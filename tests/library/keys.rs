@@ -1,4 +1,4 @@
-//! Keys and the profile `ia`: facts, laws, and the indexes of web archives that they reproduce.
+//! Keys and the profile `ia`: facts, laws, and the indexes of web archives that they match.
 
 use std::collections::HashMap;
 
@@ -36,7 +36,7 @@ fn keys_are_as_the_vectors_say() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Laws 1 and 6, as far as they bind `ia`.
+/// Laws 1 and 6, in the parts that apply to `ia`.
 fn ia_keeps_its_laws(library: &Library, url: &[u8]) {
     let Ok(canonical) = library.normalize(url) else { return };
     let context = || format!("{}\n gave {}", tsv::escape(url), tsv::escape(&canonical));
@@ -48,7 +48,7 @@ fn ia_keeps_its_laws(library: &Library, url: &[u8]) {
     );
     assert!(canonical.iter().all(|byte| matches!(byte, 0x21..=0x7E)), "printable: {}", context());
     assert!(canonical.len() <= 5 * url.len() + 2, "length: {}", context());
-    // The scanner's proof is one: the exact code, on a URL that no scanner proves, agrees.
+    // The scanner's proof holds: the exact code agrees, on a URL that no scanner proves.
     if library.0.is_clean(url) {
         assert_eq!(canonical, url, "a clean URL is its own form: {}", context());
         let spaced = [b" ", url].concat();
@@ -98,7 +98,7 @@ fn ia_decodes_in_linear_time() {
     }
 }
 
-/// Pieces that the rules of `ia` act on.
+/// Parts that the rules of `ia` act on.
 const PIECES: [&str; 40] = [
     "http://",
     "https://",
@@ -178,7 +178,7 @@ proptest! {
     }
 }
 
-/// URLs so small that two of them are often nearly the same.
+/// URLs so small that two of them are often almost equal.
 fn url_like() -> impl Strategy<Value = String> {
     "(http|https|x|mailto)?:?(//)?([au,.%2C:@]{0,3}@)?[ab,.%2C:\\[\\]]{0,4}(:[80]{0,2})?[/?#a,:@]{0,4}"
 }
@@ -224,11 +224,11 @@ fn surts_sort_a_host_before_its_subdomains_and_both_before_the_next() {
         .iter()
         .map(|url| key("crawl", "ssurt", url.as_bytes()).unwrap())
         .collect();
-    // A domain's hosts stand together: `c,b,` begins the keys of all of them.
+    // The hosts of a domain sort together: all their keys begin with `c,b,`.
     assert!(keys.iter().all(|key| key.starts_with(b"c,b,")), "{keys:?}");
 }
 
-// The indexes of web archives, which are beside the project.
+// The indexes of web archives, which are not part of the project.
 
 /// Key and URL of each line. A field is not always UTF-8.
 fn cdx(text: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
@@ -289,7 +289,7 @@ fn ia_reproduces_published_surts() {
         let text = |name: &str| row[name].as_str().unwrap().to_owned();
         let (profile, input, expected) = (text("profile"), text("input"), text("expected"));
         match profile.as_str() {
-            // Left out: no URL has no key here.
+            // Left out: an empty input has no key here.
             "surt" if input.is_empty() => continue,
             "surt" | "surt with_scheme=False" => {
                 let got = key("ia", "surt", input.as_bytes()).unwrap();
@@ -307,14 +307,15 @@ fn ia_reproduces_published_surts() {
                 let got = tsv::escape(&key("crawl", "surt", input.as_bytes()).unwrap());
                 assert_eq!(format!("http://({got}"), expected);
             }
-            // A host alone, whose addresses are not reversed in that form: as in a SSURT.
+            // A host alone, whose address is not reversed in that form: as in a SSURT.
             "surt-hostToSURT reverse_ipaddr=False" if input != "990.991.992.993" => {
                 let url = format!("x://{input}/");
                 let got = tsv::escape(&key("crawl", "ssurt", url.as_bytes()).unwrap());
                 let host = got.split("//").next().unwrap();
                 assert_eq!(host.strip_suffix(',').unwrap_or(host), expected);
             }
-            // Left out: no IPv4 address by any standard, so its labels are reversed as those of any name.
+            // Left out: it is not an IPv4 address by any standard, so its labels are reversed like
+            // those of a name.
             "surt-hostToSURT reverse_ipaddr=False" => continue,
             other => panic!("what is {other}?"),
         }
@@ -323,7 +324,7 @@ fn ia_reproduces_published_surts() {
     assert_eq!(rows, 30, "of 32: all but the empty one and one that is no address");
 }
 
-/// The lists and logs of real URLs keep the laws as well.
+/// The lists and logs of real URLs satisfy the laws as well.
 #[test]
 fn ia_keeps_its_laws_for_real_urls() {
     let Some(text) = unpacked("urls.txt.gz") else { return };

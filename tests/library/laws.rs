@@ -137,7 +137,7 @@ fn batches_are_the_same_as_one_by_one() {
             let mut batch = Batch::default();
             for_each_case(25, |rng| {
                 let count = rng.below(140);
-                // Mostly clean URLs, as in the world, so that runs of clean ones end anywhere.
+                // Mostly clean URLs, as in practice, so that runs of clean ones end anywhere.
                 let tame = rng.one_in(2);
                 let urls: Vec<Vec<u8>> = (0..count)
                     .map(|_| {

@@ -9,10 +9,10 @@ use uniqurl::{Backend, Normalizer, Outcome, Profile, Redirects, Scratch};
 use crate::subject::on_best_backend;
 use crate::tsv::escape;
 
-/// Stands in each URL, in its path, and is as long as a test wants it. No rule acts on it.
+/// Stands in the path of each URL, and is stretched to the length of the test. No rule acts on it.
 const SEGMENT: &str = "pppp";
 
-/// Around one block, two and eight, which the loops of the scanner end at.
+/// Around one, two and eight blocks, where the loops of the scanner end.
 const LENGTHS: &[usize] = &[5, 40, 64, 100, 129, 200, 480, 512, 520, 1100];
 
 /// Text that rules look for, before and after the segment.
@@ -37,7 +37,7 @@ const URLS: &[&str] = &[
     "http://www.h.example/pppp", "http://www2.h.example/pppp", "http://wwww.example/pppp", "HTTP://H.example/pppp", "http://h.example./pppp",
     "http://.h/pppp", "http://a..h/pppp", "http://127.0.0.1/pppp", "http://127.1/pppp", "http://0x7f.0.0.1/pppp", "http://1.2.3.400/pppp",
     "http://[::1]/pppp", "http://u@h.example/pppp", "http://u:p@h.example/pppp", "http:///pppp", "http://old.example/pppp",
-    // experience
+    // rules of `aggressive`
     "http://h.example/pppp/index.html", "http://h.example/pppp/Index.PHP", "http://h.example/pppp/Abc", "http://h.example/pppp;jsessionid=1",
     "http://h.example/pppp/(S(abc))/d", "http://h.example/(S(0123456789abcdefghijklmn))/pppp.aspx", "http://h.example/pppp?b&a", "http://h.example/pppp?",
     "http://h.example/pppp?a&&b", "http://h.example/pppp?B=1&a=2", "http://h.example/pppp?a=B", "http://h.example/pppp?utm_source=x&a",
@@ -88,7 +88,7 @@ fn answer(call: impl FnOnce(&mut Vec<u8>) -> Outcome) -> Result<Vec<u8>, uniqurl
     }
 }
 
-/// The answer for the short URL, as it has to be for the long one.
+/// The answer for the long URL, derived from that of the short one.
 fn stretched(
     short: Result<Vec<u8>, uniqurl::Reject>,
     url: &str,
@@ -109,7 +109,7 @@ fn stretched(
 #[test]
 fn a_long_segment_changes_nothing_else() {
     for normalizer in normalizers() {
-        // `string` keeps all bytes; to it these are texts like any other.
+        // `string` keeps all bytes, so the long URL is a text like any other.
         for backend in Backend::available() {
             let normalizer = normalizer.clone().with_backend(backend);
             for &length in LENGTHS {
@@ -179,7 +179,7 @@ fn ordinary_urls_of_any_length_are_proven_clean() {
     }
 }
 
-/// "No input makes it quadratic": where each block asked for the query anew, these took minutes.
+/// "No input makes it quadratic": these took minutes when each block searched for the query again.
 #[test]
 fn what_a_query_lets_stay_takes_linear_time() {
     const LENGTH: usize = if cfg!(target_arch = "x86_64") { 8 << 20 } else { 1 << 20 };

@@ -1,4 +1,4 @@
-//! The oracle keeps the laws, so that it may judge the library.
+//! The oracle keeps the laws, which qualifies it to judge the library.
 
 use crate::cases::cases;
 use crate::generator::{self, Rng};

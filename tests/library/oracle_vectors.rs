@@ -1,4 +1,4 @@
-//! The oracle states the facts of `corpora/vectors`.
+//! The oracle agrees with `corpora/vectors`.
 
 use crate::oracle::parts::{self, Piece};
 use crate::oracle::{Answer, Oracle, dots};
@@ -11,7 +11,7 @@ fn oracle_for(row: &tsv::Row, profile: &'static str) -> Oracle {
     oracle
 }
 
-/// Asks for every row and reports all that differ at once, since one cause often has many rows.
+/// Checks every row and reports all differences at once, since one cause often affects many rows.
 fn check(name: &str, ask: fn(&Oracle, &[u8]) -> Answer) {
     let mut wrong = Vec::new();
     for row in tsv::rows(name) {

@@ -1,4 +1,4 @@
-//! Profiles of one's own, as TOML files.
+//! Custom profiles, as TOML files.
 
 use crate::cases::for_each_case;
 use crate::generator::{self, Rng, Temper};
@@ -193,7 +193,7 @@ fn each_host_has_its_own_rules() {
         ("http://x.shop.example//a?b&a", "http://x.shop.example//a?b&a"),
         ("http://a.de.shop.example//a?b&a", "http://a.de.shop.example/a?b&a"),
         ("http://notshop.example/?b&a", "http://notshop.example/?b&a"),
-        // Without www it is another host, whose rules come next.
+        // Without `www` it is another host, whose rules come next.
         ("http://www.shop.example//a?b&a", "http://shop.example/a?a&b"),
         ("http://wiki.example/a%2fb%3A%21//'/..", "http://wiki.example/a/b:%21//%27/.."),
         ("http://W%49KI.example/%2f", "http://wiki.example//"),
@@ -201,7 +201,7 @@ fn each_host_has_its_own_rules() {
         ("http://xn--bcher-kva.example/a%2fb;c", "http://xn--bcher-kva.example/a%2Fb"),
         (" http://shop.example/?b&a", "http://shop.example/?a&b"),
         ("\t \u{1} http://shop.example/?b&a", "http://shop.example/?a&b"),
-        // The dot stays in other schemes, and makes no other host of it.
+        // The dot stays in other schemes, and the host stays the same.
         ("http://shop.example.?b&a", "http://shop.example/?a&b"),
         ("x://Shop.Example.?b&a", "x://shop.example.?a&b"),
         ("http://[0::1]:8080/a//b", "http://[::1]/a/b"),
@@ -260,7 +260,8 @@ fn a_host_is_found_however_a_url_comes_to_it() {
         assert!(normalizer.is_clean(kept.as_bytes()), "{context}");
         assert_eq!(normalizer.is_clean(url.as_bytes()), url == expected, "{context}");
     }
-    // Where lists hold request targets, two slashes are a part of one: the host is that of the base.
+    // If lists hold request targets, two slashes belong to the target: the host is that of the
+    // base.
     let text = "name = 's'\nversion = 1\nbase = 'servlet'\n\
                 [host.'keep.example'.switches]\nkeep-empty-segments = true\n";
     let servlet = read(text).with_base(b"http://other.example/").unwrap();
@@ -298,7 +299,8 @@ fn a_host_is_found_behind_the_last_of_several_schemes() {
     assert_eq!(normalize(&crawl, "http://http://h/A"), "http://http//h/A");
 }
 
-/// A set keeps one URL of those that have a canonical form, and its decoded path must not depend on which.
+/// A set keeps one of the URLs that share a canonical form, and the decoded path must not depend on
+/// which.
 #[test]
 fn a_decoded_path_is_that_of_the_canonical_form() {
     let sites = read(
@@ -452,7 +454,7 @@ fn a_charset_is_for_all_hosts_and_each_reads_it_as_its_rules_do() {
         ("http://other/%F6//", "http://other/%C3%B6/"),
         ("http://x.shop.example//%F6", "http://x.shop.example//%C3%B6"),
         ("http://wiki.example/%f6%2fx", "http://wiki.example/%C3%B6/x"),
-        // A host is looked up with its octets in UTF-8, and no other rules act on it before.
+        // A host is looked up with its octets in UTF-8, before any other rule acts on it.
         ("http://u@b%FCcher.example/%F6;x", "http://u@b%C3%BCcher.example/%C3%B6"),
         ("http://u@b%C3%BCcher.example/%F6;x", "http://u@b%C3%BCcher.example/%C3%B6"),
         ("http://xn--bcher-kva.example/%F6;x", "http://xn--bcher-kva.example/%C3%B6"),

@@ -1,4 +1,4 @@
-//! Redirects that somebody observed: where each chain of them ends.
+//! Observed redirects: each URL leads to the end of its chain.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use uniqurl::{
     Switch,
 };
 
-/// Few enough that chains meet. The letter decides; the spelling is one of several.
+/// Few enough URLs for chains to meet. The letter decides; the spelling is one of several.
 fn url(rng: &mut Rng) -> String {
     let letter = rng.pick(&["a", "b", "c", "d", "e", "f", "g", "h"]);
     rng.pick(&["http://h/X", "HTTP://H:80/X", "http://h/./X", "http://h/b/../X#f"])
@@ -24,7 +24,7 @@ fn normalize(normalizer: &Normalizer, url: &str) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Step by step: the end of the chain, or the smallest URL of the cycle that it runs into.
+/// Step by step: the end of the chain, or the smallest URL of its cycle.
 fn end(table: &BTreeMap<String, String>, url: &str) -> String {
     let mut walked = vec![url.to_owned()];
     while let Some(next) = table.get(walked.last().unwrap()) {
@@ -128,7 +128,7 @@ fn a_bad_list_is_refused_with_its_line() {
         error("http://h/a\thttp://h/b\n\nhttp://H/a\thttp://h/b\nhttp://h:80/a\thttp://h/c\n");
     assert_eq!((two.line, two.kind), (4, RedirectErrorKind::TwoTargets(1)));
     assert_eq!(two.to_string(), "line 4: the first URL has another target in line 1");
-    // To stay is a target too.
+    // A redirect to itself counts as a target, too.
     assert_eq!(error("http://h/a\thttp://h/a\nhttp://h/a\thttp://h/b").line, 2);
     let bad = error("http://h/a\thttp://h/b\nhttp://h/c\t/x\n");
     assert_eq!(bad.line, 2);

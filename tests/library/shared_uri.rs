@@ -4,12 +4,12 @@ use crate::shared;
 use serde_json::Value;
 use uniqurl::uri::{Error, ErrorKind, percent_decode, remove_dot_segments, resolve};
 
-/// The rows of one suite; none where it is not there.
+/// The rows of one suite; empty if it is missing.
 fn rows(suite: &str) -> Vec<Value> {
     shared::examples(suite).unwrap_or_default()
 }
 
-/// Runs the rows whose profile starts with `prefix`, and says how many there were.
+/// Runs the rows whose profile starts with `prefix`, and returns their number.
 fn resolves(rows: &[Value], prefix: &str) -> usize {
     let mut ran = 0;
     for row in rows {
@@ -77,7 +77,7 @@ fn triplets_of_erlangs_guide_decode_and_change_their_charset() {
                 (Ok(()), Value::String(expected)) => {
                     assert_eq!(String::from_utf8_lossy(&out), *expected, "{row}");
                 }
-                // Refused there for not being UTF-8, which is no matter of bytes.
+                // Refused there for not being UTF-8, which does not matter to bytes.
                 (Ok(()), Value::Null) => assert!(std::str::from_utf8(&out).is_err(), "{row}"),
                 other => panic!("{other:?}: {row}"),
             },

@@ -1,4 +1,4 @@
-//! Published examples, each under the profile that it is one of.
+//! Published examples, each under the profile it illustrates.
 
 use crate::shared;
 use crate::subject::{Answer, Library, on_every_backend};
@@ -10,13 +10,13 @@ struct Row {
     source: String,
     profile: String,
     input: Vec<u8>,
-    /// Nothing where the suite says that the input is refused.
+    /// None if the suite says that the input is refused.
     expected: Option<Vec<u8>>,
     reject: bool,
     note: String,
 }
 
-/// The rows of one suite; none where it is not there.
+/// The rows of one suite; empty if it is missing.
 fn rows(suite: &str) -> Vec<Row> {
     shared::examples(suite).unwrap_or_default().iter().map(row).collect()
 }
@@ -131,7 +131,7 @@ fn equivalences_hold_and_different_urls_stay_apart() {
             "must-not-merge" => row.holds_as_a_pair(false, &["syntax", "scheme", "crawl"]),
             "otp-normalize" => normalizes(&row, "scheme"),
             "otp-parse" => normalizes(&row, "syntax"),
-            // No work of the ladder.
+            // Not a task of the ladder.
             "otp-percent_decode" | "otp-transcode in=latin1" => {}
             other => panic!("what is {other}?"),
         }
@@ -180,7 +180,7 @@ type Right = Result<&'static str, (&'static str, usize)>;
 
 /// Inputs that `uri_string:normalize` answers wrongly, and the right answer.
 const FAULTS: [(&str, Right); 2] = [
-    // It works on references as if they were URLs; section 6.1 has them resolved first.
+    // It normalizes references as if they were URLs; by section 6.1 they are resolved first.
     ("mid/content=5/../6", Err(("relative", 0))),
     // "a URI that uses the generic syntax for authority with an empty path should be normalized to
     // a path of "/"" (section 6.2.3); it does so for http and https alone.

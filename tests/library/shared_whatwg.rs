@@ -20,7 +20,7 @@ fn rows(suite: &str) -> Option<Vec<Row>> {
 fn row(value: &Value) -> Row {
     let text = |name: &str| value[name].as_str().map(str::to_owned);
     let (profile, note) = (text("profile").unwrap(), text("note").unwrap());
-    // A base with an opaque path stands in the note.
+    // The note names a base with an opaque path.
     let base = profile.split_once(" base=").or_else(|| note.split_once("base="));
     assert_eq!(value["reject"] == true, text("expected").is_none());
     Row {
@@ -31,13 +31,13 @@ fn row(value: &Value) -> Row {
     }
 }
 
-/// Asks every backend about each row, and says how many rows were asked about.
+/// Checks each row on every backend, and prints the number of rows checked.
 fn hold(file: &str, rows: &[(Vec<u8>, &Row)], expected: impl Fn(&Row) -> Option<String>) {
     let mut wrong = Vec::new();
     for (input, row) in rows {
         for library in on_every_backend("whatwg") {
             let got = match &row.base {
-                // Where the base is none, no reference to it is one.
+                // If the base is rejected, so is every reference to it.
                 Some(base) => match library.0.clone().with_base(base.as_bytes()) {
                     Ok(based) => Library(based).normalize(input),
                     Err(reject) => Err((reject.code.name(), reject.at)),
@@ -103,7 +103,8 @@ fn hosts_are_brought_to_ascii_as_browsers_do_it() {
         let mut named = Vec::new();
         for row in &rows {
             if row.input.is_empty() {
-                // The algorithm by itself turns nothing into nothing; a URL needs a host there.
+                // The algorithm by itself turns an empty host into an empty one; a URL needs a host
+                // there.
                 say(&format!("{file}: left out: the empty host"));
             } else {
                 named.push((in_a_url(row), row));

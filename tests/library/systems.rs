@@ -95,9 +95,9 @@ fn no_host_comes_out_of_a_target_where_a_scheme_is_assumed() {
         (assumed(&Profile::MEDIAWIKI), "/%2Fx", relative.clone()),
         (assumed(&Profile::MEDIAWIKI), "/x%2Fx", Ok(b"/x/x".to_vec())),
         (assumed(&Profile::MEDIAWIKI), "//x%2Fx", Ok(b"http://x%2Fx/".to_vec())),
-        // A ring that leaves the slash as it is spelled.
+        // A ring that keeps the spelling of the slash.
         (assumed(&Profile::RESTBASE), "/%2Fx", Ok(b"/%2Fx".to_vec())),
-        // One that writes it as a triplet.
+        // A ring that writes it as a triplet.
         (
             assumed(&Profile::RING).with_ring(Ring::parse("encode=2F").unwrap()).unwrap(),
             "/x",
@@ -155,7 +155,7 @@ fn urls_in_bulk_are_as_one_by_one() {
             let mut spans = Vec::new();
             for _ in 0..rng.below(200) {
                 let start = bytes.len() as u32;
-                // Clean URLs, as most are in the world, and others among them.
+                // Clean URLs, as most are in practice, with others among them.
                 match rng.below(3) {
                     0 => bytes.extend(url(rng)),
                     1 => bytes.extend_from_slice(b"http://example.com/wiki/A:b(c);d?e%20f"),

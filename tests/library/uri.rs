@@ -64,7 +64,7 @@ fn resolving_states_the_rows_of_its_vectors() {
     }
 }
 
-/// The examples share a base that no other row has.
+/// The examples share a base that no other row uses.
 fn is_example_of_5_4(row: &tsv::Row) -> bool {
     row.base.as_deref() == Some(b"http://a/b/c/d;p?q")
 }
@@ -153,7 +153,7 @@ fn recomposing_what_was_split_is_the_identity() {
     });
 }
 
-/// Components of up to four URLs, put together.
+/// Components of up to four URLs, combined.
 fn patchwork(sources: &[Vec<u8>; 4], rng: &mut Rng) -> [Option<Vec<u8>>; 7] {
     let [a, b, c, d] = sources.each_ref().map(|source| Uri::split(source));
     let own = |bytes: Option<&[u8]>| bytes.map(<[u8]>::to_vec);
@@ -229,7 +229,7 @@ fn plainly(uri: &Uri<'_>) -> Vec<u8> {
     out
 }
 
-/// The path without the dot segment that a guard put in front of it.
+/// The path without the dot segment that a guard put before it.
 fn unguarded<'a>(made: &Uri<'_>, path: &'a [u8]) -> Option<&'a [u8]> {
     if made.path == path {
         return None;
@@ -264,7 +264,7 @@ fn no_host_and_no_scheme_comes_out_of_a_path() {
     let with_scheme = |path| recomposed(Uri { scheme: Some(b"x"), path, ..Uri::default() });
     assert_eq!(with_scheme(b"//h/a").as_deref(), Ok(&b"x:/.//h/a"[..]));
     assert_eq!(with_scheme(b"c:d").as_deref(), Ok(&b"x:c:d"[..]));
-    // `path-noscheme` has no colon in its first segment, wherever in it.
+    // `path-noscheme` has no colon anywhere in its first segment.
     assert_eq!(encoded(Uri { path: b":d", ..Uri::default() }).as_deref(), Ok(&b"./:d"[..]));
 }
 
@@ -351,7 +351,7 @@ fn dissecting_what_was_composed_is_the_identity() {
     for_each_case(2, |rng| {
         let pairs: Vec<(Vec<u8>, Option<Vec<u8>>)> = (0..rng.below(6))
             .map(|_| (some_bytes(rng), (!rng.one_in(3)).then(|| some_bytes(rng))))
-            // The one pair that cannot be told from none.
+            // The one pair that reads the same as none.
             .map(|(name, value)| (name.clone(), value.or(name.is_empty().then(Vec::new))))
             .collect();
         let mut query = Vec::new();
@@ -399,7 +399,7 @@ fn form_decoding_keeps_what_the_url_standard_keeps() {
     assert_eq!(pairs(b"%26=%3D"), [pair("&", Some("="))]);
 }
 
-/// With a quadratic step each of these would take minutes.
+/// A quadratic step would make each of these take minutes.
 #[test]
 fn no_operation_takes_more_than_linear_time() {
     for piece in ["/..", "../", "/a", "/a/..", "./", "//", "@", "[", ":", "?", "#", "%2E", "&", "+"]
@@ -492,7 +492,7 @@ mod guide {
     #[test]
     fn decoding_after_the_split_is_safe_and_before_it_is_not() {
         assert_eq!(decoded(b"local%23host").as_deref(), Ok(&b"local#host"[..]));
-        // The guide's `invalid_utf8`: here bytes need not be any.
+        // The guide's `invalid_utf8`: here bytes need not be UTF-8.
         assert_eq!(decoded(b"/%F6re%26bro%20").as_deref(), Ok(&b"/\xF6re&bro "[..]));
         let unsafe_order = decoded(b"http://%6C%6Fcal%23host/%C3%B6re%26bro%20").unwrap();
         assert_eq!(unsafe_order, "http://local#host/öre&bro ".as_bytes());

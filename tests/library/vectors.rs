@@ -1,9 +1,9 @@
-//! The library states the facts of `corpora/vectors`, on every backend of this CPU.
+//! The library agrees with `corpora/vectors`, on every backend of this CPU.
 
 use crate::subject::{Answer, Library, on_every_backend};
 use crate::tsv;
 
-/// Asks for every row and reports all that differ at once, since one cause often has many rows.
+/// Checks every row and reports all differences at once, since one cause often affects many rows.
 fn check(name: &str, ask: fn(&Library, &[u8]) -> Answer) {
     let mut wrong = Vec::new();
     for row in tsv::rows(name) {

@@ -175,8 +175,8 @@ fn what_is_no_path_is_refused_as_a_target_by_its_form() {
     }
 }
 
-/// "Relative slash state" goes to the "authority state" for a scheme that is not special too, and the
-/// serializer's `/.` in front of a path that starts with `//` is no part of that path.
+/// "Relative slash state" goes to the "authority state" for a scheme that is not special, too. The
+/// serializer's `/.` before a path that starts with `//` is not part of that path.
 #[test]
 fn references_act_behind_a_base_that_is_not_special() {
     for (base, reference, url) in [

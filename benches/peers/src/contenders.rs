@@ -17,7 +17,7 @@ pub const OURS: &str = "uniqurl";
 /// The counts and the checksum of a pass over a corpus.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Fold {
-    /// Lines that were accepted; for the limits, lines.
+    /// Accepted lines; for the limits, all lines.
     pub accepted: u64,
     sum: u64,
 }
@@ -31,13 +31,13 @@ impl Fold {
     }
 }
 
-/// One way through a corpus.
+/// One contender: a pass over a corpus.
 pub struct Contender {
     /// Its name in the table.
     pub name: &'static str,
-    /// The package in the lock file whose version the table names.
+    /// The package whose version in the lock file the table shows.
     pub package: Option<&'static str>,
-    /// The pass; the second buffer is as long as the corpus, for whoever copies.
+    /// The pass. The second buffer is as long as the corpus, for passes that copy.
     pub run: fn(&str, &mut [u8]) -> Fold,
 }
 

@@ -1,5 +1,5 @@
-//! Measures uniqurl beside other normalizers: every line of a corpus in memory, one thread, all in
-//! one process and in turn, so that whatever the machine does meanwhile it does to all of them.
+//! Measures uniqurl beside other normalizers: every line of a corpus in memory, on one thread, all
+//! in one process and in turn, so that other load on the machine affects all of them alike.
 
 #[path = "../../../crates/bench/src/corpus/mod.rs"]
 mod generator;
@@ -86,8 +86,8 @@ fn measure(
     accepted: Option<u64>,
     rounds: usize,
 ) -> Result<Table, String> {
-    // Most peers take text. Whether the bytes are UTF-8 is found out once, outside of the time: to
-    // the advantage of the peers.
+    // Most peers take text. The UTF-8 check runs once and is not timed, to the advantage of the
+    // peers.
     let corpus =
         String::from_utf8(bytes).map_err(|_| format!("{name}: not UTF-8, which the peers need"))?;
     let mut seconds = vec![Vec::with_capacity(rounds); CONTENDERS.len()];

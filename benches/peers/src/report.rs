@@ -108,7 +108,7 @@ fn is_normalizer(row: &Measured) -> bool {
     !matches!(row.contender.name, "copy" | "newlines counted" | "lines split")
 }
 
-/// The version of a package, as the lock file has it.
+/// The version of a package, from the lock file.
 fn version(contender: &Contender) -> Option<&'static str> {
     let lock = include_str!("../Cargo.lock");
     let entry = lock.split("[[package]]").find(|entry| {

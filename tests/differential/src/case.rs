@@ -1,4 +1,4 @@
-//! Blocks of URLs that lie side by side in one buffer, as the lines of a file do.
+//! Blocks of URLs side by side in one buffer, as the lines of a file are.
 
 use uniqurl::bytes::Span;
 
@@ -7,9 +7,9 @@ use crate::generator::{self, Rng, Temper};
 /// How a URL is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// As a line of a list.
+    /// A line of a list.
     Url,
-    /// As a request target whose host is not known.
+    /// A request target with an unknown host.
     Target,
 }
 
@@ -18,7 +18,7 @@ pub struct Block {
     pub way: Way,
     pub bytes: Vec<u8>,
     pub spans: Vec<Span>,
-    /// Where the choices start that laws make.
+    /// The seed of the random choices of the laws.
     pub seed: u64,
 }
 
@@ -30,14 +30,14 @@ impl Block {
         self.spans.iter().map(|span| span.of(&self.bytes))
     }
 
-    /// One URL alone, between the bytes that stand around it.
+    /// A single URL with the bytes around it.
     pub fn single(way: Way, before: &[u8], url: &[u8], after: &[u8], seed: u64) -> Block {
         let (start, end) = (before.len() as u32, (before.len() + url.len()) as u32);
         let bytes = [before, url, after].concat();
         Block { way, bytes, spans: vec![Span { start, end }], seed }
     }
 
-    /// The block that follows from this generator. `real` are URLs to change.
+    /// Draws the next block from this generator. `real` are URLs to mutate.
     pub fn draw(rng: &mut Rng, real: &[Vec<u8>]) -> Block {
         let way = if rng.one_in(5) { Way::Target } else { Way::Url };
         // Each maker has whole blocks of its own, so that a block is of one kind, as files are.
@@ -59,7 +59,7 @@ impl Block {
             let start = bytes.len() as u32;
             bytes.extend_from_slice(&url);
             spans.push(Span { start, end: bytes.len() as u32 });
-            // Lines are apart; columns of a batch are not.
+            // Lines have a byte between them; values of a column do not.
             if maker.is_multiple_of(2) {
                 bytes.push(b'\n');
             }
@@ -68,7 +68,7 @@ impl Block {
     }
 }
 
-/// A real URL, mostly with something changed in it.
+/// A real URL, mostly mutated.
 fn changed(rng: &mut Rng, real: &[Vec<u8>]) -> Vec<u8> {
     let mut url = real[rng.below(real.len())].clone();
     let donor = &real[rng.below(real.len())];

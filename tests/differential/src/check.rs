@@ -59,7 +59,7 @@ fn show(outcome: &Outcome, out: &[u8]) -> String {
     }
 }
 
-/// Everything that is to hold of these URLs under this setting.
+/// Checks everything that must hold for these URLs under this setting.
 pub fn check(setting: &Setting, block: &Block, tally: &mut Tally) {
     let answers = Answers::of(setting, block);
     backends_agree(setting, block, &answers);
@@ -162,7 +162,7 @@ fn is_idna(outcome: &Outcome) -> bool {
 }
 
 fn laws(setting: &Setting, block: &Block, answers: &Answers, tally: &mut Tally) {
-    // All backends say the same by now, so the fastest is asked.
+    // All backends agree by now, so only the fastest is used.
     let library = setting.fastest();
     let subject = Asked(library);
     let ladder = matches!(setting.second, Second::Ladder(_)) && setting.plain;
@@ -223,7 +223,7 @@ pub fn coarser_never_splits(fine: &Setting, coarse: &Setting, block: &Block, tal
     }
 }
 
-/// The library as the laws ask it.
+/// The library as the subject of the laws.
 struct Asked<'a>(&'a Normalizer);
 
 impl Asked<'_> {

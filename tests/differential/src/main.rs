@@ -60,7 +60,7 @@ usage: scripts/prove [--executions N] [--seconds N] [--seed N] [--threads N] [--
   --block N       this block alone, as a failure names it
 ";
 
-/// The URLs that are changed unless others are named.
+/// The URLs to mutate unless others are named.
 const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpora/sample.txt");
 
 /// The options of a run.
@@ -112,7 +112,7 @@ impl Wish {
     }
 }
 
-/// How far a run has come: all blocks below `next` are done.
+/// The progress of a run: all blocks below `next` are done.
 #[derive(Default)]
 struct Progress {
     next: u64,
@@ -120,11 +120,11 @@ struct Progress {
     tally: Tally,
 }
 
-/// Blocks between two looks at the clock and at the state.
+/// Blocks between two checks of the clock and saves of the state.
 const ROUND: u64 = 64;
 
 impl Progress {
-    /// Goes on from the state, if it is of this seed.
+    /// Resumes from the saved state, if it has this seed.
     fn resume(wish: &Wish) -> Result<Progress, String> {
         let Some(file) = wish.state.as_ref().filter(|file| file.exists()) else {
             return Ok(Progress::default());
@@ -185,7 +185,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether all is well.
+/// Returns whether everything passed.
 fn run() -> Result<bool, String> {
     let wish = Wish::read(std::env::args().skip(1))?;
     let text =
@@ -291,7 +291,7 @@ fn one_block(
     number: u64,
     tally: &mut Tally,
 ) -> Option<String> {
-    // Two steps of the generator, so that neighbouring numbers have nothing in common.
+    // Two steps of the generator, so that neighbouring block numbers give unrelated streams.
     let mut rng = Rng::new(Rng::new(wish.seed).next() ^ number);
     let mut rng = Rng::new(rng.next());
     let block = Block::draw(&mut rng, real);

@@ -12,20 +12,20 @@ use crate::case::Way;
 use crate::oracle;
 use crate::setting::Second;
 
-/// The canonical form, or the codes and the place of the trouble.
+/// The canonical form, or the codes and the offset of the rejection.
 #[derive(Debug, PartialEq)]
 pub enum Opinion {
     Canonical(Vec<u8>),
-    /// One code, and where.
+    /// One code and its offset.
     At(&'static str, usize),
-    /// All codes that apply, and where the first trouble is.
+    /// All codes that apply, and the offset of the first.
     All(BTreeSet<&'static str>, usize),
-    /// One code; the second implementation knows no place.
+    /// One code; the second implementation gives no offset.
     Somewhere(&'static str),
 }
 
 impl Opinion {
-    /// Whether the library's answer is this one.
+    /// Whether the library gave this answer.
     pub fn is(&self, outcome: &Outcome, out: &[u8]) -> bool {
         match (self, outcome) {
             (Opinion::Canonical(url), Outcome::Canonical) => url == out,
@@ -41,7 +41,7 @@ impl Opinion {
     }
 }
 
-/// The codes of a rejection in the order of their letters.
+/// The codes of a rejection in alphabetical order.
 fn names(reject: &Reject) -> impl Iterator<Item = &'static str> + use<> {
     let mut names: Vec<&'static str> = reject.codes.iter().map(|code| code.name()).collect();
     names.sort_unstable();
@@ -99,7 +99,7 @@ impl Second {
     }
 }
 
-/// The bytes of a URL without the tabs and newlines in it, and with those that its triplets stand for.
+/// The bytes of a URL without tabs and newlines, and with triplets decoded.
 fn decoded(url: &[u8]) -> Vec<u8> {
     let text: Vec<u8> = url.iter().filter(|byte| !b"\t\n\r".contains(byte)).copied().collect();
     let mut out = Vec::new();
@@ -119,10 +119,10 @@ fn ada_refuses(c: char) -> bool {
     ada_url::Url::parse(&format!("http://{c}/"), None).is_err()
 }
 
-/// Whether the host of this URL, which ada accepts, breaks the Bidi rule: ada asks it of a label by that
-/// alone, and UTS 46 of all labels where one reads from right to left (section 4.1, validity criteria: "If
-/// CheckBidi, and if the domain name is a Bidi domain name, then the label must satisfy all six of the
-/// numbered criteria in IDNA2008 RFC 5893, Section 2").
+/// Whether the host of this URL, which ada accepts, breaks the Bidi rule. Ada checks each label by
+/// itself; UTS 46 checks all labels if one of them reads from right to left (section 4.1, validity
+/// criteria: "If CheckBidi, and if the domain name is a Bidi domain name, then the label must
+/// satisfy all six of the numbered criteria in IDNA2008 RFC 5893, Section 2").
 pub fn breaks_bidi_rule(url: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(url) else { return false };
     let host = text.split('/').nth(2).unwrap_or_default();

@@ -20,16 +20,16 @@ pub enum Second {
     Ladder(Oracle),
     /// The ladder with switches.
     Habits(Box<Policy>),
-    /// One system's rule.
+    /// The rule of one system.
     System(System),
-    /// The URL Standard's steps, and the ada parser; the base is for both.
+    /// The URL Standard's steps and the ada parser. Both use the base.
     Browser(Option<(browser::Url, String)>),
-    /// `ia` has a published key for some URLs, and no second implementation here: its backends are
-    /// compared with each other, and the laws asked.
+    /// `ia` has a published key for some URLs and no second implementation here: its backends are
+    /// compared with each other, and the laws are checked.
     None,
 }
 
-/// One profile as it is asked.
+/// One profile with its options.
 pub struct Setting {
     pub profile: &'static str,
     /// The same rules on each backend of this CPU, scalar first.
@@ -37,7 +37,7 @@ pub struct Setting {
     pub second: Second,
     /// How the library was built, as code that follows `Normalizer::new(profile)`.
     pub code: String,
-    /// Whether anything is chosen that a law depends on: a base, a scheme, a switch.
+    /// Whether no option that a law depends on is set: a base, a scheme, a switch.
     pub plain: bool,
 }
 
@@ -55,7 +55,7 @@ impl Setting {
     }
 }
 
-/// The setting of a profile as it is built in.
+/// The setting of a built-in profile without options.
 pub fn plain(profile: &'static str) -> Setting {
     let mut building = Building::new(profile);
     building.second = match profile {
@@ -68,7 +68,7 @@ pub fn plain(profile: &'static str) -> Setting {
     building.finish(true)
 }
 
-/// The profile with choices drawn for it.
+/// The profile with random options.
 pub fn draw(rng: &mut Rng, profile: &'static str) -> Setting {
     match profile {
         "scheme" | "crawl" if rng.one_in(2) => habits(rng, profile),
@@ -180,7 +180,7 @@ fn browser(rng: &mut Rng) -> Setting {
     building.finish(false)
 }
 
-/// A setting while choices are made for it.
+/// A setting while options are added to it.
 struct Building {
     profile: &'static str,
     normalizer: Normalizer,

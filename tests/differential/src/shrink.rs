@@ -1,4 +1,4 @@
-//! From a block in which something is wrong to the shortest URL that shows it, as a test to paste.
+//! Shrinks a failing block to the shortest URL that fails, and prints it as a test to paste.
 
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
@@ -13,7 +13,7 @@ thread_local! {
     static SAID: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Keeps panics from the terminal: they are how a check says no.
+/// Hides panics from the terminal: a failed check panics.
 pub fn keep_panics() {
     panic::set_hook(Box::new(|info| {
         let payload = info.payload();
@@ -62,8 +62,8 @@ struct Found {
 }
 
 impl Found {
-    /// Tries this instead. The choices of the laws are drawn anew a few times, since they depend on
-    /// the URL.
+    /// Tries this candidate instead. The random choices of the laws are drawn anew a few times,
+    /// since they depend on the URL.
     fn takes(&mut self, way: Way, question: Question, [before, url, after]: [&[u8]; 3]) -> bool {
         for seed in std::iter::once(self.seed).chain(0..8) {
             let block = Block::single(way, before, url, after, seed);

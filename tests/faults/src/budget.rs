@@ -1,4 +1,4 @@
-//! The budget: input that would fill the memory of a careless program.
+//! The memory budget: input that would fill the memory of a careless program.
 
 use crate::place::Place;
 use crate::{Extent, Row, Torture};
@@ -21,13 +21,13 @@ const LIMIT: Duration = Duration::from_secs(1800);
 /// How a run ended.
 struct End {
     code: Option<i32>,
-    /// The most that was resident at a time, asked for every millisecond.
+    /// The largest resident size, polled every millisecond.
     peak: u64,
     said: String,
     time: Duration,
 }
 
-/// Runs to the end, and feeds standard input meanwhile.
+/// Runs to the end while feeding standard input.
 fn run(
     command: &mut Command,
     feed: impl FnOnce(&mut dyn Write) -> io::Result<()> + Send,
@@ -49,7 +49,7 @@ fn run(
     })
 }
 
-/// Waits for the end; status and peak.
+/// Waits for the end. Returns the status and the peak.
 fn watch(child: &mut Child, start: Instant) -> Result<(Option<i32>, u64), String> {
     let status = format!("/proc/{}/status", child.id());
     let mut peak = 0;
@@ -75,7 +75,7 @@ fn high_water(status: &str) -> Option<u64> {
     line.trim().strip_suffix(" kB")?.parse().ok()
 }
 
-/// Notes a run that held more than it may, or ended otherwise than with `code`.
+/// Records a run that exceeded its budget, or did not exit with `code`.
 fn judge(
     extent: Extent,
     row: &mut Row,
@@ -113,7 +113,7 @@ fn line(size: u64, out: &mut dyn Write) -> io::Result<()> {
     out.flush()
 }
 
-/// A line that is as long as the input.
+/// A single line as long as the input.
 pub fn one_line(torture: &mut Torture) -> Row {
     let mut row = Row::new("a line without end: rejected in constant memory, what follows it read");
     let place = Place::new(torture, "line", 10);
@@ -135,7 +135,7 @@ pub fn one_line(torture: &mut Torture) -> Row {
     row
 }
 
-/// Much that was packed into little, and a window that is larger than the budget.
+/// Small files that unpack to a lot, and a window larger than the budget.
 pub fn bombs(torture: &mut Torture) -> Row {
     let mut row =
         Row::new("bombs of gzip and zstd: in constant memory, or refused with the reason");
@@ -157,7 +157,8 @@ pub fn bombs(torture: &mut Torture) -> Row {
     ] {
         let mut command = place.command(&torture.command);
         let end = run(command.args(["dedup", "--memory", "16M", "-o", "out", name]), |_| Ok(()));
-        // One record, and that is too long: nothing is left to be written. Or a limit, at once.
+        // The only record is too long, so nothing is left to write. Or a limit stops the run at
+        // once.
         if let Some(end) = judge(torture.extent, &mut row, name, budget, 3, end) {
             peaks.push(mega(end.peak));
             if !end.said.contains(told) {
@@ -179,8 +180,8 @@ fn gzip(path: &Path, size: u64) -> io::Result<()> {
     child.wait().map(drop)
 }
 
-/// A frame that stands for `size` bytes and asks for a window of `1 << window` (RFC 8878 section 3.1.1): each
-/// block is a byte and how often it comes.
+/// A frame of `size` bytes that asks for a window of `1 << window` (RFC 8878 section 3.1.1). Each
+/// block is one byte and its repeat count.
 fn zstd(window: u8, size: u64) -> Vec<u8> {
     const BLOCK: u64 = 128 << 10;
     const RLE: u64 = 1;
@@ -194,7 +195,7 @@ fn zstd(window: u8, size: u64) -> Vec<u8> {
     frame
 }
 
-/// More different URLs than there is room for.
+/// More distinct URLs than fit in memory.
 pub fn distinct_urls(torture: &mut Torture) -> Row {
     let mut row =
         Row::new("more distinct URLs than the budget holds: all there, within the budget");
@@ -269,10 +270,10 @@ pub fn longer_lines(torture: &mut Torture) -> Row {
     row
 }
 
-/// Different URLs, of 64 bytes or so, in no order.
+/// Distinct URLs of about 64 bytes, in no order.
 fn write_urls(count: u64, out: &mut dyn Write) -> io::Result<()> {
     for i in 0..count {
-        // Times an odd number: no two are the same.
+        // Multiplying by an odd number keeps all numbers distinct.
         let number = i.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let host = number % 9973;
         writeln!(out, "https://www.host{host}.example.com/articles/{number:016x}/page.html")?;
@@ -295,8 +296,8 @@ fn count_lines(path: &Path) -> u64 {
     }
 }
 
-/// A run that spills beside one that need not, and beside `sort` with the same budget. The only promise
-/// about time, and only of a full scorecard.
+/// Compares a spilling run with one that need not spill, and with `sort` under the same budget. The
+/// only promise about time, and only in a full scorecard.
 pub fn time_of_spilling(torture: &mut Torture) -> Row {
     let mut row =
         Row::new("spilling, 4x the budget: at most 3x the time in memory, and before sort -u");
@@ -304,7 +305,7 @@ pub fn time_of_spilling(torture: &mut Torture) -> Row {
     let input = place.path.join("more-in");
     let file = File::create(&input).expect("created");
     let mut file = BufWriter::with_capacity(1 << 20, file);
-    // In a set, 15 million of them take four times 400 MB.
+    // The set of 15 million of them takes four times 400 MB.
     write_urls(15_000_000, &mut file).expect("written");
     drop(file);
     let dedup = |memory: &str| {
@@ -345,7 +346,7 @@ pub fn time_of_spilling(torture: &mut Torture) -> Row {
     row
 }
 
-/// Megabytes.
+/// In megabytes.
 fn mega(bytes: u64) -> u64 {
     bytes / 1_000_000
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-/// A file system of `size` bytes in memory, or nothing where there can be none.
+/// Mounts a file system of `size` bytes in memory, or says why it cannot.
 fn mount(place: &Place, size: u64) -> Result<(), String> {
     let small = place.path.join("more-small");
     fs::create_dir_all(&small).expect("a directory");
@@ -24,10 +24,10 @@ fn unmount(place: &Place) {
     let _ = Command::new("umount").arg(place.path.join("more-small")).status();
 }
 
-/// Each of the outputs on a disk that is too small for it, up to one that is not.
+/// Each of the outputs on disks of growing size, until it fits.
 pub fn full(torture: &mut Torture) -> Row {
     let mut row = Row::new("disk full: status 2 with the name, old output there, nothing left");
-    // As much is rejected and told as is found.
+    // As many records are rejected and reported as are found.
     let place = Place::new(torture, "disk", 3_000);
     if let Err(why) = mount(&place, 1 << 20) {
         return row.skipped(why);
@@ -41,7 +41,7 @@ pub fn full(torture: &mut Torture) -> Row {
             "rejects" => place.rejects.len(),
             _ => 4096,
         };
-        // The old file is on it too; above that, up to a page more than is needed.
+        // The old file is on the disk, too. The largest disk has up to a page more than is needed.
         let (least, most) = (8192, 4096 + need.next_multiple_of(4096) as u64 + 8192);
         for step in 0..=steps {
             let size = least + (most - least) * step / steps;

@@ -1,7 +1,7 @@
-//! Every system call fails, once each, and every one is a moment at which a signal may come.
+//! Every system call fails, once each, and a signal arrives at every call.
 //!
-//! The k-th call of a kind fails, for every k until a run has no k-th such call: nobody has to know
-//! how many there are.
+//! The k-th call of a kind fails, for every k until a run has no k-th such call, so the number of
+//! calls need not be known.
 
 use crate::place::{DEDUP, Found, Place, run};
 use crate::{Extent, Row, Torture};
@@ -52,7 +52,7 @@ const ERRORS: &[&str] = &["EIO", "ENOSPC", "EINTR", "EMFILE", "EDQUOT", "EACCES"
 /// A run under strace.
 pub struct Traced {
     pub output: Output,
-    /// Whether there was such a call.
+    /// Whether the run made such a call.
     pub injected: bool,
     /// The calls that were traced.
     pub log: String,
@@ -68,7 +68,7 @@ pub fn can_trace() -> Result<(), String> {
     }
 }
 
-/// Runs with an injection. The log stands beside the place, where it is no leftover.
+/// Runs with an injection. The log stands outside the place, where it does not count as a leftover.
 pub fn inject(
     torture: &Torture,
     place: &Place,
@@ -112,7 +112,7 @@ pub fn error_at_every_call(torture: &mut Torture) -> Row {
     for arguments in [DEDUP, STREAM] {
         for call in CALLS {
             'calls: for k in 1.. {
-                // Where there is little time each call fails in one of the ways, by turns.
+                // If there is little time, each call fails with one of the errors, in turn.
                 let errors = match torture.extent {
                     Extent::Full => ERRORS,
                     Extent::Short => {
@@ -151,7 +151,7 @@ pub fn error_at_every_call(torture: &mut Torture) -> Row {
 /// From standard input to standard output.
 const STREAM: &[&str] = &["dedup", "-", "-j", "2"];
 
-/// Whether the fault made no difference.
+/// Judges a run with a fault. Returns whether the fault made no difference.
 fn judge(
     call: &str,
     run: &Traced,
@@ -172,7 +172,7 @@ fn judge(
             let threads = said.contains("threads") || said.contains("watch for signals");
             // strace counts the calls of each thread, so that the message itself may fail as well.
             let silenced = is_silenced(&run.log);
-            // The name is there by then, and the message says so.
+            // The name exists by then, and the message says so.
             let late = call == "fsync" && said.contains("may be gone after a crash");
             let old = matches!(found, Found::Old | Found::Told | Found::Begun);
             match (named || threads || silenced, old || late) {
@@ -187,8 +187,8 @@ fn judge(
     }
 }
 
-/// Whether a write to standard error was made to fail, by the log of strace. A call during which another
-/// thread calls has two lines, which begin with the number of its thread.
+/// Whether a write to standard error was made to fail, by the log of strace. A call interrupted by
+/// one of another thread has two lines, which begin with the number of its thread.
 fn is_silenced(log: &str) -> bool {
     let mut lines = log.lines();
     while let Some(line) = lines.next() {

@@ -1,4 +1,4 @@
-//! `kill -9`: whatever the moment, an output is the old one or the new one.
+//! `kill -9`: at any moment, an output is the old one or the new one.
 
 use crate::place::{DEDUP, Found, Place, wait};
 use crate::{Row, Torture, faults};

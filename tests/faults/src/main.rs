@@ -19,13 +19,13 @@ use std::time::{Duration, Instant};
 
 /// The result of testing one promise.
 pub struct Row {
-    /// In a few words.
+    /// The promise in a few words.
     pub promise: &'static str,
     /// The trials, in numbers.
     pub figure: String,
     /// The violations, one line each.
     pub broken: Vec<String>,
-    /// Why it could not be tried.
+    /// The reason it could not be tried.
     pub skipped: Option<String>,
 }
 
@@ -35,7 +35,7 @@ impl Row {
         Self { promise, figure: String::new(), broken: Vec::new(), skipped: None }
     }
 
-    /// One that cannot be tried here.
+    /// Marks a promise that cannot be tried here.
     pub fn skipped(mut self, why: impl Into<String>) -> Self {
         self.skipped = Some(why.into());
         self
@@ -46,14 +46,14 @@ impl Row {
 pub struct Torture {
     /// The command under test.
     pub command: PathBuf,
-    /// Where the rows have their directories.
+    /// The parent of the rows' directories.
     pub root: PathBuf,
-    /// How much is tried.
+    /// The amount of testing.
     pub extent: Extent,
     random: u64,
 }
 
-/// How long it may take.
+/// The amount of time a scorecard may take.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
     /// A minute at most in all.
@@ -63,13 +63,14 @@ pub enum Extent {
 }
 
 impl Torture {
-    /// A number below `limit`.
+    /// A random number below `limit`.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (self.random >> 33) % limit.max(1)
     }
 
-    /// Whether to try once more, after `tried` of the `full` times, the first of them at `start`.
+    /// Whether to try once more, after `tried` of the `full` times, the first of which began at
+    /// `start`.
     pub fn goes_on(&self, tried: usize, full: usize, start: Instant) -> bool {
         match self.extent {
             Extent::Full => tried < full,
@@ -78,7 +79,7 @@ impl Torture {
     }
 }
 
-/// The time of a row where there is little.
+/// The time of a row in a short run.
 const SHARE: Duration = Duration::from_secs(3);
 
 /// A promise by the name that `--only` takes.
@@ -132,7 +133,7 @@ fn main() -> ExitCode {
     };
     let long = if extent == Extent::Full { LONG_ROWS } else { &[] };
     let rows: Vec<_> = ROWS.iter().chain(long).collect();
-    // A name that is none would try nothing, and that would break no promise.
+    // An unknown name would try nothing, and so break no promise.
     let mut names = only.iter().flat_map(|only| only.split(','));
     if let Some(name) = names.find(|name| rows.iter().all(|(row, _)| row != name)) {
         return wrong(&format!("no row, or one that --short leaves out: {name}"));

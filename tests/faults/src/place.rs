@@ -41,23 +41,23 @@ pub struct Place {
     pub rejects: Vec<u8>,
 }
 
-/// How the outputs of a run are found.
+/// The state of a run's outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
-    /// As they were.
+    /// All are the old ones.
     Old,
-    /// Whole and new.
+    /// All are new and whole.
     New,
-    /// Those that accompany the main one are new, as far as they come before it.
+    /// Some side outputs, which are committed before the main one, are new.
     Begun,
-    /// As they were, but for the accounting, which tells of the failure.
+    /// All are old except the accounting, which reports the failure.
     Told,
-    /// Whole and new, and the accounting tells of a failure: one that came after the names.
+    /// All are new and whole, and the accounting reports a failure that came after the renames.
     Late,
 }
 
 impl Place {
-    /// A new directory with `lines` lines of input, read once in peace.
+    /// A new directory with `lines` lines of input, and the result of an undisturbed run.
     pub fn new(torture: &Torture, name: &str, lines: usize) -> Self {
         let path = torture.root.join(name);
         fs::create_dir_all(&path).expect("a directory");
@@ -97,7 +97,7 @@ impl Place {
         fs::read(self.path.join(name)).unwrap_or_default()
     }
 
-    /// Names that should not be there. They are removed.
+    /// Removes and returns names that should not be there.
     pub fn leftovers(&self) -> Vec<String> {
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.path).expect("readable").flatten() {
@@ -110,8 +110,9 @@ impl Place {
         names
     }
 
-    /// New outputs that a kill left under their first names, each of them whole: a file that replaces
-    /// another has a name of its own right before, since there is no call that does both. They go.
+    /// Counts and removes new outputs that a kill left under their first names, and checks that
+    /// each is whole. A file that replaces another is first named beside it, since no single call
+    /// does both.
     pub fn first_names(&self) -> Result<usize, String> {
         let mut found = 0;
         for entry in fs::read_dir(&self.path).expect("readable").flatten() {
@@ -196,7 +197,7 @@ pub fn run(command: &mut Command) -> Result<Output, String> {
     Ok(Output { status, stdout, stderr })
 }
 
-/// Sends signals without the time that it takes to start a program.
+/// Sends signals without the time it takes to start a program.
 pub struct Sender {
     shell: Child,
     input: ChildStdin,

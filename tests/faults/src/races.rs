@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 const LINES: usize = 60_000;
 
-/// A list in which no line is the start of another, in canonical form but for the rejected lines.
+/// A list in which no line is the prefix of another, canonical except for the rejected lines.
 fn list(host: &str, lines: usize) -> Vec<u8> {
     (0..lines).flat_map(|i| format!("http://{host}.com/{i}/end\n").into_bytes()).collect()
 }
@@ -46,7 +46,7 @@ pub fn changing_inputs(torture: &mut Torture) -> Row {
                         .and_then(|f| f.set_len(cut))
                         .expect("cut");
                 }
-                // In pieces that end anywhere.
+                // In pieces that end at any byte.
                 "continued" => {
                     let mut file = open();
                     for piece in list("more", 2_000).chunks(1_000 + cut as usize % 997) {
@@ -93,8 +93,8 @@ pub fn changing_inputs(torture: &mut Torture) -> Row {
     row
 }
 
-/// Whether the result is that of this input. A last line that is cut is a record of a file that ends
-/// there: it is a URL or none.
+/// Whether the result is that of this input. A cut last line is the last record of its file: it
+/// gives a URL or nothing.
 fn is_of(result: &[u8], input: &[u8]) -> bool {
     let whole = input.iter().rposition(|byte| *byte == b'\n').map_or(0, |feed| feed + 1);
     let lines = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == b'\n').count();

@@ -13,7 +13,7 @@ const SIGNALS: [(&str, i32); 3] = [("INT", 2), ("TERM", 15), ("HUP", 1)];
 
 const LIMIT: Duration = Duration::from_millis(200);
 
-/// A machine on which a process that does nothing takes this long to die is too busy to measure.
+/// If an idle process takes this long to die, the machine is too busy to measure.
 const BUSY: Duration = Duration::from_millis(40);
 
 const LINES: usize = 60_000;
@@ -69,7 +69,7 @@ pub fn at_random(torture: &mut Torture) -> Row {
     row
 }
 
-/// Starts a run and waits until it is doing it.
+/// Starts a run and waits until it is in this state.
 fn begin(place: &Place, torture: &mut Torture, doing: Doing, duration: u64) -> Child {
     place.age();
     let mut command = place.command(&torture.command);
@@ -85,7 +85,7 @@ fn begin(place: &Place, torture: &mut Torture, doing: Doing, duration: u64) -> C
             command.args(["normalize", "-", "--progress", "always"]).stdin(Stdio::piped());
             let mut child = command.spawn().expect("started");
             let mut input = child.stdin.take().expect("piped");
-            // A slow source, which never ends.
+            // A slow source that never ends.
             thread::spawn(move || {
                 while input.write_all(b"http://a/\nx\n").is_ok() {
                     thread::sleep(Duration::from_millis(20));
@@ -103,7 +103,7 @@ fn begin(place: &Place, torture: &mut Torture, doing: Doing, duration: u64) -> C
     }
 }
 
-/// Whether the run was over before the signal came.
+/// Checks the end of a run. Returns whether the run was over before the signal came.
 fn judge(
     place: &Place,
     doing: Doing,
@@ -117,7 +117,7 @@ fn judge(
     let summary = last.find("records ").is_some_and(|at| adds_up(&last[at..]));
     match (status.signal(), status.code(), found) {
         (Some(number), _, Found::Old) if number == signal => {
-            // Before it watches for signals, a run has nothing to say.
+            // Before it watches for signals, a run prints nothing.
             let silent = said.is_empty() && matches!(doing, Doing::Files);
             if summary || silent { Ok(false) } else { Err(format!("it said {said:?}")) }
         }
@@ -126,7 +126,7 @@ fn judge(
     }
 }
 
-/// Whether `records R = a A + b B ...;` does.
+/// Whether the terms of `records R = a A + b B ...;` add up.
 fn adds_up(line: &str) -> bool {
     let Some((records, terms)) = line.split(';').next().and_then(|sum| sum.split_once('=')) else {
         return false;
@@ -137,7 +137,7 @@ fn adds_up(line: &str) -> bool {
     line.starts_with("records ") && numbers(records) == numbers(terms)
 }
 
-/// How long a process takes to die that has nothing to do.
+/// The time an idle process takes to die.
 fn control(sender: &mut Sender) -> Duration {
     let mut child = Command::new("sleep").arg("100").spawn().expect("started");
     thread::sleep(Duration::from_millis(20));
@@ -147,7 +147,7 @@ fn control(sender: &mut Sender) -> Duration {
     start.elapsed()
 }
 
-/// A reader that goes away at a random point.
+/// A reader that closes the pipe at a random point.
 pub fn closed_pipe(torture: &mut Torture) -> Row {
     let mut row = Row::new("a closed pipe: status 141, not a word");
     let place = Place::new(torture, "pipe", LINES);

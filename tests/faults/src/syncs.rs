@@ -40,10 +40,10 @@ pub fn before_names(torture: &mut Torture) -> Row {
     row
 }
 
-/// How many files were given a name, by the log of strace; an error where one was not on the disk by then,
-/// or its name not at the end.
+/// The number of files that got a name, by the log of strace. An error if a file was not on the
+/// disk by then, or its name not at the end.
 fn named_files(log: &str) -> Result<usize, String> {
-    // By their descriptors: files with bytes that are not on the disk, and syncs that are under way.
+    // By descriptor: files with bytes that are not on the disk, and syncs under way.
     let (mut unsynced, mut begun) = (HashSet::new(), HashMap::new());
     let (mut files, mut is_name_synced) = (0, true);
     for line in log.lines() {
@@ -66,7 +66,7 @@ fn named_files(log: &str) -> Result<usize, String> {
             "fsync" | "fdatasync" => descriptor(arguments),
             _ if said.contains("sync resumed>") => begun.remove(thread).flatten(),
             "openat" => {
-                // It is another file by the same number.
+                // The number now belongs to another file.
                 let opened = said.rsplit_once("= ").and_then(|(_, result)| descriptor(result));
                 opened.map(|opened| unsynced.remove(&opened));
                 None
@@ -74,7 +74,7 @@ fn named_files(log: &str) -> Result<usize, String> {
             "linkat" => {
                 let at = arguments.split_once("/proc/self/fd/");
                 match at.and_then(|(_, number)| descriptor(number)) {
-                    // The name is another's: the file gets one of its own first.
+                    // The name exists already: the file first gets a temporary one.
                     _ if said.contains("EEXIST") => {}
                     Some(file) if !unsynced.contains(&file) => files += 1,
                     _ => return Err(format!("it is not on the disk: {said}")),

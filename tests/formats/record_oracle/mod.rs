@@ -13,7 +13,7 @@ pub enum Holds {
     Reject(&'static str, usize),
     Url(Vec<u8>),
     Target(Vec<u8>),
-    /// The URL, and how many bytes stand before the target's slash that the record does not say.
+    /// The URL, and the number of its bytes before the target's slash, which are not in the record.
     Joined(Vec<u8>, usize),
 }
 
@@ -47,9 +47,9 @@ pub struct Known {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slashless {
     Rejected,
-    /// A target, as is `*`, whatever host there is.
+    /// A target, like `*`, with any host.
     Judged,
-    /// A target, or a URL with a slash in front of it.
+    /// A target, or a URL with a slash put before it.
     Completed,
 }
 
@@ -275,7 +275,7 @@ fn target(known: &Known, target: &[u8], method: Option<&[u8]>, host: Option<Host
     }
 }
 
-/// `scheme://authority`; the outer nothing is for no host, the inner for one that can be none.
+/// `scheme://authority`. The outer None means no host, the inner an invalid one.
 #[allow(clippy::option_option)]
 fn prefix(known: &Known, host: Option<Host>) -> Option<Option<Vec<u8>>> {
     let Some((host, port)) = host else {
@@ -297,7 +297,7 @@ fn prefix(known: &Known, host: Option<Host>) -> Option<Option<Vec<u8>>> {
     Some(Some([scheme.as_bytes(), b"://", &authority].concat()))
 }
 
-/// A host, and its port where it has a colon.
+/// A host, and its port if it has a colon.
 type Host = (Vec<u8>, Option<Vec<u8>>);
 
 fn host_and_port(field: &[u8]) -> Option<Host> {
@@ -332,7 +332,7 @@ fn unescape_backslash(text: &[u8]) -> Vec<u8> {
     };
     let mut out = vec![byte];
     let mut rest = &text[used..];
-    // Down to the next escape in a loop, so that the recursion is only as deep as there are escapes.
+    // Loops to the next escape, so that the recursion is only as deep as there are escapes.
     while let [plain, after @ ..] = rest {
         if *plain == b'\\' {
             break;

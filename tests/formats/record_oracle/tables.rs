@@ -298,7 +298,7 @@ fn quoted_words(line: &[u8]) -> Vec<Vec<u8>> {
     words
 }
 
-/// The URL that parts make.
+/// The URL that the parts form.
 fn joined(known: &Known, said: &Said) -> Holds {
     let part = |name: &str| {
         let value = said.iter().find(|(other, _)| *other == name).map(|(_, value)| value.clone());
@@ -420,7 +420,7 @@ fn csv(column: &str, known: &Known, input: &[u8]) -> Vec<Holds> {
     holds
 }
 
-/// The fields of the first record and its length without its line feed; none if a quotation in it
+/// The fields of the first record and its length without its line feed. None if a quotation in it
 /// does not close.
 fn csv_record(input: &[u8]) -> Option<(Vec<Vec<u8>>, usize)> {
     let mut fields = vec![Vec::new()];

@@ -1,4 +1,4 @@
-//! Hosts as section 3.5 of the URL Standard has them.
+//! Hosts as in section 3.5 of the URL Standard.
 
 use super::{Failure, NO_TEXT, push_encoded};
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
@@ -27,7 +27,7 @@ impl Host {
             }
             let mut out = String::new();
             input.iter().for_each(|c| push_encoded(&mut out, *c, ""));
-            // Spaces are forbidden, so nothing more is to be encoded.
+            // Spaces are forbidden, so nothing else needs encoding.
             return Ok(out);
         }
         if text.is_empty() {

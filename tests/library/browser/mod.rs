@@ -1,11 +1,11 @@
-//! The URL Standard's parser as its text has it: one state at a time, one code point at a time, into
-//! a record that is serialized at the end. Slow, and shares nothing with the library but UTS 46.
+//! The URL Standard's parser to the letter: one state at a time, one code point at a time, into a
+//! record that is serialized at the end. Slow, and shares only UTS 46 with the library.
 
 mod host;
 
 use host::Host;
 
-/// Stands for a byte that is no part of UTF-8; no code point is that large.
+/// Stands for a byte that is not UTF-8; no code point is that large.
 const NO_TEXT: u32 = 0x11_0000;
 /// "EOF code point".
 const EOF: u32 = u32::MAX;
@@ -24,7 +24,7 @@ pub struct Url {
     fragment: Option<String>,
 }
 
-/// Why the parser returns failure, as the code of it.
+/// The code of a failure of the parser.
 pub type Failure = &'static str;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,7 +50,7 @@ enum State {
     Fragment,
 }
 
-/// The code points of a URL: of its UTF-8, and of each byte that is none.
+/// The code points of a URL: those of its UTF-8, and one for each other byte.
 fn code_points(bytes: &[u8]) -> Vec<u32> {
     let mut points = Vec::new();
     for chunk in bytes.utf8_chunks() {
@@ -180,7 +180,7 @@ impl Url {
         let mut buffer: Vec<u32> = Vec::new();
         let (mut at_sign_seen, mut inside_brackets, mut password_token_seen) =
             (false, false, false);
-        // The pointer may stand one before the first code point for a moment.
+        // The pointer may briefly stand one before the first code point.
         let mut pointer: isize = 0;
         loop {
             let c = usize::try_from(pointer).ok().and_then(|i| input.get(i)).copied();

@@ -1,7 +1,8 @@
-//! How many cases, and from which seed.
+//! The number of cases, and their seed.
 //!
-//! `UNIQURL_CASES` is the number of generated URLs for each profile, `UNIQURL_SEED` where they start.
-//! A failure prints the seed of its one case: with that, and `UNIQURL_CASES=1`, it runs alone.
+//! `UNIQURL_CASES` is the number of generated URLs for each profile, `UNIQURL_SEED` the seed of the
+//! first. A failure prints the seed of its one case: with that, and `UNIQURL_CASES=1`, it runs
+//! alone.
 
 use proptest::test_runner::Config;
 
@@ -22,7 +23,7 @@ fn number_from(variable: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{variable}={text} is no number")))
 }
 
-/// Runs `test` with a generator for each case, and names the case in which it fails.
+/// Runs `test` with a generator for each case, and names the case that fails.
 pub fn for_each_case(share: u64, mut test: impl FnMut(&mut Rng)) {
     struct Named(u64);
     impl Drop for Named {
@@ -38,11 +39,11 @@ pub fn for_each_case(share: u64, mut test: impl FnMut(&mut Rng)) {
     }
 }
 
-/// As many cases for properties, which shrink but are slower.
+/// The same number of cases for properties, which shrink but are slower.
 pub fn of_properties() -> Config {
     Config {
         cases: u32::try_from((cases() / 4).clamp(16, 100_000)).unwrap(),
-        // A failure is printed whole; no file of old failures is kept beside the tests.
+        // A failure is printed whole, so no file of old failures is kept.
         failure_persistence: None,
         ..Config::default()
     }

@@ -2,7 +2,7 @@
 
 use super::{Rng, Temper, any};
 
-/// Parts of URLs that the standard decides about.
+/// Parts of URLs that the standard has rules for.
 #[rustfmt::skip]
 pub const WORDS: &[&str] = &[
     "/", "/", "/", "//", "///", "\\", "\\\\", "/\\", "a", "b", ".", "..", "/.", "/..", "/../", "%2e", "/%2E%2e/", ".%2e",
@@ -21,7 +21,7 @@ const FRONTS: &[&str] = &[
     "x:///", "x://h", "x:/.//", "data:", "javascript:", "mailto:", " http://h", "ht\ttp://h", "1x:", "a+b-.1:", "?", "#",
 ];
 
-/// In canonical form and not, of each kind of scheme, with and without authority, path and query.
+/// Canonical and not, of each kind of scheme, with and without authority, path and query.
 #[rustfmt::skip]
 pub const BASES: &[&str] = &[
     "http://u:p@h:81/a/b?q#f", "https://h", "ws:h/..", "file:///", "file:///C:/a/b?q", "file://h/D:/", "file://h", "x:",

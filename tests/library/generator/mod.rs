@@ -27,7 +27,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// Below `bound`, which is at least 1.
+    /// A number below `bound`, which is at least 1.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound as u64) as usize
     }
@@ -53,10 +53,10 @@ pub enum Temper {
     Wild,
 }
 
-/// The widths of vector registers and of the masks made from them; trouble sits at their edges.
+/// The widths of vector registers and of the masks made from them; errors occur at their edges.
 const BOUNDARIES: [usize; 5] = [16, 32, 64, 128, 192];
 
-/// Any URL, reference or rubbish.
+/// Any URL, reference or garbage.
 pub fn any(rng: &mut Rng) -> Vec<u8> {
     match rng.below(20) {
         0 => bytes(rng),
@@ -96,7 +96,7 @@ pub fn url(rng: &mut Rng, temper: Temper) -> Vec<u8> {
     out
 }
 
-/// Something without a scheme: `//host`, `/path`, `path`, `host:port/path`, `?query`, `#fragment`.
+/// A text without a scheme: `//host`, `/path`, `path`, `host:port/path`, `?query`, `#fragment`.
 pub fn reference(rng: &mut Rng, temper: Temper) -> Vec<u8> {
     let mut out = Vec::new();
     match rng.below(5) {
@@ -135,7 +135,7 @@ pub fn target(rng: &mut Rng, temper: Temper) -> Vec<u8> {
     }
 }
 
-/// Flips, inserts, deletes, doubles or splices somewhere in `url`.
+/// Flips, inserts, deletes, doubles or splices bytes somewhere in `url`.
 pub fn mutate(rng: &mut Rng, url: &mut Vec<u8>, donor: &[u8]) {
     let at = rng.below(url.len() + 1);
     let end = (at + rng.below(8)).min(url.len());
@@ -204,7 +204,7 @@ fn host(rng: &mut Rng, temper: Temper) -> Vec<u8> {
     out
 }
 
-/// Empty, or starting with a slash.
+/// A path: empty, or starting with a slash.
 fn path(rng: &mut Rng, temper: Temper) -> Vec<u8> {
     let mut out = Vec::new();
     for _ in 0..rng.below(8) {
@@ -266,7 +266,7 @@ fn unreserved(rng: &mut Rng) -> u8 {
     all[rng.below(all.len())]
 }
 
-/// A byte that means something somewhere, or any byte.
+/// A byte with a meaning in some place, or any byte.
 fn hostile_byte(rng: &mut Rng) -> u8 {
     let telling = b"%%%/..?#@:[];\\ \t\r\n\0\x7f\x80\xff2eE5AaZz0";
     if rng.one_in(3) { rng.byte() } else { telling[rng.below(telling.len())] }
@@ -280,7 +280,7 @@ pub fn triplet(rng: &mut Rng, value: u8) -> Vec<u8> {
     out
 }
 
-/// Each letter in either case, or all as they are.
+/// Each letter in either case, or all unchanged.
 fn odd_case(rng: &mut Rng, text: &[u8]) -> Vec<u8> {
     if rng.one_in(2) {
         return text.to_vec();
@@ -304,7 +304,7 @@ fn near_boundary(rng: &mut Rng) -> usize {
     BOUNDARIES[rng.below(BOUNDARIES.len())] + rng.below(7) - 3
 }
 
-/// Fills up inside the URL, so that its end, or some place in it, meets a boundary.
+/// Lengthens the URL so that its end, or some place in it, meets a boundary.
 fn stretch(rng: &mut Rng, out: &mut Vec<u8>) {
     let goal = near_boundary(rng) + if rng.one_in(4) { rng.below(200) } else { 0 };
     let at = if rng.one_in(2) { out.len() } else { rng.below(out.len() + 1) };
@@ -313,7 +313,7 @@ fn stretch(rng: &mut Rng, out: &mut Vec<u8>) {
     out.splice(at..at, filling);
 }
 
-/// Bytes around the URL that `crawl` trims, and some that look like them but stay.
+/// Adds bytes around the URL that `crawl` trims, and some that look like them but stay.
 fn surround(rng: &mut Rng, out: &mut Vec<u8>) {
     for front in [true, false] {
         for _ in 0..rng.below(3) {

@@ -2,7 +2,7 @@
 
 use super::{Rng, Temper, any, target};
 
-/// Parts of URLs that some system decides about.
+/// Parts of URLs that some system has rules for.
 #[rustfmt::skip]
 pub const WORDS: &[&str] = &[
     "/", "/", "/", "//", "a", "b", ".", "..", "/.", "/..", "/../", "%2e", "%2E", "/%2e%2E", "/.%2e/", ";", ";x", "/;/",

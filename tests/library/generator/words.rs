@@ -2,7 +2,7 @@
 //!
 //! Every word is here because some normalizer, this one included, could get it wrong.
 
-// One word a line would hide that these are lists of like things.
+// One word a line would hide that these are lists of similar items.
 #![cfg_attr(rustfmt, rustfmt_skip)]
 
 pub const SCHEMES: &[&str] = &[
@@ -85,7 +85,7 @@ pub const MIXED: &[&str] = &[
     "%C3%a9", "%", "%4", "\u{e9}", " ", "\\", "80", ":80", ":0443", ";", "&", "=", "+", ",", "%2B", "%40", "\n", "\0",
 ];
 
-/// Units that a long URL may be made of.
+/// Units to repeat for a long URL.
 pub const REPEATED: &[&str] = &[
     "a", "A", "/", "/..", "/.", "/a/..", "//", "%", "%41", "%2e", "/%2e%2e", "%%34%31", "@", ":", "[", "]", "::", ".",
     "0", "9", ",", "A@B,", "\\", " ", "\u{e9}", "%C3%A9", "\u{e9}.", "xn--.", "?", "#", "&", "\0", ";", "a.",

@@ -43,7 +43,7 @@ fn assert_same(law: &str, subject: &dyn Subject, url: &[u8], got: &Answer, expec
     );
 }
 
-/// All that can be tried with one URL of a list.
+/// Checks every law on one URL of a list.
 pub fn all_for_url(rng: &mut Rng, subject: &dyn Subject, url: &[u8]) {
     let answer = subject.normalize(url);
     let Ok(canonical) = &answer else {
@@ -63,7 +63,7 @@ pub fn all_for_url(rng: &mut Rng, subject: &dyn Subject, url: &[u8]) {
     }
 }
 
-/// All that can be tried with one request target that has no host.
+/// Checks every law on one request target without a host.
 pub fn all_for_target(subject: &dyn Subject, target: &[u8]) {
     let answer = subject.normalize_target(target);
     let Ok(canonical) = &answer else {
@@ -101,7 +101,7 @@ pub fn all_for_target(subject: &dyn Subject, target: &[u8]) {
 pub fn coarser_never_splits(fine: &dyn Subject, coarse: &dyn Subject, url: &[u8]) {
     let Ok(canonical) = fine.normalize(url) else { return };
     let (direct, by_steps) = (coarse.normalize(url), coarse.normalize(&canonical));
-    // A shorter spelling has other offsets, but not another trouble.
+    // A shorter spelling has other offsets, but the same code.
     let without_offset = |answer: &Answer| answer.clone().map_err(|(code, _)| code);
     assert!(
         without_offset(&direct) == without_offset(&by_steps),

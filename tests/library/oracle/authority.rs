@@ -5,7 +5,7 @@ use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 use super::parts::Piece;
 use super::{Answer, Rung, Trouble, grammar, ipv6, needs_host, percent};
 
-/// The normalized subcomponents. Absent and empty are different states; a host is never absent.
+/// The normalized subcomponents. Absent and empty are different; a host is never absent.
 #[derive(Debug, Clone)]
 pub struct Authority {
     pub userinfo: Option<Vec<u8>>,
@@ -14,7 +14,8 @@ pub struct Authority {
 }
 
 impl Authority {
-    /// Whether there is this host and nothing else: "where the authority has neither `@` nor port".
+    /// Whether the authority is this host and nothing else: "where the authority has neither `@`
+    /// nor port".
     pub fn is_bare(&self, host: &[u8]) -> bool {
         self.userinfo.is_none() && self.port.is_none() && self.host == host
     }
@@ -68,8 +69,8 @@ pub fn normalize(
     Ok(Authority { userinfo, host: normal_host, port })
 }
 
-/// Section 7.5: credentials of the schemes that name a host go under `crawl`, whatever they hold;
-/// those that stay are repaired there.
+/// Section 7.5: under `crawl` the credentials of schemes that name a host are dropped, whatever
+/// they hold; those that stay are repaired there.
 fn normalize_userinfo(userinfo: &Piece, rung: Rung) -> Answer {
     if rung == Rung::Crawl {
         let repaired = percent::repair(&userinfo.bytes, grammar::is_userinfo_byte);
@@ -94,7 +95,7 @@ fn split_host(piece: &Piece) -> Result<(Piece, Option<Piece>), Trouble> {
         None => Ok((host, None)),
         Some(b':') => Ok((host, Some(rest.rest(1)))),
         Some(_) => {
-            // The address itself is looked at first: it stands further left.
+            // The address is checked first: it stands further left.
             check_ip_literal(&host)?;
             Err(("host", rest.at))
         }
@@ -144,10 +145,10 @@ fn normalize_reg_name(host: &Piece, rung: Rung, scheme: &[u8]) -> Answer {
     }
     let bracket = host.bytes.iter().position(|byte| b"[]".contains(byte));
     match (grammar::check(host, grammar::is_reg_name_byte), bracket) {
-        // A bracket is one of the bytes that the check does not allow, but it has its own code.
+        // A bracket is a byte that the check does not allow, but it has its own code.
         (Err((_, at)), Some(index)) if at == host.at + index => Err(("host", at)),
         (Err(trouble), _) => Err(trouble),
-        // Decoding comes first: `%45X` is `ex`, where the other order would leave `Ex`.
+        // Decoding comes first: `%45X` is `ex`; the other order would leave `Ex`.
         (Ok(()), _) => {
             Ok(percent::lower_case_outside_triplets(&percent::normalize_triplets(&host.bytes)))
         }

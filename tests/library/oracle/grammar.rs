@@ -41,11 +41,12 @@ pub fn is_triplet(bytes: &[u8], index: usize) -> bool {
         && bytes[index + 2].is_ascii_hexdigit()
 }
 
-/// The first byte that is neither `allowed` nor the start of a triplet, as `byte` or `escape`.
+/// The first byte that is neither `allowed` nor the start of a triplet, as the code `byte` or
+/// `escape`.
 pub fn check(piece: &Piece, allowed: fn(u8) -> bool) -> Result<(), Trouble> {
     for (index, &byte) in piece.bytes.iter().enumerate() {
         if byte == b'%' {
-            // The digits after a good `%` need no skipping: every component allows them.
+            // The digits after a valid `%` need no skipping: every component allows them.
             if !is_triplet(&piece.bytes, index) {
                 return Err(("escape", piece.at + index));
             }

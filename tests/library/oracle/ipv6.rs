@@ -1,8 +1,8 @@
 //! The grammar of section 3.2.2 for IPv6 addresses, and the one text form of RFC 5952.
 
-/// The eight groups of an address, or nothing where the text is no `IPv6address`.
+/// The eight groups of an address, or None if the text is not an `IPv6address`.
 ///
-/// The nine lines of the rule come to this: eight groups of 16 bits, or a `::` that stands for at
+/// The nine lines of the rule amount to this: eight groups of 16 bits, or a `::` that stands for at
 /// least one group with the others around it; the last 32 bits may be an `IPv4address`.
 pub fn parse(text: &[u8]) -> Option<[u16; 8]> {
     let text = std::str::from_utf8(text).ok()?;
@@ -35,7 +35,7 @@ enum LastGroup {
     MayBeIpv4,
 }
 
-/// Groups between single colons. Nothing at all is no group; an empty group is an error.
+/// Groups between single colons. An empty text has no groups; an empty group is an error.
 fn parse_groups(text: &str, last: LastGroup) -> Option<Vec<u16>> {
     let mut groups = Vec::new();
     if text.is_empty() {
@@ -73,8 +73,8 @@ fn parse_dec_octet(word: &str) -> Option<u8> {
     if digits && !leading_zero { word.parse().ok() } else { None }
 }
 
-/// RFC 5952. Section 5 recommends a dotted tail for well-known prefixes: `::ffff:0:0/96` is the one
-/// that this project counts as such.
+/// RFC 5952. Section 5 recommends a dotted tail for well-known prefixes: this project counts only
+/// `::ffff:0:0/96` as such.
 pub fn write(address: &[u16; 8]) -> String {
     if address[..6] == [0, 0, 0, 0, 0, 0xFFFF] {
         let [a, b] = address[6].to_be_bytes();

@@ -1,8 +1,9 @@
-//! A second normalizer for the ladder of RFC 3986 section 6.2: slow, obvious, and sharing no line with `src/`.
+//! A second normalizer for the ladder of RFC 3986 section 6.2: slow, obvious, and sharing no line
+//! with `src/`.
 //!
-//! It is written from the text of the RFC, one function a step, so that a reader can hold each
-//! function beside the section it quotes. In goes a URL, out come its canonical bytes, or a code and
-//! the offset in the URL as it was given. Where the library and this oracle differ, one of them
+//! It is written from the text of the RFC, one function a step, so that a reader can compare each
+//! function with the section it quotes. It takes a URL and returns its canonical bytes, or a code
+//! and the offset in the URL as given. Where the library and this oracle differ, one of them
 //! misreads the text.
 
 mod authority;
@@ -17,13 +18,13 @@ pub mod system;
 use authority::Authority;
 use parts::{Parts, Piece};
 
-/// The canonical bytes, or the code of the first trouble and where it starts.
+/// The canonical bytes, or the code and the start of the first trouble.
 pub type Answer = Result<Vec<u8>, Trouble>;
 
-/// A code, and the offset in the URL as it was given.
+/// A code, and the offset in the URL as given.
 pub type Trouble = (&'static str, usize);
 
-/// How far up the ladder the rules go. `string` has no rules and is answered before this matters.
+/// The rung up to which rules apply. `string` has no rules and is answered before this matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rung {
     Syntax,
@@ -31,7 +32,7 @@ enum Rung {
     Crawl,
 }
 
-/// One profile, and how it is to read references and bare hosts.
+/// One profile, with its base and assumed scheme.
 #[derive(Debug, Clone)]
 pub struct Oracle {
     pub profile: &'static str,
@@ -39,7 +40,7 @@ pub struct Oracle {
     pub assume_scheme: Option<Vec<u8>>,
     /// Whether the fragment stays; under `crawl` it goes.
     pub keep_fragment: bool,
-    /// Whether credentials stay where a scheme names a host; under `crawl` they go.
+    /// Whether credentials stay if the scheme names a host; under `crawl` they go.
     pub keep_userinfo: bool,
 }
 
@@ -99,8 +100,8 @@ impl Oracle {
         let Some(base) = &self.base else {
             return Err(("relative", input.at));
         };
-        // Section 5.2.1: "Normalization of the base URI ... is optional." It is done, so that equal
-        // bases make equal URLs.
+        // Section 5.2.1: "Normalization of the base URI ... is optional." It is done here, so that
+        // equal bases give equal URLs.
         let alone = Oracle { base: None, assume_scheme: None, ..self.clone() };
         let base = alone.normalize(base)?;
         let base = parts::split(&Piece::whole(&base));
@@ -108,7 +109,7 @@ impl Oracle {
         self.absolute(&parts::resolve(&parts, &base))
     }
 
-    /// A request target in origin-form whose host is not known: "a path and a query, also when it
+    /// A request target in origin-form with an unknown host: "a path and a query, also when it
     /// begins with `//`". The `/.` guard does not act, and `#` starts a fragment.
     pub fn normalize_target(&self, target: &[u8]) -> Answer {
         let input = self.trimmed_target(target)?;
@@ -145,7 +146,7 @@ impl Oracle {
             };
         }
         if parts::split(&input).scheme.is_some() {
-            // It names its own scheme, so nothing is assumed and no base is asked.
+            // It has its own scheme, so neither an assumed scheme nor a base applies.
             return Oracle { base: None, assume_scheme: None, ..self.clone() }.normalize(target);
         }
         self.normalize_target(target)
@@ -156,7 +157,7 @@ impl Oracle {
         let base = parts::split(&self.trimmed_target(base)?);
         let joined = parts::split_from_path(base.scheme, base.authority, target);
         if self.profile == "string" {
-            // The offset is one in the target, so the base is put in front afterwards.
+            // The offset counts in the target, so the base is put in front afterwards.
             string(&target.bytes).map(|_| parts::recompose_raw(&joined))
         } else {
             self.absolute(&joined)
@@ -212,14 +213,14 @@ impl Oracle {
             scheme_based(&mut url);
         }
         if url.authority.is_none() && url.path.starts_with(b"//") {
-            // Without this, the path would be read back as an authority.
+            // Otherwise the path would be read back as an authority.
             url.path.splice(0..0, *b"/.");
         }
         Ok(recompose(&url.scheme, url.authority.as_ref(), &url.path, &url.query, &url.fragment))
     }
 
-    /// A reference's own components are checked before they are mixed with the base's, so that
-    /// the offset is one in the reference.
+    /// A reference's own components are checked before they are joined with the base's, so that the
+    /// offset counts in the reference.
     fn check_reference(&self, reference: &Parts, base: &Parts) -> Result<(), Trouble> {
         let scheme = checked_scheme(base.scheme.as_ref().expect("a base is absolute"))?;
         if let Some(authority) = &reference.authority {
@@ -263,7 +264,8 @@ impl Oracle {
     }
 }
 
-/// Section 6.2.1, simple string comparison: the bytes as they stand, but a line end would make two lines of one URL.
+/// Section 6.2.1, simple string comparison: the bytes unchanged. A line end is rejected, since it
+/// would make two lines of one URL.
 fn string(url: &[u8]) -> Answer {
     match url.iter().position(|byte| matches!(byte, b'\r' | b'\n')) {
         Some(at) => Err(("newline", at)),
@@ -318,8 +320,8 @@ fn lower_case_mail_domains(path: &[u8]) -> Vec<u8> {
     addresses.join(&b","[..])
 }
 
-/// Component recomposition, section 5.3: a component that is defined gets its delimiter, even when
-/// it is empty. An empty `scheme` stands for none, as only a request target has.
+/// Component recomposition, section 5.3: a defined component gets its delimiter, even if it is
+/// empty. An empty `scheme` means none, which only a request target has.
 fn recompose(
     scheme: &[u8],
     authority: Option<&Authority>,
@@ -367,7 +369,7 @@ fn needs_a_scheme(input: &[u8]) -> bool {
     looks_like_a_host && !input[scheme.bytes.len() + 1..].starts_with(b"//")
 }
 
-/// `//h/x` lacks the scheme alone; anything else lacks `scheme://`.
+/// `//h/x` lacks only the scheme; anything else lacks `scheme://`.
 fn assumed(scheme: &[u8], input: &Piece) -> Parts {
     let scheme = Some(Piece { bytes: scheme.to_vec(), at: input.at });
     if input.bytes.starts_with(b"//") {
@@ -377,8 +379,8 @@ fn assumed(scheme: &[u8], input: &Piece) -> Parts {
     }
 }
 
-/// RFC 9112 section 3.2.3, `authority-form = uri-host ":" port`, as CONNECT uses it; a host with a
-/// colon is one in brackets.
+/// RFC 9112 section 3.2.3, `authority-form = uri-host ":" port`, as CONNECT uses it. A host with a
+/// colon is in brackets.
 fn is_authority_form(target: &[u8]) -> bool {
     let Some(colon) = target.iter().rposition(|&byte| byte == b':') else {
         return false;

@@ -1,8 +1,8 @@
-//! Splitting (Appendix B), resolving (section 5.2) and the places in the input that pieces came from.
+//! Splitting (Appendix B), resolving (section 5.2), and the offsets of the pieces in the input.
 
 use super::dots;
 
-/// Some bytes of the input, and the offset at which they stood in it.
+/// Some bytes of the input, and their offset in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
     pub bytes: Vec<u8>,
@@ -32,7 +32,7 @@ impl Piece {
     }
 }
 
-/// The five components. Absent (`None`) and empty are different states; a path is never absent.
+/// The five components. Absent (`None`) and empty are different; a path is never absent.
 #[derive(Debug, Clone)]
 pub struct Parts {
     pub scheme: Option<Piece>,
@@ -135,7 +135,7 @@ fn merge(base: &Parts, path: &Piece) -> Piece {
     Piece { bytes, at: path.at }
 }
 
-/// Section 5.3 on pieces as they were split.
+/// Section 5.3 on pieces as split.
 pub fn recompose_raw(parts: &Parts) -> Vec<u8> {
     let mut out = Vec::new();
     for (before, piece, after) in [("", &parts.scheme, ":"), ("//", &parts.authority, "")] {

@@ -71,7 +71,7 @@ pub fn lower_case_outside_triplets(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The byte that the triplet at `index` stands for.
+/// The byte value of the triplet at `index`.
 fn triplet_value(bytes: &[u8], index: usize) -> u8 {
     let digits = std::str::from_utf8(&bytes[index + 1..index + 3]).unwrap();
     u8::from_str_radix(digits, 16).unwrap()

@@ -1,5 +1,5 @@
-//! A second implementation of the switches, to the letter: step by step, and all steps again until
-//! nothing changes. The rung below is left to the ladder's oracle.
+//! A second implementation of the switches, to the letter: step by step, repeated until nothing
+//! changes. The rung below is left to the ladder's oracle.
 
 use std::collections::BTreeSet;
 
@@ -108,7 +108,7 @@ impl Policy {
     }
 
     fn settled(&self, mut url: Url) -> Vec<u8> {
-        // The guard is not part of the path. It comes back if need be.
+        // The guard is not part of the path. It is added again if needed.
         if url.scheme.is_some()
             && url.host.is_none()
             && let Some(path) = url.path.strip_prefix("/.")
@@ -239,7 +239,7 @@ const PATH_STEPS: [(&str, Step); 5] = [
     }),
 ];
 
-/// Takes pairs away; a query that is emptied by that loses its question mark.
+/// Removes pairs; a query emptied by that loses its question mark.
 fn strip(query: Option<String>, goes: impl Fn(&str) -> bool) -> Option<String> {
     let query = query?;
     if query.is_empty() || !query.split('&').any(&goes) {
@@ -285,7 +285,8 @@ fn decoded(name: &str) -> Vec<u8> {
     out
 }
 
-/// `*` is any bytes, `?` any one byte: row by row, whether a start of the glob fits a start of the name.
+/// `*` matches any bytes, `?` any one byte. Row by row: whether a prefix of the glob matches a
+/// prefix of the name.
 fn fits(glob: &[u8], name: &[u8]) -> bool {
     let mut row: Vec<bool> = (0..=name.len()).map(|length| length == 0).collect();
     for &want in glob {

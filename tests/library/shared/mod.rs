@@ -1,6 +1,7 @@
-//! Published examples and real files, read where they lie beside the checkout; licences keep them out of it.
+//! Published examples and real files, read from beside the checkout, since their licences keep them
+//! out of it.
 //!
-//! Where they are not there, the tests say so loudly and pass. `UNIQURL_SHARED_VECTORS` names another
+//! If they are missing, the tests say so loudly and pass. `UNIQURL_SHARED_VECTORS` names another
 //! place for the examples.
 
 use std::fs;
@@ -15,7 +16,7 @@ pub fn say(text: &str) {
     let _ = std::io::stderr().write_all(format!("\n{text}\n").as_bytes());
 }
 
-/// The rows of a suite of examples.
+/// The rows of a suite of published examples.
 pub fn examples(suite: &str) -> Option<Vec<Value>> {
     let place = std::env::var_os("UNIQURL_SHARED_VECTORS");
     let text = fs::read_to_string(found(place.map(PathBuf::from), "vectors", suite)?);
@@ -25,7 +26,7 @@ pub fn examples(suite: &str) -> Option<Vec<Value>> {
     Some(rows)
 }
 
-/// Where a real file is.
+/// The path of a real file.
 pub fn corpus(name: &str) -> Option<PathBuf> {
     found(None, "corpora", name)
 }
@@ -52,7 +53,7 @@ fn found(place: Option<PathBuf>, directory: &str, name: &str) -> Option<PathBuf>
     Some(directory.join(name))
 }
 
-/// The root of the workspace, in which a package of it lies.
+/// The root of the workspace that holds this package.
 fn root() -> &'static Path {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let is_root = |folder: &&Path| folder.join("Cargo.lock").is_file();

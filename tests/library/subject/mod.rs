@@ -1,4 +1,4 @@
-//! The library as the tests ask it: one profile on one backend.
+//! The library as used by the tests: one profile on one backend.
 
 pub mod systems;
 
@@ -20,7 +20,7 @@ pub fn on_every_backend(profile: &str) -> Vec<Library> {
     backends.into_iter().map(with).collect()
 }
 
-/// The library under this profile, on the backend that is taken when none is asked for.
+/// The library under this profile, on the default backend.
 pub fn on_best_backend(profile: &str) -> Library {
     Library(Normalizer::new(Profile::named(profile).unwrap()))
 }
@@ -43,13 +43,13 @@ impl Library {
         answer(|out| self.0.normalize_target(target, out))
     }
 
-    /// For messages.
+    /// The name for messages.
     pub fn name(&self) -> String {
         format!("{} on {}", self.0.profile().name(), self.0.backend().name())
     }
 }
 
-/// The output is appended, so it starts with bytes that must survive.
+/// Output is appended, so it starts with bytes that must survive.
 fn answer(call: impl FnOnce(&mut Vec<u8>) -> Outcome) -> Answer {
     let before = b"\xFFbefore";
     let mut out = before.to_vec();

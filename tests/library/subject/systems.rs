@@ -8,7 +8,7 @@ use crate::oracle::system::{Answer, System};
 use crate::tsv::{SYSTEMS, escape};
 use uniqurl::{Backend, Normalizer, Outcome, Profile, Reject, RejectReason, Ring, Switch};
 
-/// A profile with choices drawn for it.
+/// A profile with random options.
 pub fn draw(rng: &mut Rng, profile: &'static str) -> System {
     let mut system = System::new(profile);
     let checks = Profile::named(profile).unwrap().checks();

@@ -10,7 +10,8 @@ pub struct Row {
     pub expected: Result<Vec<u8>, (String, usize)>,
     pub base: Option<Vec<u8>>,
     pub assume: Option<Vec<u8>>,
-    /// The profiles it holds for: one a file, but for targets and forms; none for resolving.
+    /// The profiles for which it holds: one per file, except for targets and forms; none for
+    /// resolving.
     pub profiles: Vec<&'static str>,
     /// The options given besides the profile.
     pub choices: Choices,
@@ -29,7 +30,7 @@ pub struct Choices {
     pub keep: Vec<String>,
     /// The lists of a ring.
     pub ring: Vec<String>,
-    /// The other result, of `servlet`.
+    /// The decoded path, under `servlet`.
     pub decoded: Option<Vec<u8>>,
 }
 
@@ -48,7 +49,7 @@ pub const LADDER: [&str; 4] = ["string", "syntax", "scheme", "crawl"];
 /// The profiles of single systems that have a file of rows.
 pub const SYSTEMS: [&str; 6] = ["sanitize", "servlet", "mediawiki", "restbase", "upload", "ring"];
 
-/// The rows of one file, whose name is a profile's, `targets`, `forms` or `resolve`.
+/// The rows of one file, which is named after a profile, or `targets`, `forms` or `resolve`.
 pub fn rows(name: &str) -> Vec<Row> {
     let own_profile: Vec<&'static str> = LADDER
         .into_iter()
@@ -193,7 +194,7 @@ pub fn show(answer: &Result<Vec<u8>, (impl AsRef<str>, usize)>) -> String {
     }
 }
 
-/// Bytes as the files write them.
+/// Bytes in the notation of the files.
 pub fn escape(bytes: &[u8]) -> String {
     let mut out = String::new();
     for &byte in bytes {

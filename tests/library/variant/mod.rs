@@ -1,7 +1,7 @@
 //! Other spellings of a URL that a rung's rules join with it.
 //!
-//! Each rule is the reverse of a step of normalization, so it needs no normalizer to know that the
-//! two spellings are one URL. The URL must be one that the rung accepts.
+//! Each rule is the reverse of a normalization step, so no normalizer is needed to know that the
+//! two spellings are one URL. The rung must accept the URL.
 
 use crate::generator::{Rng, triplet};
 use crate::oracle::grammar::{is_path_byte, is_query_byte, is_triplet, is_unreserved};
@@ -10,7 +10,7 @@ use crate::oracle::parts::{Parts, Piece, recompose_raw, split};
 /// A spelling, and the rule that made it, for messages.
 pub type Variant = (&'static str, Vec<u8>);
 
-/// Userinfo, host and port as they are spelled.
+/// Userinfo, host and port as spelled.
 pub type RawAuthority = (Option<Vec<u8>>, Vec<u8>, Option<Vec<u8>>);
 
 /// An accepted URL in pieces that can be changed one by one.
@@ -22,7 +22,7 @@ struct Spelling {
     fragment: Option<Vec<u8>>,
 }
 
-/// One other spelling of `url` under `profile`, if the rule that was drawn finds a place to act.
+/// Another spelling of `url` under `profile`, if the drawn rule applies to it.
 pub fn respell(rng: &mut Rng, url: &[u8], profile: &str) -> Option<Variant> {
     let crawl = profile == "crawl";
     let mut spelling = read(if crawl { trim(url) } else { url });
@@ -103,7 +103,7 @@ fn read(url: &[u8]) -> Spelling {
     }
 }
 
-/// Userinfo, host and port of an authority that is known to be good.
+/// Userinfo, host and port of a valid authority.
 pub fn split_authority(authority: &[u8]) -> RawAuthority {
     let (userinfo, rest) = match authority.iter().rposition(|&byte| byte == b'@') {
         Some(at) => (Some(authority[..at].to_vec()), &authority[at + 1..]),
@@ -162,7 +162,7 @@ fn with_triplets(spelling: &mut Spelling) -> Vec<&mut Vec<u8>> {
     components
 }
 
-/// Which bytes belong to a well-formed triplet.
+/// For each byte, whether it belongs to a well-formed triplet.
 fn inside_triplets(bytes: &[u8]) -> Vec<bool> {
     let mut inside = vec![false; bytes.len()];
     let mut index = 0;

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use super::{Oracle, Trouble};
 
-/// The canonical bytes, or all codes and where the first trouble starts.
+/// The canonical bytes, or all codes and the start of the first trouble.
 pub type Answer = Result<Vec<u8>, (BTreeSet<&'static str>, usize)>;
 
 /// One profile and its options.
@@ -18,7 +18,7 @@ pub struct System {
     pub profile: &'static str,
     pub allowed: BTreeSet<&'static str>,
     pub keep_empty_segments: bool,
-    /// Bytes to decode and to encode, of a ring of one's own.
+    /// The bytes that a custom ring decodes and encodes.
     pub ring: (Vec<u8>, Vec<u8>),
     pub base: Option<Vec<u8>>,
     pub assume_scheme: Option<Vec<u8>>,
@@ -51,7 +51,7 @@ impl System {
                 return self.joined(&base[..path_start(&base)], url);
             }
         }
-        // No host comes out of a target: the result must not be one that the scheme is assumed for.
+        // No host comes out of a target: the result must not be text that gets the assumed scheme.
         match self.target_of_list(url) {
             Ok(target) if self.assume_scheme.is_some() && super::needs_a_scheme(&target) => {
                 Err((["relative"].into(), 0))
@@ -224,7 +224,7 @@ impl System {
         self.decided(ladder, troubles)
     }
 
-    /// The answer, if no trouble is in its way; those that are allowed are not.
+    /// The answer, unless a trouble prevents it; allowed troubles do not.
     fn decided(&self, answer: Result<Vec<u8>, Trouble>, mut troubles: Vec<Trouble>) -> Answer {
         troubles.retain(|(code, _)| !self.allowed.contains(code));
         if let Err(trouble) = &answer {

@@ -6,7 +6,7 @@ use super::super::Trouble;
 use super::value_at;
 use crate::oracle::grammar::is_unreserved;
 
-/// Everything that is wrong with a URL as it came.
+/// Every trouble of a URL as given.
 pub fn troubles(
     url: &[u8],
     scheme: Option<&[u8]>,
@@ -54,7 +54,7 @@ pub fn troubles(
     troubles
 }
 
-/// "`%25` followed by two hex digits", which unreserved triplets may spell.
+/// "`%25` followed by two hex digits", which unreserved triplets may encode.
 fn starts_with_digits(rest: &[u8]) -> bool {
     let mut plain = Vec::new();
     let mut index = 0;
@@ -73,7 +73,7 @@ fn starts_with_digits(rest: &[u8]) -> bool {
     plain.len() == 2 && plain.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// The sequence that these two bytes start says a number that fewer bytes could say.
+/// Whether the sequence that these two bytes start encodes a number that fewer bytes could encode.
 fn is_overlong(first: u8, second: u8) -> bool {
     // A sequence of n bytes starts with n one bits. Its number takes the remaining bits of the first
     // byte and six bits of each later byte. The first two bytes alone decide whether n - 1 bytes
@@ -165,11 +165,11 @@ fn aton_takes(host: &str) -> bool {
             numbers.push(0);
             continue;
         }
-        // The library below takes a sign.
+        // The standard library accepts a sign here.
         if digits.contains('+') {
             return false;
         }
-        // Leading zeros may be many.
+        // There may be many leading zeros.
         let digits = match digits.trim_start_matches('0') {
             "" if !digits.is_empty() => "0",
             significant => significant,

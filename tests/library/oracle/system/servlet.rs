@@ -1,4 +1,4 @@
-//! Jakarta Servlet 6.1 section 3.5.2, step by step, on bytes that remember where they came from.
+//! Jakarta Servlet 6.1 section 3.5.2, step by step, on bytes that carry their offsets.
 
 use super::super::Trouble;
 use super::{triplet, value_at};
@@ -7,10 +7,10 @@ use crate::oracle::grammar::is_unreserved;
 /// A segment of the result.
 #[derive(Clone)]
 pub struct Segment {
-    /// Its bytes, and where each came from.
+    /// Its bytes, each with its offset.
     name: Vec<(u8, usize)>,
     start: usize,
-    /// It stayed raw, since it or one before it does not decode.
+    /// It stayed raw, since it or an earlier segment does not decode.
     raw: bool,
 }
 
@@ -24,7 +24,7 @@ impl Segment {
     }
 }
 
-/// The segments that are left, and everything that is wrong.
+/// The remaining segments and every trouble.
 pub fn read(path: &[u8], at: usize, keep_empty: bool) -> (Vec<Segment>, Vec<Trouble>) {
     let mut troubles = Vec::new();
     // "`encoded-slash` is `%2F` in the path, parameters included"
@@ -115,7 +115,7 @@ pub fn read(path: &[u8], at: usize, keep_empty: bool) -> (Vec<Segment>, Vec<Trou
     (segments, troubles)
 }
 
-/// The decoded name, or where the first trouble is.
+/// The decoded name, or the start of the first trouble.
 fn decode(segment: &Segment) -> Result<Vec<(u8, usize)>, usize> {
     let raw = segment.bytes();
     let mut name = Vec::new();
