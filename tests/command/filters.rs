@@ -174,7 +174,7 @@ fn too_many_rejected_records_stop_the_run_and_write_nothing() {
     assert!(run.err.contains("large@2000000: record 200001:"), "{}", run.err);
 }
 
-/// How far a run is ahead of the record that ends it depends on the number of threads.
+/// The number of threads decides how far a run reads past the record that ends it.
 #[test]
 fn nothing_is_said_of_inputs_behind_the_record_that_ends_the_run() {
     let padded = [gzip(b"http://a/\n"), vec![0; 512]].concat();
@@ -274,12 +274,12 @@ fn a_host_with_a_full_stop_is_asked_for_as_it_is_read() {
     let list = b"http://h.example./a\nhttp://h.example/b\nx://h.example./c\nhttp://g.example/d\n";
     let place = Place::with([("list", list)]);
     for (profile, glob, kept) in [
-        // Where there are none at the end of a host, but of one whose scheme is not known.
+        // Rungs that drop the full stops of a host, unless its scheme is not known.
         ("crawl", "h.example.", &["/a", "/b", "/c"][..]),
         ("crawl", "*.EXAMPLE..", &["/a", "/b", "/d"]),
         ("crawl", "h.example", &["/a", "/b"]),
         ("ia", "h.example.", &["/a", "/b", "/c"]),
-        // Where they are two hosts.
+        // A rung under which they are two hosts.
         ("scheme", "h.example.", &["/a", "/c"]),
         ("whatwg", "h.example.", &["/a", "/c"]),
         ("crawl", ".", &[]),

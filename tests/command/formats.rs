@@ -324,7 +324,7 @@ fn forms_of_files_that_are_not_read_are_refused() {
 fn a_saved_set_is_no_list_among_the_inputs() {
     let place = Place::with([("y", b"http://y/\n")]);
     place.run(["dedup", "y", "--save-seen", "x.zst", "-o", "out"]).exits(0);
-    // A reference to the base, or a URL under `string`, that nobody wrote.
+    // Here any text is a URL: a reference to the base, or its own bytes under `string`.
     for more in [&["--base", "http://h/"][..], &["-p", "string"]] {
         let run = place.run([&["dedup", "x.zst"][..], more].concat()).exits(2);
         let told = "x.zst: format: a saved set is no list; `uniqurl";
@@ -398,7 +398,7 @@ fn a_list_whose_lines_end_otherwise_is_refused() {
         let run = place.run(["normalize", "-f", "lines", "x"]).exits(0);
         assert_eq!(run.summary("records"), 1);
     }
-    // Where lines end as they do, such bytes are a part of one.
+    // If line feeds end the lines, these bytes are part of a line.
     for input in ["http://a/\rhttp://b/\n", "http://a/\0http://b/\n", "http://a/\0", "http://a/\r"]
     {
         assert_eq!(Place::new().run_on(["dedup"], input).exits(0).summary("unique"), 1);

@@ -3,7 +3,7 @@
 use super::{Place, Run, json_lines};
 use std::io::Write;
 
-/// Lines of every kind, none of which a compressor can drop.
+/// Lines of every kind, all of them hard to compress away.
 fn list(lines: u64) -> Vec<u8> {
     let mut state = 7u64;
     let mut text = Vec::new();

@@ -59,7 +59,7 @@ fn a_small_budget_changes_nothing_but_how() {
 
 #[test]
 fn lines_of_first_records_stay_in_a_memory_that_is_full() {
-    // Long lines come when the set takes no more, and there is more to hold than before.
+    // The long lines come once the set is full, and take more memory than the lines before.
     let line = |i: u32, length: usize| format!("http://h/{i}\t{}\n", "x".repeat(length));
     let list: String = (0..9_000).map(|i| line(i, if i < 6_000 { 0 } else { 900 })).collect();
     let place = Place::with([("list", list.as_bytes())]);
@@ -210,7 +210,7 @@ fn no_thread_for_the_disk_is_no_reason_to_fail() {
         command.args(["dedup", "-p", "string", "-j", "1", "in", "-o", "out"]);
         let run = command.current_dir(place.path("")).output();
         let Ok(run) = run.map(Run::of) else { return say(NOT_OF_ROOT) };
-        // There are none but for where threads are started, or all.
+        // Either the run fails to start a thread, or it gets all of them.
         match run.status {
             Some(0) => ends[0] += 1,
             Some(2) => ends[1] += 1,

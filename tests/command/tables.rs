@@ -387,7 +387,7 @@ fn columns_of_one_name_are_refused_where_names_tell_them_apart() {
         assert!(refused.err.contains(told), "{}", refused.err);
     }
     assert_eq!(place.names(), ["urls"]);
-    // In a line, columns are told apart by position.
+    // In a line, the position identifies a column.
     let line = place.run([&twice[..], &["--limit", "1"]].concat()).exits(0);
     assert_eq!(line.out(), "http://b/\tb\thttp://b/\n");
 }

@@ -42,7 +42,7 @@ fn texts() -> RecordBatch {
     one_column(Arc::new(StringArray::from(urls())))
 }
 
-/// As a file and as a stream.
+/// The batch as a file and as a stream.
 fn written(batch: &RecordBatch, packing: Option<CompressionType>) -> [Vec<u8>; 2] {
     let options = || IpcWriteOptions::default().try_with_compression(packing).unwrap();
     let schema = batch.schema();

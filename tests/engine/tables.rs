@@ -266,7 +266,7 @@ fn a_table_is_the_list_of_its_rows_whatever_their_type_and_encoding() {
             ("brotli", builder().set_compression(Compression::BROTLI(Default::default())).build()),
             ("lz4", builder().set_compression(Compression::LZ4_RAW).build()),
         ] {
-            // Each encoding with one type is enough, and each type with one encoding.
+            // One type is enough for each encoding, and one encoding for each type.
             if kind == "Utf8" || name == "dictionary" {
                 check(&parquet(&batch, properties), &format!("{kind} {name}"));
             }

@@ -134,7 +134,7 @@ fn what_a_file_says_is_done() {
             &[("http://h:8080/a;b", "http://h/a"), ("http://h:80", "http://h:80/")],
         ),
         ("base = 'sanitize'\nallow = ['userinfo']\nports.x = 9", &[("x://u@h:9", "x://u@h")]),
-        // Which port is of another service goes by the file, too.
+        // The ports of other services are those of the file, too.
         (
             "base = 'sanitize'\n[ports]\nhttp = 81\nx = 9\nftp = false\n",
             &[
@@ -221,7 +221,7 @@ fn each_host_has_its_own_rules() {
     assert_eq!(normalize(&assumed, "shop.example/?b&a"), "http://shop.example/?a&b");
 }
 
-/// The host that keeps its queries is found before anything else acts, or they would be gone.
+/// The host that keeps its queries is looked up before any rule acts. Otherwise they would be dropped.
 #[test]
 fn a_host_is_found_however_a_url_comes_to_it() {
     let keeping = "name = 'k'\nversion = 1\nbase = 'crawl'\n[switches]\ndrop-query = true\n\
@@ -270,7 +270,7 @@ fn a_host_is_found_however_a_url_comes_to_it() {
     assert_eq!(normalize(&servlet, "//other.example//a"), "http://keep.example//other.example//a");
 }
 
-/// To the rules that are for any host, the schemes that another one follows are none.
+/// The rules for any host ignore a scheme that is followed by another scheme.
 #[test]
 fn a_host_is_found_behind_the_last_of_several_schemes() {
     let sites = read(
@@ -326,7 +326,7 @@ fn a_decoded_path_is_that_of_the_canonical_form() {
     }
 }
 
-/// Of a base nothing comes under the rules of another host, so these have no say in it.
+/// No part of a base comes under the rules of another host, so those rules do not affect it.
 #[test]
 fn a_base_comes_under_the_rules_of_its_host_alone() {
     let sites = read(
@@ -498,7 +498,7 @@ fn what_would_not_reach_the_rules_of_hosts_is_refused() {
         assert_eq!(refused.unwrap_err(), UnsupportedOption::Hosts);
     }
     assert!(UnsupportedOption::Hosts.to_string().contains("say it in the file"));
-    // Nothing chosen is nothing to reach them.
+    // Empty lists of options are accepted, since they change no host.
     assert!(hosts().with_switches([]).is_ok() && hosts().with_allowed([]).is_ok());
     let alone = file("'crawl'").with_dropped_parameters(["a"]).unwrap();
     assert_eq!(normalize(&alone, "http://h/?a&b"), "http://h/?b");
@@ -592,7 +592,7 @@ fn of_several_troubles_the_first_is_told() {
     for (text, line) in [
         ("base = 'crawled'\nversion = -1\nname = 'a b'\n", 1),
         ("name = 'a b'\nversion = -1\nbase = 'crawl'\n[zoo]\n", 1),
-        // The key that is not there may be the one that is not known.
+        // An unknown key may be a misspelling of the missing one.
         ("version = 1\nname = 'a'\nbse = 'crawl'\n", 3),
         (&format!("{start}[zoo]\n[colour]\n"), 4),
         (&format!("{start}[switches]\nzip = true\nfrob = true\n"), 5),

@@ -69,8 +69,7 @@ impl Torture {
         (self.random >> 33) % limit.max(1)
     }
 
-    /// Whether to try once more, after `tried` of the `full` times, the first of which began at
-    /// `start`.
+    /// Whether to try once more, after `tried` of `full` times. The first try began at `start`.
     pub fn goes_on(&self, tried: usize, full: usize, start: Instant) -> bool {
         match self.extent {
             Extent::Full => tried < full,

@@ -25,7 +25,7 @@ enum Doing {
     Files,
     /// Waiting for more from a pipe.
     Reading,
-    /// Waiting for somebody to read a full pipe.
+    /// Waiting for a reader of a full pipe.
     Writing,
 }
 

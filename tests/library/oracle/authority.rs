@@ -80,7 +80,7 @@ fn normalize_userinfo(userinfo: &Piece, rung: Rung) -> Answer {
     Ok(percent::normalize_triplets(&userinfo.bytes))
 }
 
-/// Where the host ends: after `]` if it starts with `[`, else before the first `:`.
+/// Splits after the host: after `]` if it starts with `[`, else before the first `:`.
 fn split_host(piece: &Piece) -> Result<(Piece, Option<Piece>), Trouble> {
     let end = if piece.bytes.starts_with(b"[") {
         match piece.bytes.iter().position(|&byte| byte == b']') {

@@ -164,7 +164,7 @@ impl Oracle {
         }
     }
 
-    /// Under `string` nothing is trimmed either, though the forms are told apart.
+    /// Under `string` nothing is trimmed either, but the forms of a target still differ.
     fn trimmed_target(&self, target: &[u8]) -> Result<Piece, Trouble> {
         if self.profile == "string" { Ok(Piece::whole(target)) } else { self.trimmed(target) }
     }
