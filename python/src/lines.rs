@@ -42,7 +42,7 @@ impl Lines {
         let value = |(start, end): (i64, i64)| &self.values[start as usize..end as usize];
         places.sort_unstable_by(|a, b| {
             if self.is_stopped() {
-                // Only `stop` ends a sort by a panic.
+                // Only a panic ends a sort early.
                 resume_unwind(Box::new("stopped"));
             }
             value(*a).cmp(value(*b))

@@ -75,7 +75,7 @@ fn lists_of_what_was_seen_end_so_too_and_saved_sets_do_not() {
 fn the_same_urls_give_the_same_set_however_they_end() {
     cases::for_each_case(200, |rng| {
         let urls = (0..400).map(|_| generator::any(rng)).filter(|url| {
-            // Bytes that only one of the two line endings can carry.
+            // Leaves out URLs that only one of the two kinds of list can hold.
             !url.contains(&0) && !url.contains(&b'\n') && !url.ends_with(b"\r")
         });
         let urls: Vec<_> = urls.collect();

@@ -156,7 +156,7 @@ fn a_run_that_waits_for_a_reader_ends_too() {
             command.arg("-q");
         }
         let mut child = piped(command);
-        // Reads the first bytes, then closes the pipe.
+        // Reads the first line and leaves the rest unread.
         let mut out = BufReader::with_capacity(64, child.stdout.take().expect("piped"));
         out.read_line(&mut String::new()).expect("a line");
         send(&child, signal);

@@ -438,7 +438,7 @@ fn a_set_that_is_refused_names_no_option() {
     }
 }
 
-/// Reads a file that is replaced once the first lines are written.
+/// Reads a file whose modification time changes once the first lines are written.
 pub(super) fn is_an_error_where_it_is_rewritten(format: &str, bytes: &[u8]) {
     struct Rewriting<'a>(&'a Path);
     impl Write for Rewriting<'_> {
