@@ -1,4 +1,4 @@
-//! The bytes of a shard's URLs, each followed by a line feed, in blocks that never move.
+//! Stores the URLs of a shard, each followed by a line feed, in blocks that never move.
 
 use super::url_set::SetFull;
 use crate::bytes::alloc;
@@ -7,10 +7,10 @@ use crate::simd::prefetch;
 /// Bytes of a block. Its unused end costs address space, not memory.
 const BLOCK: usize = 1 << BLOCK_BITS;
 const BLOCK_BITS: u32 = 16;
-/// Blocks that a 32-bit place can tell apart.
+/// Number of blocks that a 32-bit place can address.
 const MAX_BLOCKS: usize = 1 << (32 - BLOCK_BITS);
 
-/// Bytes that sorting looks at from one place on, mostly: four digits.
+/// Bytes that sorting usually reads from one offset on: four digits.
 const LOOKED_AT: usize = 4 * 13;
 
 /// Where a URL starts: block and offset. Never 0, which marks a free slot.
@@ -20,26 +20,26 @@ pub(super) struct Place(pub(super) u32);
 /// Whether each URL has a counter in front of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counting {
-    /// The set says which URLs there are.
+    /// The set stores URLs only.
     Off,
-    /// The set also says how often each came.
+    /// The set also counts how often each URL was added.
     On,
 }
 
-/// How much an arena holds.
+/// The size of an arena at some time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Mark {
     blocks: usize,
-    /// Bytes of the last.
+    /// Bytes used of the last block.
     last: usize,
 }
 
-/// URLs back to back. A URL holds no line feed, so none has a length beside it.
+/// URLs back to back. No length is stored: a URL holds no line feed, so the line feed ends it.
 #[derive(Debug, Clone)]
 pub(super) struct Arena {
     blocks: Vec<Vec<u8>>,
     head: usize,
-    /// Bytes in all blocks but the last.
+    /// Bytes in all blocks except the last.
     full: usize,
 }
 
@@ -52,7 +52,7 @@ impl Arena {
         Self { blocks: Vec::new(), head, full: 0 }
     }
 
-    /// Stores a URL, its counter at 1.
+    /// Stores a URL, with its counter at 1.
     pub(super) fn push(&mut self, url: &[u8]) -> Result<Place, SetFull> {
         let need = self.head + url.len() + 1;
         let fits = |block: &Vec<u8>| block.len() < BLOCK && block.capacity() - block.len() >= need;
@@ -67,14 +67,14 @@ impl Arena {
         let offset = block.len();
         block.extend_from_slice(url);
         block.push(b'\n');
-        // Where the next will be written, by then.
+        // The next URLs will be written there.
         for line in [128, 192] {
             prefetch(block.spare_capacity_mut(), line);
         }
         Ok(Place((index as u32) << BLOCK_BITS | offset as u32))
     }
 
-    /// A URL longer than a block gets one of its own.
+    /// Adds a block. A URL longer than a block gets its own.
     #[cold]
     fn add_block(&mut self, need: usize) -> Result<(), SetFull> {
         if self.blocks.len() == MAX_BLOCKS {
@@ -96,7 +96,7 @@ impl Arena {
         Ok(())
     }
 
-    /// Bytes of memory that were written to; what is only set aside is not counted.
+    /// Bytes of memory in use. Reserved pages that were never written are not counted.
     pub(super) fn memory(&self) -> usize {
         const PAGE: usize = 4096;
         let last = self.blocks.last().map_or(0, |block| block.len().next_multiple_of(PAGE));
@@ -108,7 +108,7 @@ impl Arena {
         (&self.blocks[(place.0 >> BLOCK_BITS) as usize], place.0 as usize & (BLOCK - 1))
     }
 
-    /// Whether the URL at `place` is `url`.
+    /// True if the URL at `place` is `url`.
     #[inline]
     pub(super) fn holds(&self, place: Place, url: &[u8]) -> bool {
         let (block, at) = self.at(place);
@@ -126,7 +126,7 @@ impl Arena {
         prefetch(block, at + len.min(64));
     }
 
-    /// Fetches what stands from `depth` bytes behind `place` on, as far as is mostly looked at.
+    /// Prefetches the bytes from `depth` bytes after `place` on, as many as sorting usually reads.
     #[inline]
     pub(super) fn prefetch_from(&self, place: Place, depth: usize) {
         let (block, at) = self.at(place);
@@ -140,14 +140,14 @@ impl Arena {
         &text[..memchr::memchr(b'\n', text).unwrap_or_default()]
     }
 
-    /// The URL at `place`, the line feed behind it, and what comes then.
+    /// The URL at `place`, its line feed, and the bytes after it.
     #[inline]
     pub(super) fn text(&self, place: Place) -> &[u8] {
         let (block, at) = self.at(place);
         &block[at..]
     }
 
-    /// The counter of the URL at `place`; 1 if there are none.
+    /// The counter of the URL at `place`; 1 if the arena has no counters.
     #[inline]
     pub(super) fn count(&self, place: Place) -> u64 {
         if self.head == 0 {
@@ -157,7 +157,7 @@ impl Arena {
         block[..at].last_chunk().map_or(0, |count| u64::from_le_bytes(*count))
     }
 
-    /// Counts the URL at `place` once more, if there are counters.
+    /// Adds 1 to the counter of the URL at `place`, if there are counters.
     #[inline]
     pub(super) fn add_one(&mut self, place: Place) {
         self.change(place, |count| count + 1);
@@ -174,12 +174,12 @@ impl Arena {
         }
     }
 
-    /// What there is now.
+    /// The current size.
     pub(super) fn mark(&self) -> Mark {
         Mark { blocks: self.blocks.len(), last: self.blocks.last().map_or(0, Vec::len) }
     }
 
-    /// Forgets what was stored since.
+    /// Removes the URLs that were stored after `mark`.
     pub(super) fn truncate(&mut self, mark: Mark) {
         self.blocks.truncate(mark.blocks);
         if let Some((last, full)) = self.blocks.split_last_mut() {
@@ -188,22 +188,22 @@ impl Arena {
         }
     }
 
-    /// Takes back one count of the URL at `place`, if there are counters.
+    /// Subtracts 1 from the counter of the URL at `place`, if there are counters.
     pub(super) fn take_one(&mut self, place: Place) {
         self.change(place, |count| count - 1);
     }
 
-    /// Counts the URL at `place` so many times in all, if there are counters.
+    /// Sets the counter of the URL at `place`, if there are counters.
     pub(super) fn set_count(&mut self, place: Place, count: u64) {
         self.change(place, |_| count);
     }
 
-    /// Every place, in the order of storing.
+    /// Every place, in insertion order.
     pub(super) fn places(&self) -> impl Iterator<Item = Place> + '_ {
         self.urls().map(|(place, _)| place)
     }
 
-    /// Every URL and its place, in the order of storing.
+    /// Every URL and its place, in insertion order.
     pub(super) fn urls(&self) -> Urls<'_> {
         // The first byte of the first block is unused.
         Urls { arena: self, block: 0, at: 1 }
@@ -215,7 +215,7 @@ impl Arena {
 pub(super) struct Urls<'a> {
     arena: &'a Arena,
     block: usize,
-    /// Where the next URL starts in its block, or the counter in front of it.
+    /// Where the next URL, or its counter, starts in its block.
     at: usize,
 }
 

@@ -9,38 +9,38 @@ use crate::simd::Kernel;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Vaes;
 
-/// Mixes the last bits well: shard and slot take theirs from both ends.
+/// Mixes the last bits well. Shard and slot take their bits from both ends of the hash.
 const AVALANCHE: bool = true;
-/// No product of two parts of the input loses what was there before, whatever they are.
+/// Protects against any input zeroing a product of two parts, which would lose the earlier state.
 const PROTECTED: bool = true;
 
-/// A random key. Strangers write logs: with a hash they can compute, they could make the set
-/// quadratic.
+/// A random key. Logs hold URLs chosen by strangers: with a hash they can compute, they could make the
+/// set quadratic.
 ///
 /// The hash never leaves the process.
 #[derive(Clone)]
 pub struct HashKey {
     by: Means,
     kernel: Kernel,
-    /// How many bits of a hash differ; the others repeat them.
+    /// Number of hash bits that differ; the others repeat them.
     #[cfg(any(test, feature = "test-hooks"))]
     width: u32,
 }
 
-/// Shows nothing: whoever knows the key can make URLs collide.
+/// Prints no key: anyone who knows it can make URLs collide.
 impl fmt::Debug for HashKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HashKey").finish_non_exhaustive()
     }
 }
 
-/// How a kernel hashes.
+/// The hash function of a kernel.
 #[derive(Clone)]
 enum Means {
-    /// By words. Seed and secrets are both drawn at random, since a fast hash with a random seed alone
-    /// has collisions that hold for every seed.
+    /// Works by words. Both seed and secrets are random: a fast hash with only a random seed has
+    /// collisions that hold for every seed.
     Words(RapidSecrets),
-    /// By whole vectors, where the CPU can: 3 ns for a URL in place of 11.
+    /// Works by whole vectors, if the CPU can: 3 ns for a URL instead of 11.
     #[cfg(target_arch = "x86_64")]
     Vectors(Box<Vaes>),
 }
@@ -63,12 +63,12 @@ fn by_words(url: &[u8], secrets: &RapidSecrets) -> u64 {
 }
 
 impl HashKey {
-    /// A key from the randomness that the standard library draws from the system.
+    /// A key from the randomness that the standard library gets from the system.
     pub fn random(kernel: Kernel) -> Self {
         Self::seeded(kernel, RandomState::new().hash_one(0x756E_6971_7572_6C00_u64))
     }
 
-    /// A key from a seed, so that a run can be repeated.
+    /// A key from a seed, for repeatable runs.
     pub fn seeded(kernel: Kernel, seed: u64) -> Self {
         Self {
             by: Means::new(kernel, seed),
@@ -78,15 +78,15 @@ impl HashKey {
         }
     }
 
-    /// A random key whose hashes have only so many bits, at most 8 or all 64, for tests of what may not depend
-    /// on a good hash.
+    /// A random key whose hashes have only `width` bits, at most 8 or all 64. For tests of code that
+    /// must be correct with a bad hash.
     #[cfg(any(test, feature = "test-hooks"))]
     pub fn narrow(width: u32) -> Self {
         Self { width, ..Self::random(Kernel::best()) }
     }
 
-    /// Another random key, for the same URLs once more: hashes under it say nothing of those under
-    /// this one. (A narrow one is as narrow.)
+    /// A new random key for hashing the same URLs again. Its hashes are independent of those of this
+    /// key. (The width is kept.)
     pub fn another(&self) -> Self {
         Self {
             #[cfg(any(test, feature = "test-hooks"))]
@@ -128,33 +128,33 @@ impl HashKey {
     }
 }
 
-/// A hash, whose bits are used once each: the upper sixteen pick the shard, the next sixteen the
-/// partition of what is spilled, and the lower half is the tag that picks the slot and is kept in it.
+/// A hash. Each bit is used once: the upper sixteen select the shard, the next sixteen the partition of
+/// spilled URLs, and the lower half is the tag, which selects the slot and is stored in it.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Hash(u64);
 
 impl Hash {
-    /// A hash of the tests' choice.
+    /// A hash chosen by a test.
     #[cfg(test)]
     pub(super) fn chosen(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// One of `shards`, which is a power of two of at most 2^16.
+    /// Selects one of `shards`, a power of two of at most 2^16.
     #[inline]
     pub fn shard(self, shards: usize) -> usize {
         debug_assert!(shards.is_power_of_two() && shards <= 1 << 16);
         (self.0 >> 48) as usize & (shards - 1)
     }
 
-    /// One of `partitions`, which is a power of two of at most 2^16.
+    /// Selects one of `partitions`, a power of two of at most 2^16.
     #[inline]
     pub fn partition(self, partitions: usize) -> usize {
         debug_assert!(partitions.is_power_of_two() && partitions <= 1 << 16);
         (self.0 >> 32) as usize & (partitions - 1)
     }
 
-    /// The bits that a slot of the table keeps.
+    /// The bits that a slot of the table stores.
     #[inline]
     pub fn tag(self) -> u32 {
         self.0 as u32

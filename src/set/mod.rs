@@ -1,8 +1,8 @@
 //! The set: exact, sharded, keyed.
 //!
-//! A URL's hash picks its shard and, by other bits, its slot. A slot says where the bytes are and
-//! holds half of the hash; bytes are always compared, so a fingerprint alone never decides. One
-//! shard is used by one thread at a time and needs no lock.
+//! A URL's hash selects its shard and, by other bits, its slot. A slot points to the bytes and holds
+//! half of the hash. Bytes are always compared, so a fingerprint alone never decides. One shard is used
+//! by one thread at a time and needs no lock.
 
 mod arena;
 mod hash;
@@ -15,8 +15,9 @@ pub use arena::Counting;
 pub use hash::{Hash, HashKey};
 pub use shard::{Bytes, Entry, Mark, Part, Shard};
 
-/// How many shards a set has that so many threads fill: enough that none waits for the last one, and few
-/// enough that what a round brings to one is worth a task. Each takes 4 GiB of URLs.
+/// Number of shards for a set that `threads` threads fill. There are enough that no thread waits for
+/// the last shard, and few enough that the URLs of one round for a shard are worth a task. Each shard
+/// holds up to 4 GiB of URLs.
 pub fn shards_for(threads: usize) -> usize {
     (threads * 16).next_power_of_two().clamp(32, 1024)
 }

@@ -1,4 +1,4 @@
-//! The set as a library offers it: one thread, any number of URLs.
+//! The set of the library: one thread, any number of URLs.
 
 use std::fmt;
 use std::iter::FusedIterator;
@@ -63,8 +63,8 @@ pub struct UrlSet {
     shards: Vec<Shard>,
 }
 
-/// The set cannot take another URL: memory ran out, or it holds as many as it can tell apart (4 GiB
-/// of URLs in one of 64 shards). What it held is still there.
+/// The set cannot take another URL: memory ran out, or one of its 64 shards holds 4 GiB of URLs. The
+/// URLs it held remain.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SetFull(pub(super) ());
 
@@ -89,11 +89,11 @@ impl UrlSet {
         Self { key: HashKey::random(Kernel::best()), shards }
     }
 
-    /// Adds a URL, or a key of one, and says whether it is new.
+    /// Adds a URL or a key, and returns whether it is new.
     ///
     /// # Errors
     ///
-    /// [`SetFull`], and then the URL was not added.
+    /// Returns [`SetFull`] if the URL does not fit; it was not added.
     pub fn insert<'k>(&mut self, url: impl Into<Keyed<'k>>) -> Result<bool, SetFull> {
         let url = url.into().as_bytes();
         let hash = self.key.hash(url);
@@ -101,7 +101,7 @@ impl UrlSet {
         Ok(new.is_some())
     }
 
-    /// Whether the set holds a URL, or a key of one.
+    /// True if the set holds a URL or a key.
     pub fn contains<'k>(&self, url: impl Into<Keyed<'k>>) -> bool {
         let url = url.into().as_bytes();
         let hash = self.key.hash(url);
@@ -113,7 +113,7 @@ impl UrlSet {
         self.shards.iter().map(Shard::len).sum()
     }
 
-    /// Whether there is no URL.
+    /// True if the set holds no URL.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -138,7 +138,7 @@ impl<'a> IntoIterator for &'a UrlSet {
 #[derive(Clone)]
 pub struct Iter<'a> {
     shards: std::slice::Iter<'a, Shard>,
-    /// Those of the shard that is at hand.
+    /// The URLs of the current shard.
     urls: Option<Urls<'a>>,
     left: usize,
 }

@@ -1,8 +1,8 @@
 //! The masks with AVX-512: a block is one vector, and a test yields its mask at once. VBMI and VBMI2,
 //! which Intel has had since Ice Lake and AMD since Zen 4, move bytes about within a block.
 //!
-//! A set could be one lookup by VBMI in a table of 128 bytes in place of two in 16; that has fewer
-//! instructions, and is no faster.
+//! Rejected: one VBMI lookup in a table of 128 bytes in place of two lookups in 16. It has fewer
+//! instructions, but is no faster.
 
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
@@ -13,7 +13,7 @@ use super::vector::{Block, Masks, Normalized, Survey, Vector, VectorOp};
 use super::{spans, triplets};
 use crate::bytes::set::{NibbleTable, QUERY, REG_NAME};
 
-/// Made by [`run`] alone, whose caller promises that the CPU has the instruction set.
+/// Only [`run`] makes one; its caller promises that the CPU has the instruction set.
 #[derive(Clone, Copy)]
 pub(super) struct Avx512(());
 
@@ -112,7 +112,7 @@ impl Vector for Avx512 {
         unsafe { equal(load(block), byte) }
     }
 
-    // An interpreter has no instruction that leaves bytes out.
+    // Miri does not support the compress instruction.
     const NORMALIZES_TRIPLETS: bool = cfg!(not(miri));
 
     #[inline(always)]

@@ -1,4 +1,4 @@
-//! The scanner that was chosen, and the way into its vector code.
+//! The selected scanner, and its entry points into the vector code.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -14,22 +14,22 @@ use super::vector::VectorOp;
 use super::{Backend, scalar};
 use crate::bytes::Span;
 
-/// A backend that this CPU is known to have: only `Kernel::new` makes one, and it asks the CPU.
+/// A backend that this CPU supports. Only `Kernel::new` makes one, after asking the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kernel(Backend);
 
-/// What is read: it decides where a path starts.
+/// The kind of input, which decides where a path starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum UrlKind {
-    /// A URL, or whatever stands in its place in a list; the scanner proves those clean that start with
-    /// `http://` or `https://` and a host.
+    /// An absolute URL, or any other line of a list. The scanner can prove it clean only if it starts
+    /// with `http://` or `https://` and a host.
     Absolute,
-    /// A request target whose host is not known. It starts with a slash.
+    /// A request target with an unknown host. It starts with a slash.
     Target,
 }
 
 impl Kernel {
-    /// The kernel of this backend, if the CPU has it.
+    /// Returns the kernel of `backend`, if the CPU has it.
     pub(crate) fn new(backend: Backend) -> Option<Self> {
         backend.is_available().then_some(Self(backend))
     }
@@ -38,7 +38,7 @@ impl Kernel {
         Self(Backend::Scalar)
     }
 
-    /// The last available one: they are listed slowest first.
+    /// Returns the fastest available kernel. Backends are listed slowest first.
     pub fn best() -> Self {
         Backend::ALL
             .iter()
@@ -51,13 +51,13 @@ impl Kernel {
         self.0
     }
 
-    /// See [`super::lines`].
+    /// Appends the lines of `bytes`. See [`super::lines`].
     pub fn lines(self, bytes: &[u8], out: &mut Vec<Span>) {
         assert!(u32::try_from(bytes.len()).is_ok(), "a chunk is smaller than 4 GiB");
         self.run(Lines { bytes, out });
     }
 
-    /// Does something about each URL, by whether it is proven clean.
+    /// Visits each URL and passes whether it is proven clean.
     ///
     /// # Panics
     ///
@@ -67,7 +67,7 @@ impl Kernel {
         self.run(CleanEach { batch, visitor, rules: PhantomData::<R> });
     }
 
-    /// Does something about each URL, by whether it is a single line that is not blank.
+    /// Visits each URL and passes whether it is a single line that is not blank.
     ///
     /// # Panics
     ///
@@ -77,7 +77,7 @@ impl Kernel {
         self.run(VerbatimEach { batch, visitor });
     }
 
-    /// Does something about each URL, by what `is_clean` says of it.
+    /// Visits each URL and passes the result of `is_clean`.
     ///
     /// # Panics
     ///
@@ -92,8 +92,8 @@ impl Kernel {
         self.run(Each { batch, is_clean, visitor });
     }
 
-    /// Whether the URL or target `bytes[range]` is proven clean. What stands behind it in `bytes` saves
-    /// a copy, and changes nothing.
+    /// True if the URL or target `bytes[range]` is proven clean. Bytes of `bytes` after the range save
+    /// a copy, but do not change the result.
     ///
     /// # Panics
     ///
@@ -112,7 +112,7 @@ impl Kernel {
         self.run(IsClean { bytes, start, end, kind, rules: PhantomData::<R> })
     }
 
-    /// Whether `bytes[range]` is a single line that is not blank.
+    /// True if `bytes[range]` is a single line that is not blank.
     ///
     /// # Panics
     ///
@@ -123,7 +123,7 @@ impl Kernel {
         self.run(IsVerbatim { bytes, start, end })
     }
 
-    /// Whether the URL or target `bytes[range]` is proven clean, and whether the fast path finishes it.
+    /// Proves the URL or target `bytes[range]` clean and tries the fast path on it.
     ///
     /// # Panics
     ///
@@ -143,8 +143,8 @@ impl Kernel {
         self.run(OneFastPath { bytes, start, end, kind, fast_path, rules: PhantomData::<R> })
     }
 
-    /// Does something about each URL, by whether it is proven clean and the fast path finishes it.
-    /// `is_clean` decides about a clean URL that it does not finish.
+    /// Visits each URL and passes whether it is proven clean and finished by the fast path. `is_clean`
+    /// decides about clean URLs that the fast path does not finish.
     ///
     /// # Panics
     ///
@@ -160,7 +160,7 @@ impl Kernel {
         self.run(FastPathEach { batch, fast_path, is_clean, visitor, rules: PhantomData::<R> });
     }
 
-    /// Does `work` with the chosen instruction set.
+    /// Runs `work` with the selected instruction set.
     #[inline]
     pub fn run<W: VectorOp>(self, work: W) -> W::Output {
         match self.0 {

@@ -1,4 +1,4 @@
-//! Lines, 64 bytes at a time.
+//! Finds line ends, 64 bytes at a time.
 
 use std::mem::MaybeUninit;
 
@@ -11,15 +11,15 @@ pub(super) struct Lines<'a> {
     pub(super) out: &'a mut Vec<Span>,
 }
 
-/// Room for as many lines as a block can end, so that none of them has to ask.
+/// Space for as many lines as a block can end, so that writing a line needs no check.
 pub type Room = [MaybeUninit<Span>; BLOCK];
 
-/// Where a scan for lines has come to.
+/// The state of a line scan between blocks.
 #[derive(Debug)]
 pub struct Open {
-    /// Where the line starts that has no end yet.
+    /// Start of the line that has no end yet.
     pub(super) start: u32,
-    /// Whether the last byte was a carriage return.
+    /// True if the last byte was a carriage return.
     pub(super) carriage_return: bool,
 }
 
@@ -32,14 +32,16 @@ impl VectorOp for Lines<'_> {
         let (blocks, rest) = bytes.as_chunks::<BLOCK>();
         let mut open = Open { start: 0, carriage_return: false };
         for (i, block) in blocks.iter().enumerate() {
+            // Each block can end 64 lines, so one reservation per block replaces a check per line.
             out.reserve(BLOCK);
             let length = out.len();
             if let Some(room) = out.spare_capacity_mut().first_chunk_mut() {
                 let count = vector.lines(block, (i * BLOCK) as u32, &mut open, room);
-                // SAFETY: `lines` says how many it wrote to the start of the room.
+                // SAFETY: `lines` returns how many spans it wrote to the start of the room.
                 unsafe { out.set_len(length + count) };
             }
         }
+        // Scalar loop for the last partial block.
         let mut start = open.start as usize;
         for end in bytes.len() - rest.len()..bytes.len() {
             if bytes[end] == b'\n' {
@@ -54,7 +56,7 @@ impl VectorOp for Lines<'_> {
     }
 }
 
-/// See [`Vector::lines`]: by the line feeds of the block, and the carriage returns.
+/// Implements [`Vector::lines`] from the masks of line feeds and carriage returns.
 #[inline(always)]
 pub(super) fn by_masks(
     mut feeds: u64,
@@ -63,18 +65,19 @@ pub(super) fn by_masks(
     open: &mut Open,
     room: &mut Room,
 ) -> usize {
-    // One before the line feed is no part of the line.
+    // A carriage return directly before a line feed does not belong to the line.
     let cut = returns << 1 | u64::from(open.carriage_return);
     let count = feeds.count_ones() as usize;
     let mut write = |feeds: u64, line: usize| {
         let i = feeds.trailing_zeros();
         let end = at.wrapping_add(i);
         let cut = (cut >> (i % BLOCK as u32)) as u32 & 1;
+        // The mask has 64 bits only, so the return before the first byte comes from the last block.
         room[line].write(Span { start: open.start, end: end.wrapping_sub(cut) });
         open.start = if feeds == 0 { open.start } else { end.wrapping_add(1) };
     };
-    // Most blocks end two lines or fewer: both are written whether they are there or not, since
-    // their number is guessed wrong too often.
+    // Most blocks end two lines or fewer. Both are written even if they do not exist, since a branch on
+    // their number mispredicts too often.
     for line in 0..2 {
         write(feeds, line);
         feeds &= feeds.wrapping_sub(1);

@@ -1,4 +1,4 @@
-//! The loops that every instruction set shares, over the masks that each makes its own way.
+//! Loops shared by all instruction sets. Each backend supplies only the masks.
 
 use std::marker::PhantomData;
 
@@ -12,23 +12,23 @@ use super::rules::Rules;
 use super::vector::{BLOCK, Vector, VectorOp};
 use crate::bytes::Span;
 
-/// Most bytes of a URL that a [`FastPath`] gets, longer than a window.
+/// Longest URL in bytes that a [`FastPath`] gets. It is longer than a window.
 const LONG: usize = 8 * BLOCK;
 
-/// What [`Kernel::fast_path`](super::Kernel::fast_path) finds.
+/// The result of [`Kernel::fast_path`](super::Kernel::fast_path).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FastPathResult {
     /// The URL is not proven clean.
     Unclean,
-    /// It is, but too long for the fast path.
+    /// The URL is clean, but too long for the fast path.
     TooLong,
-    /// It is, and the fast path finished it.
+    /// The URL is clean, and the fast path finished it.
     Done,
-    /// It is, but the fast path declined it.
+    /// The URL is clean, but the fast path declined it.
     Declined,
 }
 
-/// URLs of a buffer, and what comes behind it, which is fetched into the cache while they are looked at.
+/// URLs of a buffer, and the bytes of the next batch, which are prefetched meanwhile.
 #[derive(Debug, Clone, Copy)]
 pub struct SpanBatch<'a> {
     pub(crate) bytes: &'a [u8],
@@ -37,13 +37,13 @@ pub struct SpanBatch<'a> {
 }
 
 impl<'a> SpanBatch<'a> {
-    /// With nothing behind it, or what is in the cache already.
+    /// A batch with nothing to prefetch: it is the last, or the next bytes are cached already.
     pub fn last(bytes: &'a [u8], spans: &'a [Span]) -> Self {
         Self { bytes, spans, ahead: &[] }
     }
 
-    /// Fetches what has the place of a URL in what comes next. Most take two cache lines or fewer; what is
-    /// left out of longer ones the processor sees coming.
+    /// Prefetches the bytes at the same offset in the next batch. Most URLs take two cache lines or
+    /// fewer; the hardware prefetcher handles the rest of longer ones.
     #[inline(always)]
     pub(crate) fn fetch_beyond(&self, span: Span) {
         prefetch(self.ahead, span.start as usize);
@@ -51,16 +51,18 @@ impl<'a> SpanBatch<'a> {
     }
 }
 
-/// What is done about each URL of a [`SpanBatch`] once it is known whether it is proven clean.
+/// The action for each URL of a [`SpanBatch`], given whether the URL is proven clean.
 pub trait Visitor {
-    /// Whether it rewrites what is not clean, and so need not be told of all that is.
+    /// True if the visitor rewrites dirty URLs itself. The proof may then report some clean URLs as
+    /// dirty.
     const REWRITES: bool = false;
 
-    /// Does it about the URL of this number there. To be `#[inline(always)]`, like all that uses the vector.
+    /// Visits URL `number` of the batch. Must be `#[inline(always)]`, like all code that uses the
+    /// vector.
     fn visit<V: Vector>(&mut self, vector: V, number: usize, span: Span, is_clean: bool);
 }
 
-/// Appends one bit for each URL, 64 to a word: whether it is clean.
+/// Appends one bit for each URL, 64 to a word; 1 means clean.
 pub(crate) struct Bits<'a>(pub(crate) &'a mut Vec<u64>);
 
 impl Visitor for Bits<'_> {
@@ -82,7 +84,7 @@ pub(super) struct CleanEach<'a, R, A> {
     pub(super) rules: PhantomData<R>,
 }
 
-/// See [`Kernel::clean_each`](super::Kernel::clean_each), where bytes are all that counts.
+/// See [`Kernel::verbatim_each`](super::Kernel::verbatim_each).
 pub(super) struct VerbatimEach<'a, A> {
     pub(super) batch: SpanBatch<'a>,
     pub(super) visitor: A,
@@ -95,7 +97,7 @@ pub(super) struct Each<'a, F, A> {
     pub(super) visitor: A,
 }
 
-/// See [`Kernel::is_clean`](super::Kernel::is_clean), where bytes are all that counts.
+/// See [`Kernel::is_verbatim`](super::Kernel::is_verbatim).
 pub(super) struct IsVerbatim<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) start: usize,
@@ -143,6 +145,7 @@ impl<R: Rules, A: Visitor> VectorOp for CleanEach<'_, R, A> {
             #[inline(always)]
             |span| {
                 let (start, end) = (span.start as usize, span.end as usize);
+                // A rewriter that normalizes triplets checks them anyway, so the proof skips them.
                 if A::REWRITES && V::NORMALIZES_TRIPLETS {
                     is_plain::<V, R>(vector, batch.bytes, start, end)
                 } else {
@@ -242,10 +245,11 @@ where
                 let mut room = None;
                 let window = window(bytes, start, end, &mut room);
                 let front = front::<V, R>(vector, length, window, kind);
-                // Most need no more than that.
+                // The front alone decides about most URLs.
                 let result = if let Some(proof) = front.proof(length) {
                     match mask_short(vector, &bytes[start..], window, length, kind, &proof) {
-                        // Where question marks stand out, there is none.
+                        // `TAIL` lacks the question mark here, so a proof by the front alone means no
+                        // query.
                         Some(masked) if R::QUERIES => {
                             Some(fast_path.finish(&masked.without_query()))
                         }
@@ -269,7 +273,7 @@ where
     }
 }
 
-/// Does something about each URL, by what `is_clean` says of it.
+/// Calls the visitor for each URL with the result of `is_clean`.
 #[inline(always)]
 fn each<V: Vector>(
     vector: V,
@@ -283,8 +287,8 @@ fn each<V: Vector>(
     }
 }
 
-/// Whether the fast path finishes a clean URL of `length` bytes: one that fits into the window, or else
-/// into [`LONG`] bytes, if so many follow. `from` starts with it.
+/// Runs the fast path on a clean URL of `length` bytes, which `from` starts with. Returns `None` if the
+/// URL is longer than [`LONG`], or longer than the window with fewer than [`LONG`] bytes in `from`.
 #[inline(always)]
 fn finish<V: Vector>(
     vector: V,
@@ -295,6 +299,7 @@ fn finish<V: Vector>(
     proof: &Proof,
     fast_path: impl FastPath,
 ) -> Option<bool> {
+    // Nearly all URLs fit the window, so they get a copy of the code with masks of two blocks.
     if length <= WINDOW {
         let masked = mask_short(vector, from, window, length, kind, proof)?;
         return Some(fast_path.finish(&masked));
@@ -306,7 +311,7 @@ fn finish<V: Vector>(
     Some(fast_path.finish(&masked))
 }
 
-/// A clean URL that fits into its window.
+/// Builds the masks of a clean URL that fits its window.
 #[inline(always)]
 fn mask_short<'a, V: Vector>(
     vector: V,
@@ -319,7 +324,7 @@ fn mask_short<'a, V: Vector>(
     MaskedUrl::new(vector, at_least(from, window), length, kind, proof)
 }
 
-/// What stands in a buffer from a URL on, where it is no less than its window.
+/// Returns the buffer from the URL on, or the window if the buffer is shorter.
 #[inline(always)]
 fn at_least<'a>(from: &'a [u8], window: &'a [u8; WINDOW]) -> &'a [u8] {
     if from.len() < WINDOW { window } else { from }

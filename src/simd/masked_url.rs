@@ -1,5 +1,5 @@
-//! The masks of a URL that was proven clean, for the rules that a profile adds to the proof: they nearly
-//! always show that nothing is left to do, or what to write.
+//! The masks of a proven clean URL, for the extra rules of a profile. They nearly always show that
+//! nothing is left to do, or give the text to write.
 
 use std::hint::select_unpredictable;
 
@@ -8,41 +8,42 @@ use super::proof::Proof;
 use super::vector::{BLOCK, Block, Masks, Vector, up_to};
 use crate::bytes::set::NibbleTable;
 
-/// A URL of at most `N` blocks that was proven clean, and begins with `http://` or `https://`, a host, and a
-/// slash among the first 64 bytes; or a target, which begins with a slash. Masks have a bit for each byte,
-/// and none behind the URL.
+/// A proven clean URL of at most `N` blocks. An absolute URL begins with `http://` or `https://`, a
+/// host, and a slash within the first 64 bytes; a target begins with a slash. Masks have a bit for each
+/// byte, and none after the URL.
 pub(crate) struct MaskedUrl<'a, V, const N: usize> {
     vector: V,
     kind: UrlKind,
-    /// The URL and what stands behind it.
+    /// The URL and the bytes after it.
     from: &'a [u8],
-    /// The first blocks of that.
+    /// The first blocks of `from`.
     blocks: &'a [Block; N],
-    /// Bytes of the URL.
+    /// Length of the URL in bytes.
     pub(crate) length: usize,
     /// Where the host starts; 0 in a target, which has none.
     pub(crate) host: usize,
     /// Where the path starts.
     pub(crate) path: usize,
-    /// Where the path ends, if that is known.
+    /// Where the path ends, if known.
     path_end: Option<usize>,
-    /// Slashes, those behind the URL too.
+    /// Slashes, including those after the URL.
     slash: [u64; N],
-    /// Full stops of the first block, likewise.
+    /// Full stops of the first block, including those after the URL.
     dot: u64,
 }
 
-/// The rules that a profile adds to the proof, by the masks of a clean URL.
+/// The extra rules of a profile, applied to the masks of a clean URL.
 pub(crate) trait FastPath {
-    /// Whether nothing else has to be done: the profile changes nothing in the URL, or what it makes of
-    /// it was written. `false` may only mean that it was not looked into.
+    /// Returns true if the URL is finished: the profile changes nothing in it, or its form was written.
+    /// `false` may also mean that the URL was not examined.
     ///
-    /// To be `#[inline(always)]`, like all that uses the vector.
+    /// Must be `#[inline(always)]`, like all code that uses the vector.
     fn finish<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> bool;
 }
 
 impl<'a, V: Vector, const N: usize> MaskedUrl<'a, V, N> {
-    /// The masks of the first `length` bytes of `from`, where it holds as many as `N` blocks.
+    /// Builds the masks of the first `length` bytes of `from`. Returns `None` if `from` is shorter than
+    /// `N` blocks.
     #[inline(always)]
     pub(super) fn new(
         vector: V,
@@ -54,6 +55,7 @@ impl<'a, V: Vector, const N: usize> MaskedUrl<'a, V, N> {
         let blocks: &[Block; N] = from.as_chunks().0.first_chunk()?;
         let mut slash = [0; N];
         for (i, slash) in slash.iter_mut().enumerate() {
+            // The proof already has the slashes of the first two blocks.
             *slash = match proof.masks.get(i) {
                 Some(masks) => masks.slash,
                 None => vector.find(&blocks[i], b'/'),
@@ -69,13 +71,13 @@ impl<'a, V: Vector, const N: usize> MaskedUrl<'a, V, N> {
         Some(Self { path_end, ..masked })
     }
 
-    /// The same of a URL that is known to have no query.
+    /// Marks the URL as one that has no query.
     #[inline(always)]
     pub(super) fn without_query(self) -> Self {
         Self { path_end: Some(self.length), ..self }
     }
 
-    /// Where the path ends, given the question marks of the first blocks.
+    /// Finds the end of the path, given the question marks of the first blocks.
     #[inline(always)]
     fn end_of_path(&self, known: &[u64]) -> usize {
         let mut question = [0; N];
@@ -99,19 +101,20 @@ impl<'a, V: Vector, const N: usize> MaskedUrl<'a, V, N> {
         &self.blocks.as_flattened()[..self.length]
     }
 
-    /// The URL and what stands behind it: as many bytes as `N` blocks, at least.
+    /// The URL and the bytes after it: at least as many bytes as `N` blocks.
     #[inline(always)]
     pub(crate) fn source(&self) -> &'a [u8] {
         self.from
     }
 
-    /// The byte at `i`, which is within the blocks.
+    /// The byte at `i`, which must lie within the blocks.
     #[inline(always)]
     pub(crate) fn byte(&self, i: usize) -> u8 {
+        // The mask replaces a bounds check: `N * BLOCK` is a power of two.
         self.blocks.as_flattened()[i & (N * BLOCK - 1)]
     }
 
-    /// So many bytes from `i` on, with zeros behind what can be read.
+    /// Returns `M` bytes from `i` on, padded with zeros where `from` ends.
     #[inline(always)]
     pub(crate) fn bytes<const M: usize>(&self, i: usize) -> [u8; M] {
         match self.from.get(i..).and_then(<[u8]>::first_chunk) {
@@ -125,12 +128,12 @@ impl<'a, V: Vector, const N: usize> MaskedUrl<'a, V, N> {
         up_to(self.length.saturating_sub(block * BLOCK))
     }
 
-    /// Whether a byte that is asked for may be in the path.
+    /// True if the path may hold a byte of `asked`.
     #[inline(always)]
     pub(crate) fn may_find_in_path(&self, asked: &NibbleTable) -> bool {
-        // `https://`, or `http://` and a byte of the host.
+        // The first 8 bytes are `https://`, or `http://` and a byte of the host.
         let start = if self.kind == UrlKind::Absolute { 0xFF } else { 0 };
-        // No branch on whether there is one at all: every query has, which cannot be guessed.
+        // No branch on whether any byte was found: every query holds some, so it would mispredict.
         let (mut any, mut in_path) = (0, u64::MAX);
         for (i, block) in self.blocks.iter().enumerate() {
             let found = self.vector.find_in_set(block, asked) & self.inside(i);
@@ -151,7 +154,7 @@ impl<'a, V: Vector, const N: usize> MaskedUrl<'a, V, N> {
         }
     }
 
-    /// The slashes before `end`, the one at the start of a target or those before the host too.
+    /// The slashes before `end`, including the one that starts a target or those before the host.
     #[inline(always)]
     pub(crate) fn slashes(&self, end: usize) -> Slashes<N> {
         let mut slashes = self.slash;
@@ -161,21 +164,21 @@ impl<'a, V: Vector, const N: usize> MaskedUrl<'a, V, N> {
         Slashes { slashes, kind: self.kind }
     }
 
-    /// Whether two full stops stand together in the first 64 bytes, or one at the start of the host.
+    /// True if two full stops are adjacent in the first 64 bytes, or the host starts with one.
     #[inline(always)]
     pub(crate) fn may_have_empty_label(&self) -> bool {
         self.dot & (self.dot << 1 | 1 << (self.host % BLOCK)) != 0
     }
 
-    /// Whether a full stop stands from `start` on, before `end`, among the first 64 bytes.
+    /// True if a full stop lies in `start..end`, among the first 64 bytes.
     #[inline(always)]
     pub(crate) fn has_dot(&self, start: usize, end: usize) -> bool {
         self.dot & up_to(end) & !up_to(start) != 0
     }
 }
 
-/// So many bytes from `i` on, with zeros behind the last one.
-// A function of what it needs alone: given the whole struct, that would have to be in memory.
+/// Returns `M` bytes from `i` on, padded with zeros.
+// A free function: as a method it would force the whole struct into memory.
 #[cold]
 #[inline(never)]
 fn last_bytes<const M: usize>(from: &[u8], i: usize) -> [u8; M] {
@@ -186,14 +189,14 @@ fn last_bytes<const M: usize>(from: &[u8], i: usize) -> [u8; M] {
     bytes
 }
 
-/// The slashes of a URL as far as it is looked at.
+/// The slashes of a URL before some end.
 pub(crate) struct Slashes<const N: usize> {
     slashes: [u64; N],
     kind: UrlKind,
 }
 
 impl<const N: usize> Slashes<N> {
-    /// Whether two stand together anywhere but before the host.
+    /// True if two slashes are adjacent anywhere except before the host.
     #[inline(always)]
     pub(crate) fn are_doubled(&self) -> bool {
         let (mut before, mut doubled) = (0, [0; N]);
@@ -202,26 +205,27 @@ impl<const N: usize> Slashes<N> {
             before = *slash;
         }
         if self.kind == UrlKind::Absolute {
-            // The first are those before the host.
+            // The first pair is the one before the host.
             doubled[0] &= doubled[0].wrapping_sub(1);
         }
         doubled != [0; N]
     }
 
-    /// What follows the last one.
+    /// The offset after the last slash.
     #[inline(always)]
     pub(crate) fn behind_last(&self) -> usize {
-        // There is always one before the host, or at the start of a target.
+        // At least one slash exists: before the host, or at the start of a target.
         let mut behind = 0;
         for (i, slashes) in self.slashes.iter().enumerate() {
             let here = (i + 1) * BLOCK - slashes.leading_zeros() as usize;
+            // A conditional move: which block holds the last slash is unpredictable.
             behind = select_unpredictable(*slashes != 0, here, behind);
         }
         behind
     }
 }
 
-/// The lowest bit, counted through all words; behind them where there is none.
+/// The position of the lowest bit across all words; the total number of bits if none is set.
 #[inline(always)]
 pub(crate) fn first<const N: usize>(words: [u64; N]) -> usize {
     let mut found = (N - 1) * BLOCK + words[N - 1].trailing_zeros() as usize;
@@ -241,7 +245,7 @@ mod tests {
     use super::*;
     use crate::bytes::set::AsciiSet;
 
-    /// Asks all that can be asked.
+    /// Calls every query method.
     struct Ask<'a, const N: usize>(&'a [u8]);
 
     #[derive(Debug, PartialEq)]
@@ -263,7 +267,7 @@ mod tests {
 
         #[inline(always)]
         fn run<V: Vector>(self, vector: V) -> Answers {
-            // What stands behind the URL belongs to another one.
+            // The bytes after the URL belong to another one.
             let mut bytes = [[b'/'; BLOCK]; N];
             let bytes = bytes.as_flattened_mut();
             bytes[..self.0.len()].copy_from_slice(self.0);
@@ -288,7 +292,7 @@ mod tests {
         }
     }
 
-    /// The same, read off the text.
+    /// The same answers from the text alone.
     fn read(url: &[u8]) -> Answers {
         let colon = url.iter().position(|byte| *byte == b':').unwrap();
         let host = colon + 3;

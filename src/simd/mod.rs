@@ -11,19 +11,21 @@
 //!
 //! A URL that passes is its own normal form by RFC 3986, so there is nothing to write. Other rules have
 //! sets of their own (`rules`): the loop is compiled for each. The kernels prove it 64 bytes at a time, from
-//! four bit masks a block: bytes outside CLEAN_HOST, bytes outside CLEAN_TAIL (percent signs are), slashes,
-//! dots. Nearly every URL fits into two blocks, which are checked unconditionally, so that its length costs
-//! no branch.
+//! four bit masks a block: bytes outside CLEAN_HOST, bytes outside CLEAN_TAIL (percent signs are),
+//! slashes, dots. Nearly every URL fits into two blocks, which are checked unconditionally, so its
+//! length costs no branch.
 //!
-//! A caller with more rules than the proof implements `FastPath` (`masked_url`): the masks of slashes and
-//! question marks, the first and the last bytes nearly always show that nothing is left to do, or what to
-//! write. Bytes that such rules seldom leave alone are better left out of CLEAN_TAIL, which costs nothing.
+//! A caller with more rules than the proof implements `FastPath` (`masked_url`). The masks of slashes
+//! and question marks and the first and last bytes nearly always show that nothing is left to do, or
+//! give the text to write. Bytes that such rules usually change should be left out of CLEAN_TAIL, which
+//! costs nothing.
 //!
-//! Scalar decides and vector accelerates: each instruction set yields bit-identical masks (`vector`), and what
-//! follows from them (`proof`, `loops`) is one. It may call a canonical URL dirty, which costs
-//! time; the other way round would be a bug.
+//! Scalar decides and vector accelerates: each instruction set yields bit-identical masks (`vector`),
+//! and all share the code that uses them (`proof`, `loops`). A canonical URL may be reported as dirty,
+//! which costs time. A dirty URL reported as clean would be a bug.
 //!
-//! To add an instruction set: one file with an implementation of `Vector`, one entry in [`Backend`].
+//! To add an instruction set: add one file with an implementation of `Vector` and one entry in
+//! [`Backend`].
 //!
 //! This module is the only one with unsafe code.
 #![allow(unsafe_code)]

@@ -9,7 +9,7 @@ use super::rules::{Rows, Rules};
 use super::vector::{Block, Masks, Survey, Vector, VectorOp};
 use crate::bytes::set::{NibbleTable, QUERY, REG_NAME};
 
-/// Made by [`run`] alone, whose caller promises that the CPU has the instruction set.
+/// Only [`run`] makes one; its caller promises that the CPU has the instruction set.
 #[derive(Clone, Copy)]
 pub(super) struct Neon(());
 

@@ -1,39 +1,40 @@
-//! Room for one URL behind what a vector holds, written to in copies of a fixed size.
+//! Writes one URL after the contents of a vector, in copies of a fixed size.
 //!
-//! Most of the time that a dirty URL would take goes into small copies: a call each, and in each a
-//! guess at the length. Here a copy of up to 64 bytes is one load and one store (or a few), whatever
-//! its length; what it copies beyond that is overwritten by the next one, or never looked at.
+//! Small copies dominate the time of a dirty URL: each is a call, and each mispredicts the length. Here
+//! a copy of up to 64 bytes is one load and one store (or a few), whatever its length. Bytes beyond the
+//! length are overwritten by the next copy, or never read.
 
 /// Bytes of one copy.
 const COPY: usize = 64;
 
-/// The room behind the bytes of a vector, which stays as it is until [`OutputBuffer::finish`].
+/// Spare capacity of a vector, whose own bytes stay unchanged until [`OutputBuffer::finish`].
 pub(crate) struct OutputBuffer<'a> {
     out: &'a mut Vec<u8>,
-    /// Behind the vector's own bytes, within its capacity.
+    /// Points directly after the vector's own bytes, within its capacity.
     start: *mut u8,
-    /// Bytes written behind the vector's own, which are initialized and within its capacity.
+    /// Bytes written after the vector's own, which are initialized and within its capacity.
     length: usize,
-    /// Bytes that can be written there: at most what the capacity leaves, less [`COPY`].
+    /// Bytes that can be written at `start`: at most the spare capacity less [`COPY`].
     room: usize,
 }
 
 impl<'a> OutputBuffer<'a> {
-    /// Makes room for `room` bytes.
+    /// Reserves space for `room` bytes.
     #[inline(always)]
     pub(crate) fn new(out: &'a mut Vec<u8>, room: usize) -> Self {
+        // `COPY` more than announced, so that a copy of fixed size may start at any byte.
         out.reserve(room.saturating_add(COPY));
         let start = out.spare_capacity_mut().as_mut_ptr().cast();
         Self { out, start, length: 0, room }
     }
 
-    /// How many bytes were written.
+    /// Number of bytes written.
     #[inline(always)]
     pub(crate) fn length(&self) -> usize {
         self.length
     }
 
-    /// What was written.
+    /// The bytes written so far.
     #[inline(always)]
     pub(crate) fn written(&self) -> &[u8] {
         // SAFETY: that many bytes are initialized, by the invariant of `length`.
@@ -44,7 +45,8 @@ impl<'a> OutputBuffer<'a> {
     ///
     /// # Panics
     ///
-    /// Where that lies outside `source`, or does not fit the room; so do all that write.
+    /// If the range lies outside `source` or does not fit the room. The other methods that write panic
+    /// likewise.
     #[inline(always)]
     pub(crate) fn copy(&mut self, source: &[u8], start: usize, end: usize) {
         let part = &source[start..end];
@@ -65,10 +67,10 @@ impl<'a> OutputBuffer<'a> {
         self.length += part.len();
     }
 
-    /// The same, ASCII letters in lower case.
+    /// As [`OutputBuffer::copy`], with ASCII letters in lower case.
     #[inline(always)]
     pub(crate) fn copy_lower(&mut self, source: &[u8], start: usize, end: usize) {
-        // Setting bit 5 of the letters alone, without a branch, is what compilers make vectors of.
+        // Setting bit 5 of the letters without a branch is the form that compilers vectorize.
         let lower = |byte: u8| byte | (u8::from(byte.is_ascii_uppercase()) << 5);
         let part = &source[start..end];
         if part.len() <= COPY && source.len() - start >= COPY {
@@ -86,14 +88,14 @@ impl<'a> OutputBuffer<'a> {
         }
     }
 
-    /// As [`OutputBuffer::copy`], by two copies of a fixed size where the room holds one of them at least: for what
-    /// may be longer than one, or not, and nobody could guess.
+    /// As [`OutputBuffer::copy`], with two copies of fixed size if both fit. Use it for parts that are
+    /// often longer than one copy, whose length no branch can predict.
     #[inline(always)]
     pub(crate) fn copy_long(&mut self, source: &[u8], start: usize, end: usize) {
         self.copy_two(source, start, end, |byte| byte);
     }
 
-    /// The same, ASCII letters in lower case.
+    /// As [`OutputBuffer::copy_long`], with ASCII letters in lower case.
     #[inline(always)]
     pub(crate) fn copy_long_lower(&mut self, source: &[u8], start: usize, end: usize) {
         self.copy_two(source, start, end, |byte| byte | (u8::from(byte.is_ascii_uppercase()) << 5));
@@ -107,8 +109,8 @@ impl<'a> OutputBuffer<'a> {
             && self.room - self.length >= COPY.max(part.len())
         {
             for at in [0, COPY] {
-                // SAFETY: from `start` on, `source` holds twice COPY bytes; so does what was reserved,
-                // since the room holds COPY more, and another COPY was reserved behind it.
+                // SAFETY: from `start` on, `source` holds twice COPY bytes; so does the reserved
+                // memory, since the room holds COPY more, and another COPY was reserved after it.
                 unsafe {
                     let bytes = source.as_ptr().add(start + at).cast::<[u8; COPY]>().read();
                     self.end().add(at).cast::<[u8; COPY]>().write(bytes.map(&change));
@@ -126,7 +128,7 @@ impl<'a> OutputBuffer<'a> {
     ///
     /// # Panics
     ///
-    /// Where they are more than a block; see also [`OutputBuffer::copy`].
+    /// If `length` is more than a block; see also [`OutputBuffer::copy`].
     #[inline(always)]
     pub(crate) fn put(&mut self, block: &[u8; COPY], length: usize) {
         assert!(length <= COPY);
@@ -136,7 +138,7 @@ impl<'a> OutputBuffer<'a> {
         self.length += length;
     }
 
-    /// Writes a byte over one that was written.
+    /// Overwrites a byte that was written.
     #[inline(always)]
     pub(crate) fn replace(&mut self, at: usize, byte: u8) {
         assert!(at < self.length);
@@ -159,22 +161,22 @@ impl<'a> OutputBuffer<'a> {
         self.length += N;
     }
 
-    /// Takes back what was written behind the first `length` bytes.
+    /// Drops the bytes written after the first `length`.
     #[inline(always)]
     pub(crate) fn truncate(&mut self, length: usize) {
         assert!(length <= self.length);
         self.length = length;
     }
 
-    /// Appends what was written to the vector.
+    /// Makes the written bytes part of the vector.
     #[inline(always)]
     pub(crate) fn finish(self) {
-        // SAFETY: the bytes behind the vector's own are initialized and within its capacity, by the
+        // SAFETY: the bytes after the vector's own are initialized and within its capacity, by the
         // invariant of `length`.
         unsafe { self.out.set_len(self.out.len() + self.length) };
     }
 
-    /// Makes sure that `length` bytes fit; COPY bytes do then too.
+    /// Panics unless `length` more bytes fit. Then COPY bytes fit too.
     #[inline(always)]
     fn take_room(&self, length: usize) {
         assert!(length <= self.room - self.length, "room for what was announced");
@@ -183,7 +185,7 @@ impl<'a> OutputBuffer<'a> {
     /// Where the next byte goes.
     #[inline(always)]
     fn end(&self) -> *mut u8 {
-        // SAFETY: what was written is within the capacity, by the invariant of `length`.
+        // SAFETY: the written bytes are within the capacity, by the invariant of `length`.
         unsafe { self.start.add(self.length) }
     }
 }
@@ -198,7 +200,7 @@ mod tests {
         let step = if cfg!(miri) { 31 } else { 1 };
         for length in (0..=150).step_by(step) {
             for start in (0..=length).step_by(step) {
-                // With room behind it, and without.
+                // With and without bytes after the part.
                 for source in [&text[..], &text[..length]] {
                     let mut out = b"before".to_vec();
                     let mut buffer = OutputBuffer::new(&mut out, length + 6);

@@ -1,14 +1,14 @@
-//! Whether a URL is clean under a set of rules, by the masks of its blocks.
+//! Proves from the masks of its blocks that a URL is clean under a set of rules.
 
 use super::kernel::UrlKind;
 use super::rules::{Query, Rules};
 use super::vector::{BLOCK, Block, Masks, Vector, up_to};
 use crate::bytes::set::{AsciiSet, NibbleTable};
 
-/// Two blocks, which nearly every URL fits into.
+/// Two blocks. Nearly every URL fits.
 pub(super) const WINDOW: usize = 2 * BLOCK;
 
-/// Whether the URL `bytes[start..end]` is proven clean.
+/// True if the URL `bytes[start..end]` is proven clean.
 #[inline(always)]
 pub(super) fn is_clean<V: Vector, R: Rules>(
     vector: V,
@@ -22,8 +22,8 @@ pub(super) fn is_clean<V: Vector, R: Rules>(
     prove::<V, R>(vector, &bytes[start..end], window, kind).clean
 }
 
-/// Whether the URL `bytes[start..end]` is proven clean, asked of a window without a look at triplets: what
-/// rewrites them finds out as soon.
+/// As [`is_clean`], but a URL within the window counts as dirty if it holds any triplet: a caller that
+/// rewrites triplets checks them anyway.
 #[inline(always)]
 pub(super) fn is_plain<V: Vector, R: Rules>(
     vector: V,
@@ -41,8 +41,8 @@ pub(super) fn is_plain<V: Vector, R: Rules>(
     front.starts_well & (front.bad[0] | front.bad[1] == 0)
 }
 
-/// Whether `bytes[start..end]` stays where bytes are all that counts: it is one line, and no record that may be
-/// blank, which gets the closer look that others than clean URLs get.
+/// True if `bytes[start..end]` is one line that is certainly not blank. A line that starts with a space
+/// or tab is left to the slow path.
 #[inline(always)]
 pub(super) fn is_verbatim<V: Vector>(vector: V, bytes: &[u8], start: usize, end: usize) -> bool {
     let length = end - start;
@@ -51,12 +51,13 @@ pub(super) fn is_verbatim<V: Vector>(vector: V, bytes: &[u8], start: usize, end:
     let [first, second] = blocks(window);
     let found = breaks(vector, first) & up_to(length)
         | breaks(vector, second) & up_to(length.saturating_sub(BLOCK));
+    // No record that starts otherwise is blank.
     let is_blank = (length == 0) | matches!(window[0], b' ' | b'\t');
     let tail = bytes[start..end].get(WINDOW..).unwrap_or_default();
     (found == 0) & !is_blank && (tail.is_empty() || memchr::memchr2(b'\r', b'\n', tail).is_none())
 }
 
-/// Whether `bytes[start..end]` holds this byte.
+/// True if `bytes[start..end]` holds `byte`.
 #[inline(always)]
 pub fn holds<V: Vector>(vector: V, bytes: &[u8], start: usize, end: usize, byte: u8) -> bool {
     let length = end - start;
@@ -75,8 +76,8 @@ fn breaks<V: Vector>(vector: V, block: &Block) -> u64 {
     vector.find(block, b'\n') | vector.find(block, b'\r')
 }
 
-/// The first bytes of the URL `bytes[start..end]`. Bytes behind it may be looked at if they belong to the
-/// buffer; their bits are cut off.
+/// The first two blocks of the URL `bytes[start..end]`. If the buffer goes on, they are a view of it
+/// and hold bytes after the URL, whose bits the callers mask off. Otherwise they are a padded copy.
 #[inline(always)]
 pub(super) fn window<'a>(
     bytes: &'a [u8],
@@ -103,21 +104,21 @@ pub(super) fn blocks(window: &[u8; WINDOW]) -> [&Block; 2] {
     [&blocks[0], &blocks[1]]
 }
 
-/// What the first two blocks of a URL tell.
+/// The result of a look at the first two blocks of a URL.
 pub(super) struct Front {
-    /// It starts with a scheme, a clean host, and a slash; or as a target with a slash.
+    /// True if the URL starts with a scheme, a clean host, and a slash; or a target with a slash.
     pub(super) starts_well: bool,
-    /// Where host and path start, if it does.
+    /// Where host and path start, if `starts_well`.
     pub(super) host: usize,
     pub(super) path: usize,
-    /// Bytes that have to be looked at by themselves.
+    /// Bytes that must be checked separately.
     pub(super) bad: [u64; 2],
     pub(super) masks: [Masks; 2],
 }
 
 impl Front {
-    /// The proof of a URL of `length` bytes that takes no more than this look: most are short, and have
-    /// nothing to be looked at by itself.
+    /// The proof of a URL of `length` bytes, if the front is enough. It is for most URLs: they are
+    /// short and have no byte to check separately.
     #[inline(always)]
     pub(super) fn proof(&self, length: usize) -> Option<Proof> {
         let &Self { starts_well, host, path, bad: [bad_a, bad_b], masks } = self;
@@ -126,19 +127,19 @@ impl Front {
     }
 }
 
-/// What is known of a URL that was looked at.
+/// The result of a proof.
 pub(super) struct Proof {
     pub(super) clean: bool,
     /// Where the host and the path start, if it is clean.
     pub(super) host: usize,
     pub(super) path: usize,
-    /// Question marks in its window, where the rules ask for them.
+    /// Question marks in the window, if the rules search for them.
     pub(super) question: Option<[u64; 2]>,
-    /// Those of its window.
+    /// The masks of the window.
     pub(super) masks: [Masks; 2],
 }
 
-/// Looks at the first two blocks of a URL.
+/// Computes the masks of the first two blocks of a URL.
 #[inline(always)]
 pub(super) fn front<V: Vector, R: Rules>(
     vector: V,
@@ -158,7 +159,7 @@ pub(super) fn front<V: Vector, R: Rules>(
     Front { starts_well, host, path, bad: [bad_a, bad_b], masks: [a, b] }
 }
 
-/// Whether a URL is proven clean.
+/// Proves a URL clean, or fails to.
 #[inline(always)]
 pub(super) fn prove<V: Vector, R: Rules>(
     vector: V,
@@ -169,7 +170,7 @@ pub(super) fn prove<V: Vector, R: Rules>(
     prove_from::<V, R>(vector, url, window, &front::<V, R>(vector, url.len(), window, kind))
 }
 
-/// The same by its front.
+/// As [`prove`], from a front.
 #[inline(always)]
 pub(super) fn prove_from<V: Vector, R: Rules>(
     vector: V,
@@ -179,6 +180,7 @@ pub(super) fn prove_from<V: Vector, R: Rules>(
 ) -> Proof {
     let &Front { starts_well, host, path, bad: [mut bad_a, mut bad_b], masks } = front;
     let mut question = [0; 2];
+    // The marks are found only now, since most URLs have nothing outside `TAIL`.
     if R::QUERIES && bad_a | bad_b != 0 {
         let [first, second] = blocks(window);
         question = [vector.find(first, b'?'), vector.find(second, b'?')];
@@ -187,7 +189,7 @@ pub(super) fn prove_from<V: Vector, R: Rules>(
     let bad = u128::from(bad_a) | u128::from(bad_b) << BLOCK;
     let mut query = None;
     let mut clean = starts_well & (bad == 0);
-    // No branch on the start alone, which is what is wrong with every second dirty URL.
+    // Branching on `starts_well` alone mispredicts: half of the dirty URLs fail only there.
     if starts_well & (bad != 0) {
         let bad = unsure::<V, R, 2>(vector, blocks(window), url.len(), bad);
         clean = bad == 0 || R::bad_stays(url, 0, bad, &mut query);
@@ -200,14 +202,15 @@ pub(super) fn prove_from<V: Vector, R: Rules>(
 
 const HEX: AsciiSet = AsciiSet::of(b"0123456789ABCDEF");
 
-/// Digits of triplets that are no unreserved characters, which the ladder leaves: behind these first digits,
-/// which stand for 0x00 to 0x1F and for 0x80 to 0xFF, any; behind a `2` all but those of `-` and `.`.
+/// Digits of triplets that encode no unreserved character. Under the rules of the ladder these are
+/// clean. After one of these first digits (0x00 to 0x1F and 0x80 to 0xFF) any digit may follow; after a
+/// `2`, any digit except those of `-` and `.`.
 const FIRST_OF_ANY: NibbleTable = NibbleTable::new(AsciiSet::of(b"0189ABCDEF"));
 const ANY_DIGIT: NibbleTable = NibbleTable::new(HEX);
 const BEHIND_TWO: NibbleTable = NibbleTable::new(HEX.without(AsciiSet::of(b"DE")));
 
-/// The bits of `bad` but for most triplets that stay, by their digits. `length` bytes of the URL are left from
-/// the start of the blocks on.
+/// Clears the bits of most triplets that are already canonical. `length` is the number of bytes from
+/// the start of the blocks to the end of the URL.
 #[inline(always)]
 fn unsure<V: Vector, R: Rules, const N: usize>(
     vector: V,
@@ -222,7 +225,7 @@ fn unsure<V: Vector, R: Rules, const N: usize>(
     for (i, block) in blocks.iter().enumerate() {
         percent |= u128::from(vector.find(block, b'%')) << (i * BLOCK);
     }
-    // One alone is sooner looked at, and anything else too, since nearly all of that is bad.
+    // A single percent sign is faster to check directly. Any other bad byte is nearly always fatal.
     if (bad & (bad - 1) == 0) | (bad & !percent != 0) {
         return bad;
     }
@@ -239,15 +242,15 @@ fn unsure<V: Vector, R: Rules, const N: usize>(
 }
 
 impl Masks {
-    /// Full stops behind a slash, where `before` are the slashes of the block before.
+    /// Full stops that follow a slash. `before` is the slashes of the previous block.
     #[inline(always)]
     fn dots_after_slash(&self, before: u64) -> u64 {
         (self.slash << 1 | before >> (BLOCK - 1)) & self.dot
     }
 }
 
-/// Whether a block starts with a scheme, a clean host and a slash; and where the last two are, if it does.
-/// A host that ends beyond the first block is left to the scalar path.
+/// True if a block starts with a scheme, a clean host and a slash; also returns where host and path
+/// start. A host that ends after the first block is left to the scalar path.
 #[inline(always)]
 fn starts_with_host<R: Rules>(block: &Block, masks: &Masks, inside: u64) -> (bool, usize, usize) {
     const HTTPS: u64 = u64::from_le_bytes(*b"https://");
@@ -257,20 +260,22 @@ fn starts_with_host<R: Rules>(block: &Block, masks: &Masks, inside: u64) -> (boo
     let http = start << 8 == HTTP;
     let host = 7 + u32::from(https);
     let length = (masks.host_bad >> host).trailing_zeros();
-    // Where no byte ends the host, the shift below would be by 64 and more.
+    // If no byte ends the host, the shift below would be by 64 or more.
     let end = (host + length) & 63;
     let ends_with_slash = masks.slash & inside & 1 << end != 0;
     let ends_with_dot = masks.dot & 1 << (end - 1) != 0;
-    // The slash before the host is no dot, and the host's first byte is behind it.
+    // The dots before `end` are all in the host: the scheme holds none. Without a dot the label is the
+    // host.
     let dots = masks.dot & ((1 << end) - 1);
     let label = (64 - dots.leading_zeros()).max(host) as usize & (BLOCK - 1);
     let stays = R::last_label_stays(block[label]);
+    // Bitwise `&`: one branch at the caller, not seven here.
     let starts_well =
         (https | http) & (length > 0) & (length < 64) & ends_with_slash & !ends_with_dot & stays;
     (starts_well, host as usize, end as usize)
 }
 
-/// What [`is_clean`] checks, for the bytes of a URL behind its first window.
+/// Checks the bytes of a URL after its window, as [`is_clean`] does.
 #[inline(always)]
 fn is_clean_tail<V: Vector, R: Rules>(
     vector: V,
@@ -314,7 +319,7 @@ mod tests {
     use super::*;
     use crate::test_util::cases;
 
-    /// Rules that no triplet is known to stay by.
+    /// Rules under which no triplet is known to be clean.
     struct Strict;
 
     impl Rules for Strict {
@@ -344,7 +349,7 @@ mod tests {
         }
     }
 
-    /// What a triplet at the start of `text` is by its digits: one that stays.
+    /// True if `text` starts with a triplet that its digits prove canonical.
     fn stays(text: &[u8]) -> bool {
         let digit = |at: usize| text.get(at).filter(|digit| HEX.contains(**digit)).copied();
         match (digit(1), digit(2)) {
@@ -428,7 +433,7 @@ mod tests {
         }
     }
 
-    /// What is left of `bad`: all of it where it is one byte, or anything but percent signs.
+    /// The expected result: all of `bad` if it is a single byte, or holds anything but percent signs.
     fn left(bad: u128, text: &[u8]) -> u128 {
         let is_bad = |i: &usize| bad >> i & 1 == 1;
         let at: Vec<usize> = (0..text.len()).filter(is_bad).collect();

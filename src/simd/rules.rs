@@ -1,4 +1,4 @@
-//! What makes a URL clean: a type for each set of rules, for which the kernels are compiled.
+//! The rules that make a URL clean: one type for each set of rules. The kernels are compiled for each.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -6,37 +6,37 @@ use std::ops::Range;
 use crate::bytes::Triplet;
 use crate::bytes::set::{self, AsciiSet};
 
-/// Where the query of a URL is, once it was searched for.
+/// The range of the query, once it was searched for.
 pub type Query = Option<Range<usize>>;
 
-/// What a URL has to look like to be its own canonical form.
+/// Rules under which a URL is its own canonical form.
 pub trait Rules {
     /// The bytes that a host may hold.
     const HOST: AsciiSet = set::CLEAN_HOST;
-    /// The bytes that the whole URL may hold, and those that may follow the host. Each `%` is checked by
-    /// itself.
+    /// The bytes that may follow the host. All bytes of the URL are checked against it. Each `%` is
+    /// checked separately.
     const TAIL: AsciiSet;
 
-    /// Whether question marks are left out of [`Rules::TAIL`] and searched for: a URL in which no byte
-    /// has to be checked by itself is then known to have no query.
+    /// True if question marks are left out of [`Rules::TAIL`] and searched for. A URL without any byte
+    /// outside `TAIL` then has no query.
     const QUERIES: bool = false;
 
-    /// Whether all triplets stay that [`Triplet::is_canonical`] accepts.
+    /// True if every triplet that [`Triplet::is_canonical`] accepts is clean.
     const TRIPLETS_STAY: bool = false;
 
-    /// Whether all bytes of `url` at the bits of `bad`, counted from `at`, stay nevertheless, with the
-    /// bytes after them. They are outside [`Rules::TAIL`], or full stops after a slash. `query` is kept
-    /// from block to block of a URL.
+    /// True if all bytes of `url` at the bits of `bad`, counted from `at`, are clean nevertheless, with
+    /// the bytes after them. They are outside [`Rules::TAIL`], or full stops after a slash. `query` is
+    /// kept between the blocks of a URL.
     fn bad_stays(url: &[u8], at: usize, bad: u128, query: &mut Query) -> bool;
 
-    /// Whether a host whose last label starts with `first` stays.
+    /// True if a host whose last label starts with `first` is clean.
     #[inline(always)]
     fn last_label_stays(_first: u8) -> bool {
         true
     }
 }
 
-/// The normal form of RFC 3986 section 6.2, as far as it can be proven.
+/// The normal form of RFC 3986 section 6.2, as far as the kernels can prove it.
 pub(crate) struct Rfc3986;
 
 impl Rules for Rfc3986 {
@@ -49,7 +49,7 @@ impl Rules for Rfc3986 {
     }
 }
 
-/// Whether `stays` holds for each bit of `bad`, counted from `at`.
+/// True if `stays` holds for each bit of `bad`, counted from `at`.
 #[inline(always)]
 pub(crate) fn all_bits(mut bad: u128, at: usize, mut stays: impl FnMut(usize) -> bool) -> bool {
     while bad != 0 {
@@ -61,18 +61,18 @@ pub(crate) fn all_bits(mut bad: u128, at: usize, mut stays: impl FnMut(usize) ->
     true
 }
 
-/// Where the query of `url` is.
+/// The range of the query of `url`.
 pub(crate) fn query_of(url: &[u8]) -> Range<usize> {
     let end = memchr::memchr(b'#', url).unwrap_or(url.len());
     memchr::memchr(b'?', &url[..end]).unwrap_or(end)..end
 }
 
-/// The tables of a set of rules, as the kernels look them up.
+/// The tables of a set of rules, in the form that the kernels look up.
 pub(super) struct Rows<R>(PhantomData<R>);
 
 impl<R: Rules> Rows<R> {
     /// See [`AsciiSet::nibble_rows`].
     pub(super) const HOST: &'static [u8; 16] = &R::HOST.nibble_rows();
-    /// The same for what stands behind the host.
+    /// The same for the bytes after the host.
     pub(super) const TAIL: &'static [u8; 16] = &R::TAIL.nibble_rows();
 }

@@ -1,4 +1,4 @@
-//! The masks in plain Rust: the definition that the vector code is held against.
+//! The masks in plain Rust: the definition that all vector code is tested against.
 
 use super::rules::Rules;
 use super::vector::{Block, Masks, Survey, Vector, VectorOp};
@@ -7,7 +7,7 @@ use crate::bytes::set::{NibbleTable, QUERY, REG_NAME};
 #[derive(Clone, Copy)]
 pub(super) struct Scalar;
 
-/// For each byte, its bits in the four masks.
+/// The bits of each byte in the four masks.
 const fn bits_of_masks<R: Rules>() -> [u8; 256] {
     let mut bits = [0; 256];
     let mut i = 0;
@@ -22,7 +22,7 @@ const fn bits_of_masks<R: Rules>() -> [u8; 256] {
     bits
 }
 
-/// For each byte, its bits in the five masks of a survey.
+/// The bits of each byte in the five masks of a survey.
 const BITS_OF_SURVEY: [u8; 256] = {
     let mut bits = [0; 256];
     let mut i = 0;
@@ -62,8 +62,8 @@ impl Vector for Scalar {
     }
 }
 
-/// The masks of which each byte has a bit in what `bits` says of it: of eight bytes at a time, since a bit
-/// taken to its place by itself makes all four times as slow.
+/// Builds the masks from `bits`, which holds one bit per mask for each byte. It works on eight bytes at
+/// once: shifting each bit into place separately is four times as slow.
 #[inline(always)]
 fn gather<const N: usize>(block: &Block, bits: impl Fn(u8) -> u8) -> [u64; N] {
     let mut masks = [0; N];
@@ -76,14 +76,14 @@ fn gather<const N: usize>(block: &Block, bits: impl Fn(u8) -> u8) -> [u64; N] {
     masks
 }
 
-/// The lowest bit of each of eight bytes, side by side: the product adds up shifted copies, in whose top
-/// byte no two bits meet.
+/// Packs the lowest bit of each of eight bytes. The product adds shifted copies, and no two bits meet
+/// in its top byte.
 fn lowest_bits(eight: u64) -> u64 {
     (eight & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// Does `work` in plain Rust.
-// A function of its own, like those of the others, so that `Kernel::run` is but a jump.
+// Not inlined, like the `run` of other backends, so that `Kernel::run` is only a jump.
 #[inline(never)]
 pub(super) fn run<W: VectorOp>(work: W) -> W::Output {
     work.run(Scalar)
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn a_mask_has_a_bit_for_each_byte_that_it_is_about() {
         let asked = NibbleTable::new(QUERY.without(REG_NAME));
-        // Every byte in every place.
+        // Every byte at every position.
         for first in 0..=255u8 {
             let block: Block =
                 std::array::from_fn(|i| first.wrapping_add(37u8.wrapping_mul(i as u8)));

@@ -1,4 +1,4 @@
-//! The lines that end in a block written at once, with AVX-512 VBMI2.
+//! Writes all lines that end in a block at once, with AVX-512 VBMI2.
 
 use std::arch::x86_64::*;
 
@@ -6,10 +6,10 @@ use super::avx512::load;
 use super::lines::{Open, Room};
 use super::vector::{BLOCK, Block};
 
-/// Lines that are written at once.
+/// Most lines that can be written at once.
 pub(super) const MOST: usize = 8;
 
-/// The place of each byte in its block.
+/// The position of each byte in its block.
 const PLACES: Block = {
     let mut places = [0; BLOCK];
     let mut i = 0;
@@ -19,10 +19,10 @@ const PLACES: Block = {
     }
     places
 };
-/// A start and an end in turn: of 16 starts, and 16 ends behind them.
+/// Indices that interleave starts (0 to 15) with ends (16 to 31).
 const IN_TURN: [u32; 16] = [0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23];
 
-/// See [`by_masks`](super::lines::by_masks), of no more than [`MOST`] line feeds.
+/// Same as [`by_masks`](super::lines::by_masks), for at most [`MOST`] line feeds.
 ///
 /// # Safety
 ///

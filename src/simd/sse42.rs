@@ -1,4 +1,4 @@
-//! The masks with SSE4.2, of which they use SSSE3's byte shuffle: a block is four vectors of 16 bytes.
+//! The masks with SSE4.2 (the byte shuffle is SSSE3's): a block is four vectors of 16 bytes.
 
 use std::arch::x86_64::*;
 
@@ -6,7 +6,7 @@ use super::rules::{Rows, Rules};
 use super::vector::{Block, Masks, Survey, Vector, VectorOp};
 use crate::bytes::set::{NibbleTable, QUERY, REG_NAME};
 
-/// Made by [`run`] alone, whose caller promises that the CPU has the instruction set.
+/// Only [`run`] makes one; its caller promises that the CPU has the instruction set.
 #[derive(Clone, Copy)]
 pub(super) struct Sse42(());
 

@@ -1,4 +1,4 @@
-//! The vector code against scalar, on every backend that this CPU has.
+//! Tests the vector code against scalar, on every backend of this CPU.
 
 use super::kernel::UrlKind;
 use super::loops::{Bits, SpanBatch};
@@ -12,7 +12,7 @@ use crate::test_util::cases;
 #[cfg(all(target_os = "linux", target_arch = "x86_64", not(miri)))]
 use crate::test_util::not_tried;
 
-/// Of what is exhausted elsewhere, an interpreter takes every so many.
+/// Miri tests only every so many of exhaustive cases.
 pub(crate) const STEP: usize = if cfg!(miri) { 37 } else { 1 };
 
 pub(crate) fn kernels() -> Vec<Kernel> {
@@ -33,12 +33,12 @@ impl Rules for Questions {
 }
 
 impl Kernel {
-    /// Whether a URL with nothing around it is proven clean.
+    /// True if a URL without surrounding bytes is proven clean.
     pub(crate) fn is_clean_alone(self, url: &[u8]) -> bool {
         self.is_clean::<Rfc3986>(url, 0..url.len(), UrlKind::Absolute)
     }
 
-    /// The same of a target.
+    /// The same for a target.
     pub(crate) fn is_clean_target_alone(self, target: &[u8]) -> bool {
         self.is_clean::<Rfc3986>(target, 0..target.len(), UrlKind::Target)
     }
@@ -56,7 +56,7 @@ pub(crate) fn drawn_byte(state: &mut u64) -> u8 {
     }
 }
 
-/// What is found in one block.
+/// The results for one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Found {
     masks: Masks,
@@ -65,7 +65,7 @@ struct Found {
     asked: u64,
 }
 
-/// Bytes to ask for.
+/// Bytes to search for.
 const ASKED: NibbleTable = NibbleTable::new(AsciiSet::of(b"%;Az"));
 
 struct Find<'a, R>(&'a Block, R);
@@ -141,8 +141,8 @@ fn triplets_come_out_in_normal_form() {
     assert!(answers >= normalizers.count() * cases(20_000) / 2, "{answers}");
 }
 
-/// A part of a URL with its triplets in normal form, and where those of full stops were; nothing, if a
-/// percent sign starts none.
+/// A part of a URL with its triplets in normal form, and the positions of decoded full stops. Returns
+/// `None` if a percent sign starts no triplet.
 fn in_normal_form(part: &[u8]) -> Option<(Vec<u8>, Vec<usize>)> {
     let (mut out, mut dots) = (Vec::new(), Vec::new());
     let mut i = 0;
@@ -167,7 +167,7 @@ fn in_normal_form(part: &[u8]) -> Option<(Vec<u8>, Vec<usize>)> {
     Some((out, dots))
 }
 
-/// Whether the instruction set normalizes triplets.
+/// Returns whether the instruction set normalizes triplets.
 struct Normalizes;
 
 impl VectorOp for Normalizes {
@@ -179,7 +179,7 @@ impl VectorOp for Normalizes {
     }
 }
 
-/// The masks of one block by each backend, scalar's first.
+/// The masks of one block by each backend, scalar first.
 fn all_masks<R: Rules>(block: &Block, rules: fn() -> R) -> Vec<(Backend, Found)> {
     let found = |kernel: Kernel| (kernel.backend(), kernel.run(Find(block, rules())));
     kernels().into_iter().map(found).collect()
@@ -274,7 +274,7 @@ fn masks_of_mixed_blocks_are_those_of_scalar() {
     }
 }
 
-/// URLs of a given length with one trouble, or none, at a given place.
+/// A URL of a given length with `trouble` at a given position.
 pub(crate) fn url_of(length: usize, at: usize, trouble: &[u8]) -> Vec<u8> {
     let mut url = b"https://example.com/".to_vec();
     url.resize(length.max(url.len()), b'a');
@@ -343,13 +343,13 @@ fn lines_are_those_of_a_plain_split() {
     }
 }
 
-/// Bytes between two pages that may not be touched: a kernel that reads outside its slice dies.
+/// Bytes between two inaccessible pages: a kernel that reads outside its slice crashes.
 #[cfg(all(target_os = "linux", not(miri)))]
 pub(crate) fn between_guard_pages() -> &'static mut [u8] {
     use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
 
     const PAGE: usize = 64 << 10; // the largest that Linux uses
-    // SAFETY: a fresh anonymous mapping of five pages, which nothing else knows of and which is never
+    // SAFETY: a fresh anonymous mapping of five pages, which nothing else refers to and which is never
     // unmapped; only its middle three pages are made into a slice, after the outer two are closed.
     unsafe {
         let start = mmap_anonymous(
@@ -391,7 +391,7 @@ fn no_kernel_reads_outside_its_slice() {
                 assert_eq!(bits.first().copied().unwrap_or_default(), clean);
                 kernel.verbatim_each(SpanBatch::last(slice, &lines), Bits(&mut bits));
                 for kind in [UrlKind::Absolute, UrlKind::Target] {
-                    // From every byte of the last register on.
+                    // From every byte of the last register.
                     for start in (length.saturating_sub(70)..=length).chain([0]) {
                         kernel.fast_path::<Rfc3986>(slice, start..length, kind, Anything);
                         kernel.fast_path::<Questions>(slice, start..length, kind, Anything);
@@ -402,7 +402,7 @@ fn no_kernel_reads_outside_its_slice() {
     }
 }
 
-/// A vector that is longer than what is left of the text has to leave the rest alone.
+/// A vector longer than the rest of the text must leave the bytes after it alone.
 #[cfg(all(target_os = "linux", target_arch = "x86_64", not(miri)))]
 #[test]
 fn no_hash_reads_outside_its_slice() {
@@ -426,14 +426,14 @@ fn no_hash_reads_outside_its_slice() {
     }
 }
 
-/// How many of the 64 alignments each length is tried at.
+/// How many of the 64 alignments to test for each length.
 #[cfg(all(target_os = "linux", not(miri)))]
 fn alignments() -> usize {
     std::env::var("UNIQURL_ALIGNMENTS").map_or(4, |n| n.parse().expect("a number"))
 }
 
-/// Away from a guard page by up to a block, so that length and alignment are independent: what reads by
-/// whole aligned blocks may be right for those slices alone that end with one.
+/// Up to a block away from a guard page, so that length and alignment are independent. Code that reads
+/// whole aligned blocks may be right only for slices that end with one.
 #[cfg(all(target_os = "linux", not(miri)))]
 #[test]
 fn no_kernel_reads_outside_its_slice_whatever_its_alignment() {
@@ -442,7 +442,7 @@ fn no_kernel_reads_outside_its_slice_whatever_its_alignment() {
     for length in 0..=1024 {
         let text = url_of(length, length, b"");
         let clean = Kernel::scalar().is_clean_alone(&text);
-        // Every alignment comes about within as many lengths as are left out.
+        // Every alignment occurs within as many lengths as are skipped.
         for away in (length % step..BLOCK).step_by(step) {
             let last = middle.len() - length - away;
             for start in [away, last] {
@@ -464,7 +464,7 @@ fn no_kernel_reads_outside_its_slice_whatever_its_alignment() {
     }
 }
 
-/// A slice that is all of its allocation, for AddressSanitizer, which sees every byte beside it.
+/// A slice that fills its allocation, for AddressSanitizer, which detects reads of adjacent bytes.
 #[test]
 fn no_kernel_reads_outside_an_allocation_of_any_length_and_alignment() {
     let lengths = (0..=1024).step_by(if cfg!(miri) { 211 } else { 7 });

@@ -1,7 +1,7 @@
-//! The triplets of two blocks brought to normal form at once, with AVX-512 VBMI and VBMI2.
+//! Normalizes all triplets of two blocks at once, with AVX-512 VBMI and VBMI2.
 //!
-//! A triplet's value is known for the place of each percent sign by its digits' values, moved there. Where
-//! that is an unreserved character, it goes to that place, and the digits are left out.
+//! The values of the two digits are moved to the position of their percent sign and combined. If the
+//! result is an unreserved character, it replaces the percent sign, and the digits are dropped.
 
 use std::arch::x86_64::*;
 
@@ -11,10 +11,10 @@ use crate::bytes::set::UNRESERVED;
 
 const UNRESERVED_ROWS: Block = lanes(UNRESERVED.nibble_rows());
 
-/// What is no hexadecimal digit.
+/// Marks a byte that is no hexadecimal digit.
 const NO_DIGIT: u8 = 0x80;
 
-/// The value as a hexadecimal digit of each ASCII byte from `first` on, or [`NO_DIGIT`].
+/// The digit values of the 64 bytes from `first` on, or [`NO_DIGIT`].
 const fn digits_from(first: u8) -> Block {
     let mut digits = [NO_DIGIT; BLOCK];
     let mut i = 0;
@@ -32,7 +32,7 @@ const fn digits_from(first: u8) -> Block {
 }
 const DIGITS: [Block; 2] = [digits_from(0), digits_from(64)];
 
-/// The numbers from `first` on: of the bytes that many behind each.
+/// The numbers from `first` on, as indices of the bytes `first` positions later.
 const fn numbers_from(first: u8) -> Block {
     let mut numbers = [0; BLOCK];
     let mut i = 0;
@@ -56,7 +56,7 @@ pub(super) unsafe fn normalize(
     percent: u128,
     inside: u128,
 ) -> Option<Normalized> {
-    // SAFETY: the caller promises all of AVX-512 that is asked for here.
+    // SAFETY: the caller promises all AVX-512 extensions that are used here.
     unsafe {
         let (low, high) = (load(low), load(high));
         let (low_digits, high_digits) = (digits(low), digits(high));
@@ -66,6 +66,7 @@ pub(super) unsafe fn normalize(
                 _mm512_cmpneq_epi8_mask(low_digits, none),
                 _mm512_cmpneq_epi8_mask(high_digits, none),
             );
+        // Both bytes after each percent sign must be digits.
         if percent & is_digit >> 1 & is_digit >> 2 != percent {
             return None;
         }
@@ -78,6 +79,7 @@ pub(super) unsafe fn normalize(
                 _mm512_cmpeq_epi8_mask(low_values, dot),
                 _mm512_cmpeq_epi8_mask(high_values, dot),
             );
+        // Triplets that stay encoded keep their digits in upper case; decoded ones lose theirs.
         let encoded = percent & !decoded;
         let digits = encoded << 1 | encoded << 2;
         let keep = inside & !(decoded << 1 | decoded << 2);
@@ -95,39 +97,40 @@ pub(super) unsafe fn normalize(
     }
 }
 
-/// The masks of two blocks as one.
+/// Joins the masks of two blocks.
 #[inline(always)]
 fn both(low: u64, high: u64) -> u128 {
     u128::from(low) | u128::from(high) << BLOCK
 }
 
-/// The values of hexadecimal digits, [`NO_DIGIT`] for all other bytes.
+/// The values of hexadecimal digits, and [`NO_DIGIT`] for all other bytes.
 #[inline(always)]
 unsafe fn digits(bytes: __m512i) -> __m512i {
     // SAFETY: the caller promises AVX-512 F, BW and VBMI.
     unsafe {
-        // The lookup goes by the lower seven bits.
+        // The lookup ignores the top bit of a byte.
         let ascii = _mm512_testn_epi8_mask(bytes, _mm512_set1_epi8(0x80_u8 as i8));
         let found = _mm512_permutex2var_epi8(load(&DIGITS[0]), bytes, load(&DIGITS[1]));
         _mm512_mask_mov_epi8(_mm512_set1_epi8(NO_DIGIT as i8), ascii, found)
     }
 }
 
-/// For each byte the value of the two digits behind it. `next` are the digits of the block behind.
+/// For each byte the value of the two digits after it. `next` holds the digits of the next block.
 #[inline(always)]
 unsafe fn values(digits: __m512i, next: __m512i) -> __m512i {
     // SAFETY: the caller promises AVX-512 F, BW and VBMI.
     unsafe {
         let first = _mm512_permutex2var_epi8(digits, load(&ONE_BEHIND), next);
         let second = _mm512_permutex2var_epi8(digits, load(&TWO_BEHIND), next);
-        // No vector is shifted by bytes; what comes from the byte beside is cut off.
+        // AVX-512 has no shift of bytes. This one shifts words; the mask removes bits of the
+        // neighbouring byte.
         let first =
             _mm512_and_si512(_mm512_slli_epi16::<4>(first), _mm512_set1_epi8(0xF0_u8 as i8));
         _mm512_or_si512(first, second)
     }
 }
 
-/// The values that are unreserved characters.
+/// The positions whose values are unreserved characters.
 #[inline(always)]
 unsafe fn unreserved(values: __m512i) -> u64 {
     // SAFETY: the caller promises AVX-512 F and BW.
@@ -138,8 +141,8 @@ unsafe fn unreserved(values: __m512i) -> u64 {
     }
 }
 
-/// A block with its value at each place `decoded`, letters among `digits` in upper case, and no more than
-/// what to `keep`.
+/// A block with the value at each `decoded` position and letters at `digits` in upper case, reduced to
+/// the bytes in `keep`.
 #[inline(always)]
 unsafe fn normal(
     bytes: __m512i,

@@ -1,39 +1,38 @@
-//! A keyed hash of short texts by rounds of AES in vector registers, for CPUs that have VAES beside
-//! AVX-512.
+//! A keyed hash of short texts by AES rounds in vector registers, for CPUs with VAES and AVX-512.
 //!
-//! Two blocks of 64 bytes are eight states of 16. Each begins with a random key and goes through three
-//! rounds (FIPS 197, section 5.1) with random keys in between, all at once; the states are folded by XOR,
-//! the length with them, and three more rounds mix what is left. Longer texts go on from where the states
-//! are, two blocks at a time. What a text does not fill is zero, so that a length of up to two blocks
-//! costs no branch: guessing it is half the time of a hash that goes by words.
+//! Two blocks of 64 bytes are eight states of 16. Each starts with a random key and goes through three
+//! rounds (FIPS 197, section 5.1) with random keys in between, all at once. XOR folds the states and
+//! the length together, and three more rounds mix the result. Longer texts continue from the current
+//! states, two blocks at a time. Short texts are padded with zeros, so a length of up to two blocks
+//! costs no branch: mispredicting it is half the time of a hash that works by words.
 //!
-//! Of two texts that differ in a state, the difference becomes any given one with a probability of at
-//! most 53 / 2^34, which is that of two rounds whose keys are random (Keliher and Sui, "Exact maximum
-//! expected differential and linear probability for two-round Advanced Encryption Standard", IET
-//! Information Security 1 (2), 2007). The keys of the states have nothing to do with each other, so
-//! folding is no likelier to hide it: of n texts that somebody picks who does not know the keys, some
-//! n^2 / 2^29 pairs collide at most, and there are fewer than 2^32 in a set.
+//! If two texts differ in a state, the difference becomes any given one with a probability of at most
+//! 53 / 2^34, that of two rounds with random keys (Keliher and Sui, "Exact maximum expected
+//! differential and linear probability for two-round Advanced Encryption Standard", IET Information
+//! Security 1 (2), 2007). The keys of the states are independent, so folding is no likelier to hide the
+//! difference. Among n texts chosen without knowledge of the keys, at most some n^2 / 2^29 pairs
+//! collide, and a set has fewer than 2^32.
 
 use std::arch::x86_64::*;
 
 use super::vector::{BLOCK, Block};
 use super::{Backend, Kernel};
 
-/// Blocks of keys: for each of two blocks of text one to begin with and two for between its rounds.
+/// Blocks of keys: for each of two blocks of text, one initial key and two round keys.
 const KEYS: usize = 6;
 
 /// A hash with its keys, on a CPU that has the instructions.
 #[derive(Clone)]
 pub(crate) struct Vaes(Keys);
 
-/// As vectors like to load them.
+/// Aligned, so that no load of a key crosses a cache line.
 #[derive(Clone)]
 #[repr(align(64))]
 struct Keys([Block; KEYS]);
 
 impl Vaes {
-    /// The hash with keys of these words, random and secret ones, if the CPU has it and this kernel
-    /// may use what it takes.
+    /// Makes a hash from `word`, which must yield random and secret words. Returns `None` if the CPU
+    /// lacks the instructions or `kernel` is not allowed to use them.
     pub(crate) fn new(kernel: Kernel, word: impl Fn(usize) -> u64) -> Option<Self> {
         let may = kernel.backend() == Backend::Avx512
             && is_x86_feature_detected!("aes")
@@ -45,21 +44,21 @@ impl Vaes {
         may.then_some(Self(Keys(keys)))
     }
 
-    /// 64 bits, each as good as any other. Time is linear in the bytes of the text.
+    /// A hash of 64 bits, all of equal quality. Time is linear in the length of the text.
     #[inline]
     pub(crate) fn hash(&self, text: &[u8]) -> u64 {
-        // SAFETY: `new` asked the CPU for all of it.
+        // SAFETY: `new` checked the CPU for all of these instructions.
         unsafe { hash(&self.0.0, text) }
     }
 
-    /// The hashes of many texts, in order: their rounds overlap, and the keys stay in registers.
+    /// The hashes of many texts, in order. Their rounds overlap, and the keys stay in registers.
     #[inline]
     pub(crate) fn hash_all<'t>(
         &self,
         texts: impl Iterator<Item = &'t [u8]>,
         take: impl FnMut(u64),
     ) {
-        // SAFETY: `new` asked the CPU for all of it.
+        // SAFETY: `new` checked the CPU for all of these instructions.
         unsafe { hash_all(&self.0.0, texts, take) }
     }
 }
@@ -94,6 +93,7 @@ fn hash_with(keys: &[__m512i; KEYS], text: &[u8]) -> u64 {
     let (mut a, mut b) = (first, fourth);
     let mut rest = text;
     loop {
+        // Two independent chains of rounds, so that one hides the latency of the other.
         let (left, right) = rest.split_at(rest.len().min(BLOCK));
         a = rounds(_mm512_xor_si512(a, padded(left)), second, third);
         b = rounds(_mm512_xor_si512(b, padded(right)), fifth, sixth);
@@ -114,7 +114,7 @@ fn hash_with(keys: &[__m512i; KEYS], text: &[u8]) -> u64 {
     _mm_cvtsi128_si64(mixed) as u64
 }
 
-/// Three rounds; the last has no key of its own.
+/// Three rounds. The last has no key.
 #[target_feature(enable = "avx512f,vaes")]
 #[inline]
 fn rounds(block: __m512i, after_first: __m512i, after_second: __m512i) -> __m512i {
@@ -137,12 +137,12 @@ fn load(block: &Block) -> __m512i {
     unsafe { _mm512_loadu_si512(block.as_ptr().cast()) }
 }
 
-/// The first 64 bytes of a text, or all of it and zeros behind.
+/// The first 64 bytes of a text, padded with zeros.
 #[target_feature(enable = "avx512f,avx512bw,bmi2")]
 #[inline]
 fn padded(text: &[u8]) -> __m512i {
     let there = _bzhi_u64(u64::MAX, text.len().min(BLOCK) as u32);
-    // SAFETY: only bytes whose bits are set are read, none else is touched, and those are of the text.
+    // SAFETY: a masked load reads only bytes whose bits are set, and those belong to the text.
     unsafe { _mm512_maskz_loadu_epi8(there, text.as_ptr().cast()) }
 }
 
@@ -189,7 +189,7 @@ mod tests {
         std::array::from_fn(|i| a[i] ^ b.get(i).copied().unwrap_or(0))
     }
 
-    /// The hash, as the head of this file has it.
+    /// The hash as the head of this file defines it.
     fn plainly(keys: &[Block; KEYS], text: &[u8]) -> u64 {
         let mut folded = xor([0; 16], &text.len().to_le_bytes());
         for which in 0..8 {
@@ -208,7 +208,7 @@ mod tests {
         u64::from_le_bytes(*folded.first_chunk().unwrap())
     }
 
-    /// Keys and words that any change of shows in.
+    /// Keys and words in which any change shows.
     fn word(i: usize) -> u64 {
         (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(31)
     }

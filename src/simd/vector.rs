@@ -1,4 +1,4 @@
-//! What an instruction set has to offer, and what is made of it.
+//! The operations of an instruction set, and the masks they produce.
 
 use super::lines::{self, Open, Room};
 use super::rules::Rules;
@@ -9,7 +9,7 @@ pub const BLOCK: usize = 64;
 /// The bytes of one block.
 pub type Block = [u8; BLOCK];
 
-/// What is known of a block; bit `i` is about byte `i`.
+/// The masks of a block for the proof; bit `i` is about byte `i`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Masks {
     /// Bytes outside [`Rules::HOST`].
@@ -22,53 +22,53 @@ pub struct Masks {
     pub(super) dot: u64,
 }
 
-/// What a dirty URL is rewritten by; bit `i` is about byte `i` of a block.
+/// The masks of a block for rewriting a dirty URL; bit `i` is about byte `i`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Survey {
     pub(crate) slash: u64,
     pub(crate) dot: u64,
     /// Question marks and number signs.
     pub(crate) ends: u64,
-    /// Bytes that the grammar of a query does not allow as themselves; percent and number signs are
-    /// among them.
+    /// Bytes that the grammar of a query does not allow literally, including percent and number signs.
     pub(crate) not_query: u64,
-    /// Bytes that the grammar of a reg-name does not allow as themselves; all that can stand before
-    /// or behind a host is among them.
+    /// Bytes that the grammar of a reg-name does not allow literally, including every byte that can
+    /// delimit a host.
     pub(crate) not_reg_name: u64,
 }
 
 /// A part of two blocks with its triplets in normal form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Normalized {
-    /// What became of the part of each block: so many bytes of a block.
+    /// The normalized part of each block: a block, and the number of bytes used.
     pub(crate) blocks: [(Block, usize); 2],
-    /// Percent signs of the triplets that were full stops; bit `i` is about byte `i` of the two blocks.
+    /// Percent signs of the triplets that encoded full stops; bit `i` is about byte `i` of the two
+    /// blocks.
     pub(crate) dots: u128,
 }
 
-/// An instruction set. Whoever has a value of it knows that the CPU has it.
+/// An instruction set. A value of it proves that the CPU has it.
 ///
 /// Its functions are inlined into one that has the instruction set enabled ([`VectorOp`]).
 pub trait Vector: Copy {
-    /// What tells whether a URL is clean.
+    /// The masks that prove a URL clean.
     fn masks<R: Rules>(self, block: &Block) -> Masks;
 
-    /// What a URL is rewritten by.
+    /// The masks that a rewrite of a dirty URL needs.
     fn survey(self, block: &Block) -> Survey;
 
-    /// The bytes that are this one.
+    /// The bytes equal to `byte`.
     fn find(self, block: &Block, byte: u8) -> u64;
 
-    /// The bytes that are asked for, and those of 0x80 and above.
+    /// The bytes in `asked`, and all bytes of 0x80 and above.
     fn find_in_set(self, block: &Block, asked: &NibbleTable) -> u64;
 
-    /// Whether [`Vector::normalize_triplets`] ever does.
+    /// True if [`Vector::normalize_triplets`] can return a result.
     const NORMALIZES_TRIPLETS: bool = false;
 
-    /// The bytes of two blocks that are `inside`, where a triplet starts at each bit of `percent`, which
-    /// are inside too: those of unreserved characters decoded (RFC 3986 section 6.2.2.2), the digits of
-    /// all others in upper case (section 6.2.2.1). Nothing, where one of them is no triplet, or its
-    /// digits are not inside.
+    /// Normalizes triplets in the bytes of two blocks at the bits of `inside`. Each bit of `percent`, a
+    /// subset of `inside`, marks a percent sign. Triplets of unreserved characters are decoded (RFC
+    /// 3986 section 6.2.2.2), the digits of all others are put in upper case (section 6.2.2.1). Returns
+    /// `None` if one is no triplet, or its digits are not inside.
     #[inline(always)]
     fn normalize_triplets(
         self,
@@ -79,33 +79,34 @@ pub trait Vector: Copy {
         None
     }
 
-    /// Writes the lines that end in a block to the start of the room, and says how many: each without its
-    /// line feed, and a carriage return before that. The block stands `at` in a text.
+    /// Writes the lines that end in a block to the start of the room, and returns their number. A line
+    /// has no line feed, and no carriage return before that. `at` is the offset of the block in the
+    /// text.
     #[inline(always)]
     fn lines(self, block: &Block, at: u32, open: &mut Open, room: &mut Room) -> usize {
         lines::by_masks(self.find(block, b'\n'), self.find(block, b'\r'), at, open, room)
     }
 
-    /// The bits of a mask below `length`, which is 255 at most; all, where that is a block or more.
+    /// The bits of a mask below `length`, which is at most 255; all bits if that is a block or more.
     #[inline(always)]
     fn below(self, mask: u64, length: usize) -> u64 {
         mask & up_to(length)
     }
 }
 
-/// What is to be done with an instruction set: translated once for each of them.
+/// Work that needs an instruction set. It is compiled once for each.
 ///
-/// `run` has to be `#[inline(always)]`, and so has all in it that uses the vector: each backend calls
-/// it from its one function that has the instruction set enabled.
+/// `run` must be `#[inline(always)]`, and so must all code in it that uses the vector: each backend
+/// calls it from its one function that has the instruction set enabled.
 pub trait VectorOp {
     /// The result.
     type Output;
 
-    /// Does the work with this instruction set.
+    /// Runs with this instruction set.
     fn run<V: Vector>(self, vector: V) -> Self::Output;
 }
 
-/// The bits below `length`; all, where that is a block or more.
+/// The bits below `length`; all bits if that is a block or more.
 #[inline(always)]
 pub fn up_to(length: usize) -> u64 {
     if length >= BLOCK { u64::MAX } else { (1 << length) - 1 }

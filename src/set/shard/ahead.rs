@@ -1,5 +1,6 @@
-//! Many URLs on their way into a shard, read ahead of: nearly each of them misses the cache twice, once
-//! for its slot and once for the bytes that the slot names, and the misses of many overlap.
+//! Prefetches for many URLs on their way into a shard. Nearly each one misses the cache twice: once for
+//! its slot and once for the bytes that the slot points to. Prefetching makes the misses of many URLs
+//! overlap.
 
 use super::super::arena::Place;
 use super::super::hash::Hash;
@@ -7,38 +8,38 @@ use super::super::url_set::SetFull;
 use super::{Entry, Shard, Stopped};
 use crate::simd::prefetch;
 
-/// Bytes.
+/// Bytes of a cache line.
 const CACHE_LINE: usize = 64;
 
-/// How many entries ahead a slot is fetched, and the bytes that it names.
+/// How many entries ahead to prefetch a slot, and the bytes that it points to.
 const SLOT_AHEAD: usize = 32;
 const BYTES_AHEAD: usize = 16;
 
-/// Where the bytes of entries are.
+/// Locates the bytes of entries.
 pub trait Bytes<'t> {
     /// The bytes of an entry.
     fn of(&self, entry: &Entry) -> &'t [u8];
 }
 
-/// Some URLs on their way into a shard.
+/// A batch of URLs on their way into a shard.
 #[derive(Debug)]
 pub struct Part<'e, B> {
-    /// The URLs, in the order of the input.
+    /// The URLs, in input order.
     pub entries: &'e mut [Entry],
-    /// Where their bytes are.
+    /// Locates their bytes.
     pub bytes: B,
 }
 
-/// What is known of an entry before its turn.
+/// An upcoming entry.
 #[derive(Debug, Default, Clone, Copy)]
 struct Coming<'t> {
     hash: Hash,
     url: &'t [u8],
-    /// Where its URL may be.
+    /// The place that may hold its URL.
     candidate: Option<Place>,
 }
 
-/// Goes through the entries of parts that stand one behind the other.
+/// Iterates over the entries of consecutive parts.
 #[derive(Debug, Default)]
 struct Cursor {
     part: usize,
@@ -46,7 +47,7 @@ struct Cursor {
 }
 
 impl Cursor {
-    /// The entry here, or nothing behind the last; goes on to the next.
+    /// Returns the current entry and advances; `None` after the last.
     #[inline]
     fn next<'t, B: Bytes<'t>>(&mut self, parts: &[Part<'_, B>]) -> Option<Coming<'t>> {
         loop {
@@ -62,9 +63,9 @@ impl Cursor {
 }
 
 impl Shard {
-    /// Does something about many URLs, in order, each with the place where it may be: its slot is
-    /// fetched [`SLOT_AHEAD`] of them before, and the bytes there [`BYTES_AHEAD`] before, so that their
-    /// cache misses overlap, also from part to part.
+    /// Calls `act` for many URLs, in order, each with the place that may hold it. A slot is prefetched
+    /// [`SLOT_AHEAD`] entries before its turn, and the bytes [`BYTES_AHEAD`] entries before, so that
+    /// their cache misses overlap, even across parts.
     #[inline]
     pub(super) fn each<'t, B: Bytes<'t>>(
         &mut self,
@@ -76,6 +77,7 @@ impl Shard {
             return Ok(());
         }
         let mut cursor = Cursor::default();
+        // A ring of the next entries, with the one whose turn it is at `number % SLOT_AHEAD`.
         let mut coming = [Coming::default(); SLOT_AHEAD];
         for coming in &mut coming {
             *coming = self.fetch_slot(cursor.next(parts));
@@ -97,12 +99,12 @@ impl Shard {
         Ok(())
     }
 
-    /// Fetches the slot that the search for a URL starts at, and the cache lines that most URLs lie in.
+    /// Prefetches the first slot of the search for a URL, and the cache lines that most URLs occupy.
     #[inline]
     fn fetch_slot<'t>(&self, coming: Option<Coming<'t>>) -> Coming<'t> {
         let Some(coming) = coming else { return Coming::default() };
         self.table.prefetch(coming.hash);
-        // The last byte by its own, in place of a guess at whether there are so many.
+        // The last byte is always fetched too, instead of a branch on the length.
         let last = coming.url.len().saturating_sub(1);
         prefetch(coming.url, 0);
         prefetch(coming.url, last.min(CACHE_LINE));
@@ -110,7 +112,7 @@ impl Shard {
         coming
     }
 
-    /// Fetches the bytes that a URL will be compared with, if there are any, and notes where they are.
+    /// Finds the bytes that a URL will be compared with, if any, and prefetches them.
     #[inline]
     fn fetch_candidate(&self, coming: &mut Coming<'_>) {
         coming.candidate = self.table.candidate(coming.hash);

@@ -1,9 +1,9 @@
 //! One shard: an open-addressing table over an arena.
 //!
-//! A slot is eight bytes, tag and place, and eight of them are a cache line. The slot that a search
-//! starts at is given by the upper bits of the tag, so growing needs no look at the bytes and goes
-//! through both tables from front to back. A search goes round the line that it starts in before it
-//! waits for another, and ends at a free slot; nothing is removed.
+//! A slot is eight bytes, tag and place, and eight slots are a cache line. The upper bits of the tag
+//! give the first slot of a search, so growing does not read the URLs and goes through both tables from
+//! front to back. A search wraps round its first cache line before it touches another, and ends at a
+//! free slot. Nothing is ever removed.
 
 mod ahead;
 mod table;
@@ -15,7 +15,7 @@ use super::hash::Hash;
 use super::url_set::SetFull;
 use table::{Free, Table};
 
-/// One URL on its way into a shard. `start` and `len` are the caller's.
+/// A URL on its way into a shard. `start` and `len` belong to the caller.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     /// The hash of the URL.
@@ -24,32 +24,32 @@ pub struct Entry {
     pub start: u32,
     /// Length of the URL in bytes.
     pub len: u32,
-    /// Number of the URL among those of its chunk.
+    /// Number of the URL within its chunk.
     pub sequence: u32,
-    /// Where it is now, if it was new; set by [`Shard::insert_all`]. [`Shard::find_all`] sets it to
-    /// anything where the URL is not in the shard, [`Shard::mark_all`] to `SEEN`.
+    /// Place of the URL if it was new; set by [`Shard::insert_all`]. [`Shard::find_all`] sets it to
+    /// some value if the URL is not in the shard, [`Shard::mark_all`] to `SEEN`.
     pub new: Option<std::num::NonZeroU32>,
 }
 
-/// Stands for a place where the URL is in a set from before the run. No URL starts there: it would be
-/// the last byte of the last block, and a URL is one byte at least, with a line feed behind it.
+/// The place of a URL that an earlier run's set holds. No URL starts there: it would be the last byte
+/// of the last block, and a URL is at least one byte and a line feed.
 const SEEN: Option<std::num::NonZeroU32> = Some(std::num::NonZeroU32::MAX);
 
 impl Entry {
-    /// The place of a URL that was new, or anything where the set takes no more and does not hold it.
+    /// The place of a URL that was new; some value if the set is full and does not hold it.
     #[inline]
     pub fn new_place(&self) -> Option<std::num::NonZeroU32> {
         if self.new == SEEN { None } else { self.new }
     }
 
-    /// Whether it is in a set from before the run.
+    /// True if the URL is in the set of an earlier run.
     #[inline]
     pub fn is_seen(&self) -> bool {
         self.new == SEEN
     }
 }
 
-/// A part of a set, for URLs whose hashes pick it.
+/// The part of a set whose URLs share a shard number.
 #[derive(Debug, Clone)]
 pub struct Shard {
     table: Table,
@@ -57,12 +57,12 @@ pub struct Shard {
     arena: Arena,
 }
 
-/// A shard took no more URLs.
+/// The shard is full.
 #[derive(Debug, Clone, Copy)]
 pub struct Stopped {
-    /// In this part,
+    /// The part whose URL did not fit.
     pub part: usize,
-    /// so many of which are in it.
+    /// Number of entries of that part that were added.
     pub after: usize,
 }
 
@@ -72,17 +72,17 @@ impl From<Stopped> for SetFull {
     }
 }
 
-/// What a shard held at some time.
+/// The size of a shard at some time.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Mark {
     len: usize,
     arena: super::arena::Mark,
 }
 
-/// What [`Shard::find_all`] notes of a URL that it does not find.
+/// [`Shard::find_all`] notes this for a URL that is not in the shard.
 const NOT_HERE: Option<std::num::NonZeroU32> = Some(std::num::NonZeroU32::MIN);
 
-/// Nearly all URLs are no longer, in bytes.
+/// Nearly all URLs have at most this many bytes.
 const USUAL: usize = 127;
 
 impl Shard {
@@ -101,20 +101,20 @@ impl Shard {
         self.len == 0
     }
 
-    /// Adds a URL; the place of a new one.
+    /// Adds a URL; returns the place of a new one.
     pub(super) fn insert(&mut self, hash: Hash, url: &[u8]) -> Result<Option<Place>, SetFull> {
         self.reserve(1)?;
         self.insert_reserved(hash, url)
     }
 
-    /// The same for a caller who knows places by their number.
+    /// As [`Shard::insert`], with the place as a number.
     pub fn add(&mut self, hash: Hash, url: &[u8]) -> Result<Option<u32>, SetFull> {
         Ok(self.insert(hash, url)?.map(|place| place.0))
     }
 
     /// Adds many URLs, in order, and notes which were new.
     ///
-    /// Where the shard is full, says how many were added before.
+    /// If the shard is full, the error says how many URLs were added before.
     pub fn insert_all<'t, B: Bytes<'t>>(
         &mut self,
         parts: &mut [Part<'_, B>],
@@ -135,17 +135,17 @@ impl Shard {
         })
     }
 
-    /// Notes which of many URLs the shard holds, where it is one of a set from before the run.
+    /// Marks the URLs that the shard holds, if it belongs to the set of an earlier run.
     pub fn mark_all<'t, B: Bytes<'t>>(&mut self, parts: &mut [Part<'_, B>]) {
         self.find_all(parts);
         for entry in parts.iter_mut().flat_map(|part| part.entries.iter_mut()) {
-            // Those that were marked before stay so.
+            // URLs that were marked before stay marked.
             entry.new = if entry.new.is_none() || entry.is_seen() { SEEN } else { None };
         }
     }
 
-    /// Counts each of many URLs once more that the shard holds, and notes which it does not. Those that
-    /// were seen before the run stay what they are.
+    /// Counts each of many URLs that the shard holds, and notes which it does not hold. URLs that were
+    /// marked as seen in an earlier run do not change.
     pub fn find_all<'t, B: Bytes<'t>>(&mut self, parts: &mut [Part<'_, B>]) {
         if self.table.is_empty() {
             let entries = parts.iter_mut().flat_map(|part| part.entries.iter_mut());
@@ -168,7 +168,7 @@ impl Shard {
         debug_assert!(found.is_ok(), "nothing was added");
     }
 
-    /// Counts a URL once more if the shard holds it; whether it does.
+    /// Counts a URL if the shard holds it; returns whether it does.
     pub fn count_again(&mut self, hash: Hash, url: &[u8]) -> bool {
         if self.table.is_empty() {
             return false;
@@ -180,19 +180,20 @@ impl Shard {
         found.is_ok()
     }
 
-    /// What the shard holds now.
+    /// The current size.
     pub fn mark(&self) -> Mark {
         Mark { len: self.len, arena: self.arena.mark() }
     }
 
-    /// Forgets the URLs that were added since, whose hashes are what `hash` says. Time is linear in
-    /// what is left.
+    /// Removes the URLs that were added after `mark`. `hash` must return the hashes they were added
+    /// with. Time is linear in the number of URLs that remain.
     pub fn take_back(&mut self, mark: Mark, hash: impl Fn(&[u8]) -> Hash) {
         if self.len == mark.len {
             return;
         }
         self.arena.truncate(mark.arena);
         self.len = mark.len;
+        // Nothing is removed from a table, so it is filled anew.
         self.table.clear();
         for place in self.arena.places() {
             let hash = hash(self.arena.get(place));
@@ -208,7 +209,7 @@ impl Shard {
         std::num::NonZeroU32::new(self.find(hash, url).ok()?.0)
     }
 
-    /// Counts a URL `more` times, if the shard holds it.
+    /// Adds `more` to the count of a URL, if the shard holds it.
     pub fn count_more(&mut self, hash: Hash, url: &[u8], more: u64) {
         if !self.table.is_empty()
             && let Ok(place) = self.find(hash, url)
@@ -217,7 +218,7 @@ impl Shard {
         }
     }
 
-    /// Takes back one count of a URL, if the shard holds it.
+    /// Subtracts 1 from the count of a URL, if the shard holds it.
     pub fn count_back(&mut self, hash: Hash, url: &[u8]) {
         if !self.table.is_empty()
             && let Ok(place) = self.find(hash, url)
@@ -226,13 +227,13 @@ impl Shard {
         }
     }
 
-    /// Says how often the URL there was added.
+    /// Sets the count of the URL at `place`.
     pub fn set_count(&mut self, place: u32, count: u64) {
         self.arena.set_count(Place(place), count);
     }
 
-    /// The bytes of memory that the shard has in use, and with it those that it may need while it
-    /// takes `more` URLs, besides their own bytes: while a table grows, the old one is still there.
+    /// Bytes of memory in use, plus the bytes of a bigger table if `more` URLs need one: while a table
+    /// grows, the old one still exists. The bytes of those URLs are not included.
     pub fn memory(&self, more: usize) -> usize {
         let slots = self.table.len() + self.table.slots_to_grow_to(self.len + more).unwrap_or(0);
         slots * size_of::<u64>() + self.arena.memory()
@@ -243,44 +244,44 @@ impl Shard {
         !self.table.is_empty() && self.find(hash, url).is_ok()
     }
 
-    /// The URL that [`Entry::new`] named.
+    /// The URL at a place that [`Entry::new`] holds.
     pub fn get(&self, place: u32) -> &[u8] {
         self.arena.get(Place(place))
     }
 
-    /// The URL there, the line feed behind it, and what comes then.
+    /// The URL at `place`, its line feed, and the bytes after it.
     #[inline]
     pub fn text(&self, place: u32) -> &[u8] {
         self.arena.text(Place(place))
     }
 
-    /// Has it fetched, for a [`get`](Self::get) that comes later.
+    /// Prefetches the URL at `place`, for a later [`get`](Self::get).
     pub fn fetch(&self, place: u32) {
         self.arena.prefetch(Place(place), USUAL);
     }
 
-    /// Has the bytes fetched that stand so far behind its start, and some behind them.
+    /// Prefetches some bytes, starting `depth` bytes after the start of the URL.
     #[inline]
     pub fn fetch_from(&self, place: u32, depth: usize) {
         self.arena.prefetch_from(Place(place), depth);
     }
 
-    /// How often the URL there was added; once, where nothing counts.
+    /// How often the URL at `place` was added; 1 if the shard does not count.
     pub fn count(&self, place: u32) -> u64 {
         self.arena.count(Place(place))
     }
 
-    /// The place of each URL, in the order of adding.
+    /// The place of each URL, in insertion order.
     pub fn places(&self) -> impl Iterator<Item = u32> + '_ {
         self.arena.places().map(|place| place.0)
     }
 
-    /// Each URL with its place, in the order of adding.
+    /// Each URL with its place, in insertion order.
     pub(super) fn urls(&self) -> Urls<'_> {
         self.arena.urls()
     }
 
-    /// The place of a URL, or the free slot where it belongs.
+    /// The place of a URL, or the free slot for it.
     #[inline]
     fn find(&self, hash: Hash, url: &[u8]) -> Result<Place, Free> {
         self.table.find(hash, |place| self.arena.holds(place, url))
@@ -320,14 +321,14 @@ mod tests {
     use super::*;
     use crate::simd::Kernel;
 
-    /// URLs of which many come more than once; an interpreter gets fewer.
+    /// URLs with many repeats. Miri gets fewer.
     fn urls(count: u32) -> Vec<Vec<u8>> {
         let count = if cfg!(miri) { count / 60 } else { count };
         let number = |i: u32| i.wrapping_mul(2_654_435_761) % (count / 3 + 1);
         (0..count).map(|i| format!("http://h/{}", number(i)).into_bytes()).collect()
     }
 
-    /// What a map says: in order of first appearance, each with its count.
+    /// The result of a map: URLs in order of first appearance, each with its count.
     fn counted(urls: &[Vec<u8>]) -> Vec<(&[u8], u64)> {
         let mut places = HashMap::new();
         let mut counted: Vec<(&[u8], u64)> = Vec::new();
@@ -341,7 +342,7 @@ mod tests {
         counted
     }
 
-    /// From a good hash to none at all.
+    /// From a good hash to a constant.
     const MASKS: [u64; 4] = [u64::MAX, 0xFF, 0xFF00_0000, 0];
 
     fn hash(url: &[u8], mask: u64) -> Hash {
@@ -469,14 +470,13 @@ mod tests {
         let scattered = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
         let url = |host: u64, path: u64| format!("http://h{host}.example/{path}").into_bytes();
         let benign: Vec<_> = (0..COUNT).map(|i| url(scattered(i), scattered(i + 7))).collect();
-        // What somebody would send who knew the key: all begin their search in one part of 64 of
-        // any table.
+        // The URLs of an attacker who knows the key: all searches start in the same 64th of any table.
         let crafted: Vec<_> = (0..)
             .map(|i| url(scattered(i), i))
             .filter(|url| theirs.hash(url).tag() >> 26 == 0)
             .take(COUNT as usize)
             .collect();
-        // What another run wrote in the order of its own table.
+        // The output of another run, in the order of its table.
         let mut in_order = benign.clone();
         in_order.sort_by_key(|url| theirs.hash(url).tag());
         let one_host: Vec<_> = (0..COUNT).map(|i| url(1, i)).collect();

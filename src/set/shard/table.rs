@@ -6,14 +6,15 @@ use crate::bytes::AllocError;
 use crate::bytes::alloc::{self};
 use crate::simd::prefetch;
 
-/// Slots of a cache line.
+/// Slots in a cache line.
 const LANES: usize = 8;
 
-/// Places by their tags, in a power of two of slots, or in none.
+/// Places by their tags, in a power-of-two number of slots, or in none.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Table {
-    /// A tag in the upper half of each and a place in the lower; 0 where it is free. Allocators put what is
-    /// large at the start of a cache line; anywhere else, searches are right, and some wait for two.
+    /// Each slot has a tag in the upper half and a place in the lower; a free slot is 0. Allocators
+    /// start large allocations at a cache line. Elsewhere searches are still right, but some wait for
+    /// two lines.
     slots: Vec<u64>,
 }
 
@@ -21,7 +22,7 @@ pub(super) struct Table {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Free(usize);
 
-/// The slots that a tag may be in, in order: round the line of the first, then round the next line from
+/// The slots that a tag may be in, in order: round the first cache line, then round the next one from
 /// the same lane on.
 #[derive(Debug, Clone, Copy)]
 struct Search {
@@ -30,7 +31,7 @@ struct Search {
 }
 
 impl Table {
-    /// Slots that hold something, at the least.
+    /// Fewest slots of a table that is not empty.
     const MIN: usize = 64;
 
     pub(super) fn is_empty(&self) -> bool {
@@ -43,7 +44,7 @@ impl Table {
         self.slots.len()
     }
 
-    /// Fetches the slots where the search for a hash begins.
+    /// Prefetches the slots where the search for a hash starts.
     #[inline]
     pub(super) fn prefetch(&self, hash: Hash) {
         prefetch(&self.slots, self.search(hash.tag()).at);
@@ -55,8 +56,8 @@ impl Table {
         self.find(hash, |_| true).ok()
     }
 
-    /// The first place with the tag of a hash that is the one sought, or the slot where that belongs. There
-    /// is a free slot, always.
+    /// The first place with the tag of a hash for which `is_sought` holds, or the free slot for it.
+    /// There is always a free slot.
     #[inline]
     pub(super) fn find(
         &self,
@@ -77,7 +78,7 @@ impl Table {
         }
     }
 
-    /// Puts a place where a search for it ends, whatever other places have its tag.
+    /// Adds a place without looking for an equal one.
     pub(super) fn add(&mut self, hash: Hash, place: Place) {
         self.fill(self.free(hash.tag()), hash, place);
     }
@@ -92,18 +93,20 @@ impl Table {
         self.slots.fill(0);
     }
 
-    /// Slots that `len` places ask for at a load of at most three quarters, where there are fewer.
+    /// The number of slots to grow to if `len` places would fill more than three quarters.
     #[inline]
     pub(super) fn slots_to_grow_to(&self, len: usize) -> Option<usize> {
         let wanted = len.div_ceil(3) * 4;
         (wanted > self.len()).then(|| wanted.next_power_of_two().max(Self::MIN))
     }
 
-    /// Grows to a power of two of slots, of at most 2^32.
+    /// Grows to `slots`, a power of two of at most 2^32.
     #[cold]
     pub(super) fn grow(&mut self, slots: usize) -> Result<(), AllocError> {
         let mut bigger = Self::default();
         alloc::try_reserve_exact(&mut bigger.slots, slots)?;
+        // In the order of slots: the new position depends on the upper bits of the tag, so both tables
+        // are walked from front to back.
         bigger.slots.resize(slots, 0);
         for slot in self.slots.iter().filter(|slot| **slot != 0) {
             let free = bigger.free((slot >> 32) as u32);
@@ -113,7 +116,7 @@ impl Table {
         Ok(())
     }
 
-    /// For each place, how many slots are looked at to find it.
+    /// For each place, the number of slots that a search for it reads.
     #[cfg(test)]
     pub(super) fn probes(&self) -> impl Iterator<Item = usize> + '_ {
         (0..).zip(&self.slots).filter(|(_, slot)| **slot != 0).map(|(at, slot)| {
@@ -138,7 +141,7 @@ impl Table {
 
     #[inline]
     fn search(&self, tag: u32) -> Search {
-        // There are 64 slots at least and 2^32 at most.
+        // There are at least 64 slots and at most 2^32.
         let at = ((u64::from(tag) * self.len() as u64) >> 32) as usize;
         Search { at, first_lane: at % LANES }
     }
@@ -157,7 +160,7 @@ impl Search {
 mod tests {
     use super::*;
 
-    /// Eight tags that begin in one lane each of the second line, of a table of 64 slots.
+    /// Eight tags, one for each lane of the second line of a table with 64 slots.
     fn tag(lane: u64) -> Hash {
         Hash::chosen((LANES as u64 + lane) << 26)
     }
@@ -170,7 +173,7 @@ mod tests {
             let hash = tag(lane);
             for number in 1..=64 {
                 let free = table.find(hash, |_| false).unwrap_err();
-                // Round the second line from the lane on, then round the third, and so on round the table.
+                // Round the second line from the lane on, then round the third, and so on.
                 let turn = number as usize - 1;
                 let line = (1 + turn / LANES) % (64 / LANES);
                 let expected = line * LANES + (lane as usize + turn) % LANES;
