@@ -1,9 +1,9 @@
-//! How many cases the tests of the modules draw, and a line for tests that cannot run here.
+//! The number of random cases in tests, and a report for tests that cannot run here.
 
 use std::io::{self, Write};
 
-/// `most`, and fewer on other processors than x86-64, which are emulated as a rule, and in an interpreter;
-/// never more than ten times what `UNIQURL_CASES` says, which is 2,000 unless it is set.
+/// The number of cases: `most`, but fewer on processors other than x86-64, which are usually emulated,
+/// and under Miri. Never more than ten times `UNIQURL_CASES`, which defaults to 2,000.
 #[allow(dead_code, reason = "not every crate that includes this file draws cases")]
 pub(crate) fn cases(most: usize) -> usize {
     if cfg!(miri) {
@@ -14,8 +14,8 @@ pub(crate) fn cases(most: usize) -> usize {
     most.min(asked * 10)
 }
 
-/// A line past the test harness, which would swallow what a test that passes prints, and at once, so that
-/// tests in other threads do not write into it.
+/// Reports a skipped test, bypassing the test harness, which hides the output of passing tests. It is a
+/// single write, so that other threads cannot interleave with it.
 #[allow(dead_code, reason = "some processors and systems leave nothing out")]
 pub(crate) fn not_tried(why: &str) {
     let _ = io::stderr().write_all(format!("\nNOT TRIED: {why}\n").as_bytes());

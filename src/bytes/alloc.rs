@@ -1,10 +1,10 @@
-//! Memory that may not be there: what grows with the input asks here before it grows, so that a
-//! machine without memory ends a run with a message, not with an abort.
+//! Fallible allocation: buffers sized by input reserve through here, so that running out of memory ends
+//! a run with a message, not with an abort.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// There is no memory for it. What was there before is still there.
+/// The allocation failed. The contents from before remain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AllocError;
 
@@ -14,19 +14,19 @@ impl From<AllocError> for std::io::Error {
     }
 }
 
-/// Makes room for `more` elements, and for as many again as there are where it has to grow.
+/// Reserves space for `more` elements. The capacity at least doubles if it has to grow.
 #[inline]
 pub fn try_reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<(), AllocError> {
     if vec.capacity() - vec.len() >= more { Ok(()) } else { ask(|| vec.try_reserve(more)) }
 }
 
-/// Makes room for `more` elements and no others.
+/// Reserves space for exactly `more` elements.
 #[inline]
 pub fn try_reserve_exact<T>(vec: &mut Vec<T>, more: usize) -> Result<(), AllocError> {
     if vec.capacity() - vec.len() >= more { Ok(()) } else { ask(|| vec.try_reserve_exact(more)) }
 }
 
-/// The same as [`try_reserve`] for a map.
+/// As [`try_reserve`], for a map.
 #[inline]
 pub fn try_reserve_in_map<K: Eq + Hash, V>(
     map: &mut HashMap<K, V>,
@@ -45,30 +45,30 @@ fn ask<E>(grow: impl FnOnce() -> Result<(), E>) -> Result<(), AllocError> {
     grow().map_err(|_| AllocError)
 }
 
-/// Memory that runs out where a test says so.
+/// Makes allocations fail where a test plans it.
 #[cfg(any(test, feature = "test-hooks"))]
 pub mod failing {
     use std::cell::RefCell;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    /// How often memory was asked for, and at which time there is none. Shared by all threads of a
-    /// run, and by no other run.
+    /// Counts allocations and decides which one fails. All threads of a run share one plan, and runs do
+    /// not share plans.
     #[derive(Debug, Default)]
     pub struct Plan {
         asked: AtomicU64,
         fails: Option<u64>,
-        /// Whether there is none from then on either.
+        /// True if all later allocations fail too.
         stays: bool,
     }
 
     impl Plan {
-        /// There is none at the `k`-th time, counted from 0, and where it `stays` never again.
+        /// Fails the `k`-th allocation, counted from 0; if `stays`, all later ones too.
         pub fn at(k: u64, stays: bool) -> Arc<Self> {
             Arc::new(Self { fails: Some(k), stays, ..Self::default() })
         }
 
-        /// Whether an allocation has failed.
+        /// True if an allocation has failed.
         pub fn has_failed(&self) -> bool {
             self.fails.is_some_and(|k| self.asked.load(Ordering::SeqCst) > k)
         }
@@ -87,12 +87,12 @@ pub mod failing {
         })
     }
 
-    /// The plan of this thread, for those that it starts.
+    /// The plan of this thread, to hand to threads that it starts.
     pub fn plan() -> Option<Arc<Plan>> {
         PLAN.with_borrow(Clone::clone)
     }
 
-    /// Makes this thread follow a plan.
+    /// Sets the plan of this thread.
     pub fn follow(plan: Option<Arc<Plan>>) {
         PLAN.with_borrow_mut(|this| *this = plan);
     }

@@ -1,8 +1,8 @@
-//! Bytes as a programmer reads them: what [`Debug`](std::fmt::Debug) prints of a URL is text, not numbers.
+//! Prints URLs as text, not as numbers, in [`Debug`](std::fmt::Debug) output.
 
 use std::fmt;
 
-/// Shows bytes as a literal: `b"http://h/\xff"`.
+/// Prints bytes as a literal: `b"http://h/\xff"`.
 pub struct DebugBytes<'a>(pub(crate) &'a [u8]);
 
 impl fmt::Debug for DebugBytes<'_> {

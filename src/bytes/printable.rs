@@ -1,24 +1,24 @@
-//! Untrusted bytes on a terminal: URLs, log lines and file names come from strangers and may hold
-//! escape sequences, line feeds and secrets.
+//! Prints untrusted bytes on a terminal. URLs, log lines and file names come from strangers and may
+//! hold escape sequences, line feeds and secrets.
 //!
-//! In: any bytes. Out: bytes 0x20-0x7E only. A backslash is escaped too, so that what is printed
-//! says without doubt what was there.
+//! In: any bytes. Out: bytes 0x20-0x7E only. A backslash is escaped too, so the output shows the input
+//! without ambiguity.
 
 use std::fmt::{self, Write};
 use std::path::Path;
 
-/// Longest text of an excerpt in bytes, the ellipsis included.
+/// Longest text of an excerpt in bytes, including the ellipsis.
 const LIMIT: usize = 200;
 const ELLIPSIS: &str = "...";
-/// What stands in place of what is hidden.
+/// Replaces hidden text.
 pub const HIDDEN: &str = "***";
 
-/// All of the bytes, made printable. For names, which are useless when they are cut.
+/// Prints all of the bytes. For names, which are useless when cut.
 #[derive(Debug, Clone, Copy)]
 pub struct Printable<'a>(pub &'a [u8]);
 
 impl<'a> Printable<'a> {
-    /// A path as it is shown in messages.
+    /// A path as messages show it.
     pub fn path(path: &'a Path) -> Self {
         Self(path.as_os_str().as_encoded_bytes())
     }
@@ -30,7 +30,7 @@ impl fmt::Display for Printable<'_> {
     }
 }
 
-/// The start of the bytes, made printable: at most 200 bytes of text. For what was read.
+/// Prints the start of the bytes, at most 200 bytes of text. For input.
 #[derive(Debug, Clone, Copy)]
 pub struct Excerpt<'a>(pub &'a [u8]);
 
@@ -40,9 +40,9 @@ impl fmt::Display for Excerpt<'_> {
     }
 }
 
-/// The start of a URL, made printable, without its userinfo, query and fragment: `***` stands where
-/// they were. What comes before is shown only where it cannot be userinfo under any reading of a
-/// broken URL, so of garbage with an `@` in it less is shown than could be.
+/// Prints the start of a URL without its userinfo, query and fragment, which `***` replaces. Text
+/// before them is shown only if it cannot be userinfo under any reading of a broken URL. Malformed text
+/// with an `@` may therefore hide more than necessary.
 ///
 /// ```
 /// use uniqurl::bytes::UrlExcerpt;
@@ -56,7 +56,7 @@ pub struct UrlExcerpt<'a>(pub &'a [u8]);
 impl fmt::Display for UrlExcerpt<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let url = self.0;
-        // The delimiter itself stays: it tells that there was a query.
+        // The delimiter itself stays: it shows that the URL had a query.
         let shown_end = url.iter().position(|b| b"?#".contains(b)).map_or(url.len(), |at| at + 1);
         let (shown, after) = url.split_at(shown_end);
         let after = if after.is_empty() { "" } else { HIDDEN };
@@ -70,12 +70,12 @@ impl fmt::Display for UrlExcerpt<'_> {
     }
 }
 
-/// The range of `shown`, which holds neither query nor fragment, that may be userinfo.
+/// The range that may be userinfo in `shown`, which has neither query nor fragment.
 pub(super) fn secret(shown: &[u8]) -> Option<std::ops::Range<usize>> {
     let head = authority_start(shown);
     let last_at = last_at(shown);
     let path = match head {
-        // Only the slash ends the authority: to RFC 3986 a backslash is one more byte of it.
+        // Only a slash ends the authority: to RFC 3986 a backslash is an ordinary byte of it.
         Some(head) => {
             let length =
                 shown[head..].iter().position(|&b| b == b'/').unwrap_or(shown.len() - head);
@@ -88,12 +88,12 @@ pub(super) fn secret(shown: &[u8]) -> Option<std::ops::Range<usize>> {
         // `user:secret@host`, `mailto:`, garbage.
         None => return last_at.map(|at| 0..at),
     };
-    // `/@name` is an ordinary path; `/http://user:secret@host/` is one that holds a URL.
+    // `/@name` is an ordinary path; `/http://user:secret@host/` is a path that holds a URL.
     let at = last_at.filter(|&at| at >= path)?;
     shown[path..at].contains(&b':').then_some(path..at)
 }
 
-/// Where the authority starts, if the bytes start like `scheme://` or `//`, slanted either way.
+/// Where the authority starts, if the bytes start like `scheme://` or `//`, with either kind of slash.
 fn authority_start(shown: &[u8]) -> Option<usize> {
     let is_slash = |b: &u8| matches!(b, b'/' | b'\\');
     let scheme = shown
@@ -105,12 +105,12 @@ fn authority_start(shown: &[u8]) -> Option<usize> {
     (slashes >= 2).then_some(scheme + slashes)
 }
 
-/// Where the last `@` or `%40` stands.
+/// The offset of the last `@` or `%40`.
 pub(super) fn last_at(bytes: &[u8]) -> Option<usize> {
     (0..bytes.len()).rev().find(|&i| bytes[i] == b'@' || bytes[i..].starts_with(b"%40"))
 }
 
-/// Whether an authority is a host with at most a port: no `@`, and after a colon digits only.
+/// True if an authority is a host with at most a port: no `@`, and only digits after a colon.
 fn is_plain_host(authority: &[u8]) -> bool {
     let after_address = match authority.iter().position(|&b| b == b']') {
         Some(end) if authority[0] == b'[' => &authority[end..],
@@ -123,10 +123,10 @@ fn is_plain_host(authority: &[u8]) -> bool {
     last_at(authority).is_none() && port.iter().all(u8::is_ascii_digit)
 }
 
-/// Writes the parts one after the other, [`LIMIT`] bytes of text at most.
+/// Writes the parts one after the other, at most [`LIMIT`] bytes of text.
 fn cut(parts: &[&[u8]], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut text = String::with_capacity(LIMIT + 4);
-    // Length of the text up to which an ellipsis still fits behind it.
+    // Longest length of the text after which an ellipsis still fits.
     let mut room = 0;
     for &byte in parts.iter().copied().flatten() {
         write_byte(byte, &mut text)?;
@@ -149,7 +149,7 @@ fn write_byte(byte: u8, to: &mut impl Write) -> fmt::Result {
     }
 }
 
-/// Whether a byte is printed as it is.
+/// True if a byte is printed literally.
 pub fn stands_for_itself(byte: u8) -> bool {
     matches!(byte, 0x20..=0x7E) && byte != b'\\'
 }
@@ -238,7 +238,8 @@ mod tests {
 
     #[test]
     fn no_mix_of_delimiters_lets_userinfo_through() {
-        // Every string of up to five of these pieces before `SECRET@host` behind an authority's start.
+        // Every string of up to five of these pieces before `SECRET@host`, after the start of an
+        // authority.
         let pieces = ["u", ":", "/", "\\", "@", "%40", "[", "]", "\n"];
         for length in 0..5u32 {
             for mut n in 0..pieces.len().pow(length) {
@@ -247,7 +248,7 @@ mod tests {
                     middle.push_str(pieces[n % pieces.len()]);
                     n /= pieces.len();
                 }
-                // The slash ends the authority: what follows is a path, however it looks.
+                // The slash ends the authority: the rest is a path, whatever it looks like.
                 if !middle.contains('/') {
                     let url = format!("http://{middle}SECRET@h/");
                     let shown = UrlExcerpt(url.as_bytes()).to_string();

@@ -1,17 +1,17 @@
-//! Bytes that were read, without what may be secret in them, for those who hand them on.
+//! Masks secrets in input bytes before they are passed on.
 //!
-//! In: a URL, or its query, or a whole record where no URL was found in it. Out: the same with `***` in
-//! place of the userinfo, the values of the query and the fragment. The names of parameters stay. Of a
-//! record in which nobody knows where a URL begins, what stays is what stands before all of them.
+//! In: a URL, a query, or a whole record in which no URL was found. Out: the same, with `***` in place
+//! of the userinfo, the values of the query and the fragment. Parameter names stay. If nobody knows
+//! where a URL begins in a record, only the text before all possible secrets stays.
 
 use super::printable::{HIDDEN, last_at, secret};
 
-/// Whether secrets are left out of what is told of records.
+/// Whether reports about records show their secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Secrets {
-    /// Records are told as they came.
+    /// Records are shown unchanged.
     Shown,
-    /// `***` stands where userinfo, the values of queries and fragments were.
+    /// `***` replaces userinfo, the values of queries, and fragments.
     Masked,
 }
 
@@ -53,21 +53,21 @@ pub fn redact(text: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a query that stands by itself, with its `?` or without, its secrets masked.
+/// Appends a query, with or without its `?`, with its secrets masked.
 pub fn redact_query(text: &[u8], out: &mut Vec<u8>) {
     let (mark, query) = text.split_at(usize::from(text.starts_with(b"?")));
     out.extend_from_slice(mark);
-    // What would be a fragment in a URL is hidden with the value, or the name, before it.
+    // A `#` would start a fragment in a URL. Here it is hidden with the value, or the name, before it.
     pairs(query, out);
 }
 
-/// Appends the pairs of a query, without their values.
+/// Appends the pairs of a query without their values.
 fn pairs(query: &[u8], out: &mut Vec<u8>) {
     for (i, pair) in query.split(|byte| *byte == b'&').enumerate() {
         if i > 0 {
             out.push(b'&');
         }
-        // What has no name may be the secret itself, and so may what looks like none.
+        // A part without a name may be the secret itself, and so may a part with an unlikely name.
         if let Some(equals) = pair.iter().position(|byte| *byte == b'=')
             && pair[..equals].iter().all(|byte| may_be_named(*byte))
         {
@@ -79,14 +79,14 @@ fn pairs(query: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Whether the name of a parameter may hold a byte, as far as one can tell.
+/// True if a byte is plausible in the name of a parameter.
 fn may_be_named(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte >= 0x80 || b"-._~%[]$:!*'()+,".contains(&byte)
 }
 
-/// Appends a record in which no URL was found, without what may be secret in it: `***` stands behind the
-/// first of `?`, `#`, `=` and `//`, one that a log has escaped among them, and before the last `@` up to
-/// there. What one can tell of the record by is at its start.
+/// Appends a record in which no URL was found, with possible secrets masked. `***` replaces the text
+/// after the first of `?`, `#`, `=` and `//` (including forms that a log escapes), and the text before
+/// the last `@` up to there. The start of a record usually identifies it.
 pub fn redact_record(record: &[u8], out: &mut Vec<u8>) {
     let mut shown = 0..record.len();
     let mut is_behind_slash = false;
@@ -104,7 +104,7 @@ pub fn redact_record(record: &[u8], out: &mut Vec<u8>) {
         }
         is_behind_slash = byte == b'/';
     }
-    // Userinfo may hold any of them.
+    // Userinfo may hold any of these bytes.
     let is_end = |byte: &u8| *byte <= b' ' || *byte == b'"';
     let start = record[..shown.end].iter().rposition(is_end).map_or(0, |blank| blank + 1);
     let (before, behind) = (&record[start..shown.end], &record[shown.end..]);
@@ -124,7 +124,7 @@ pub fn redact_record(record: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The byte that a record begins with once a log's escaping is undone, and how long it is there.
+/// The first byte of the record after undoing the escapes of logs, and its length in the record.
 fn meant(record: &[u8]) -> Option<(u8, usize)> {
     let hex = |digits: &[u8]| {
         let digit = |at: usize| char::from(digits[at]).to_digit(16);
@@ -160,7 +160,7 @@ mod tests {
                 r#"1.2.3.4 - - [x] "GET /a?k=SECRET HTTP/1.1" 200 "http://r/?SECRET""#,
                 r#"1.2.3.4 - - [x] "GET /a?k=***"#,
             ),
-            // A name that holds what none does is a part of something else.
+            // A name with a byte that no name holds is part of something else.
             (r#""GET a?SECRET HTTP/1.1" 200 "http://r/?x=1""#, r#""GET a?***"#),
             (
                 "/?SECRET;a=1&SECRET/a=1&a%5B0%5D[b]=c&\u{E4}.$=1",

@@ -1,20 +1,20 @@
-//! Why a URL was rejected: codes, sets of codes, and the offset of the first fault.
+//! Reasons to reject a URL: codes, sets of codes, and the offset of the first fault.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::UnknownName;
 
-/// Why a URL has no canonical form, and where the trouble starts.
+/// Why a URL has no canonical form, and where the fault starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Reject {
-    /// The reason: of several, the one whose trouble starts first.
+    /// The reason. If there are several, the one whose fault starts first.
     pub code: RejectReason,
-    /// Byte offset in the URL as it was given, before anything was trimmed from it.
+    /// Byte offset in the original URL, before anything was trimmed.
     pub at: usize,
-    /// All reasons, [`code`](Self::code) among them. The ladder gives one; `servlet` and `sanitize`
-    /// give all that apply.
+    /// All reasons, including [`code`](Self::code). The profiles of the ladder give one; `servlet` and
+    /// `sanitize` give all that apply.
     pub codes: RejectReasons,
 }
 
@@ -24,7 +24,7 @@ impl Reject {
         Self { code, at, codes: RejectReasons::of(&[code]) }
     }
 
-    /// The same with its position as `place` makes it of the one it has.
+    /// The same rejection, with its offset mapped by `place`.
     pub fn moved(self, place: impl FnOnce(usize) -> usize) -> Self {
         Self { at: place(self.at), ..self }
     }
@@ -78,12 +78,12 @@ impl RejectReasons {
         Self(bits)
     }
 
-    /// Whether the code is in the set.
+    /// True if the set contains the code.
     pub const fn contains(self, code: RejectReason) -> bool {
         self.0 >> code as u8 & 1 == 1
     }
 
-    /// Whether the set holds no code.
+    /// True if the set holds no code.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -124,7 +124,7 @@ impl fmt::Debug for RejectReasons {
     }
 }
 
-/// The troubles of one URL, as they are found: all their codes, and which is the first.
+/// Collects the faults of one URL: all their codes, and the first fault.
 #[derive(Debug, Clone, Copy)]
 pub struct Troubles {
     allowed: RejectReasons,
@@ -132,19 +132,19 @@ pub struct Troubles {
 }
 
 impl Troubles {
-    /// None so far; those with an allowed code are no troubles.
+    /// No faults so far. Faults with an allowed code are ignored.
     pub fn new(allowed: RejectReasons) -> Self {
         Self { allowed, reject: None }
     }
 
-    /// Adds one, in any order. At the same place the code that is listed first counts as the first.
+    /// Adds a fault; the order of calls does not matter. At equal offsets the code listed first wins.
     pub fn add(&mut self, code: RejectReason, at: usize) {
         if !self.allowed.contains(code) {
             self.join(Reject::new(code, at));
         }
     }
 
-    /// Adds what something else rejects, allowed or not.
+    /// Adds a rejection, even if its code is allowed.
     pub fn join(&mut self, reject: Reject) {
         self.reject = Some(match self.reject {
             None => reject,
@@ -156,14 +156,14 @@ impl Troubles {
         });
     }
 
-    /// Adds what `result` rejects.
+    /// Adds the rejection of `result`, if it has one.
     pub fn join_result(&mut self, result: Result<(), Reject>) {
         if let Err(reject) = result {
             self.join(reject);
         }
     }
 
-    /// The first trouble with the reasons of all, or nothing.
+    /// The first fault with the codes of all, or `Ok`.
     pub fn result(self) -> Result<(), Reject> {
         self.reject.map_or(Ok(()), Err)
     }
@@ -200,7 +200,7 @@ macro_rules! codes {
                 RejectReason::ALL.iter().copied().find(|code| code.name() == name)
             }
 
-            /// The code in a few words for a person.
+            /// A short description of the code for people.
             pub const fn sentence(self) -> &'static str {
                 match self { $(RejectReason::$variant => $sentence),* }
             }
@@ -208,14 +208,14 @@ macro_rules! codes {
     };
 }
 
-/// The name.
+/// Prints the name.
 impl fmt::Display for RejectReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-/// By its name.
+/// Parses the name.
 impl FromStr for RejectReason {
     type Err = UnknownName;
 

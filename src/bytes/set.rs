@@ -36,12 +36,12 @@ impl AsciiSet {
         byte < 0x80 && self.0 >> byte & 1 == 1
     }
 
-    /// How many bytes are in it.
+    /// Number of bytes in the set.
     pub(crate) const fn len(self) -> usize {
         self.0.count_ones() as usize
     }
 
-    /// Its bytes in order; `N` is [`AsciiSet::len`].
+    /// The bytes of the set in order; `N` is [`AsciiSet::len`].
     pub(crate) const fn members<const N: usize>(self) -> [u8; N] {
         assert!(N == self.len());
         let mut members = [0; N];
@@ -56,15 +56,15 @@ impl AsciiSet {
         members
     }
 
-    /// Whether every byte of `self` is in `other`.
+    /// True if every byte of `self` is in `other`.
     pub(crate) const fn is_subset(self, other: Self) -> bool {
         self.0 & !other.0 == 0
     }
 
     /// Rows for a byte shuffle: bit `h` of row `l` says whether the byte `h << 4 | l` is in the set.
     ///
-    /// A kernel looks up the row by a byte's low nibble and tests the bit of its high nibble; 16 rows
-    /// of 8 bits are 128 members, all of ASCII.
+    /// A kernel selects the row by a byte's low nibble and tests the bit of its high nibble; 16 rows of
+    /// 8 bits are 128 members, all of ASCII.
     pub(crate) const fn nibble_rows(self) -> [u8; 16] {
         let mut rows = [0; 16];
         let mut byte = 0;
@@ -78,8 +78,8 @@ impl AsciiSet {
     }
 }
 
-/// A set of bytes as the vector code looks it up: by the rows of all others. A complement that is taken
-/// of the mask instead makes compilers take vectors apart, bit by bit.
+/// A set of bytes in the form for vector code: the rows of its complement. If code complements the mask
+/// instead, compilers split vectors bit by bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NibbleTable {
     /// See [`AsciiSet::nibble_rows`].
@@ -87,12 +87,12 @@ pub struct NibbleTable {
 }
 
 impl NibbleTable {
-    /// These bytes.
+    /// The table of this set.
     pub(crate) const fn new(set: AsciiSet) -> Self {
         Self { others: AsciiSet::range(0, 0x7F).without(set).nibble_rows() }
     }
 
-    /// Whether the vector code finds `byte`: it is in the set, or 0x80 or above.
+    /// True if the vector code finds `byte`: it is in the set, or 0x80 or above.
     pub(crate) fn contains(&self, byte: u8) -> bool {
         byte >= 0x80 || self.others[usize::from(byte & 15)] >> (byte >> 4) & 1 == 0
     }
@@ -110,7 +110,8 @@ pub(crate) const UNRESERVED: AsciiSet = ALPHA.or(DIGIT).or(AsciiSet::of(b"-._~")
 pub(crate) const GEN_DELIMS: AsciiSet = AsciiSet::of(b":/?#[]@");
 /// `sub-delims  = "!" / "$" / "&" / "'" / "(" / ")" / "*" / "+" / "," / ";" / "="` (section 2.2).
 pub(crate) const SUB_DELIMS: AsciiSet = AsciiSet::of(b"!$&'()*+,;=");
-/// What follows the first letter of a `scheme`: `ALPHA / DIGIT / "+" / "-" / "."` (section 3.1).
+/// The characters after the first letter of a `scheme`: `ALPHA / DIGIT / "+" / "-" / "."` (section
+/// 3.1).
 pub(crate) const SCHEME: AsciiSet = ALPHA.or(DIGIT).or(AsciiSet::of(b"+-."));
 /// The single characters of `reg-name = *( unreserved / pct-encoded / sub-delims )` (section 3.2.2).
 pub(crate) const REG_NAME: AsciiSet = UNRESERVED.or(SUB_DELIMS);
@@ -123,9 +124,9 @@ pub(crate) const PATH: AsciiSet = PCHAR.or(AsciiSet::of(b"/"));
 /// `query = *( pchar / "/" / "?" )`, and `fragment` alike (sections 3.4 and 3.5).
 pub(crate) const QUERY: AsciiSet = PATH.or(AsciiSet::of(b"?"));
 
-/// A host that is its own normal form byte by byte: no capital letter, no triplet, no literal.
+/// The bytes of a host that is in normal form byte by byte: no capital letter, no triplet, no literal.
 pub(crate) const CLEAN_HOST: AsciiSet = REG_NAME.without(UPPER);
-/// What may follow a clean host without a closer look; a `%` is looked at by itself.
+/// The bytes that may follow a clean host without a separate check; each `%` is checked separately.
 pub(crate) const CLEAN_TAIL: AsciiSet = QUERY;
 
 // A kernel checks the whole URL against CLEAN_TAIL, the scheme's `://` and the host included.

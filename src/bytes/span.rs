@@ -13,19 +13,19 @@ pub struct Span {
 }
 
 impl Span {
-    /// None past 4 GiB.
+    /// `None` past 4 GiB, which data read [in parts](Records::limit) never reaches.
     #[inline]
     pub fn checked(range: Range<usize>) -> Option<Self> {
         Some(Self { start: u32::try_from(range.start).ok()?, end: u32::try_from(range.end).ok()? })
     }
 
-    /// The bytes of the span in `bytes`, which is the buffer the span was made for.
+    /// The bytes of the span in `bytes`, the buffer it was made for.
     #[inline]
     pub fn of(self, bytes: &[u8]) -> &[u8] {
         &bytes[self.range()]
     }
 
-    /// Where the span is in its buffer.
+    /// The range of the span in its buffer.
     #[inline]
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
@@ -37,7 +37,7 @@ impl Span {
         (self.end - self.start) as usize
     }
 
-    /// Whether the span holds no byte.
+    /// True if the span holds no byte.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.start == self.end

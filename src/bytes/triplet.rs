@@ -6,12 +6,12 @@ use super::set::UNRESERVED;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Triplet {
     pub(crate) value: u8,
-    /// Both digits are in upper case.
+    /// True if both digits are in upper case.
     pub(crate) upper: bool,
 }
 
 impl Triplet {
-    /// The triplet at the start of `bytes`, which starts with `%`.
+    /// Reads the triplet at the start of `bytes`, which starts with `%`.
     #[inline]
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let &[_, high, low, ..] = bytes else {
@@ -24,20 +24,20 @@ impl Triplet {
         Some(Self { value: (high & 15) << 4 | low & 15, upper: (high | low) & 16 == 0 })
     }
 
-    /// Whether a normalizer leaves the triplet as it is: section 6.2.2.
+    /// True if normalization keeps the triplet: section 6.2.2.
     #[inline]
     pub(crate) fn is_canonical(self) -> bool {
         self.upper && !is_unreserved(self.value)
     }
 
-    /// Whether `bytes`, which start with `%`, start with a triplet that a normalizer leaves as it is.
+    /// True if `bytes`, which start with `%`, start with a triplet that normalization keeps.
     #[inline]
     pub(crate) fn is_canonical_at_start(bytes: &[u8]) -> bool {
         Self::read(bytes).is_some_and(Self::is_canonical)
     }
 }
 
-/// `byte` as a triplet, its digits in upper case (section 6.2.2.1).
+/// Writes `byte` as a triplet with digits in upper case (section 6.2.2.1).
 #[inline]
 pub(crate) fn triplet_of(byte: u8) -> [u8; 3] {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
@@ -50,13 +50,13 @@ pub(crate) fn push_triplet(byte: u8, out: &mut Vec<u8>) {
     out.extend_from_slice(&triplet_of(byte));
 }
 
-/// Whether `byte` means the same encoded and not.
+/// True if `byte` means the same encoded and literally.
 #[inline]
 pub(crate) fn is_unreserved(byte: u8) -> bool {
     IS_UNRESERVED[byte as usize]
 }
 
-/// The value of each hexadecimal digit; 16 for lower case added, so that `A` and `a` differ; 255 for
+/// The value of each hexadecimal digit, plus 16 for lower case, so that `A` and `a` differ; 255 for
 /// every other byte.
 const HEX: [u8; 256] = {
     let mut hex = [255; 256];
@@ -71,7 +71,7 @@ const HEX: [u8; 256] = {
     hex
 };
 
-/// For each byte, whether it means the same encoded and not (section 2.3).
+/// For each byte, whether it means the same encoded and literally (section 2.3).
 const IS_UNRESERVED: [bool; 256] = {
     let mut unreserved = [false; 256];
     let mut byte = 0;

@@ -1,10 +1,10 @@
-//! What is chosen by its name: a profile, a key, a kind of record.
+//! The error for an unknown name of a profile, a key, or a kind of record.
 //!
-//! In comes a text that no name is; out goes an error that says which names there are.
+//! In: a text that is not a name. Out: an error that lists the names.
 
 use std::fmt;
 
-/// A text that is the name of nothing of its kind.
+/// A text that is not a name of its kind.
 ///
 /// ```
 /// use uniqurl::{Key, UnknownName, Profile};
@@ -26,7 +26,7 @@ pub struct UnknownName {
 }
 
 impl UnknownName {
-    /// `kind` is the word for what `all` are, which show their names.
+    /// `kind` is the noun for the members of `all`, whose `Display` gives their names.
     pub fn new(
         name: &str,
         kind: &'static str,
@@ -36,12 +36,12 @@ impl UnknownName {
         Self { name: name.to_owned(), kind, names }
     }
 
-    /// The text.
+    /// The text that was given.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The names that there are.
+    /// The valid names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }

@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-/// Bytes of the digest that are kept. Among 2^32 URLs, two share them with probability 2^-65.
+/// Bytes of the digest that are kept. Among 2^32 URLs, two collide with probability 2^-65.
 const BYTES: usize = 16;
 
 pub(super) fn append(url: &[u8], out: &mut Vec<u8>) {
@@ -17,7 +17,7 @@ pub(super) fn append(url: &[u8], out: &mut Vec<u8>) {
 mod tests {
     #[test]
     fn it_is_the_start_of_the_digests_of_fips_180() {
-        // FIPS 180-4's examples, as NIST publishes them.
+        // The examples of FIPS 180-4, as published by NIST.
         for (bytes, expected) in [
             (&b"abc"[..], "ba7816bf8f01cfea414140de5dae2223"),
             (b"", "e3b0c44298fc1c149afbf4c8996fb924"),

@@ -1,17 +1,17 @@
-//! The parts of a URL that names a host, as the keys arrange them.
+//! Splits a URL with a host into the parts that keys arrange.
 
 use std::net::Ipv4Addr;
 
 use crate::bytes::set;
 use crate::normalize::{Authority, Parts};
 
-/// A URL that names a host, taken apart. Nothing is left out: the pieces and their delimiters are
-/// the URL.
+/// The parts of a URL that names a host. Nothing is left out: the parts and their delimiters make the
+/// URL.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Located<'a> {
     pub(super) scheme: &'a [u8],
     pub(super) userinfo: Option<&'a [u8]>,
-    /// Not empty; it holds none of `/?#@`, and a colon between brackets only.
+    /// Not empty. It holds none of `/?#@`, and a colon only between brackets.
     pub host: &'a [u8],
     pub(super) port: Option<&'a [u8]>,
     /// Path, query and fragment, with their delimiters.
@@ -19,7 +19,7 @@ pub struct Located<'a> {
 }
 
 impl<'a> Located<'a> {
-    /// None where no host is named: `mailto:`, `file:///`, a request target, no URL at all.
+    /// `None` if the URL names no host: `mailto:`, `file:///`, a request target, or no URL at all.
     pub fn split(url: &'a [u8]) -> Option<Self> {
         let parts = Parts::split(url);
         let scheme = parts.scheme.filter(|name| is_scheme(name))?;
@@ -29,12 +29,12 @@ impl<'a> Located<'a> {
         (!host.is_empty()).then_some(Self { scheme, userinfo, host, port, rest })
     }
 
-    /// Whether the host is a name, whose labels run from the particular to the general.
+    /// True if the host is a name, whose labels run from the particular to the general.
     pub(super) fn is_name(&self) -> bool {
         !is_literal(self.host)
     }
 
-    /// Whether the host is an IPv4 address of four decimal numbers.
+    /// True if the host is an IPv4 address of four decimal numbers.
     pub(super) fn is_ipv4(&self) -> bool {
         std::str::from_utf8(self.host).is_ok_and(|host| host.parse::<Ipv4Addr>().is_ok())
     }
@@ -50,8 +50,8 @@ fn is_literal(host: &[u8]) -> bool {
     host.first() == Some(&b'[') && host.last() == Some(&b']')
 }
 
-/// Host, and port if there is a colon for it. `string` lets everything through, so that brackets may
-/// be broken here: then they are no brackets.
+/// Splits host and port; the port is `None` without a colon. `string` accepts anything, so brackets may
+/// be unbalanced here. Then they are ordinary bytes.
 pub fn split_port(host_port: &[u8]) -> (&[u8], Option<&[u8]>) {
     if host_port.first() == Some(&b'[')
         && let Some(close) = host_port.iter().position(|byte| *byte == b']')

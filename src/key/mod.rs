@@ -1,8 +1,8 @@
-//! What a URL is known by: its canonical bytes, or a key made from them.
+//! Keys: the canonical bytes of a URL, or a form made from them.
 //!
-//! In: canonical bytes. Out: key bytes, appended to a buffer. A key groups and orders URLs as
-//! somebody's index does, or makes them short. `docs/keys.md` says what each does with ports, IP
-//! addresses, credentials and URLs without a host; equal URLs have equal keys under each.
+//! In: canonical bytes. Out: key bytes, appended to a buffer. A key groups and orders URLs as some
+//! index does, or shortens them. `docs/keys.md` describes how each key treats ports, IP addresses,
+//! credentials and URLs without a host. Equal URLs have equal keys of each kind.
 
 mod host;
 mod surt;
@@ -17,7 +17,7 @@ use crate::normalize::Canonical;
 
 pub use host::{Located, split_port};
 
-/// What is unique, counted, sorted and written.
+/// The form of a URL by which records are deduplicated, counted, sorted and written.
 ///
 /// ```
 /// use uniqurl::{Key, Normalizer, Profile};
@@ -38,17 +38,17 @@ pub use host::{Located, split_port};
 /// # Ok::<(), uniqurl::Reject>(())
 /// ```
 ///
-/// Not for what is fetched later: [`Key::Surt`] and [`Key::Hash`] cannot be turned back into URLs.
+/// Do not use it for later retrieval: [`Key::Surt`] and [`Key::Hash`] cannot be turned back into URLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Key {
     /// The canonical URL itself.
     #[default]
     Url,
-    /// `com,example)/path?query`: the form that web-archive indexes are sorted by. Scheme and
-    /// credentials are not in it, so it joins more URLs than the profile alone.
+    /// `com,example)/path?query`: the sort key of web-archive indexes. It omits scheme and credentials,
+    /// so it merges more URLs than the profile alone.
     Surt,
-    /// `com,example,//80:http@/path?query`: sorted by domain, then port, then scheme, with nothing
-    /// lost: different URLs have different keys.
+    /// `com,example,//80:http@/path?query`: sorted by domain, then port, then scheme. Nothing is lost:
+    /// different URLs have different keys.
     Ssurt,
     /// The first 16 bytes of the SHA-256 of the canonical URL, as 32 hexadecimal digits.
     Hash,
@@ -73,7 +73,7 @@ impl Key {
         }
     }
 
-    /// What it looks like, in half a line.
+    /// A description of its form in half a line.
     pub const fn summary(self) -> &'static str {
         match self {
             Key::Url => "the canonical URL",
@@ -88,8 +88,8 @@ impl Key {
         self.append_bytes(url.as_bytes(), out);
     }
 
-    /// The key of `url`: for [`Key::Url`] the URL's own bytes, otherwise written to `scratch`, which
-    /// is cleared first.
+    /// The key of `url`. For [`Key::Url`] it is the URL's own bytes; otherwise it is written to
+    /// `scratch`, which is cleared first.
     ///
     /// ```
     /// use uniqurl::{Key, Normalizer, Profile, UrlSet};
@@ -112,8 +112,7 @@ impl Key {
         Keyed(scratch)
     }
 
-    /// As [`Key::append`], for canonical bytes that the pipeline holds. No key writes a line feed
-    /// that is not in the URL.
+    /// As [`Key::append`], for canonical bytes that the pipeline holds. No key adds a line feed.
     pub fn append_bytes(self, url: &[u8], out: &mut Vec<u8>) {
         match self {
             Key::Url => out.extend_from_slice(url),
@@ -130,7 +129,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// By its name.
+/// Parses the name.
 impl FromStr for Key {
     type Err = UnknownName;
 
@@ -141,8 +140,8 @@ impl FromStr for Key {
 
 /// The bytes of a key.
 ///
-/// It is made from a [`Canonical`] alone and never holds a line feed, so a set can store it as one
-/// line. Sets do not know keys: fill one with keys of one kind and one profile only.
+/// It is made only from a [`Canonical`] and never holds a line feed, so a set can store it as one line.
+/// Sets do not know keys: fill a set with keys of one kind and one profile only.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Keyed<'a>(&'a [u8]);
 
@@ -166,7 +165,7 @@ impl<'a> Keyed<'a> {
     ///
     /// # Errors
     ///
-    /// They are not UTF-8, which can be only where the URL is not: see [`Canonical::to_str`].
+    /// If they are not UTF-8, which requires that the URL is not: see [`Canonical::to_str`].
     pub fn to_str(self) -> Result<&'a str, Utf8Error> {
         str::from_utf8(self.0)
     }

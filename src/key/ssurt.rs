@@ -1,17 +1,17 @@
 //! A key that sorts by domain and loses nothing: `com,example,//80:http@/path?query`.
 //!
 //! The form is that of urlcanon's `ssurt.rst`, `tld,domain,//port:scheme@userinfo:/path`, made exact
-//! where that page leaves it open. Different URLs have different keys, whatever their bytes:
+//! where that page is ambiguous. Different URLs have different keys, whatever their bytes:
 //!
-//! - a name ends in a comma, an address does not. In a name `,` and `%` are triplets, so that a comma
-//!   always ends a label;
-//! - the port is a number. The one that is meant where none is written is written; a port that is
-//!   spelled out although it need not be, or that is no number, has a colon before it;
-//! - the userinfo, if there is one, ends in a colon, and the path, if there is one, starts with `/`;
-//! - a URL without a host stands as it is. So does a request target that starts with a slash. Anything
-//!   else, which only `string` and the rings let through, has a colon before it.
+//! - a name ends in a comma, an address does not. In a name `,` and `%` are triplets, so a comma always
+//!   ends a label;
+//! - the port is a number. The default port is written if the URL has none; a port that is spelled out
+//!   needlessly, or that is not a number, has a colon before it;
+//! - the userinfo, if any, ends in a colon, and the path, if any, starts with `/`;
+//! - a URL without a host stays unchanged, and so does a request target that starts with a slash.
+//!   Anything else, which only `string` and the rings accept, has a colon before it.
 //!
-//! The part before the `//` has neither colon nor slash but for `[`...`]`, so none of these reads as
+//! The part before the `//` has no colon or slash outside `[`...`]`, so none of these forms reads as
 //! another.
 
 use super::host::{Located, is_scheme};
@@ -69,7 +69,7 @@ fn port(located: &Located<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Whether the bytes cannot be taken for a host.
+/// True if the bytes cannot be mistaken for a host.
 fn stands_alone(url: &[u8]) -> bool {
     let colon = url.iter().position(|byte| *byte == b':');
     url.first() == Some(&b'/') || colon.is_some_and(|colon| is_scheme(&url[..colon]))
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn different_bytes_have_different_keys() {
-        // Every word of up to four of these pieces, behind a start that makes most of them URLs.
+        // Every word of up to four of these pieces, after a start that makes most of them URLs.
         let pieces = ["", "a", ",", "%2C", ":", "@", "//", "/", ".", "80", "[", "]", "1.2.3.4"];
         let mut keys: HashMap<Vec<u8>, String> = HashMap::new();
         for start in ["", "http://", "x:", "x://", "/"] {

@@ -1,8 +1,8 @@
-//! The form that web-archive indexes are sorted by: `com,example)/path?query`.
+//! The sort key of web-archive indexes: `com,example)/path?query`.
 //!
-//! The labels of the host are reversed, so that the pages of a domain and of its subdomains stand
-//! together, and the scheme is left out. `)` sorts before `,`, so a host's own pages come before its
-//! subdomains'.
+//! The labels of the host are reversed, so that the pages of a domain and of its subdomains are
+//! adjacent. The scheme is left out. `)` sorts before `,`, so a host's own pages come before those of
+//! its subdomains.
 
 use super::host::Located;
 
@@ -16,7 +16,7 @@ pub(super) fn append(url: &[u8], out: &mut Vec<u8>) {
         return;
     };
     if located.is_name() {
-        // An IPv4 address as well: that is how the indexes have it.
+        // IPv4 addresses are reversed too, as in the indexes.
         let mut labels = located.host.rsplit(|byte| *byte == b'.');
         out.extend_from_slice(labels.next().unwrap_or_default());
         for label in labels {

@@ -1,31 +1,31 @@
-//! What the key of existing web-archive indexes folds, for the profile `ia`.
+//! The rules of web-archive index keys, for the profile `ia`.
 //!
-//! The steps are those that the indexers of web archives share; they began as Google's Safe Browsing
-//! canonicalization, which decodes repeatedly, with folding of case, `www` and session ids added.
+//! The indexers of web archives share these steps. They began as Google's Safe Browsing
+//! canonicalization, which decodes repeatedly, plus folding of case, `www` and session ids.
 //! Their order is code, in [`url`](crate::url).
 
 use super::starts::Starts;
 use crate::bytes::set::{self, ALPHA, AsciiSet, DIGIT, UPPER};
 
-/// The rules of such a key.
+/// The rules of a key.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Archive {
-    /// Schemes that name records of an archive file; their URLs are left alone.
+    /// Schemes that name records of an archive file; their URLs stay unchanged.
     pub(crate) records: &'static [&'static [u8]],
-    /// A first label of a host that goes, with any digits behind it.
+    /// A first label of a host that is removed, with any digits after it.
     pub(crate) prefix: &'static [u8; 3],
     /// Query parameters that identify a session.
     pub(crate) sessions: &'static [Session],
-    /// The first letters of those, and of the twins.
+    /// The first letters of those parameters, and of the twins.
     pub(crate) initials: AsciiSet,
-    /// Two parameters that identify one together.
+    /// Two parameters that identify a session together.
     pub(crate) twins: [&'static [u8]; 2],
     /// Length of the ids in path segments like `(s(ID))` and `(ID)`.
     pub(crate) segment_id: usize,
-    /// What has to come in the path behind such a segment.
+    /// Text that must follow such a segment in the path.
     pub(crate) segment_page: &'static [u8],
-    /// What stands as itself in path and query; every other byte is a triplet with digits in lower
-    /// case, as the rest of the key is.
+    /// Bytes that stay literal in path and query. Every other byte is a triplet with digits in lower
+    /// case, like the rest of the key.
     pub(crate) plain: AsciiSet,
 }
 
@@ -36,9 +36,9 @@ pub(crate) struct Session {
     pub(crate) name: &'static [u8],
     /// Letters that follow the name before the equals sign.
     pub(crate) letters: usize,
-    /// Length of the value, exactly.
+    /// Exact length of the value.
     pub(crate) length: usize,
-    /// What the value is made of.
+    /// The bytes that the value may hold.
     pub(crate) alphabet: AsciiSet,
 }
 
@@ -72,15 +72,15 @@ pub(crate) const IA: Archive = Archive {
     plain: AsciiSet::range(0x21, 0x7E).without(AsciiSet::of(b"%#")),
 };
 
-/// What may follow the host of a URL that is its own form without a closer look; a `%` is looked at by
-/// itself, and so is what session segments start with.
+/// Bytes that may follow the host of a canonical URL without a separate check. Each `%` is checked
+/// separately, and so is the byte that starts session segments.
 pub(crate) const CLEAN_TAIL: AsciiSet = FOLDABLE_TAIL.without(UPPER);
-/// The same for one that is its own form but for case.
+/// The same for a URL that is canonical except for case.
 pub(crate) const FOLDABLE_TAIL: AsciiSet = set::CLEAN_TAIL.without(AsciiSet::of(b"("));
 
 const _: () = assert!(FOLDABLE_TAIL.is_subset(IA.plain));
 
-/// How parameters start that may identify a session.
+/// The starts of parameters that may identify a session.
 pub(crate) static STARTS: Starts = {
     let mut starts = Starts::NONE;
     let mut i = 0;
@@ -96,7 +96,7 @@ pub(crate) static STARTS: Starts = {
     starts
 };
 
-/// Length of the shortest parameter that may go. A single one that is shorter stays.
+/// Length of the shortest parameter that may be removed. A query with a single shorter parameter stays.
 pub(crate) const SHORTEST_SESSION: usize = {
     let mut shortest = usize::MAX;
     let mut i = 0;
@@ -110,8 +110,8 @@ pub(crate) const SHORTEST_SESSION: usize = {
 };
 
 impl Archive {
-    /// Whether a triplet of this value stays one: it is not plain, and no percent sign that would decode
-    /// once more.
+    /// True if a triplet of this value stays: the byte is not plain, and it is not a percent sign,
+    /// which would be decoded again.
     pub(crate) fn keeps(&self, value: u8) -> bool {
         value != b'%' && !self.plain.contains(value)
     }

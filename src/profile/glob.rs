@@ -14,8 +14,8 @@ impl Glob {
         Self(text.into())
     }
 
-    /// Whether all of `name` fits. Takes time proportional to the length of the name times that of
-    /// the pattern: at a mismatch only what the last `*` stands for grows.
+    /// True if the pattern matches all of `name`. Time is proportional to the length of the name times
+    /// that of the pattern: at a mismatch only the text of the last `*` grows.
     pub(crate) fn matches(&self, name: &[u8], case: Case) -> bool {
         let (mut at, mut read) = (0, 0);
         let mut star: Option<(usize, usize)> = None;
@@ -39,7 +39,7 @@ impl Glob {
     }
 }
 
-/// Whether letters of different case are the same.
+/// Whether letters of different case are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Case {
     Exact,
@@ -56,13 +56,13 @@ impl Case {
     }
 }
 
-/// A list of patterns, to be asked for many names.
+/// A list of patterns, built for many lookups.
 #[derive(Clone)]
 pub(crate) struct Globs {
-    /// In the order of their bytes, each once: neither order nor number says anything about a name.
+    /// In byte order, without duplicates: neither order nor number affects matches.
     all: Vec<Glob>,
     case: Case,
-    /// For each byte, the patterns that a name may fit that starts with it.
+    /// For each first byte of a name, the patterns that may match.
     by_first: Vec<Candidates>,
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct Globs {
 #[derive(Clone, Default)]
 struct Candidates {
     patterns: Vec<usize>,
-    /// A bit for each second byte that a name may have: nearly every name is settled by two.
+    /// A bit for each second byte of a matching name: two bytes decide about nearly every name.
     seconds: [u64; 4],
 }
 
@@ -113,7 +113,7 @@ impl Globs {
         Self { all, case, by_first }
     }
 
-    /// Whether one of the patterns fits.
+    /// True if one of the patterns matches.
     #[inline]
     pub(crate) fn match_any(&self, name: &[u8]) -> bool {
         let candidates = match *name {
@@ -133,8 +133,8 @@ impl Globs {
 }
 
 impl Globs {
-    /// Adds how names start, as they are written in a canonical URL, that may fit a pattern. What may be
-    /// written as a triplet ends that, as what is wild does.
+    /// Adds the starts of matching names, as a canonical URL spells them. A start ends before a
+    /// wildcard, and before a byte that may be spelled as a triplet.
     pub(crate) fn add_starts(&self, starts: &mut Starts) {
         for Glob(pattern) in &self.all {
             let known = pattern.iter().position(|byte| !set::UNRESERVED.contains(*byte));
@@ -142,25 +142,26 @@ impl Globs {
         }
     }
 
-    /// The patterns, each as it was given.
+    /// The patterns, as they were given.
     pub(crate) fn patterns(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.all.iter().map(|glob| &*glob.0)
     }
 
-    /// How many patterns there are.
+    /// Number of patterns.
     pub(crate) fn len(&self) -> usize {
         self.all.len()
     }
 }
 
-/// The rest follows from the patterns.
+/// The other fields follow from the patterns.
 impl PartialEq for Globs {
     fn eq(&self, other: &Self) -> bool {
         (&self.all, self.case) == (&other.all, other.case)
     }
 }
 
-/// The patterns between commas, printably: no pattern reads as two, or as what follows the list.
+/// Prints the patterns between commas, escaped so that no pattern reads as two, or as text after the
+/// list.
 impl fmt::Display for Globs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, glob) in self.all.iter().enumerate() {
@@ -186,7 +187,7 @@ impl fmt::Debug for Globs {
 mod tests {
     use super::*;
 
-    /// The meaning of a pattern, word by word.
+    /// The definition of a match, byte by byte.
     fn fits(glob: &[u8], name: &[u8]) -> bool {
         match (glob.first(), name.first()) {
             (None, None) => true,

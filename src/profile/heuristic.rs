@@ -1,11 +1,11 @@
-//! What the switches of `aggressive` act on, as data: merges that no standard licenses, but that
-//! "some applications" find by experience (RFC 3986 section 6.2.4).
+//! The data of the switches of `aggressive`: merges that no standard licenses, but that "some
+//! applications" find by experience (RFC 3986 section 6.2.4).
 
 use super::glob::{Case, Glob};
 use super::starts::Starts;
 use crate::bytes::set::{self, AsciiSet};
 
-/// Names of the page that stands for its directory. Case does not count.
+/// Names of pages that stand for their directory. Case is ignored.
 pub(crate) const INDEX_PAGES: &[&[u8]] = &[
     b"index.asp",
     b"index.aspx",
@@ -24,33 +24,33 @@ pub(crate) const INDEX_PAGES: &[&[u8]] = &[
     b"default.html",
 ];
 
-/// Whether a segment that starts with these two bytes may be such a page.
+/// True if a segment that starts with these two bytes may be an index page.
 #[inline(always)]
 pub(crate) fn may_be_index_page(first: u8, second: u8) -> bool {
-    // As a word, without a branch on the first.
+    // Compares both bytes at once, without a branch on the first.
     let start = u16::from_be_bytes([first, second]) | 0x2020;
     (start == u16::from_be_bytes(*b"in")) | (start == u16::from_be_bytes(*b"de"))
 }
 
-/// Whether a segment is such a page.
+/// True if a segment is an index page.
 #[inline]
 pub(crate) fn is_index_page(segment: &[u8]) -> bool {
-    // Nearly all segments are settled by two bytes.
+    // Two bytes decide about nearly all segments.
     matches!(segment, [first, second, ..] if may_be_index_page(*first, *second))
         && INDEX_PAGES.iter().any(|page| page.eq_ignore_ascii_case(segment))
 }
 
-/// Parameters that identify a session whatever their value.
+/// Parameters that identify a session, whatever their value.
 const SESSION_NAMES: &[&[u8]] = &[b"jsessionid", b"phpsessid"];
-/// Parameters that do so by the start of their name.
+/// Parameters whose name starts like this identify a session too.
 const SESSION_PREFIX: &[u8] = b"aspsessionid";
-/// A parameter that does so if its value looks like it.
+/// A parameter that identifies a session only if its value looks like an id.
 const SESSION_SHORT: &[u8] = b"sid";
-/// Hexadecimal digits of such a value.
+/// Number of hexadecimal digits of such a value.
 const SESSION_DIGITS: usize = 32;
 
-/// What may follow the host of a clean URL that holds no session id in its path; a `%` is looked at by
-/// itself, and so is what session ids start with.
+/// Bytes that may follow the host of a clean URL without a session id in its path. Each `%` is checked
+/// separately, and so are the bytes that start session ids.
 pub(crate) const CLEAN_TAIL: AsciiSet = set::CLEAN_TAIL.without(AsciiSet::of(b";("));
 
 /// First letters of the names of session parameters.
@@ -58,7 +58,7 @@ const fn is_initial(byte: u8) -> bool {
     matches!(byte, b'j' | b'J' | b'p' | b'P' | b'a' | b'A' | b's' | b'S')
 }
 
-/// Whether a session id may start with the second of these bytes, a `;` or `(`, in a path.
+/// True if the second of these bytes, a `;` or `(` in a path, may start a session id.
 pub(crate) fn may_start_session(bytes: &[u8]) -> bool {
     match bytes {
         [_, b';', initial, ..] => is_initial(*initial),
@@ -67,7 +67,7 @@ pub(crate) fn may_start_session(bytes: &[u8]) -> bool {
     }
 }
 
-/// Whether a parameter of a query, or of a segment behind a `;`, is a session id. Case does not count.
+/// True if a parameter of a query, or of a path segment after a `;`, is a session id. Case is ignored.
 #[inline]
 pub(crate) fn is_session(name: &[u8], value: &[u8]) -> bool {
     if !name.first().is_some_and(|first| is_initial(*first)) {
@@ -82,14 +82,14 @@ pub(crate) fn is_session(name: &[u8], value: &[u8]) -> bool {
             && value.iter().all(u8::is_ascii_hexdigit))
 }
 
-/// Adds how the names of session parameters start.
+/// Adds the starts of session parameter names.
 pub(crate) fn add_sessions(starts: &mut Starts) {
     for name in SESSION_NAMES.iter().chain(&[SESSION_PREFIX, SESSION_SHORT]) {
         starts.add(name);
     }
 }
 
-/// Whether a segment is the session of ASP.NET, `(S(id))`.
+/// True if a segment is a session of ASP.NET, `(S(id))`.
 pub(crate) fn is_session_segment(segment: &[u8]) -> bool {
     match segment {
         [b'(', b's' | b'S', b'(', id @ .., b')', b')'] => {
@@ -114,7 +114,7 @@ pub(crate) fn tracking() -> impl Iterator<Item = Glob> {
     lines.map(|line| Glob::new(line.split('\t').next().unwrap_or_default().as_bytes()))
 }
 
-/// Tracking parameters are known whatever the case: what sends them is not always careful.
+/// Tracking parameters match in any case: some senders change it.
 pub(crate) const TRACKING_CASE: Case = Case::Ignored;
 
 #[cfg(test)]

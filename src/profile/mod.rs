@@ -1,18 +1,18 @@
 //! Policy as data: which rules a profile applies, and to which bytes.
 //!
-//! The order of the steps is code, in `normalize`; which step acts, and on what, is said here.
-//! To add a profile: write one const, list it in [`Profile::ALL`], and give it a file of vectors in
-//! `corpora/vectors/`.
+//! The order of the steps is code, in [`url`](crate::url). This module says which step applies, and to
+//! which bytes. To add a profile, write one const, list it in [`Profile::ALL`], and add a file of
+//! vectors in `corpora/vectors/`.
 
 // Sets of bytes, patterns and schemes.
 pub(crate) mod glob;
 pub(crate) mod starts;
 pub(crate) mod scheme;
 
-// What a profile may switch.
+// Options of profiles.
 pub(crate) mod switch;
 
-// What profiles know that go beyond the ladder.
+// Data of the profiles beyond the ladder.
 pub(crate) mod heuristic;
 pub(crate) mod archive;
 pub(crate) mod whatwg;
@@ -33,8 +33,8 @@ use archive::Archive;
 
 /// A named, versioned rule that maps each URL to one canonical form, or rejects it.
 ///
-/// The first five profiles are the rungs of RFC 3986 section 6.2: each one merges all that the one
-/// before merges, and more. The others are the rules of one system each.
+/// The first five profiles are the rungs of RFC 3986 section 6.2: each merges all URLs that the
+/// previous one merges, and more. Each of the others has the rules of one system.
 ///
 /// ```
 /// use uniqurl::Profile;
@@ -50,50 +50,50 @@ pub struct Profile {
     name: &'static str,
     version: u32,
     summary: &'static str,
-    /// What the profile does with bytes that the grammar does not allow.
+    /// How the profile handles bytes that the grammar does not allow.
     pub grammar: Grammar,
     pub(crate) schemes: Schemes,
     pub(crate) access: Access,
-    /// What a key of web-archive indexes folds beyond all that; its steps replace the ladder's.
+    /// The rules of web-archive index keys, if any. Their steps replace those of the ladder.
     pub(crate) archive: Option<&'static Archive>,
     /// The rules that follow the ladder, if any.
     pub system: System,
-    /// The checks that can be switched off.
+    /// The checks that can be disabled.
     pub(crate) checks: RejectReasons,
-    /// What is on.
+    /// The switches that are on.
     pub(crate) switches: Switches,
-    /// What can be turned on and off.
+    /// The switches that can be changed.
     pub(crate) switchable: Switches,
     pub(crate) ports: Ports,
 }
 
-/// Whose rules act, beside those of the ladder that the other members choose.
+/// The rules that apply besides those of the ladder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum System {
-    /// Nobody else's.
+    /// No others.
     Ladder,
-    /// The ladder's, and a refusal of what has no honest use.
+    /// The ladder's, plus checks that reject forms without an honest use.
     Sanitizer,
-    /// A servlet container's, on paths; scheme and authority follow the ladder.
+    /// A servlet container's, for paths. Scheme and authority follow the ladder.
     Servlet,
-    /// A decoder ring's, on paths; scheme and authority follow the ladder.
+    /// A decoder ring's, for paths. Scheme and authority follow the ladder.
     Ring(&'static Ring),
-    /// A browser's: the URL Standard's, in place of the ladder's.
+    /// A browser's: the URL Standard's, instead of the ladder's.
     Browser,
 }
 
-/// What happens to bytes that the grammar of RFC 3986 Appendix A does not allow where they stand.
+/// How to handle bytes that the grammar of RFC 3986 Appendix A does not allow at their position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grammar {
-    /// There is no grammar: a URL is its bytes.
+    /// No grammar applies: a URL is its bytes.
     Ignored,
     /// The URL is rejected.
     Enforced,
-    /// The byte is written as a triplet, where that says the same thing.
+    /// The byte becomes a triplet, if that means the same.
     Repaired,
 }
 
-/// Whether the definitions of the schemes themselves license further merges (section 6.2.3).
+/// Whether the definitions of schemes license further merges (section 6.2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Schemes {
     /// All schemes are alike.
@@ -102,22 +102,22 @@ pub(crate) enum Schemes {
     Known,
 }
 
-/// Which ports are the default ones of [`Schemes::Known`].
+/// The default ports of [`Schemes::Known`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ports {
-    /// Those that [`scheme`] has.
+    /// The ports in [`scheme`].
     OfSchemes,
-    /// None yet: a table of somebody's own is applied to the result.
+    /// None here: the result is processed with a table from a profile file.
     #[cfg_attr(not(feature = "profile-file"), allow(dead_code, reason = "only files have others"))]
     Others,
 }
 
-/// Whether the URL is compared as an identifier or for what is fetched with it (section 6.1).
+/// Whether URLs are compared as identifiers or for retrieval (section 6.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// As an identifier: every component counts.
+    /// As an identifier: every component matters.
     Identifier,
-    /// For retrieval: fragments and credentials go, hosts take the form that is looked up.
+    /// For retrieval: fragments and credentials are removed, hosts take the form used for lookup.
     Retrieval,
 }
 
@@ -175,10 +175,10 @@ impl Profile {
         ..Profile::SCHEME
     };
 
-    /// `crawl` and merges by experience, each one a switch (section 6.2.4): `www.`, index pages, final
+    /// `crawl`, plus heuristic merges, each one a switch (section 6.2.4): `www.`, index pages, final
     /// and doubled slashes, session ids, tracking parameters, the order of parameters.
     ///
-    /// It joins URLs that can differ. `crawl` is for those who may not lose one.
+    /// It may merge URLs that differ. Use `crawl` if you must not lose one.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile};
@@ -196,11 +196,11 @@ impl Profile {
         ..Profile::CRAWL
     };
 
-    /// The form that the keys of web-archive indexes are made from: with [`Key::Surt`] the output
-    /// joins CDX files.
+    /// The form from which web-archive index keys are made: with [`Key::Surt`] the output joins CDX
+    /// files.
     ///
-    /// It is no rung of the ladder. It decodes repeatedly and folds case, so it joins URLs that name
-    /// different resources, `/a%2Fb` and `/a/b` among them.
+    /// It is not a rung of the ladder. It decodes repeatedly and folds case, so it merges URLs of
+    /// different resources, such as `/a%2Fb` and `/a/b`.
     ///
     /// [`Key::Surt`]: crate::Key::Surt
     pub const IA: Profile = Profile {
@@ -212,7 +212,7 @@ impl Profile {
         ..Profile::CRAWL
     };
 
-    /// `scheme`, and a refusal of spellings and parts that have no honest use (RFC 3986 section 7).
+    /// `scheme`, plus checks that reject forms without an honest use (RFC 3986 section 7).
     pub const SANITIZE: Profile = Profile {
         name: "sanitize",
         version: 1,
@@ -223,7 +223,7 @@ impl Profile {
         ..Profile::SCHEME
     };
 
-    /// Jakarta Servlet 6.1 section 3.5.2: the path that a servlet container maps a request by.
+    /// Jakarta Servlet 6.1 section 3.5.2: the path by which a servlet container maps a request.
     pub const SERVLET: Profile = Profile {
         name: "servlet",
         version: 1,
@@ -234,21 +234,24 @@ impl Profile {
         ..Profile::SCHEME
     };
 
-    /// The URL Standard's parsing and serializing, as browsers do it.
+    /// The URL Standard's parsing and serializing, as in browsers.
     ///
-    /// It is no rung of the ladder: it reads what RFC 3986 does not allow, and keeps triplets as they
-    /// are. An opaque path (`data:a b`) may hold spaces. What the standard's parser fails on is
-    /// rejected:
+    /// It is not a rung of the ladder: it accepts input that RFC 3986 does not allow, and keeps
+    /// triplets. An opaque path (`data:a b`) may hold spaces. Failures of the standard's parser are
+    /// rejections:
     ///
-    /// - [`RejectReason::Relative`](crate::RejectReason::Relative): no scheme, and no base that the reference fits;
-    /// - [`RejectReason::Empty`](crate::RejectReason::Empty): nothing is left after trimming, and there is no base;
+    /// - [`RejectReason::Relative`](crate::RejectReason::Relative): no scheme, and no base that the
+    ///   reference fits;
+    /// - [`RejectReason::Empty`](crate::RejectReason::Empty): nothing is left after trimming, and there
+    ///   is no base;
     /// - [`RejectReason::EmptyHost`](crate::RejectReason::EmptyHost): "host-missing";
-    /// - [`RejectReason::Port`](crate::RejectReason::Port) and [`RejectReason::PortRange`](crate::RejectReason::PortRange):
-    ///   "port-invalid" and "port-out-of-range";
-    /// - [`RejectReason::Byte`](crate::RejectReason::Byte): a forbidden code point in a host, or a byte in it that is
-    ///   not UTF-8;
-    /// - [`RejectReason::Host`](crate::RejectReason::Host): brackets without an IPv6 address, or a host that ends in a
-    ///   number and is no IPv4 address;
+    /// - [`RejectReason::Port`](crate::RejectReason::Port) and
+    ///   [`RejectReason::PortRange`](crate::RejectReason::PortRange): "port-invalid" and
+    ///   "port-out-of-range";
+    /// - [`RejectReason::Byte`](crate::RejectReason::Byte): a forbidden code point in a host, or a byte
+    ///   in it that is not UTF-8;
+    /// - [`RejectReason::Host`](crate::RejectReason::Host): brackets without an IPv6 address, or a host
+    ///   that ends in a number and is no IPv4 address;
     /// - [`RejectReason::Idna`](crate::RejectReason::Idna): a host that "domain to ASCII" fails on.
     ///
     /// `at` is the offending byte for `port` and `byte`, and where the host or port starts for the
@@ -301,7 +304,7 @@ impl Profile {
         ..Profile::RING
     };
 
-    /// A decoder ring that leaves every reserved character as it is spelled, or one of your own
+    /// A decoder ring that keeps the spelling of every reserved character, or your own ring
     /// ([`Normalizer::with_ring`](crate::Normalizer::with_ring)).
     pub const RING: Profile = Profile {
         name: "ring",
@@ -312,7 +315,8 @@ impl Profile {
         ..Profile::SCHEME
     };
 
-    /// The rungs of RFC 3986 section 6.2, finest first: each merges all that the one before merges.
+    /// The rungs of RFC 3986 section 6.2, finest first: each merges all URLs that the previous one
+    /// merges.
     pub const LADDER: &'static [&'static Profile] = &[
         &Profile::STRING,
         &Profile::SYNTAX,
@@ -338,7 +342,7 @@ impl Profile {
         &Profile::RING,
     ];
 
-    /// The built-in profile of this name: `crawl`, or `crawl@1` to insist on a version.
+    /// The built-in profile of this name: `crawl`, or `crawl@1` to require a version.
     pub fn named(name: &str) -> Option<&'static Profile> {
         let (name, version) = match name.split_once('@') {
             Some((name, version)) => (name, Some(version)),
@@ -348,29 +352,29 @@ impl Profile {
         version.is_none_or(|version| version == profile.version.to_string()).then_some(*profile)
     }
 
-    /// Why no profile has this name, where one has it in another version.
+    /// Explains that the profile exists only in another version, if so.
     pub fn unknown_version(name: &str) -> Option<String> {
         let Profile { name, version, .. } = Self::named(name.split_once('@')?.0)?;
         Some(format!("the only version of the profile {name} is {name}@{version}"))
     }
 
-    /// The name without its version.
+    /// The name, without a version.
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The version of the rules, from 1.
+    /// The version of the rules, starting at 1.
     pub const fn version(&self) -> u32 {
         self.version
     }
 
-    /// The codes of the checks that
-    /// [`Normalizer::with_allowed`](crate::Normalizer::with_allowed) can switch off.
+    /// The codes of the checks that [`Normalizer::with_allowed`](crate::Normalizer::with_allowed) can
+    /// disable.
     pub const fn checks(&self) -> RejectReasons {
         self.checks
     }
 
-    /// The codes of the checks that some profile makes.
+    /// The codes of the checks of all profiles.
     #[cfg(feature = "profile-file")]
     pub fn checks_of_all() -> RejectReasons {
         Self::ALL.iter().map(|profile| profile.checks).fold(RejectReasons::NONE, RejectReasons::or)
@@ -382,36 +386,36 @@ impl Profile {
     }
 
     /// The switches that [`Normalizer::with_switches`](crate::Normalizer::with_switches) and
-    /// [`Normalizer::without_switches`](crate::Normalizer::without_switches) can turn.
+    /// [`Normalizer::without_switches`](crate::Normalizer::without_switches) can change.
     pub const fn switchable(&self) -> Switches {
         self.switchable
     }
 
-    /// Whether parameters of a query can be dropped under the profile.
+    /// True if query parameters can be dropped under the profile.
     pub fn takes_parameters(&self) -> bool {
         self.switchable.contains(Switch::StripTracking)
     }
 
-    /// Whether the default ports can be other ones under the profile.
+    /// True if the profile accepts other default ports.
     #[cfg(feature = "profile-file")]
     pub(crate) fn takes_ports(&self) -> bool {
         self.schemes == Schemes::Known && self.archive.is_none() && self.system != System::Browser
     }
 
-    /// What the profile does, in half a line.
+    /// A summary in half a line.
     pub const fn summary(&self) -> &'static str {
         self.summary
     }
 }
 
-/// The name and the version, as [`Profile::named`] takes them: `crawl@1`.
+/// Prints name and version as [`Profile::named`] takes them: `crawl@1`.
 impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&format!("{}@{}", self.name, self.version))
     }
 }
 
-/// By its name, with or without a version.
+/// Parses a name with or without a version.
 impl FromStr for &'static Profile {
     type Err = UnknownName;
 

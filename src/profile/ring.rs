@@ -1,29 +1,29 @@
-//! Decoder rings: for each of the 256 bytes of a path, whether it is written decoded or encoded.
+//! Decoder rings: a table that decides for each byte of a path whether it is decoded or encoded.
 //!
-//! The rule is the one that Wikimedia's caches apply to a request's path, so that one purge clears
-//! all spellings of a page. RFC 3986 section 2.3 says of unreserved characters that both spellings
-//! are the same; of the reserved ones only a site knows, and a ring is what it knows.
+//! Wikimedia's caches apply this rule to the path of a request, so that one purge clears all spellings
+//! of a page. By RFC 3986 section 2.3 both spellings of an unreserved character are equal. For reserved
+//! characters only the site knows, and a ring holds that knowledge.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::bytes::set::{AsciiSet, NibbleTable, SUB_DELIMS, UNRESERVED};
 
-/// What a ring does with a byte.
+/// The action of a ring on a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {
     /// Both spellings become the byte itself.
     Decode,
     /// Both spellings become the triplet.
     Encode,
-    /// Each spelling stays what it is.
+    /// Each spelling stays unchanged.
     Leave,
 }
 
-/// A table that says for each byte of a path whether it is decoded, encoded, or left as it is spelled.
+/// A table that decides for each byte of a path: decode, encode, or keep the spelling.
 ///
-/// Unreserved characters are always decoded, what no URL may hold is always encoded, `?` and `#` are
-/// always left. The sixteen other reserved characters are for the ring to choose.
+/// Unreserved characters are always decoded, and bytes that no URL may hold are always encoded. `?` and
+/// `#` are always kept. A ring chooses for the sixteen other reserved characters.
 ///
 /// ```
 /// use uniqurl::{Normalizer, Outcome, Profile, Ring};
@@ -38,31 +38,31 @@ pub(crate) enum Act {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Ring {
     acts: [Act; 256],
-    /// The bytes of a clean URL that it encodes, the percent sign among them.
+    /// The bytes of a clean URL that the ring encodes, including the percent sign.
     encoded: NibbleTable,
 }
 
 /// The reserved characters of RFC 3986 section 2.2 without `?` and `#`, which end a path.
 pub(crate) const CUSTOMIZABLE: AsciiSet = SUB_DELIMS.or(AsciiSet::of(b":/[]@"));
 
-/// The rule alone: every reserved character is left as it is spelled.
+/// No choices: every reserved character keeps its spelling.
 pub(crate) const PLAIN: Ring = Ring::built_in(b"", b"");
-/// Titles of MediaWiki pages. A slash is a slash however it is spelled.
+/// Titles of MediaWiki pages. Both spellings of a slash are a slash.
 pub(crate) const MEDIAWIKI: Ring = Ring::built_in(b":/@!$()*,;", b"[]&'+=");
-/// Paths of RESTBase, where an encoded slash is part of a title and no separator.
+/// Paths of RESTBase, where an encoded slash is part of a title, not a separator.
 pub(crate) const RESTBASE: Ring = Ring::built_in(b":@!$()*,;", b"[]&'+=");
 /// Names of uploaded files.
 pub(crate) const UPLOAD: Ring = Ring::built_in(b"/", b":[]@!$&'()*+,;=");
 
-/// Why two lists make no ring.
+/// Why two lists do not make a ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RingError {
     /// The byte is in both lists.
     Both(u8),
-    /// The byte is not one that a ring may choose for.
+    /// A ring may not choose for this byte.
     NotCustomizable(u8),
-    /// The text is not `decode=HEX,... encode=HEX,...`; this is the offset of the trouble in it.
+    /// The text is not `decode=HEX,... encode=HEX,...`; holds the offset of the fault.
     Syntax(usize),
 }
 
@@ -71,7 +71,7 @@ impl Ring {
     ///
     /// # Errors
     ///
-    /// A byte is in both lists, or is not one of ``: / [ ] @ ! $ & ' ( ) * + , ; =``.
+    /// If a byte is in both lists, or is not one of ``: / [ ] @ ! $ & ' ( ) * + , ; =``.
     pub const fn new(decode: &[u8], encode: &[u8]) -> Result<Self, RingError> {
         let mut acts = [Act::Leave; 256];
         let mut byte = 0;
@@ -114,7 +114,7 @@ impl Ring {
         Ok(Self { acts, encoded: NibbleTable::new(encoded) })
     }
 
-    /// A ring whose lists are proven disjoint when this is compiled.
+    /// A built-in ring. The compiler checks that its lists are disjoint.
     const fn built_in(decode: &[u8], encode: &[u8]) -> Self {
         match Self::new(decode, encode) {
             Ok(ring) => ring,
@@ -122,11 +122,11 @@ impl Ring {
         }
     }
 
-    /// Reads `decode=2F,3A encode=21,24`: bytes in hexadecimal, either list alone or neither.
+    /// Parses `decode=2F,3A encode=21,24`: bytes in hexadecimal. Each list is optional.
     ///
     /// # Errors
     ///
-    /// The text is not of this form, or the lists make no ring.
+    /// If the text does not have this form, or the lists do not make a ring.
     ///
     /// ```
     /// use uniqurl::{Ring, RingError};
@@ -156,7 +156,7 @@ impl Ring {
         Self::new(&decode.unwrap_or_default(), &encode.unwrap_or_default())
     }
 
-    /// The bytes of a URL that the scanner has to look for.
+    /// The bytes that the scanner must search for in a URL.
     pub(crate) fn encoded(&self) -> &NibbleTable {
         &self.encoded
     }
@@ -166,19 +166,19 @@ impl Ring {
         self.acts[byte as usize]
     }
 
-    /// The customizable bytes that the ring decodes, and those that it encodes, in order.
+    /// The customizable bytes that the ring decodes, and those it encodes, in order.
     #[cfg(feature = "profile-file")]
     pub(crate) fn lists(&self) -> [Vec<u8>; 2] {
         [Act::Decode, Act::Encode].map(|act| self.bytes(act).collect())
     }
 
-    /// The customizable bytes that the ring treats like this, in order.
+    /// The customizable bytes with this action, in order.
     fn bytes(&self, act: Act) -> impl Iterator<Item = u8> {
         (0..=255).filter(move |&byte| CUSTOMIZABLE.contains(byte) && self.act(byte) == act)
     }
 }
 
-/// The bytes of `2F,3A`, or the offset of what is none.
+/// Parses `2F,3A`. The error is the offset of the first item that is not a byte.
 fn hex_list(digits: &str) -> Result<Vec<u8>, usize> {
     if digits.is_empty() {
         return Ok(Vec::new());
@@ -194,7 +194,7 @@ fn hex_list(digits: &str) -> Result<Vec<u8>, usize> {
     Ok(bytes)
 }
 
-/// As [`Ring::parse`] reads it.
+/// Prints the form that [`Ring::parse`] reads.
 impl fmt::Display for Ring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, act) in [("decode=", Act::Decode), (" encode=", Act::Encode)] {
@@ -207,7 +207,7 @@ impl fmt::Display for Ring {
     }
 }
 
-/// As [`Ring::parse`] does.
+/// Same as [`Ring::parse`].
 impl FromStr for Ring {
     type Err = RingError;
 

@@ -1,8 +1,8 @@
-//! What `sanitize` refuses: spellings and parts that RFC 3986 section 7 warns of.
+//! The checks of `sanitize`: forms and parts that RFC 3986 section 7 warns of.
 
 use crate::bytes::{RejectReason, RejectReasons};
 
-/// The refusals. Each can be switched off.
+/// The checks. Each can be disabled.
 pub(crate) const CHECKS: RejectReasons = RejectReasons::of(&[
     RejectReason::EncodedUnreserved,
     RejectReason::EncodedDotSegment,
@@ -17,11 +17,11 @@ pub(crate) const CHECKS: RejectReasons = RejectReasons::of(&[
     RejectReason::WellKnownPort,
 ]);
 
-/// Ports below this one are given to services by the registry, and often trusted for it.
+/// The registry assigns ports below this one to services, which are often trusted for it.
 pub(crate) const FIRST_FREE_PORT: u16 = 1024;
 
-/// Whether no check concerns a triplet of this value, wherever it stands, given that its byte is not
-/// unreserved. The first bytes of overlong UTF-8 are not looked into.
+/// True if no check concerns a triplet of this value at any position, given that its byte is not
+/// unreserved. The first bytes of overlong UTF-8 count as not harmless.
 pub(crate) fn is_harmless(value: u8) -> bool {
     !matches!(
         value,

@@ -1,11 +1,11 @@
-//! What the definitions of the known schemes say that RFC 3986 section 6.2.3 builds on.
+//! Facts from the definitions of known schemes, for RFC 3986 section 6.2.3.
 
 /// Facts of one scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Scheme {
     /// In lower case.
     pub(crate) name: &'static [u8],
-    /// The port that is meant where none is written.
+    /// The default port.
     pub(crate) port: Option<u16>,
     pub(crate) kind: Kind,
 }
@@ -13,14 +13,14 @@ pub(crate) struct Scheme {
 /// Families of schemes with rules of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A host is looked up and a path asked for: an authority is required, its host is not empty
-    /// (RFC 9110 section 4.2.1), and an empty path is `/`.
+    /// A host is looked up and a path requested. An authority with a host is required (RFC 9110 section
+    /// 4.2.1), and an empty path is `/`.
     Network,
     /// `file`: the host `localhost` and an empty host are the same (RFC 8089 section 2).
     File,
-    /// `mailto`: the path holds addresses, whose domains know no case (RFC 6068 section 5).
+    /// `mailto`: the path holds addresses, whose domains ignore case (RFC 6068 section 5).
     Mailto,
-    /// Nothing but the port is known.
+    /// Only the port is known.
     Other,
 }
 
@@ -39,10 +39,10 @@ pub(crate) const SCHEMES: [Scheme; 10] = [
     Scheme { name: b"mailto", port: None, kind: Kind::Mailto },
 ];
 
-/// A scheme nothing is known of.
+/// An unknown scheme.
 const UNKNOWN: Scheme = Scheme { name: b"", port: None, kind: Kind::Other };
 
-/// The facts of the scheme with this name, which is in lower case.
+/// The facts of the scheme `name`, which is in lower case.
 #[inline]
 pub(crate) fn facts(name: &[u8]) -> &'static Scheme {
     SCHEMES.iter().find(|scheme| scheme.name == name).unwrap_or(&UNKNOWN)

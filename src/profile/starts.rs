@@ -1,30 +1,31 @@
-//! The first three bytes of names: nearly every parameter of a query is settled by them.
+//! The first three bytes of names. They decide about nearly every query parameter.
 
-/// What names may start with: a bit for each place that three bytes have; 4 KiB.
+/// A bit for each hash of three bytes that a name may start with; 4 KiB.
 ///
-/// Bytes that differ in their upper bits only are taken for the same, so that case does not count, and
-/// different starts may share a place: what is not held is certain.
+/// Bytes that differ only in their upper bits are equal, so case is ignored. Different starts may share
+/// a bit, so there are false positives, but no false negatives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Starts([u64; 512]);
 
-/// What is left of each byte.
+/// The bits kept of each byte.
 const KEPT: u32 = 0x1F;
 
 impl Starts {
-    /// None.
+    /// The empty set.
     pub(crate) const NONE: Self = Self([0; 512]);
 
-    /// All.
+    /// The set of all starts.
     pub(crate) const ALL: &Self = &Self([u64::MAX; 512]);
 
-    /// Adds whatever starts with `prefix`, or is a shorter name and stands before anything.
+    /// Adds every start that begins with `prefix`. After a prefix of one or two bytes, anything may
+    /// follow.
     pub(crate) const fn add(&mut self, prefix: &[u8]) {
         let (mut known, mut bits) = (0, 0);
         while bits < 24 && bits / 8 < prefix.len() {
             known |= (prefix[bits / 8] as u32 & KEPT) << bits;
             bits += 8;
         }
-        // What may stand behind it, digits to the base of 32.
+        // The bytes that may follow, as digits to the base of 32.
         let mut behind = 0;
         while behind < 1u32 << ((24 - bits) / 8 * 5) {
             let spread = behind & KEPT | (behind >> 5 & KEPT) << 8 | (behind >> 10) << 16;
@@ -34,8 +35,7 @@ impl Starts {
         }
     }
 
-    /// Whether what starts with these bytes, the first one lowest, may be among them. The fourth does not
-    /// count.
+    /// True if the set may hold this start. The first byte is the lowest; the fourth is ignored.
     #[inline(always)]
     pub(crate) fn hold(&self, first: u32) -> bool {
         let place = place(first);
@@ -43,8 +43,8 @@ impl Starts {
     }
 }
 
-/// A number below 2^15. The multiplier is one of many that were tried: what names for sessions and tracking start
-/// with shares no place with what ordinary names do.
+/// A hash below 2^15. The multiplier was found by search: starts of session and tracking names share no
+/// hash with those of ordinary names.
 #[inline(always)]
 const fn place(first: u32) -> usize {
     ((first & (KEPT | KEPT << 8 | KEPT << 16)).wrapping_mul(0xA6CE_CC1B) >> 17) as usize
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn what_starts_with_a_prefix_is_held_and_little_else() {
-        // Two or three bytes have the same lower bits, and the places of others are shared.
+        // Two or three bytes have the same lower bits, and the hashes of others collide.
         for (prefix, most) in [(&b"a"[..], 0.1), (b"_g", 0.004), (b"utm_", 0.0005)] {
             let mut starts = Starts::NONE;
             starts.add(prefix);

@@ -1,4 +1,4 @@
-//! What can be turned on and off beside a profile.
+//! The switches of profiles.
 
 use std::fmt;
 use std::str::FromStr;
@@ -33,13 +33,13 @@ impl Switches {
         Self(bits)
     }
 
-    /// Whether the switch is in the set.
+    /// True if the set contains the switch.
     #[inline]
     pub const fn contains(self, switch: Switch) -> bool {
         self.0 >> switch as u8 & 1 == 1
     }
 
-    /// Whether the set holds no switch.
+    /// True if the set holds no switch.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -80,14 +80,14 @@ impl FromIterator<Switch> for Switches {
     }
 }
 
-/// The name.
+/// Prints the name.
 impl fmt::Display for Switch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-/// By its name.
+/// Parses the name.
 impl FromStr for Switch {
     type Err = UnknownName;
 
@@ -96,7 +96,7 @@ impl FromStr for Switch {
     }
 }
 
-/// The names between commas, as the command's options take them.
+/// Prints the names between commas, as the options of the command take them.
 impl fmt::Display for Switches {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, switch) in self.iter().enumerate() {
@@ -106,7 +106,7 @@ impl fmt::Display for Switches {
     }
 }
 
-/// By the names between commas; nothing is no switch.
+/// Parses names between commas; the empty text is no switch.
 impl FromStr for Switches {
     type Err = UnknownName;
 
@@ -126,7 +126,7 @@ impl fmt::Debug for Switches {
 
 macro_rules! switches {
     ($($variant:ident $name:literal $sentence:literal)*) => {
-        /// Something that a profile may do or leave undone
+        /// An optional step of a profile
         /// ([`Normalizer::with_switches`](crate::Normalizer::with_switches)).
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
@@ -136,10 +136,11 @@ macro_rules! switches {
         }
 
         impl Switch {
-            /// Every switch: first those that keep something, then in the order in which their steps act.
+            /// Every switch: first those that keep something, then the others in the order of their
+            /// steps.
             pub const ALL: &[Switch] = &[$(Switch::$variant),*];
 
-            /// The name, as options and profile files have it.
+            /// The name, as in options and profile files.
             pub const fn name(self) -> &'static str {
                 match self { $(Switch::$variant => $name),* }
             }
@@ -149,7 +150,7 @@ macro_rules! switches {
                 Switch::ALL.iter().copied().find(|switch| switch.name() == name)
             }
 
-            /// What it does while it is on, in a few words.
+            /// A short description of its effect.
             pub const fn sentence(self) -> &'static str {
                 match self { $(Switch::$variant => $sentence),* }
             }
@@ -174,10 +175,10 @@ switches! {
     KeepEmptySegments "keep-empty-segments" "empty segments of a servlet's path stay"
 }
 
-/// What the profiles keep that compare URLs as identifiers.
+/// Kept by the profiles that compare URLs as identifiers.
 pub(crate) const KEPT: Switches = Switches::of(&[Switch::KeepUserinfo, Switch::KeepFragment]);
 
-/// The steps that act on what a rung of the ladder made of a URL.
+/// The steps that follow a rung of the ladder.
 pub(crate) const STEPS: Switches = Switches::of(&[
     Switch::FoldScheme,
     Switch::StripWww,
@@ -192,8 +193,8 @@ pub(crate) const STEPS: Switches = Switches::of(&[
     Switch::SortQuery,
 ]);
 
-/// What `aggressive` does beside `crawl`. What is left out costs more than it finds: whole queries,
-/// the case of paths, and a scheme that a URL cannot be fetched without.
+/// The switches of `aggressive` beyond `crawl`. The others cost more than they find: dropping whole
+/// queries, folding the case of paths, and folding a scheme that is needed for retrieval.
 pub(crate) const AGGRESSIVE: Switches =
     STEPS.without(Switches::of(&[Switch::DropQuery, Switch::LowerPath, Switch::FoldScheme]));
 

@@ -1,7 +1,7 @@
 //! The sets and schemes of the URL Standard (<https://url.spec.whatwg.org/>), for the profile `whatwg`.
 //!
-//! The standard names percent-encode sets by what is encoded; here a set holds what stands as itself.
-//! No byte of 0x80 or above ever does.
+//! The standard names percent-encode sets by the bytes they encode. Here a set holds the bytes that
+//! stay literal, which never include 0x80 and above.
 
 use crate::bytes::set::AsciiSet;
 
@@ -24,11 +24,11 @@ const FORBIDDEN_HOST: AsciiSet = AsciiSet::of(b"\0\t\n\r #/:<>?@[\\]^|");
 const FORBIDDEN_DOMAIN: AsciiSet =
     FORBIDDEN_HOST.or(AsciiSet::range(0, 0x1F)).or(AsciiSet::of(b"%\x7F"));
 
-/// Where a byte stands as itself.
+/// The components in which a byte may stay literal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Place {
-    /// A host of a scheme that is not special, once nothing forbidden is in it; an opaque path.
+    /// A host of a non-special scheme, after the check for forbidden bytes; an opaque path.
     Opaque = 1,
     Userinfo = 2,
     Path = 4,
@@ -36,13 +36,13 @@ pub(crate) enum Place {
     /// The query of a special scheme.
     SpecialQuery = 16,
     Fragment = 32,
-    /// A domain. What is not allowed there is not encoded but refused.
+    /// A domain. Bytes that it does not allow are rejected, not encoded.
     Domain = 64,
-    /// The same for a host of a scheme that is not special.
+    /// The same for a host of a non-special scheme.
     Host = 128,
 }
 
-/// For each byte, the places where it stands as itself.
+/// For each byte, the components in which it stays literal.
 const CLASS: [u8; 256] = {
     let sets = [PRINTABLE, USERINFO, PATH, QUERY, SPECIAL_QUERY, FRAGMENT];
     let mut class = [0; 256];
@@ -61,15 +61,15 @@ const CLASS: [u8; 256] = {
 };
 
 impl Place {
-    /// Whether `byte` stands as itself here.
+    /// True if `byte` stays literal in this component.
     #[inline(always)]
     pub(crate) fn allows(self, byte: u8) -> bool {
         CLASS[byte as usize] & self as u8 != 0
     }
 }
 
-/// What may stand behind the host of a clean URL: all that stays in path, query and fragment alike.
-/// `\` would be a slash. `%` and `'` are looked at by themselves.
+/// Bytes that may follow the host of a clean URL: those that stay literal in path, query and fragment
+/// alike. A `\` would become a slash. `%` and `'` are checked separately.
 pub(crate) const CLEAN_TAIL: AsciiSet = PATH.without(AsciiSet::of(b"'\\")).or(AsciiSet::of(b"?#"));
 
 const _: () = {
@@ -79,7 +79,7 @@ const _: () = {
     assert!(crate::bytes::set::CLEAN_HOST.without(AsciiSet::of(b"'")).is_subset(CLEAN_TAIL));
 };
 
-/// What the standard knows of a scheme.
+/// The kind of a scheme in the standard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A special scheme (section 4.2) with this default port.
@@ -91,7 +91,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The kind of the scheme with this name, which is in lower case.
+    /// The kind of the scheme `name`, which is in lower case.
     pub(crate) fn of(name: &[u8]) -> Self {
         match name {
             b"https" | b"wss" => Kind::Special(443),

@@ -1,4 +1,4 @@
-//! Which characters stand for themselves in which component (RFC 3986 appendix A).
+//! Which characters are literal in which component (RFC 3986 appendix A).
 
 use crate::bytes::set::{self, AsciiSet};
 
@@ -22,7 +22,7 @@ pub enum Component {
     Port,
     /// `path` (section 3.3).
     Path,
-    /// `segment`, what is between two slashes of a path (section 3.3).
+    /// `segment`, the text between two slashes of a path (section 3.3).
     Segment,
     /// `query` (section 3.4).
     Query,
@@ -83,13 +83,13 @@ impl Component {
     }
 }
 
-/// `IPvFuture` allows all that `userinfo` does, and an IPv6 address less; brackets stand around both.
+/// `IPvFuture` allows the same as `userinfo`, and an IPv6 address less; both have brackets.
 const HOST: AsciiSet = set::USERINFO.or(AsciiSet::of(b"[]"));
 const IPV4: AsciiSet = set::DIGIT.or(AsciiSet::of(b"."));
 const IPV6: AsciiSet = IPV4.or(AsciiSet::of(b":ABCDEFabcdef"));
 const RESERVED_SET: AsciiSet = set::GEN_DELIMS.or(set::SUB_DELIMS);
 
-/// The members of a set, as bytes that live as long as the program.
+/// The members of a set, as static bytes.
 macro_rules! bytes {
     ($set:expr) => {{
         const MEMBERS: [u8; $set.len()] = $set.members();
@@ -97,7 +97,7 @@ macro_rules! bytes {
     }};
 }
 
-/// `unreserved`, the characters that mean the same encoded and not (section 2.3).
+/// `unreserved`, the characters that mean the same encoded and literally (section 2.3).
 ///
 /// ```
 /// assert_eq!(uniqurl::uri::UNRESERVED.len(), 66);
@@ -111,7 +111,7 @@ pub const UNRESERVED: &[u8] = bytes!(set::UNRESERVED);
 /// ```
 pub const RESERVED: &[u8] = bytes!(RESERVED_SET);
 
-/// The characters that stand for themselves in `component`, in the order of their bytes.
+/// The literal characters of `component`, in byte order.
 ///
 /// ```
 /// use uniqurl::uri::{Component, allowed_characters};
@@ -122,9 +122,9 @@ pub const RESERVED: &[u8] = bytes!(RESERVED_SET);
 /// assert!(!allowed_characters(Component::Path).contains(&b'?'));
 /// ```
 ///
-/// `%` is in none: it never stands for itself but starts a triplet, which every component has but
-/// the scheme, the port and the addresses (section 2.1). These are the characters of the grammar,
-/// not all that a delimiter-free value needs: `&` is allowed in a query and still splits a form.
+/// `%` is in none: it always starts a triplet, which every component allows except the scheme, the port
+/// and the addresses (section 2.1). These are the characters of the grammar, not those that are safe in
+/// a value: `&` is allowed in a query and still splits a form.
 pub const fn allowed_characters(component: Component) -> &'static [u8] {
     match component {
         Component::Scheme => bytes!(Component::Scheme.set()),

@@ -1,4 +1,4 @@
-//! What is wrong with bytes that an operation was given, and where.
+//! The fault in the input of an operation, and its position.
 
 use std::fmt;
 
@@ -15,10 +15,10 @@ use super::characters::Component;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Error {
-    /// Offset of the byte where the trouble starts, in what the operation was given; in the component
-    /// where [`ErrorKind`] names one.
+    /// Offset of the byte where the fault starts, in the input of the operation, or in the component
+    /// that [`ErrorKind`] names.
     pub at: usize,
-    /// What the trouble is.
+    /// The kind of fault.
     pub kind: ErrorKind,
 }
 
@@ -26,21 +26,21 @@ pub struct Error {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A `%` that no two hexadecimal digits follow (RFC 3986 section 2.1).
+    /// A `%` without two hexadecimal digits after it (RFC 3986 section 2.1).
     Escape,
-    /// A byte that cannot stand in this component: the component would end before it.
+    /// A byte that would end this component.
     Delimiter(Component),
-    /// A byte that this component does not allow, and that cannot be percent-encoded there.
+    /// A byte that this component does not allow and cannot percent-encode.
     Byte(Component),
-    /// A scheme that is there but empty: it has at least a letter (section 3.1).
+    /// A scheme that is present but empty: it needs at least a letter (section 3.1).
     EmptyScheme,
-    /// A path after an authority that does not begin with `/` (section 3.3).
+    /// A path that follows an authority but does not begin with `/` (section 3.3).
     RootlessPath,
     /// A base without a scheme: it is itself a relative reference (section 5.2.1).
     RelativeBase,
-    /// Bytes that are no character of the charset they are said to be in.
+    /// Bytes that are not a character of their charset.
     Malformed,
-    /// A character that the other charset does not have.
+    /// A character that the target charset lacks.
     Unmappable,
 }
 

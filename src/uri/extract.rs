@@ -1,9 +1,9 @@
 //! URIs in free text (RFC 3986 Appendix C).
 //!
-//! Whatever is a URI has a colon, so the text is searched for colons. From one, a look back finds the
-//! scheme and what delimits the URI, a look ahead its end. The next search goes on behind both; the
-//! few looks ahead that lead to nothing stop at a byte that stops the next one too, or at its start,
-//! so the whole is linear.
+//! Every URI has a colon, so the text is searched for colons. From a colon, a scan backwards finds the
+//! scheme and the delimiter before the URI, and a scan forwards its end. The next search starts after
+//! both. The few forward scans that find nothing stop at a byte that also stops the next scan, or at
+//! its start, so the time is linear.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,9 +18,9 @@ use crate::profile::scheme::{self, Kind};
 /// A URI that [`extract`] found.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FoundUri<'a> {
-    /// Where it stands in the text, without its delimiters.
+    /// Its range in the text, without delimiters.
     pub span: Range<usize>,
-    /// The URI: the bytes there, without the white space that angle brackets let it hold.
+    /// The URI: the bytes of the range, without the white space that angle brackets allow.
     pub uri: Cow<'a, [u8]>,
 }
 
@@ -33,7 +33,7 @@ impl fmt::Debug for FoundUri<'_> {
     }
 }
 
-/// The URIs in free text, in order, told from what surrounds them as Appendix C describes.
+/// Finds the URIs in free text, in order, by the delimiters of Appendix C.
 ///
 /// ```
 /// use uniqurl::uri::extract;
@@ -50,31 +50,33 @@ impl fmt::Debug for FoundUri<'_> {
 /// ]);
 /// ```
 ///
-/// # What starts a URI
+/// # Start of a URI
 ///
-/// A scheme of at least two characters (`C:\` is none), the longest that ends at the colon, and after
-/// it either `//`, or anything where the scheme is one of `geo` `magnet` `mailto` `sip` `sips` `sms`
-/// `tel` `urn` `xmpp`, or where `URL:` stands before it, in either case and with or without
-/// white space between, and no letter, digit, `+`, `-` or `.` before that. Where a full stop and one of `http` `https` `ftp` `ws` `wss` end it, the
-/// sentence before lacked its space, and the scheme starts after the full stop. Relative references
-/// and names like `www.example.com` are not found: only a reader knows that they are any.
+/// A scheme of at least two characters (`C:\` has none), the longest that ends at the colon. After it
+/// comes `//`. Anything may follow if the scheme is one of `geo` `magnet` `mailto` `sip` `sips` `sms`
+/// `tel` `urn` `xmpp`, or if `URL:` precedes it, in either case and with or without white space
+/// between, and no letter, digit, `+`, `-` or `.` before that. If the scheme ends in a full stop and
+/// one of `http` `https` `ftp` `ws` `wss`, the sentence before lacked its space, and the scheme starts
+/// after the full stop. Relative references and names like `www.example.com` are not found: only a
+/// reader can recognize them.
 ///
-/// # Where it ends
+/// # End of a URI
 ///
-/// - **In angle brackets**, which stand right before the scheme or the `URL:` (but for white space):
-///   at the closing bracket. White space in between is no part of the URI; a hyphen before it stays.
-///   This needs `//` or `URL:` where there is white space, and the brackets do not hold a `"`, a
-///   control character or an empty line; else the next rules act.
-/// - **In double quotes** likewise: at the closing one, if no white space, control character or angle
-///   bracket comes before it; else the next rule acts. Punctuation in the quotes belongs to the URI.
+/// - **In angle brackets**, which come directly before the scheme or the `URL:` (except for white
+///   space): at the closing bracket. White space inside is not part of the URI; a hyphen before it
+///   stays. White space requires `//` or `URL:`, and the brackets must not hold a `"`, a control
+///   character or an empty line. Otherwise the next rules apply.
+/// - **In double quotes**, likewise: at the closing quote, unless white space, a control character or
+///   an angle bracket comes before it. Otherwise the next rule applies. Punctuation in the quotes
+///   belongs to the URI.
 /// - **Elsewhere** before white space, a control character, one of ``"<>\^`{|}``, or a `)` or `]` that
-///   nothing in the URI opened; of the bytes from 0x80 on, which belong to it although the grammar
-///   lacks them, before the UTF-8 of U+0080-00BF, U+2000-206F but for the dashes U+2010-2015,
-///   U+3000-303F, U+FEFF, U+FF01-FF0F, U+FF1A-FF20, U+FF3B-FF40 and U+FF5B-FF65, which are spaces and
-///   punctuation. Then each `.` `,` `:` `;` `!` `?` `'` `(` `[` at its end is left to the text.
+///   nothing in the URI opened. Bytes from 0x80 on belong to the URI although the grammar lacks them,
+///   except the UTF-8 of spaces and punctuation: U+0080-00BF, U+2000-206F without the dashes
+///   U+2010-2015, U+3000-303F, U+FEFF, U+FF01-FF0F, U+FF1A-FF20, U+FF3B-FF40 and U+FF5B-FF65. Finally
+///   each `.` `,` `:` `;` `!` `?` `'` `(` `[` at its end is left to the text.
 ///
-/// With nothing after `scheme:` or `scheme://` there is no URI. Nothing else is checked: a
-/// [`Normalizer`](crate::Normalizer) says whether what was found is good.
+/// If nothing follows `scheme:` or `scheme://`, there is no URI. Nothing else is checked: use a
+/// [`Normalizer`](crate::Normalizer) to validate the result.
 pub fn extract(text: &[u8]) -> Extract<'_> {
     Extract { text, from: 0, free: 0 }
 }
@@ -84,9 +86,9 @@ pub fn extract(text: &[u8]) -> Extract<'_> {
 #[derive(Debug, Clone)]
 pub struct Extract<'a> {
     text: &'a [u8],
-    /// Where the search for the next colon starts.
+    /// Start of the search for the next colon.
     from: usize,
-    /// Where the text starts that belongs to no URI yet.
+    /// Start of the text that belongs to no URI yet.
     free: usize,
 }
 
@@ -107,25 +109,24 @@ impl<'a> Iterator for Extract<'a> {
     }
 }
 
-/// Schemes that are told from other words before a colon without `//`. They are registered, and none
-/// is an everyday word.
+/// Schemes that need no `//` to be recognized. They are registered, and none is an everyday word.
 const KNOWN: [&[u8]; 9] =
     [b"geo", b"magnet", b"mailto", b"sip", b"sips", b"sms", b"tel", b"urn", b"xmpp"];
 
-/// The start of what is a URI if something follows.
+/// The start of a URI, if something follows.
 struct Start {
-    /// Where the scheme is.
+    /// Offset of the scheme.
     at: usize,
-    /// Where the rest begins, after the colon or the `//`.
+    /// Offset of the rest, after the colon or the `//`.
     body: usize,
-    /// There is `//`, or `URL:` in front, so there is no doubt.
+    /// True if there is no doubt: the URI has `//`, or `URL:` in front.
     certain: bool,
-    /// The byte before the scheme or the `URL:`, white space aside.
+    /// The byte before the scheme or the `URL:`, ignoring white space.
     before: Option<u8>,
 }
 
 impl Start {
-    /// The start whose scheme ends at `colon` and does not reach before `free`.
+    /// Finds the start whose scheme ends at `colon` and does not extend before `free`.
     fn find(text: &[u8], free: usize, colon: usize) -> Option<Self> {
         let run = text[free..colon].iter().rev().take_while(|byte| set::SCHEME.contains(**byte));
         let run = &text[colon - run.count()..colon];
@@ -161,7 +162,7 @@ impl Start {
         Some(Self { at, body, certain, before: context.last().copied() })
     }
 
-    /// The end of the URI and the URI, by the first rule that fits.
+    /// The end of the URI and the URI, by the first rule that applies.
     fn read<'a>(&self, text: &'a [u8]) -> Option<(usize, Cow<'a, [u8]>)> {
         let rest = &text[self.body..];
         let delimited = match self.before {
@@ -184,7 +185,7 @@ impl Start {
         Some((end, Cow::Borrowed(uri)))
     }
 
-    /// Length of what stands before the `>`, white space at its end not counted.
+    /// Length of the text before the `>`, without trailing white space.
     fn in_brackets(&self, rest: &[u8]) -> Option<usize> {
         let end = memchr3(b'>', b'<', b'"', rest).filter(|end| rest[*end] == b'>')?;
         if !has_blank(&rest[..end]) {
@@ -209,13 +210,13 @@ impl Start {
     }
 }
 
-/// Whether there is white space or a control character in a text. All of it is looked at, which takes
-/// less time than to stop at the first.
+/// True if a text holds white space or a control character. It reads all of the text, which is faster
+/// than stopping at the first.
 fn has_blank(text: &[u8]) -> bool {
     text.iter().fold(false, |any, byte| any | (*byte <= b' ') | (*byte == 0x7F))
 }
 
-/// Length of what stands before the closing quote, if it is all of a piece.
+/// Length of the text before the closing quote, if nothing forbidden comes before it.
 fn in_quotes(rest: &[u8]) -> Option<usize> {
     let end = rest
         .iter()
@@ -223,9 +224,9 @@ fn in_quotes(rest: &[u8]) -> Option<usize> {
     (rest[end] == b'"' && end > 0).then_some(end)
 }
 
-/// ASCII that a URI holds; all other is in no rule of the grammar, so that it delimits one.
+/// ASCII that a URI may hold. The grammar has no other ASCII, so the rest delimits URIs.
 const URI: AsciiSet = set::QUERY.or(AsciiSet::of(b"%#[]"));
-/// What a URI holds wherever it stands. As a table, since each byte of it is looked up.
+/// Bytes that never end a URI. A table, since each byte is looked up.
 const PLAIN: [bool; 256] = {
     let plain = URI.without(AsciiSet::of(b"()[]"));
     let mut table = [false; 256];
@@ -237,7 +238,7 @@ const PLAIN: [bool; 256] = {
     table
 };
 
-/// Length of what stands before the first delimiter, final punctuation not counted.
+/// Length of the text before the first delimiter, without final punctuation.
 fn bare(rest: &[u8]) -> usize {
     let mut open = [0usize; 2];
     let mut end = 0;
@@ -266,7 +267,7 @@ fn bare(rest: &[u8]) -> usize {
     end - rest[..end].iter().rev().take_while(is_final).count()
 }
 
-/// Whether white space or punctuation beyond ASCII stands at the start of `bytes`, in UTF-8.
+/// True if `bytes` start with white space or punctuation beyond ASCII, in UTF-8.
 fn is_punctuation(bytes: &[u8]) -> bool {
     match *bytes {
         [0xC2, 0x80..=0xBF, ..] => true,

@@ -1,10 +1,10 @@
-//! The operations on URIs of RFC 3986, one by one, on bytes.
+//! The operations of RFC 3986 on URIs, as functions on bytes.
 //!
-//! A [`Normalizer`](crate::Normalizer) makes the canonical form of a URI; the functions here are what
-//! a program needs beside it: [splitting](Uri::split) and [recomposing](Uri::recompose),
-//! [resolving](resolve()), percent-encoding ([`percent_decode`], [`quote`], [`unquote`], and
-//! `transcode` with the feature of that name), queries as HTML forms write them ([`compose_query`],
-//! [`dissect_query`]), and URIs in free text ([`extract`](extract())).
+//! A [`Normalizer`](crate::Normalizer) makes the canonical form of a URI. These functions do the rest:
+//! [splitting](Uri::split) and [recomposing](Uri::recompose), [resolving](resolve()), percent-encoding
+//! ([`percent_decode`], [`quote`], [`unquote`], and `transcode` with the feature of that name), queries
+//! of HTML forms ([`compose_query`], [`dissect_query`]), and finding URIs in free text
+//! ([`extract`](extract())).
 //!
 //! ```
 //! use uniqurl::uri::{self, Uri};
@@ -17,9 +17,9 @@
 //! # Ok::<(), uri::Error>(())
 //! ```
 //!
-//! None of them panics on any bytes, each is linear in their number, and none asks for UTF-8. What
-//! fills a buffer takes it last, and leaves it as it was where it returns an error. An [`Error`] says
-//! where the trouble is and of what kind.
+//! No function panics on any bytes or requires UTF-8, and each takes linear time. A function that fills
+//! a buffer takes it last, and leaves it unchanged if it returns an error. An [`Error`] gives the
+//! position and the kind of the fault.
 
 mod characters;
 mod error;

@@ -1,4 +1,4 @@
-//! A URI in its components (RFC 3986 section 3), and put together again (section 5.3).
+//! Splits a URI into components (RFC 3986 section 3) and recomposes it (section 5.3).
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use crate::bytes::DebugBytes;
 use crate::bytes::set::ALPHA;
 use crate::normalize::{Parts, is_literal};
 
-/// The components of a URI or a relative reference, as they stand; nothing is decoded.
+/// The components of a URI or a relative reference, unchanged; nothing is decoded.
 ///
-/// Absent and empty are different (section 5.3): `None` has no delimiter, an empty component has.
+/// Absent and empty are different (section 5.3): `None` has no delimiter, an empty component has one.
 ///
 /// ```
 /// use uniqurl::uri::Uri;
@@ -27,7 +27,7 @@ use crate::normalize::{Parts, is_literal};
 /// assert_eq!(uri.fragment, Some(&b"nose"[..]));
 /// ```
 ///
-/// One can also be written down, and recomposed:
+/// You can also build one and recompose it:
 ///
 /// ```
 /// # use uniqurl::uri::Uri;
@@ -39,27 +39,27 @@ use crate::normalize::{Parts, is_literal};
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Uri<'a> {
-    /// What stands before the first `:`, without it (section 3.1). A reference without one is
+    /// The scheme: the text before the first `:` (section 3.1). A reference without a scheme is
     /// relative.
     pub scheme: Option<&'a [u8]>,
-    /// What stands after `//` (section 3.2).
+    /// The authority, after `//` (section 3.2).
     pub authority: Option<Authority<'a>>,
     /// The path, which is never absent (section 3.3).
     pub path: &'a [u8],
-    /// What stands after the first `?` (section 3.4).
+    /// The query, after the first `?` (section 3.4).
     pub query: Option<&'a [u8]>,
-    /// What stands after the first `#` (section 3.5).
+    /// The fragment, after the first `#` (section 3.5).
     pub fragment: Option<&'a [u8]>,
 }
 
-/// The parts of an authority, as they stand (section 3.2).
+/// The parts of an authority, unchanged (section 3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Authority<'a> {
-    /// What stands before the last `@` (section 3.2.1).
+    /// The userinfo: the text before the last `@` (section 3.2.1).
     pub userinfo: Option<&'a [u8]>,
-    /// The host, a literal with its brackets (section 3.2.2).
+    /// The host; a literal has its brackets (section 3.2.2).
     pub host: &'a [u8],
-    /// What stands after the `:` that ends the host (section 3.2.3).
+    /// The port, after the `:` that ends the host (section 3.2.3).
     pub port: Option<&'a [u8]>,
 }
 
@@ -75,15 +75,15 @@ impl<'a> Uri<'a> {
     /// assert_eq!((reference.path, reference.query), (&b""[..], Some(&b""[..])));
     /// ```
     ///
-    /// It has an answer for all bytes, since it checks none of them: `1:x` has the scheme `1`. A
-    /// [`Normalizer`](crate::Normalizer) of the profile `syntax` says whether a URI keeps to the
-    /// grammar. [`Uri::recompose`] gives the same bytes back.
+    /// Every input has a result, since nothing is checked: `1:x` has the scheme `1`. A
+    /// [`Normalizer`](crate::Normalizer) of the profile `syntax` checks the grammar. [`Uri::recompose`]
+    /// returns the same bytes.
     pub fn split(uri: &'a [u8]) -> Self {
         let Parts { scheme, authority, path, query, fragment, .. } = Parts::split(uri);
         Self { scheme, authority: authority.map(Authority::split), path, query, fragment }
     }
 
-    /// Appends the components with their delimiters (section 5.3), none of them changed.
+    /// Appends the components with their delimiters (section 5.3), unchanged.
     ///
     /// ```
     /// use uniqurl::uri::Uri;
@@ -96,10 +96,10 @@ impl<'a> Uri<'a> {
     /// # Ok::<(), uniqurl::uri::Error>(())
     /// ```
     ///
-    /// What [`Uri::split`] made comes out as the bytes it was made from. Two paths would read as
-    /// something else, and get a dot segment in front that means nothing (sections 3.3 and 4.2): `/.`
-    /// where there is no authority and the path begins with `//`, which would be a host; `./` where
-    /// there is neither scheme nor authority and a `:` in the first segment would end a scheme.
+    /// The result of [`Uri::split`] gives the original bytes. Two kinds of path would read as something
+    /// else, and get a dot segment in front that has no meaning (sections 3.3 and 4.2): `/.` if there
+    /// is no authority and the path begins with `//`, which would be a host; `./` if there is neither
+    /// scheme nor authority and a `:` in the first segment would end a scheme.
     ///
     /// ```
     /// # use uniqurl::uri::Uri;
@@ -111,15 +111,15 @@ impl<'a> Uri<'a> {
     ///
     /// # Errors
     ///
-    /// A component that would not be read back as it is, only possible where it was not split off:
-    /// [`ErrorKind::Delimiter`], [`ErrorKind::EmptyScheme`], [`ErrorKind::RootlessPath`].
+    /// If a component would not be read back unchanged, which is possible only if it was not made by a
+    /// split: [`ErrorKind::Delimiter`], [`ErrorKind::EmptyScheme`], [`ErrorKind::RootlessPath`].
     pub fn recompose(&self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.check_delimiters()?;
         self.write(1, |_, bytes, out| out.extend_from_slice(bytes), out);
         Ok(())
     }
 
-    /// Appends the URI with every byte as a triplet that its component does not allow (section 2.4).
+    /// Appends the URI, with every byte that its component does not allow as a triplet (section 2.4).
     ///
     /// ```
     /// use uniqurl::uri::{Authority, Uri};
@@ -137,18 +137,17 @@ impl<'a> Uri<'a> {
     /// # Ok::<(), uniqurl::uri::Error>(())
     /// ```
     ///
-    /// The result keeps to the grammar of Appendix A. Triplets stay as they are, and a `%` that
-    /// starts none becomes `%25`; data that may hold triplets by chance is for [`quote`] first. The
-    /// delimiters inside a component (`/` in a path, `&` in a query) are allowed there and stay. A
-    /// host in brackets that is no IP literal is encoded like a name. The guards of
-    /// [`Uri::recompose`] hold.
+    /// The result conforms to the grammar of Appendix A. Triplets stay, and a `%` that starts none
+    /// becomes `%25`; pass data that may hold triplets by chance to [`quote`] first. Delimiters inside
+    /// a component (`/` in a path, `&` in a query) are allowed there and stay. A host in brackets that
+    /// is not an IP literal is encoded like a name. The guards of [`Uri::recompose`] apply.
     ///
     /// [`quote`]: super::quote()
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Byte`] in a scheme or a port, which have no triplets;
-    /// [`ErrorKind::EmptyScheme`]; [`ErrorKind::RootlessPath`].
+    /// [`ErrorKind::Byte`] in a scheme or a port, which allow no triplets; [`ErrorKind::EmptyScheme`];
+    /// [`ErrorKind::RootlessPath`].
     pub fn recompose_encoded(&self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.check_unencodable()?;
         let write = |component: Component, bytes: &[u8], out: &mut Vec<u8>| match component {
@@ -159,13 +158,13 @@ impl<'a> Uri<'a> {
             },
             _ => encode_component(bytes, component.set(), out),
         };
-        // `path-noscheme` has no colon in its first segment, not even as its first byte.
+        // `path-noscheme` allows no colon in its first segment, not even as its first byte.
         self.write(0, write, out);
         Ok(())
     }
 
-    /// Appends the components as `write` writes them, the delimiters between them, and the dot segments
-    /// that guard the path: also against a colon at offset `colon` or later in its first segment.
+    /// Appends the components with `write`, the delimiters between them, and the dot segments that
+    /// guard the path. The guard covers a colon at offset `colon` or later in the first segment.
     fn write(
         &self,
         colon: usize,
@@ -204,15 +203,14 @@ impl<'a> Uri<'a> {
         }
     }
 
-    /// Whether the path would be read as an authority and what follows it (section 3.3: "if a URI
-    /// does not contain an authority component, then the path cannot begin with two slash
-    /// characters").
+    /// True if the path would be read as an authority and a path (section 3.3: "if a URI does not
+    /// contain an authority component, then the path cannot begin with two slash characters").
     fn reads_as_authority(&self) -> bool {
         self.authority.is_none() && self.path.starts_with(b"//")
     }
 
-    /// Whether a colon at offset `from` or later is in the path's first segment, and would be read
-    /// as the end of a scheme (section 4.2).
+    /// True if the path's first segment has a colon at offset `from` or later, which would be read as
+    /// the end of a scheme (section 4.2).
     fn reads_as_scheme(&self, from: usize) -> bool {
         let delimiter = self.path.iter().position(|byte| matches!(byte, b':' | b'/'));
         self.scheme.is_none()
@@ -263,7 +261,7 @@ impl<'a> Uri<'a> {
 }
 
 impl<'a> Authority<'a> {
-    /// Splits an authority, which has no `//` in front.
+    /// Splits an authority, without the `//` in front.
     ///
     /// ```
     /// use uniqurl::uri::Authority;
@@ -274,9 +272,9 @@ impl<'a> Authority<'a> {
     /// assert_eq!(authority.port, Some(&b"80"[..]));
     /// ```
     ///
-    /// Nothing is checked. What the grammar of section 3.2 leaves open is read so that no part of the
-    /// userinfo is taken for a host: the last `@` ends the userinfo. The first `:` ends the host, in a
-    /// literal the first one after its bracket; where the bracket never closes, all of it is the host.
+    /// Nothing is checked. If the grammar of section 3.2 does not decide, no part of the userinfo is
+    /// read as host: the last `@` ends the userinfo. The first `:` ends the host, in a literal the
+    /// first one after its bracket. If the bracket never closes, all of it is the host.
     pub fn split(authority: &'a [u8]) -> Self {
         let (userinfo, host_port) = match authority.iter().rposition(|byte| *byte == b'@') {
             Some(at) => (Some(&authority[..at]), &authority[at + 1..]),
@@ -324,7 +322,7 @@ impl fmt::Debug for Authority<'_> {
     }
 }
 
-/// Where the host of `host_port` ends: at the `:` before the port, or with it.
+/// Where the host of `host_port` ends: at the `:` before the port, or at the end.
 fn host_end(host_port: &[u8]) -> usize {
     let literal = match host_port.first() {
         Some(b'[') => host_port.iter().position(|byte| *byte == b']').unwrap_or(host_port.len()),
@@ -336,7 +334,7 @@ fn host_end(host_port: &[u8]) -> usize {
         .map_or(host_port.len(), |found| literal + found)
 }
 
-/// Refuses a component that holds one of the delimiters which end it.
+/// Fails if a component holds one of the delimiters that end it.
 fn ends_at(bytes: &[u8], delimiters: &[u8], component: Component) -> Result<(), Error> {
     match bytes.iter().position(|byte| delimiters.contains(byte)) {
         Some(at) => Err(Error::new(at, ErrorKind::Delimiter(component))),

@@ -3,7 +3,7 @@
 use super::error::{Error, ErrorKind};
 use crate::bytes::{Triplet, push_triplet, set};
 
-/// Appends `encoded` with every triplet decoded, once (sections 2.1 and 2.4).
+/// Appends `encoded` with every triplet decoded once (sections 2.1 and 2.4).
 ///
 /// ```
 /// use uniqurl::uri::{ErrorKind, percent_decode};
@@ -17,13 +17,13 @@ use crate::bytes::{Triplet, push_triplet, set};
 /// # Ok::<(), uniqurl::uri::Error>(())
 /// ```
 ///
-/// Decode a component after the URI was split, never the URI: a decoded byte may be a delimiter
-/// (section 2.4). What comes out is bytes, UTF-8 or not; `transcode` (a feature)
-/// brings triplets of another charset to UTF-8.
+/// Decode a component after splitting the URI, never the URI: a decoded byte may be a delimiter
+/// (section 2.4). The output is bytes, and need not be UTF-8. `transcode` (a feature) converts triplets
+/// of another charset to UTF-8.
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Escape`] at a `%` that starts no triplet, also near the end.
+/// [`ErrorKind::Escape`] at a `%` that starts no triplet, including near the end.
 pub fn percent_decode(encoded: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
     let length = out.len();
     let mut run = 0;
@@ -43,8 +43,8 @@ pub fn percent_decode(encoded: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Appends `data` with every byte as a triplet that is neither unreserved nor in `safe`
-/// (section 2.4: "when a URI is produced from its component parts").
+/// Appends `data`; every byte that is neither unreserved nor in `safe` becomes a triplet (section 2.4:
+/// "when a URI is produced from its component parts").
 ///
 /// ```
 /// use uniqurl::uri::{Component, allowed_characters, quote};
@@ -59,9 +59,8 @@ pub fn percent_decode(encoded: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
 /// assert_eq!(out, b"a/b%20c");
 /// ```
 ///
-/// [`unquote`] gives `data` back, whatever `safe` is: `%` is always encoded, and so is every byte of
-/// 0x80 or above. So do not quote what is quoted already; [`Uri::recompose_encoded`] leaves triplets
-/// alone.
+/// [`unquote`] restores `data`, whatever `safe` is: `%` is always encoded, and so is every byte of 0x80
+/// or above. So do not quote data twice; [`Uri::recompose_encoded`] keeps triplets.
 ///
 /// [`Uri::recompose_encoded`]: super::Uri::recompose_encoded
 pub fn quote(data: &[u8], safe: &[u8], out: &mut Vec<u8>) {
@@ -72,7 +71,7 @@ pub fn quote(data: &[u8], safe: &[u8], out: &mut Vec<u8>) {
     encode_unless(data, |byte| stays[byte as usize], out);
 }
 
-/// Appends what [`quote`] was given: the same as [`percent_decode`], under the name of the pair.
+/// Reverses [`quote`]. Same as [`percent_decode`], under the name of the pair.
 ///
 /// ```
 /// use uniqurl::uri::unquote;
@@ -90,7 +89,7 @@ pub fn unquote(quoted: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
     percent_decode(quoted, out)
 }
 
-/// Appends `data`, every byte as a triplet that does not stay as it is.
+/// Appends `data`; every byte for which `stays` is false becomes a triplet.
 pub(super) fn encode_unless(data: &[u8], stays: impl Fn(u8) -> bool, out: &mut Vec<u8>) {
     for &byte in data {
         if stays(byte) {
@@ -101,8 +100,7 @@ pub(super) fn encode_unless(data: &[u8], stays: impl Fn(u8) -> bool, out: &mut V
     }
 }
 
-/// Appends a component: its triplets and the bytes of `allowed` as they are, every other byte as a
-/// triplet.
+/// Appends a component: triplets and the bytes of `allowed` stay, every other byte becomes a triplet.
 pub(super) fn encode_component(component: &[u8], allowed: set::AsciiSet, out: &mut Vec<u8>) {
     let mut i = 0;
     while let Some(&byte) = component.get(i) {

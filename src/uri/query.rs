@@ -1,11 +1,11 @@
-//! Queries as HTML forms write them: `application/x-www-form-urlencoded`, by the URL Standard.
+//! Queries of HTML forms: `application/x-www-form-urlencoded`, by the URL Standard.
 
 use std::borrow::Cow;
 
 use super::percent::encode_unless;
 use crate::bytes::Triplet;
 
-/// Appends the form encoding of `pairs` of names and values.
+/// Appends the form encoding of pairs of names and values.
 ///
 /// ```
 /// use uniqurl::uri::compose_query;
@@ -15,12 +15,12 @@ use crate::bytes::Triplet;
 /// assert_eq!(query, b"foo+bar=1&city=%C3%B6rebro&all");
 /// ```
 ///
-/// ASCII letters and digits and `*-._` stay, a space is `+`, every other byte is a triplet (URL
-/// Standard section 5.2; it encodes the unreserved `~`, too). A value that is `None` has no `=`. A
-/// pair with neither name nor value is written `=`, since nothing at all would be no pair.
+/// ASCII letters and digits and `*-._` stay, a space becomes `+`, and every other byte becomes a
+/// triplet (URL Standard section 5.2; it also encodes the unreserved `~`). A value of `None` has no
+/// `=`. A pair with neither name nor value is written `=`, since the empty text is no pair.
 ///
-/// [`dissect_query`] reads it back. All of it is allowed in the query of RFC 3986 section 3.4. For a
-/// query that is no form, [`quote`](super::quote()) is right: there a space is `%20`.
+/// [`dissect_query`] reverses it. RFC 3986 section 3.4 allows all of the output in a query. For a query
+/// that is not a form, use [`quote`](super::quote()): there a space is `%20`.
 pub fn compose_query<N, V>(pairs: impl IntoIterator<Item = (N, Option<V>)>, out: &mut Vec<u8>)
 where
     N: AsRef<[u8]>,
@@ -51,7 +51,7 @@ fn encode(text: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The pairs of names and values in a form-encoded query, which has no `?` in front.
+/// The names and values of a form-encoded query, which has no `?` in front.
 ///
 /// ```
 /// use uniqurl::uri::dissect_query;
@@ -67,9 +67,9 @@ fn encode(text: &[u8], out: &mut Vec<u8>) {
 /// assert!(pairs.next().is_none());
 /// ```
 ///
-/// Pairs are split at `&` alone and at the first `=`; an empty pair is none. `+` is a space, and
-/// triplets are decoded; a `%` that starts none stays (URL Standard section 5.1). Every query has an
-/// answer, and bytes stay bytes: a name need not be UTF-8.
+/// Pairs are split only at `&` and at the first `=`. Empty pairs are skipped. `+` is a space, and
+/// triplets are decoded; a `%` that starts none stays (URL Standard section 5.1). Every query has a
+/// result, and its names and values need not be UTF-8.
 pub fn dissect_query(query: &[u8]) -> DissectQuery<'_> {
     DissectQuery { rest: query }
 }
@@ -82,7 +82,7 @@ pub struct DissectQuery<'a> {
 }
 
 impl<'a> Iterator for DissectQuery<'a> {
-    /// Name and value; they borrow from the query where nothing in them was encoded.
+    /// Name and value. They borrow from the query if nothing in them was encoded.
     type Item = (Cow<'a, [u8]>, Option<Cow<'a, [u8]>>);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -98,7 +98,7 @@ impl<'a> Iterator for DissectQuery<'a> {
     }
 }
 
-/// What stands before and after the first `delimiter`.
+/// Splits at the first `delimiter`.
 fn cut(bytes: &[u8], delimiter: u8) -> (&[u8], Option<&[u8]>) {
     match memchr::memchr(delimiter, bytes) {
         Some(at) => (&bytes[..at], Some(&bytes[at + 1..])),

@@ -1,9 +1,9 @@
-//! References against a base, and dot segments (RFC 3986 section 5.2).
+//! Resolves references against a base, and removes dot segments (RFC 3986 section 5.2).
 
 use super::error::{Error, ErrorKind};
 use crate::normalize::{self, Parts};
 
-/// Appends the target URI of `reference`, read against `base` (section 5.2.2, strict).
+/// Appends the target URI of `reference`, resolved against `base` (section 5.2.2, strict).
 ///
 /// ```
 /// use uniqurl::uri::resolve;
@@ -14,12 +14,12 @@ use crate::normalize::{self, Parts};
 /// # Ok::<(), uniqurl::uri::Error>(())
 /// ```
 ///
-/// Strict: a reference with a scheme is absolute, also where the base has the same one (`http:g` is
-/// `http:g`). Nothing is decoded and nothing checked, so `%2E%2E` is no dot segment here, and a bad
-/// byte passes; a [`Normalizer`](crate::Normalizer) with a base resolves and normalizes.
+/// Strict: a reference with a scheme is absolute, even if the base has the same one (`http:g` is
+/// `http:g`). Nothing is decoded and nothing checked, so `%2E%2E` is not a dot segment here, and a bad
+/// byte passes. A [`Normalizer`](crate::Normalizer) with a base resolves and normalizes.
 ///
-/// The target splits into what section 5.2.2 says. Where no component is an authority and the path
-/// starts with `//`, `/.` stands in front of it, or it would read as a host:
+/// The target splits into the components that section 5.2.2 gives. If it has no authority and the path
+/// starts with `//`, `/.` is put in front of it, or it would read as a host:
 ///
 /// ```
 /// # use uniqurl::uri::resolve;
@@ -31,8 +31,7 @@ use crate::normalize::{self, Parts};
 ///
 /// # Errors
 ///
-/// [`ErrorKind::RelativeBase`] where `base` has no scheme (section 5.1: a base is a URI, not a
-/// reference).
+/// [`ErrorKind::RelativeBase`] if `base` has no scheme (section 5.1: a base is a URI, not a reference).
 pub fn resolve(base: &[u8], reference: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
     let base = Parts::split(base);
     if base.scheme.is_none() {
@@ -56,8 +55,8 @@ pub fn resolve(base: &[u8], reference: &[u8], out: &mut Vec<u8>) -> Result<(), E
 /// assert_eq!(path, b"mid/6");
 /// ```
 ///
-/// It is a step of [`resolve`]; on the path of a reference that was not resolved it loses what the
-/// dots meant (`../a` becomes `a`), and what it makes may begin with `//`.
+/// It is a step of [`resolve`]. On the path of an unresolved reference it loses the meaning of the dots
+/// (`../a` becomes `a`), and its result may begin with `//`.
 pub fn remove_dot_segments(path: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(path);

@@ -1,9 +1,9 @@
-//! Triplets of one charset rewritten in another.
+//! Converts triplets from one charset to another.
 
 use super::error::{Error, ErrorKind};
 use crate::normalize::{Charset, CharsetError, transcode_each};
 
-/// Appends `encoded` with its triplets brought from one charset to another.
+/// Appends `encoded` with its triplets converted from one charset to another.
 ///
 /// ```
 /// use uniqurl::uri::{Charset, percent_decode, transcode};
@@ -18,18 +18,17 @@ use crate::normalize::{Charset, CharsetError, transcode_each};
 /// # Ok::<(), uniqurl::uri::Error>(())
 /// ```
 ///
-/// It acts on one component, or on a whole URI, since no triplet is decoded to stay so: ASCII that
-/// stood as itself stays, and what was a triplet comes out as triplets, `%26` as `%26`. So delimiters
-/// and data stay what they were (RFC 3986 section 2.2). A raw byte of 0x80 or above, which the grammar
-/// does not have, is read as if it were a triplet.
+/// It works on one component or on a whole URI, since no triplet is left decoded: literal ASCII stays,
+/// and triplets become triplets, `%26` to `%26`. So delimiters and data keep their roles (RFC 3986
+/// section 2.2). A raw byte of 0x80 or above, which the grammar does not allow, is read like a triplet.
 ///
-/// Where a character takes several octets, ASCII may be one of them, as browsers write it: in
-/// `%83n`, Shift_JIS, the `n` belongs to the character, and is no longer there in UTF-8.
+/// If a character takes several octets, one may be literal ASCII, as browsers write it: in the
+/// Shift_JIS `%83n`, the `n` belongs to the character, and disappears in UTF-8.
 ///
 /// # Errors
 ///
 /// [`ErrorKind::Escape`] at a `%` that starts no triplet, [`ErrorKind::Malformed`] at the first octet
-/// of what is no character in `from`, [`ErrorKind::Unmappable`] at one that `to` does not have.
+/// that starts no character of `from`, [`ErrorKind::Unmappable`] at a character that `to` lacks.
 pub fn transcode(
     encoded: &[u8],
     from: Charset,
