@@ -55,6 +55,8 @@ impl Arena {
     /// Stores a URL, with its counter at 1.
     pub(super) fn push(&mut self, url: &[u8]) -> Result<Place, SetFull> {
         let need = self.head + url.len() + 1;
+        // An offset must stay below BLOCK to fit into a place. A block of one long URL may end after
+        // that.
         let fits = |block: &Vec<u8>| block.len() < BLOCK && block.capacity() - block.len() >= need;
         if !self.blocks.last().is_some_and(fits) {
             self.add_block(need)?;
@@ -80,6 +82,7 @@ impl Arena {
         if self.blocks.len() == MAX_BLOCKS {
             return Err(SetFull(()));
         }
+        // `Vec::push` would abort when memory runs out, so the list doubles by a fallible reservation.
         if self.blocks.len() == self.blocks.capacity() {
             let more = self.blocks.len().max(4);
             alloc::try_reserve_exact(&mut self.blocks, more)?;
@@ -98,6 +101,7 @@ impl Arena {
 
     /// Bytes of memory in use. Reserved pages that were never written are not counted.
     pub(super) fn memory(&self) -> usize {
+        // The system provides memory by pages, so the last block counts up to its next page.
         const PAGE: usize = 4096;
         let last = self.blocks.last().map_or(0, |block| block.len().next_multiple_of(PAGE));
         self.full + last + self.blocks.capacity() * size_of::<Vec<u8>>()
@@ -112,6 +116,7 @@ impl Arena {
     #[inline]
     pub(super) fn holds(&self, place: Place, url: &[u8]) -> bool {
         let (block, at) = self.at(place);
+        // Without a line feed after it, `url` would only be the start of a longer URL.
         match block[at..].split_at_checked(url.len()) {
             Some((bytes, [b'\n', ..])) => bytes == url,
             _ => false,
@@ -121,6 +126,7 @@ impl Arena {
     #[inline]
     pub(super) fn prefetch(&self, place: Place, len: usize) {
         let (block, at) = self.at(place);
+        // The first and the last byte, and the second cache line: no branch on the length.
         prefetch(block, at);
         prefetch(block, at + len);
         prefetch(block, at + len.min(64));

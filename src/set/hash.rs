@@ -48,6 +48,7 @@ enum Means {
 impl Means {
     fn new(kernel: Kernel, seed: u64) -> Self {
         let secrets = RapidSecrets::seed(seed);
+        // The keys are derived from the seed, so that a seeded run can be repeated.
         #[cfg(target_arch = "x86_64")]
         if let Some(vaes) = Vaes::new(kernel, |word| by_words(&word.to_le_bytes(), &secrets)) {
             return Self::Vectors(Box::new(vaes));
@@ -65,6 +66,7 @@ fn by_words(url: &[u8], secrets: &RapidSecrets) -> u64 {
 impl HashKey {
     /// A key from the randomness that the standard library gets from the system.
     pub fn random(kernel: Kernel) -> Self {
+        // The hashed number is arbitrary: `RandomState` supplies the randomness.
         Self::seeded(kernel, RandomState::new().hash_one(0x756E_6971_7572_6C00_u64))
     }
 
@@ -109,6 +111,7 @@ impl HashKey {
     /// The hashes of many URLs, in order.
     #[inline]
     pub fn hash_all<'t>(&self, urls: impl Iterator<Item = &'t [u8]>, mut take: impl FnMut(Hash)) {
+        // Selects the function once for all URLs, not for each.
         match &self.by {
             Means::Words(secrets) => {
                 urls.for_each(|url| take(self.narrowed(by_words(url, secrets))));
@@ -122,6 +125,7 @@ impl HashKey {
     fn narrowed(&self, hash: u64) -> Hash {
         #[cfg(any(test, feature = "test-hooks"))]
         if self.width < 64 {
+            // Repeats the bits in every byte, so that shard, partition and tag all get them.
             return Hash((hash & ((1 << self.width) - 1)) * 0x0101_0101_0101_0101);
         }
         Hash(hash)

@@ -17,7 +17,7 @@ const BIT: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0];
 
 // No closures and no `array::map` here: those would be functions without AVX2, and not inlined.
 
-/// The same 16 bytes in both lanes.
+/// The same 16 bytes in both lanes: a shuffle looks up each lane separately.
 #[inline(always)]
 unsafe fn lanes(row: &[u8; 16]) -> __m256i {
     // SAFETY: a row is 16 readable bytes, and the load asks for no alignment; the caller promises
@@ -63,6 +63,7 @@ unsafe fn equal(bytes: (__m256i, __m256i), byte: u8) -> u64 {
 unsafe fn high_bit(bytes: __m256i) -> __m256i {
     // SAFETY: the caller promises AVX2.
     unsafe {
+        // Bytes cannot be shifted, only words. The mask removes the bits of the neighbour.
         let high = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), _mm256_set1_epi8(15));
         _mm256_shuffle_epi8(lanes(&BIT), high)
     }
@@ -75,6 +76,7 @@ unsafe fn missing(rows: __m256i, bytes: __m256i, bit: __m256i) -> __m256i {
     // SAFETY: the caller promises AVX2.
     unsafe {
         let hit = _mm256_and_si256(_mm256_shuffle_epi8(rows, bytes), bit);
+        // There is only a comparison for equality, so the code finds the misses, not the members.
         _mm256_cmpeq_epi8(hit, _mm256_setzero_si256())
     }
 }
@@ -157,7 +159,7 @@ impl Vector for Avx2 {
     }
 }
 
-/// Does `work` with the instruction set enabled.
+/// Runs `work` with the instruction set enabled.
 ///
 /// # Safety
 ///

@@ -17,7 +17,7 @@ use crate::bytes::set::{NibbleTable, QUERY, REG_NAME};
 #[derive(Clone, Copy)]
 pub(super) struct Avx512(());
 
-/// The same 16 bytes in each of four lanes.
+/// The same 16 bytes in each of four lanes: a shuffle looks up each lane separately.
 pub(super) const fn lanes(row: [u8; 16]) -> [u8; 64] {
     let mut lanes = [0; 64];
     let mut i = 0;
@@ -160,7 +160,7 @@ impl Vector for Avx512 {
     }
 }
 
-/// Does `work` with the instruction set enabled.
+/// Runs `work` with the instruction set enabled.
 ///
 /// # Safety
 ///

@@ -106,6 +106,7 @@ impl Kernel {
         kind: UrlKind,
     ) -> bool {
         let Range { start, end } = range;
+        // URLs of 4 GiB or more are left to the scalar path.
         if u32::try_from(end - start).is_err() {
             return false;
         }
@@ -137,6 +138,7 @@ impl Kernel {
         fast_path: impl FastPath,
     ) -> FastPathResult {
         let Range { start, end } = range;
+        // URLs of 4 GiB or more are left to the scalar path.
         if u32::try_from(end - start).is_err() {
             return FastPathResult::Unclean;
         }
@@ -176,6 +178,7 @@ impl Kernel {
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
             // SAFETY: as above.
             Backend::Neon => unsafe { super::neon::run(work) },
+            // Scalar, and the backends of other architectures, which `new` never makes.
             _ => scalar::run(work),
         }
     }

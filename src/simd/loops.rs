@@ -206,6 +206,7 @@ impl<R: Rules, S: FastPath> VectorOp for OneFastPath<'_, R, S> {
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) -> FastPathResult {
         let OneFastPath { bytes, start, end, kind, fast_path, .. } = self;
+        // Backs the window of a URL near the end of the buffer.
         let mut room = None;
         let window = window(bytes, start, end, &mut room);
         let proof = prove::<V, R>(vector, &bytes[start..end], window, kind);
@@ -257,6 +258,7 @@ where
                         None => None,
                     }
                 } else {
+                    // Goes on from the masks of the front instead of computing them again.
                     let proof = prove_from::<V, R>(vector, url, window, &front);
                     if !proof.clean {
                         return false;
@@ -282,6 +284,7 @@ fn each<V: Vector>(
     mut is_clean: impl FnMut(&Span) -> bool,
 ) {
     for (number, span) in batch.spans.iter().enumerate() {
+        // One prefetch for each URL spreads them evenly over the work.
         batch.fetch_beyond(*span);
         visitor.visit(vector, number, *span, is_clean(span));
     }

@@ -87,6 +87,7 @@ impl<'a, V: Vector, const N: usize> MaskedUrl<'a, V, N> {
                 None => self.vector.find(&self.blocks[i], b'?'),
             };
         }
+        // A question mark after the URL does not count.
         first(question).min(self.length)
     }
 
@@ -138,8 +139,10 @@ impl<'a, V: Vector, const N: usize> MaskedUrl<'a, V, N> {
         for (i, block) in self.blocks.iter().enumerate() {
             let found = self.vector.find_in_set(block, asked) & self.inside(i);
             let question = self.vector.find(block, b'?');
+            // The bits below the first question mark, or all bits if there is none.
             let before = question.wrapping_sub(1) & !question;
             any |= found & before & in_path & if i == 0 { !start } else { u64::MAX };
+            // Zero for all blocks after one with a question mark: the path has ended.
             in_path &= u64::from(question != 0).wrapping_sub(1);
         }
         any != 0
@@ -201,6 +204,7 @@ impl<const N: usize> Slashes<N> {
     pub(crate) fn are_doubled(&self) -> bool {
         let (mut before, mut doubled) = (0, [0; N]);
         for (slash, doubled) in self.slashes.iter().zip(&mut doubled) {
+            // The carry is the slash that ends the previous block.
             *doubled = slash & (slash << 1 | before >> (BLOCK - 1));
             before = *slash;
         }

@@ -78,11 +78,11 @@ pub(crate) use rules::{Query, Rfc3986, Rules, all_bits, query_of};
 pub(crate) use vaes::Vaes;
 pub use vector::{BLOCK, Block, Survey, Vector, VectorOp, up_to};
 
-/// An implementation of the scanner.
+/// An instruction set that the scanner can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Backend {
-    /// Plain Rust, on every processor. It defines the answer.
+    /// Plain Rust, on every processor. It defines the results.
     Scalar,
     /// x86-64 with SSE4.2.
     Sse42,
@@ -95,7 +95,7 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// Every backend, on whatever processor.
+    /// Every backend, including those of other processors.
     pub const ALL: &'static [Backend] =
         &[Backend::Scalar, Backend::Sse42, Backend::Avx2, Backend::Avx512, Backend::Neon];
 
@@ -125,7 +125,7 @@ impl Backend {
         Kernel::best().backend()
     }
 
-    /// Whether this CPU can run it.
+    /// True if this CPU can run it.
     pub fn is_available(self) -> bool {
         match self {
             Backend::Scalar => true,
@@ -149,14 +149,14 @@ impl Backend {
     }
 }
 
-/// The name.
+/// Prints the name.
 impl fmt::Display for Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-/// By its name.
+/// Parses the name.
 impl FromStr for Backend {
     type Err = UnknownName;
 
@@ -165,9 +165,10 @@ impl FromStr for Backend {
     }
 }
 
-/// Appends a span for each line of `bytes`, its LF or CRLF left out; a last line without one counts.
+/// Appends a span for each line of `bytes`, without its LF or CRLF. A last line without a line end
+/// counts.
 ///
-/// Where this CPU lacks `backend`, the scalar one does it.
+/// Uses the scalar backend if this CPU lacks `backend`.
 ///
 /// ```
 /// use uniqurl::{Backend, bytes::Span, simd};
@@ -179,13 +180,13 @@ impl FromStr for Backend {
 ///
 /// # Panics
 ///
-/// When `bytes` holds 4 GiB or more.
+/// If `bytes` holds 4 GiB or more.
 pub fn lines(backend: Backend, bytes: &[u8], out: &mut Vec<Span>) {
     Kernel::new(backend).unwrap_or_else(Kernel::scalar).lines(bytes, out);
 }
 
-/// The bit manipulation that compilers reach for beside AVX2 and AVX-512. No known CPU has those
-/// without these, but emulators can be told to.
+/// True if the CPU has the bit manipulation that compilers use together with AVX2 and AVX-512. Every
+/// known CPU with those has it, but emulators can be configured without.
 #[cfg(target_arch = "x86_64")]
 fn has_bmi() -> bool {
     is_x86_feature_detected!("bmi1")

@@ -45,6 +45,8 @@ unsafe fn bits(lanes: Quarters) -> u64 {
     // SAFETY: the caller promises NEON.
     unsafe {
         let bit = load16(&LANE);
+        // Each lane has one bit, and the bits of eight lanes differ, so sums are unions and never
+        // overflow.
         let low = vpaddq_u8(vandq_u8(lanes.0, bit), vandq_u8(lanes.1, bit));
         let high = vpaddq_u8(vandq_u8(lanes.2, bit), vandq_u8(lanes.3, bit));
         let sum = vpaddq_u8(low, high);
@@ -73,6 +75,7 @@ unsafe fn equal(bytes: Quarters, byte: u8) -> u64 {
 unsafe fn member(rows: uint8x16_t, bytes: uint8x16_t) -> uint8x16_t {
     // SAFETY: the caller promises NEON.
     unsafe {
+        // A lookup of 16 or above gives 0, so the low nibble is cut out first.
         let row = vqtbl1q_u8(rows, vandq_u8(bytes, vdupq_n_u8(15)));
         vtstq_u8(row, vqtbl1q_u8(load16(&BIT), vshrq_n_u8::<4>(bytes)))
     }
@@ -143,7 +146,7 @@ impl Vector for Neon {
     }
 }
 
-/// Does `work` with the instruction set enabled.
+/// Runs `work` with the instruction set enabled.
 ///
 /// # Safety
 ///

@@ -51,6 +51,7 @@ impl<'a> OutputBuffer<'a> {
     pub(crate) fn copy(&mut self, source: &[u8], start: usize, end: usize) {
         let part = &source[start..end];
         self.take_room(part.len());
+        // A load may go past the part, but not past `source`.
         if part.len() <= COPY && source.len() - start >= COPY {
             // SAFETY: from `start` on, `source` holds COPY bytes, and so does the room, as
             // `take_room` made sure. The pointer is that of `source`, since that of `part` may be read
@@ -82,6 +83,7 @@ impl<'a> OutputBuffer<'a> {
             }
             self.length += part.len();
         } else {
+            // A rare case: a long part, or one near the end of `source`.
             for byte in part {
                 self.push(lower(*byte));
             }
@@ -118,6 +120,7 @@ impl<'a> OutputBuffer<'a> {
             }
             self.length += part.len();
         } else {
+            // A rare case: a part longer than two copies, or one near the end of `source` or the room.
             for byte in part {
                 self.push(change(*byte));
             }

@@ -122,6 +122,7 @@ impl Front {
     #[inline(always)]
     pub(super) fn proof(&self, length: usize) -> Option<Proof> {
         let &Self { starts_well, host, path, bad: [bad_a, bad_b], masks } = self;
+        // Bitwise `&`: one branch instead of one for each condition.
         let is_proven = starts_well & (bad_a | bad_b == 0) & (length <= WINDOW);
         is_proven.then_some(Proof { clean: true, host, path, question: None, masks })
     }
@@ -149,6 +150,7 @@ pub(super) fn front<V: Vector, R: Rules>(
 ) -> Front {
     let [first, second] = blocks(window);
     let (a, b) = (vector.masks::<R>(first), vector.masks::<R>(second));
+    // The window may hold bytes after the URL.
     let inside = up_to(length);
     let bad_a = (a.bad | a.dots_after_slash(0)) & inside;
     let bad_b = (b.bad | b.dots_after_slash(a.slash)) & up_to(length.saturating_sub(BLOCK));
@@ -229,6 +231,7 @@ fn unsure<V: Vector, R: Rules, const N: usize>(
     if (bad & (bad - 1) == 0) | (bad & !percent != 0) {
         return bad;
     }
+    // Decides about all triplets at once, by their digits.
     let [mut first, mut any, mut two, mut second] = [0; 4];
     for (i, block) in blocks.iter().enumerate() {
         let inside = up_to(length.saturating_sub(i * BLOCK));
@@ -238,6 +241,7 @@ fn unsure<V: Vector, R: Rules, const N: usize>(
         two |= at(vector.find(block, b'2'));
         second |= at(vector.find_in_set(block, &BEHIND_TWO));
     }
+    // Moves the bits of both digits back to their percent sign.
     bad & !(first >> 1 & any >> 2 | two >> 1 & second >> 2)
 }
 
@@ -257,6 +261,7 @@ fn starts_with_host<R: Rules>(block: &Block, masks: &Masks, inside: u64) -> (boo
     const HTTP: u64 = u64::from_le_bytes(*b"http://\0") << 8;
     let start = block.first_chunk().map_or(0, |start| u64::from_le_bytes(*start));
     let https = start == HTTPS;
+    // `http://` has seven bytes, so the eighth is shifted out before the comparison.
     let http = start << 8 == HTTP;
     let host = 7 + u32::from(https);
     let length = (masks.host_bad >> host).trailing_zeros();
@@ -269,7 +274,7 @@ fn starts_with_host<R: Rules>(block: &Block, masks: &Masks, inside: u64) -> (boo
     let dots = masks.dot & ((1 << end) - 1);
     let label = (64 - dots.leading_zeros()).max(host) as usize & (BLOCK - 1);
     let stays = R::last_label_stays(block[label]);
-    // Bitwise `&`: one branch at the caller, not seven here.
+    // Bitwise `&`: one branch at the caller instead of one for each condition.
     let starts_well =
         (https | http) & (length > 0) & (length < 64) & ends_with_slash & !ends_with_dot & stays;
     (starts_well, host as usize, end as usize)
@@ -381,11 +386,11 @@ mod tests {
             let inside = &window[..length.min(WINDOW)];
             let mut bad = 0_u128;
             for (i, byte) in inside.iter().enumerate() {
-                // Not all that a rule finds are asked for, and seldom anything else.
+                // Random subsets of the percent signs, and rarely another byte.
                 let asked = if *byte == b'%' { draw(9) > 0 } else { draw(4000) == 0 };
                 bad |= u128::from(asked) << i;
             }
-            // Nobody asks where nothing is bad.
+            // Nothing to prove.
             if bad == 0 {
                 continue;
             }

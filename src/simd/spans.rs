@@ -39,18 +39,23 @@ pub(super) unsafe fn write(
     // SAFETY: the caller promises all of that; the store writes as many bytes as the room's first MOST
     // spans have, each two 32-bit numbers, its start first (`repr(C)`).
     unsafe {
+        // The offsets of the line feeds, packed to the front.
         let places = _mm512_maskz_compress_epi8(feeds, load(&PLACES));
         let places = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(places));
         let feeds_at = _mm512_add_epi32(places, _mm512_set1_epi32(at as i32));
         let behind = _mm512_add_epi32(feeds_at, _mm512_set1_epi32(1));
+        // A line starts after the line feed before it; the first one goes on from an earlier block.
         let starts = _mm512_alignr_epi32::<15>(behind, _mm512_set1_epi32(open.start as i32));
+        // One bit per line: whether a carriage return precedes its line feed.
         let cut = _pext_u64(cut, feeds) as u16;
         let ends = _mm512_mask_sub_epi32(feeds_at, cut, feeds_at, _mm512_set1_epi32(1));
         let spans =
             _mm512_permutex2var_epi32(starts, _mm512_loadu_si512(IN_TURN.as_ptr().cast()), ends);
         const { assert!(MOST * size_of::<crate::bytes::Span>() == size_of::<__m512i>()) };
+        // Always stores all spans of a register. The caller counts the real ones.
         _mm512_storeu_si512(room.as_mut_ptr().cast(), spans);
     }
+    // The next line starts after the last line feed.
     let behind = at.wrapping_add(BLOCK as u32 - feeds.leading_zeros());
     open.start = if feeds == 0 { open.start } else { behind };
     open.carriage_return = returns >> (BLOCK - 1) != 0;

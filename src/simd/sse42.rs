@@ -68,6 +68,7 @@ unsafe fn equal(bytes: Quarters, byte: u8) -> u64 {
 unsafe fn high_bit(bytes: __m128i) -> __m128i {
     // SAFETY: the caller promises SSE4.2.
     unsafe {
+        // Bytes cannot be shifted, only words. The mask removes the bits of the neighbour.
         let high = _mm_and_si128(_mm_srli_epi16::<4>(bytes), _mm_set1_epi8(15));
         _mm_shuffle_epi8(load16(&BIT), high)
     }
@@ -80,6 +81,7 @@ unsafe fn missing(rows: __m128i, bytes: __m128i, bit: __m128i) -> __m128i {
     // SAFETY: the caller promises SSE4.2.
     unsafe {
         let hit = _mm_and_si128(_mm_shuffle_epi8(rows, bytes), bit);
+        // There is only a comparison for equality, so the code finds the misses, not the members.
         _mm_cmpeq_epi8(hit, _mm_setzero_si128())
     }
 }
@@ -155,7 +157,7 @@ impl Vector for Sse42 {
     }
 }
 
-/// Does `work` with the instruction set enabled.
+/// Runs `work` with the instruction set enabled.
 ///
 /// # Safety
 ///

@@ -70,6 +70,7 @@ pub(super) unsafe fn normalize(
         if percent & is_digit >> 1 & is_digit >> 2 != percent {
             return None;
         }
+        // Digits may lie in the next block. Nothing follows the second: its last triplet ends inside.
         let (low_values, high_values) =
             (values(low_digits, high_digits), values(high_digits, none));
         let decoded = percent & both(unreserved(low_values), unreserved(high_values));
@@ -154,7 +155,10 @@ unsafe fn normal(
     let mut block = [0; BLOCK];
     // SAFETY: the caller promises AVX-512 F, BW and VBMI2; the store writes 64 bytes to as many.
     unsafe {
+        // The comparison is signed: bytes of 0x80 and above are negative. Digits above `F` are `a` to
+        // `f`.
         let lower = _mm512_cmpgt_epi8_mask(bytes, _mm512_set1_epi8(b'F' as i8)) & digits;
+        // Flipping bit 5 makes them upper case.
         let bytes = _mm512_xor_si512(bytes, _mm512_maskz_set1_epi8(lower, 0x20));
         let bytes = _mm512_mask_mov_epi8(bytes, decoded, values);
         let kept = _mm512_maskz_compress_epi8(keep, bytes);

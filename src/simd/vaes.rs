@@ -34,6 +34,7 @@ impl Vaes {
     /// Makes a hash from `word`, which must yield random and secret words. Returns `None` if the CPU
     /// lacks the instructions or `kernel` is not allowed to use them.
     pub(crate) fn new(kernel: Kernel, word: impl Fn(usize) -> u64) -> Option<Self> {
+        // A user may have chosen another backend, so the CPU alone does not decide.
         let may = kernel.backend() == Backend::Avx512
             && is_x86_feature_detected!("aes")
             && is_x86_feature_detected!("vaes");
@@ -72,6 +73,7 @@ unsafe fn hash_all<'t>(
     texts: impl Iterator<Item = &'t [u8]>,
     mut take: impl FnMut(u64),
 ) {
+    // Loaded once, so that the keys stay in registers.
     let keys = loaded(keys);
     for text in texts {
         take(hash_with(&keys, text));
@@ -102,11 +104,13 @@ fn hash_with(keys: &[__m512i; KEYS], text: &[u8]) -> u64 {
             _ => break,
         }
     }
+    // The keys of the eight states are independent, so XOR is unlikely to cancel a difference.
     let folded = _mm512_xor_si512(a, b);
     let low = _mm512_castsi512_si256(folded);
     let folded = _mm256_xor_si256(low, _mm512_extracti64x4_epi64::<1>(folded));
     let low = _mm256_castsi256_si128(folded);
     let folded = _mm_xor_si128(low, _mm256_extracti128_si256::<1>(folded));
+    // The padding is zeros, so the length tells texts apart that differ in zeros at their end.
     let mut mixed = _mm_xor_si128(folded, _mm_cvtsi64_si128(text.len() as i64));
     for key in [second, third, fifth] {
         mixed = _mm_aesenc_si128(mixed, _mm512_castsi512_si128(key));

@@ -109,5 +109,6 @@ pub trait VectorOp {
 /// The bits below `length`; all bits if that is a block or more.
 #[inline(always)]
 pub fn up_to(length: usize) -> u64 {
+    // A shift by 64 would overflow.
     if length >= BLOCK { u64::MAX } else { (1 << length) - 1 }
 }

@@ -72,6 +72,7 @@ impl Shard {
         parts: &mut [Part<'_, B>],
         mut act: impl FnMut(&mut Self, Option<Place>, &mut Entry, &'t [u8]) -> Result<(), SetFull>,
     ) -> Result<(), Stopped> {
+        // Without slots there is nothing to search. `reserve` makes slots for any entry.
         if self.table.is_empty() {
             debug_assert!(parts.iter().all(|part| part.entries.is_empty()), "no room was made");
             return Ok(());
@@ -82,6 +83,7 @@ impl Shard {
         for coming in &mut coming {
             *coming = self.fetch_slot(cursor.next(parts));
         }
+        // Finding a candidate reads a slot, so it happens well after the slot was fetched.
         for coming in &mut coming[..BYTES_AHEAD] {
             self.fetch_candidate(coming);
         }

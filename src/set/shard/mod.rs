@@ -119,11 +119,14 @@ impl Shard {
         &mut self,
         parts: &mut [Part<'_, B>],
     ) -> Result<(), Stopped> {
+        // Reserves once for all entries, so that no insertion grows the table.
         let more = parts.iter().map(|part| part.entries.len()).sum();
         self.reserve(more).map_err(|_| Stopped { part: 0, after: 0 })?;
         self.each(parts, |shard, candidate, entry, url| {
             let place = match candidate {
+                // The URL was seen in an earlier run, so it is neither added nor counted.
                 _ if entry.new == SEEN => return Ok(()),
+                // The first place with the tag nearly always holds the URL.
                 Some(place) if shard.arena.holds(place, url) => {
                     shard.arena.add_one(place);
                     None
@@ -147,6 +150,7 @@ impl Shard {
     /// Counts each of many URLs that the shard holds, and notes which it does not hold. URLs that were
     /// marked as seen in an earlier run do not change.
     pub fn find_all<'t, B: Bytes<'t>>(&mut self, parts: &mut [Part<'_, B>]) {
+        // An empty table has no slots to search.
         if self.table.is_empty() {
             let entries = parts.iter_mut().flat_map(|part| part.entries.iter_mut());
             let not_seen = entries.filter(|entry| entry.new != SEEN);
@@ -158,6 +162,7 @@ impl Shard {
             }
             let place = match candidate {
                 Some(place) if shard.arena.holds(place, url) => Some(place),
+                // Another URL has the same tag, so the search goes on.
                 Some(_) => shard.find(entry.hash, url).ok(),
                 None => None,
             };
@@ -295,6 +300,7 @@ impl Shard {
                 Ok(None)
             }
             Err(free) => {
+                // The arena first: if it is full, the table stays unchanged.
                 let place = self.arena.push(url)?;
                 self.table.fill(free, hash, place);
                 self.len += 1;
@@ -307,6 +313,7 @@ impl Shard {
     fn reserve(&mut self, more: usize) -> Result<(), SetFull> {
         match self.table.slots_to_grow_to(self.len + more) {
             None => Ok(()),
+            // A tag cannot select among more than 2^32 slots.
             Some(slots) if slots as u64 > 1 << 32 => Err(SetFull(())),
             Some(slots) => Ok(self.table.grow(slots)?),
         }
@@ -431,7 +438,7 @@ mod tests {
         assert_eq!(lengths, [(length, 2), (5, 4), (length, 1), (length, 1)]);
     }
 
-    /// Slots that are looked at to find a URL: how many on average, and at most.
+    /// Slots that a search for a URL reads: the average, and the maximum.
     fn probes(shard: &Shard) -> (f64, usize) {
         let used = || shard.table.probes();
         (used().sum::<usize>() as f64 / shard.len as f64, used().max().unwrap_or(0))

@@ -67,10 +67,12 @@ impl Table {
         let mut search = self.search(hash.tag());
         loop {
             let slot = self.slots[search.at];
+            // URLs are never removed one by one, so a free slot ends the search.
             if slot == 0 {
                 return Err(Free(search.at));
             }
             let place = Place(slot as u32);
+            // The tag is in the slot. Only if it matches are the bytes worth another cache miss.
             if (slot >> 32) as u32 == hash.tag() && is_sought(place) {
                 return Ok(place);
             }
@@ -142,6 +144,7 @@ impl Table {
     #[inline]
     fn search(&self, tag: u32) -> Search {
         // There are at least 64 slots and at most 2^32.
+        // A product, not a mask: `grow` relies on the upper bits of the tag.
         let at = ((u64::from(tag) * self.len() as u64) >> 32) as usize;
         Search { at, first_lane: at % LANES }
     }
@@ -150,6 +153,7 @@ impl Table {
 impl Search {
     #[inline]
     fn go_on(&mut self, slots: usize) {
+        // Wraps within the cache line, and goes on to the next line after a full round.
         let round = self.at / LANES * LANES + (self.at + 1) % LANES;
         let is_through = round % LANES == self.first_lane;
         self.at = if is_through { (round + LANES) & (slots - 1) } else { round };
