@@ -2,8 +2,8 @@
 //!
 //! # The path of a URL
 //!
-//! One vector pass over it proves that most URLs already are canonical; every other one takes
-//! an exact scalar pass. Canonical bytes, and nothing else, go into a set. The modules below stand in that order.
+//! One vector pass proves that most URLs are already canonical. Every other URL takes an exact scalar pass.
+//! Only canonical bytes go into a set. The modules below follow that order.
 //!
 //! ```
 //! use uniqurl::{Normalizer, Profile, UrlSet};

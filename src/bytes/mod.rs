@@ -1,4 +1,5 @@
-//! Floor 0: ranges, sets of bytes, percent triplets, reject reasons, fallible allocation, and bytes made safe to print.
+//! The lowest layer: ranges, sets of bytes, percent triplets, reject reasons, fallible allocation, and safe
+//! printing of bytes.
 
 mod span;
 pub(crate) mod set;

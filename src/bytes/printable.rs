@@ -85,7 +85,7 @@ pub(super) fn secret(shown: &[u8]) -> Option<std::ops::Range<usize>> {
             head + length
         }
         None if shown.first() == Some(&b'/') => 0,
-        // `user:secret@host`, `mailto:`, garbage.
+        // `user:secret@host`, `mailto:`, malformed text.
         None => return last_at.map(|at| 0..at),
     };
     // `/@name` is an ordinary path; `/http://user:secret@host/` is a path that holds a URL.

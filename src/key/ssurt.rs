@@ -1,4 +1,4 @@
-//! A key that sorts by domain and loses nothing: `com,example,//80:http@/path?query`.
+//! A lossless key that sorts by domain: `com,example,//80:http@/path?query`.
 //!
 //! The form is that of urlcanon's `ssurt.rst`, `tld,domain,//port:scheme@userinfo:/path`, made exact
 //! where that page is ambiguous. Different URLs have different keys, whatever their bytes:

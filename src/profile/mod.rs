@@ -122,7 +122,7 @@ pub(crate) enum Access {
 }
 
 impl Profile {
-    /// Section 6.2.1, simple string comparison: the bytes as they stand.
+    /// Section 6.2.1, simple string comparison: the bytes, unchanged.
     pub const STRING: Profile = Profile {
         name: "string",
         version: 1,
@@ -154,7 +154,7 @@ impl Profile {
         ports: Ports::OfSchemes,
     };
 
-    /// Section 6.2.3, scheme-based normalization: `syntax`, default ports, empty paths and kin.
+    /// Section 6.2.3, scheme-based normalization: `syntax`, plus default ports, empty paths and the like.
     pub const SCHEME: Profile = Profile {
         name: "scheme",
         version: 1,

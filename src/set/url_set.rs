@@ -15,8 +15,8 @@ const SHARDS: usize = 64;
 
 /// An exact set of canonical URLs.
 ///
-/// It takes about `length + 17` bytes for each URL. Bytes are compared, so no two URLs are ever taken
-/// for one, and the hash is keyed at random, so no list of URLs makes it slow.
+/// It takes about `length + 17` bytes for each URL. Bytes are compared, so different URLs are never
+/// confused. The hash has a random key, so no list of URLs makes it slow.
 ///
 /// ```
 /// use uniqurl::{Normalizer, Profile, UrlSet};
@@ -34,7 +34,7 @@ const SHARDS: usize = 64;
 /// A set does not know profiles or keys: fill one with URLs of one profile only, or with their keys
 /// of one kind ([`HashKey`](crate::Key)).
 ///
-/// Inserting can fail, so a set is neither collected nor extended, but filled one by one:
+/// Inserting can fail, so there is no `collect` or `extend`. Insert URLs one by one:
 ///
 /// ```
 /// use uniqurl::{Normalizer, Profile, Scratch, UrlSet};

@@ -223,7 +223,7 @@ mod tests {
                     assert_eq!(out, text[start..length].to_ascii_lowercase());
 
                     out.clear();
-                    // With room for long copies, and without.
+                    // With and without room for long copies.
                     let mut buffer = OutputBuffer::new(
                         &mut out,
                         2 * length + if start % 2 == 0 { 64 } else { 0 },

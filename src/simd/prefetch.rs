@@ -1,4 +1,4 @@
-//! Asking for a cache line before it is needed.
+//! Fetches a cache line before it is needed.
 
 /// Fetches the cache line of `slice[i]` in the background; an index outside the slice is ignored.
 #[inline(always)]

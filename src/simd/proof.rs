@@ -51,7 +51,7 @@ pub(super) fn is_verbatim<V: Vector>(vector: V, bytes: &[u8], start: usize, end:
     let [first, second] = blocks(window);
     let found = breaks(vector, first) & up_to(length)
         | breaks(vector, second) & up_to(length.saturating_sub(BLOCK));
-    // No record that starts otherwise is blank.
+    // A record that starts with a space or tab may be blank. The caller examines it.
     let is_blank = (length == 0) | matches!(window[0], b' ' | b'\t');
     let tail = bytes[start..end].get(WINDOW..).unwrap_or_default();
     (found == 0) & !is_blank && (tail.is_empty() || memchr::memchr2(b'\r', b'\n', tail).is_none())
@@ -161,7 +161,7 @@ pub(super) fn front<V: Vector, R: Rules>(
     Front { starts_well, host, path, bad: [bad_a, bad_b], masks: [a, b] }
 }
 
-/// Proves a URL clean, or fails to.
+/// Tries to prove a URL clean.
 #[inline(always)]
 pub(super) fn prove<V: Vector, R: Rules>(
     vector: V,
@@ -399,7 +399,7 @@ mod tests {
                 let context = || format!("{:?} {}", kernel.backend(), inside.escape_ascii());
                 let found = kernel.run(Ask { blocks, length, bad });
                 assert_eq!(found, [left(bad, inside), bad], "{}", context());
-                // The first block alone, where nothing in it hangs over its end.
+                // The first block alone, if no triplet in it crosses its end.
                 let low = bad & u128::from(u64::MAX);
                 if low != 0 && (length <= BLOCK || window[BLOCK - 2..BLOCK] == *b"aa") {
                     let found = kernel.run(Ask { blocks: [blocks[0]], length, bad: low });

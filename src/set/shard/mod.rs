@@ -107,7 +107,7 @@ impl Shard {
         self.insert_reserved(hash, url)
     }
 
-    /// As [`Shard::insert`], with the place as a number.
+    /// As `insert`, with the place as a number.
     pub fn add(&mut self, hash: Hash, url: &[u8]) -> Result<Option<u32>, SetFull> {
         Ok(self.insert(hash, url)?.map(|place| place.0))
     }
@@ -419,7 +419,7 @@ mod tests {
             assert!(shard.insert(hash, url).unwrap().is_some());
             assert!(shard.insert(hash, url).unwrap().is_none());
         }
-        // Nothing counts, whatever stands before them.
+        // Without counters the bytes before a URL are never read as a count.
         assert!(shard.places().all(|place| shard.count(place) == 1));
     }
 
@@ -444,7 +444,7 @@ mod tests {
         (used().sum::<usize>() as f64 / shard.len as f64, used().max().unwrap_or(0))
     }
 
-    /// The most that finding took, at any of several sizes of the shard on the way.
+    /// The worst `probes` at several sizes of the growing shard.
     fn worst(urls: &[Vec<u8>], hash: impl Fn(&[u8]) -> Hash) -> (f64, usize) {
         let mut shard = Shard::new(Counting::Off);
         let mut worst = (0.0f64, 0);
@@ -458,8 +458,8 @@ mod tests {
         worst
     }
 
-    /// Keys with seeds of our own: the bounds below are on averages over them, which chance moves
-    /// by a few hundredths, and are the same in every run.
+    /// Keys with fixed seeds, so that every run has the same results. The bounds below are on averages over
+    /// them, which chance moves by a few hundredths.
     fn keys(kernel: Kernel) -> impl Iterator<Item = HashKey> {
         (1..=8u64).map(move |i| HashKey::seeded(kernel, i.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
     }
@@ -503,7 +503,7 @@ mod tests {
             let mean = found.iter().map(|(mean, _)| mean).sum::<f64>() / found.len() as f64;
             let most = found.iter().map(|(_, most)| *most).max().unwrap_or(0);
             assert!(mean < expected * 1.25 && most < 300, "{name}: {mean} on average, {most}");
-            // All shards have their part of it.
+            // All shards get a fair part.
             let key = HashKey::seeded(kernel, 1);
             let mut of_shard = [0; 16];
             list.iter().for_each(|url| of_shard[key.hash(url).shard(16)] += 1);
