@@ -1,5 +1,5 @@
-//! The lowest layer: ranges, sets of bytes, percent triplets, reject reasons, fallible allocation, and safe
-//! printing of bytes.
+//! Floor 0, the lowest layer: ranges, sets of bytes, percent triplets, reject reasons, fallible allocation,
+//! and safe printing of bytes.
 
 mod span;
 pub(crate) mod set;

@@ -82,7 +82,7 @@ fn lowest_bits(eight: u64) -> u64 {
     (eight & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
-/// Does `work` in plain Rust.
+/// Runs `work` in plain Rust.
 // Not inlined, like the `run` of other backends, so that `Kernel::run` is only a jump.
 #[inline(never)]
 pub(super) fn run<W: VectorOp>(work: W) -> W::Output {
