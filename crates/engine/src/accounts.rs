@@ -1,4 +1,4 @@
-//! The accounts of a run: what is counted of each input, shown while it lasts, and reported at its end.
+//! The accounts of a run: the counts of each input, shown during the run and reported at its end.
 
 use std::io;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use crate::stages::observe::add_hosts;
 use uniqurl_formats::input::{Input, InputError, InputState, Trouble};
 use uniqurl_formats::record::Format;
 
-/// Counts what a run reads and finds.
+/// Counts the records of a run by their outcome.
 pub(crate) struct Accounts<'a> {
     plan: &'a JobPlan,
     inputs: &'a [Input],
@@ -110,15 +110,15 @@ impl<'a> Accounts<'a> {
         self.report.damaged.push((input, error));
     }
 
-    /// Takes back what is known of the inputs after `input`, which the run does not reach: how far ahead it
-    /// was depends on the number of threads.
+    /// Drops the notes on inputs after `input`, which the run does not reach: how far ahead of it the
+    /// run had read depends on the number of threads.
     pub(crate) fn forget_after(&mut self, input: usize) {
         self.report.guessed.retain(|(of, _)| *of <= input);
         self.report.padded.retain(|(of, _)| *of <= input);
     }
 
-    /// Counts formatted batches, up to the one with a rejected record too many. `keep` takes from each what
-    /// the set needs for the end; `records` are read so far.
+    /// Counts formatted batches, up to the one with a rejected record too many. `keep` takes from each batch
+    /// the data that the set needs at the end; `records` are read so far.
     pub(crate) fn count_all(
         &mut self,
         batches: &mut [WorkBatch],

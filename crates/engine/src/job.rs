@@ -47,7 +47,7 @@ pub enum InputFormat {
     Fixed(Arc<record::Format>),
 }
 
-/// What comes out.
+/// The work of a run.
 #[derive(Debug, Clone)]
 pub enum Job {
     /// The set of canonical URLs.

@@ -21,9 +21,9 @@
 //! the end of a round. Writing in the order of the input costs next to nothing this way, so
 //! `--order none` is the same as `first`.
 //!
-//! Before each round, what the run holds is compared with its budget. Beyond that, the set takes no more:
-//! *insert* only looks up and counts, *format* makes entries of the keys that the set does not hold, *write*
-//! appends those by partition to a temporary file ([`uniqurl_store::spill`]), and at the end they are
+//! Before each round, the memory of the run is compared with its budget. Over budget, the set takes no more
+//! keys: *insert* only looks up and counts, *format* makes entries of the keys that the set does not hold,
+//! *write* appends those by partition to a temporary file ([`uniqurl_store::spill`]), and at the end they are
 //! deduplicated and written after the keys of the set.
 //!
 //! If a record is kept that is not the first ([`Keep`]), *insert* also notes where in the set each key is,
@@ -34,7 +34,7 @@
 
 pub mod output;
 
-// What a run gets, and what it reports.
+// The parameters and the report of a run.
 mod job;
 mod plan;
 mod split;

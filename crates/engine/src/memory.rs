@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 /// The memory of a run.
 ///
-/// It is checked before each round: the set with what it needs to grow, the buffers of all chunks on their
-/// way, the lines and places that are kept for the end, and what sorting takes. Beyond it, URLs that the
-/// set does not hold go to a temporary file, and the result is the same to the byte. The program itself, its
-/// threads and its libraries are not counted.
+/// It is checked before each round: the set with the memory that it needs to grow, the buffers of all chunks
+/// in flight, the lines and places that are kept for the end, and the memory of sorting. Over budget, URLs
+/// that the set does not hold go to a temporary file, and the result is the same to the byte. The program
+/// itself, its threads and its libraries are not counted.
 #[derive(Debug, Clone)]
 pub struct Memory {
     /// Bytes. However few, chunks are read, and a few URLs are held at a time.
@@ -40,18 +40,18 @@ impl Memory {
 
     /// Whether a set takes no more where so many bytes are held.
     pub(crate) fn is_exceeded_by(&self, held: usize) -> bool {
-        // The allocator keeps some of what was given back to it, such as the tables before the last.
+        // Allow an eighth for freed memory that the allocator keeps, such as earlier tables of the set.
         (held + held / 8) as u64 > self.budget
     }
 }
 
-/// What is known when a run begins to spill.
+/// The facts known when a run begins to spill.
 #[derive(Debug, Clone, Copy)]
 pub struct SpillNotice<'a> {
     /// Where to.
     pub directory: &'a Path,
-    /// About how many bytes that will take if the rest of the inputs is like what was read; not
-    /// known of streams.
+    /// The estimated size of the temporary file if the rest of the inputs is like the part already read;
+    /// unknown for streams.
     pub needed: Option<u64>,
     /// Bytes that are free there, if the system says so.
     pub free: Option<u64>,

@@ -1,4 +1,4 @@
-//! What a run reports at its end, whatever that is, and shows while it lasts.
+//! The report of a run, shown during the run and returned at its end, even if the run fails.
 
 use std::fmt;
 use std::io;
@@ -28,7 +28,7 @@ pub struct Report {
     pub bytes: u64,
     /// Request targets without a known host. If their hosts differ, that is lost.
     pub hostless: u64,
-    /// What a page shows besides the accounting, if the plan asks for it.
+    /// The observations for a page, if the plan asks for them.
     pub observed: Option<Box<Observed>>,
     /// Records of lists.
     pub listed: u64,
@@ -37,7 +37,7 @@ pub struct Report {
     /// For each input whose format was guessed, its index in [`files`](Self::files) and the guess.
     pub guessed: Vec<(usize, String)>,
     /// Inputs that were given up without ending the run: their index in [`files`](Self::files), which
-    /// counts what was read before, and the error.
+    /// counts the records read before the error, and the error.
     pub damaged: Vec<(usize, InputError)>,
     /// Inputs with zeros after their compressed data, by the same index, and the number of those bytes.
     pub padded: Vec<(usize, u64)>,
@@ -106,7 +106,7 @@ pub enum RunError {
 pub enum MaxRejected {
     /// So many; the run ends with the next one.
     Count(u64),
-    /// So many of a hundred, from 0 to 100, which shows at the end. What is no number stands for 0.
+    /// A percentage, from 0 to 100, shown at the end. A value that is not a number becomes 0.
     Percent(f64),
 }
 

@@ -12,8 +12,8 @@ use uniqurl_formats::input::Input;
 
 /// Does the job of a plan: reads the inputs, and writes to the sinks.
 ///
-/// The report is complete even if the run fails. Records that were spilled stay undecided until the end, and
-/// so do most of a large set of which only the sorted URLs are written. Time is linear in the bytes read,
+/// The report is complete even if the run fails. Spilled records stay undecided until the end, and so do
+/// most records of a large set if only the sorted URLs are written. Time is linear in the bytes read,
 /// memory in those of the distinct URLs (of such a set up to four times as many), up to
 /// [`ResourceLimits::memory`](crate::ResourceLimits::memory).
 ///
@@ -22,8 +22,8 @@ use uniqurl_formats::input::Input;
 /// An input that cannot be read, unless [`InputOptions::keep_going`](crate::InputOptions::keep_going)
 /// allows to give it up; a set of [`InputOptions::seen`](crate::InputOptions::seen) that cannot be used; an
 /// output or a temporary file that cannot be written; memory that runs out; more rejected records than
-/// [`RecordPolicy::max_rejected`](crate::RecordPolicy::max_rejected); and [`Watch::stop`]. What was written
-/// before stays written.
+/// [`RecordPolicy::max_rejected`](crate::RecordPolicy::max_rejected); and [`Watch::stop`]. Bytes written
+/// before the error stay written.
 ///
 /// ```
 /// use uniqurl::{Normalizer, Profile};

@@ -7,15 +7,15 @@ use uniqurl::key::{Key, Located, split_port};
 /// How a set is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Split {
-    /// By what.
+    /// The criterion.
     pub by: SplitBy,
     /// Into how many shards, at least 1.
     pub shards: u32,
-    /// What the keys of the set are.
+    /// The kind of key in the set.
     pub key: Key,
 }
 
-/// What decides about the shard of a URL.
+/// The part of a URL that decides its shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SplitBy {
     /// Its host: all URLs of a host, whatever their scheme and port, are in one shard, and so are all
@@ -55,7 +55,7 @@ impl Split {
         let Some(end) = end.filter(|end| !key[..*end].contains(&b'/')) else { return &[] };
         let (host, port) = split_port(&key[..end]);
         let is_port = |port: &[u8]| self.key == Key::Surt && port.iter().all(u8::is_ascii_digit);
-        // Else what stands before the colon is a scheme. None begins with a bracket.
+        // Otherwise the text before the colon is a scheme, and no scheme begins with a bracket.
         if host.starts_with(b"[") || port.is_none_or(is_port) { host } else { &[] }
     }
 }
@@ -63,7 +63,7 @@ impl Split {
 /// Bytes before each line that say which shard it is for.
 pub const MARK: usize = size_of::<u32>();
 
-/// Appends what stands before the line of a key, if lines are divided.
+/// Appends the shard mark that precedes the line of a key, if lines are divided.
 #[inline]
 pub(crate) fn mark(split: Option<Split>, key: &[u8], out: &mut Vec<u8>) {
     if let Some(split) = split {

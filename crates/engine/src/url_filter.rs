@@ -40,7 +40,7 @@ impl fmt::Display for BadUrlFilter {
 
 impl std::error::Error for BadUrlFilter {}
 
-/// Regular expressions, of which one is to be found.
+/// A list of regular expressions; a URL matches if one of them is found in it.
 #[derive(Debug, Clone, Default)]
 struct Expressions {
     all: Vec<String>,
@@ -53,7 +53,7 @@ struct Expressions {
 /// automaton has more states than it may keep, and makes them again and again.
 const AT_ONCE: usize = 64;
 
-/// What an expression may take in memory once it is compiled ([`regex::RegexBuilder::size_limit`]).
+/// Memory limit of a compiled expression ([`regex::RegexBuilder::size_limit`]).
 const SIZE: usize = 10 << 20;
 
 impl Expressions {
@@ -85,7 +85,7 @@ impl UrlFilter {
     ///
     /// # Errors
     ///
-    /// What stands between two commas is no scheme.
+    /// The text between two commas is not a scheme.
     pub fn schemes(&mut self, list: &str) -> Result<(), BadUrlFilter> {
         for name in list.split(',') {
             let is_scheme = name.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -126,7 +126,7 @@ impl UrlFilter {
         if let Some(why) = no_host(glob) {
             return Err(BadUrlFilter(why.to_owned()));
         }
-        // What is in one pair of brackets, with a colon, is an IPv6 address and no set of characters.
+        // One pair of brackets with a colon inside is an IPv6 address, not a set of characters.
         let address = glob.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
         let address = address.filter(|text| text.contains(':') && !text.contains(['[', ']']));
         let escaped = address.map(|text| format!("[[]{text}]"));
@@ -162,8 +162,8 @@ impl UrlFilter {
     }
 }
 
-/// Why no host is like a glob, and what to write instead: a host has none of `/?#@`, and a colon between
-/// brackets only ([`Located`]).
+/// The reason why no host can match a glob, with a hint: a host has none of `/?#@`, and has colons only
+/// between brackets ([`Located`]).
 fn no_host(glob: &str) -> Option<&'static str> {
     let is_plain = |char: char| char.is_alphanumeric() || char == ':';
     // In a set of characters they may be excluded.

@@ -4,11 +4,11 @@ use super::random::Rng;
 use super::url::{Base, Hex, Style, decimal, hex, host};
 use super::words::*;
 
-/// Scheme and authority of the targets in absolute-form, and what `--base` has to say to join the
-/// others to them.
+/// Scheme and authority of the targets in absolute-form, and the value of `--base` that joins the others to
+/// the same host.
 pub const ORIGIN: &str = "http://www.example.org";
 
-/// What a line asks for.
+/// The request target of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Request {
     /// A target in origin-form.

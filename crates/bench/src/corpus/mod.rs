@@ -19,7 +19,7 @@ use self::random::Rng;
 use self::url::{Base, Style};
 use self::words::{BLANKS, REJECTS};
 
-/// What a corpus is made of.
+/// The kind of URLs in a corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Canonical URLs without a triplet; 9 of 13 are new.
@@ -58,7 +58,7 @@ impl Kind {
         Kind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Bytes of a line, about: what turns a size into a number of lines where one is needed.
+    /// Approximate bytes of a line, used to turn a size into a number of lines.
     fn line_length(self) -> u64 {
         if self == Kind::Access { 230 } else { 77 }
     }
@@ -73,14 +73,14 @@ pub enum Amount {
     Lines(u64),
 }
 
-/// What is true of a corpus under `crawl`.
+/// The counts that a correct run under `crawl` finds in a corpus.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Truth {
     /// Lines, each a record.
     pub lines: u64,
     /// Bytes of the corpus.
     pub bytes: u64,
-    /// Lines that are not what comes out of them.
+    /// Lines that differ from their canonical URL.
     pub dirty: u64,
     /// Lines that hold nothing but blanks.
     pub blank: u64,
@@ -183,7 +183,7 @@ impl Corpus {
         true
     }
 
-    /// What is true of the lines written so far.
+    /// The expected counts for the lines written so far.
     pub fn truth(&self) -> &Truth {
         &self.truth
     }

@@ -1,7 +1,7 @@
 //! URLs by number, and the ways in which people write them.
 //!
 //! [`Base::write`] makes the canonical URL (under `crawl`) of an index: a pure function of seed and
-//! index, so that a repeat needs no memory of what was written before. It is injective: the last run
+//! index, so that a repeat needs no memory of the URLs before it. It is injective: the last run
 //! of letters and digits that holds a digit, triplets aside, is the index itself. It is either all
 //! digits (the index in decimal) or a digit, a letter and the index in base 36.
 //! [`Base::write_variant`] writes the same URL with one to three faults that `crawl` repairs.
@@ -250,8 +250,9 @@ impl Base {
         if faults & DOTS == 0 {
             return rewrite(path, rng, out, faults, in_log);
         }
-        // What comes before a slash of the path and vanishes with its dots. A path that starts with
-        // two slashes has an empty first segment, which `..` in front of it would leave alone too.
+        // The faulty text is inserted before a slash of the path and vanishes with its dots. A path that
+        // starts
+        // with two slashes has an empty first segment, which `..` in front of it would leave alone too.
         let slashes = path.iter().filter(|&&b| b == b'/').count() as u64;
         let chosen = rng.below(slashes);
         let at = path

@@ -1,5 +1,5 @@
-//! What the generated URLs are made of. No word holds a digit: the digits of a URL's last token are
-//! what tells one URL from every other (see `url.rs`).
+//! The parts of the generated URLs. No word holds a digit: the digits of a URL's last token
+//! distinguish it from every other URL (see `url.rs`).
 
 /// Words of hosts and paths; a power of two of them.
 pub const WORDS: [&str; 128] = [
@@ -19,7 +19,7 @@ pub const WORDS: [&str; 128] = [
     "summer", "travel", "valley", "winter",
 ];
 
-/// What stands before a host's own labels, and what joins its two words.
+/// The prefix of a host's own labels, and the text that joins its two words.
 pub const HOST_SHAPES: [(&str, &str); 16] = [
     ("www.", ""),
     ("www.", ""),
@@ -119,7 +119,7 @@ pub const PARAMETERS: [&str; 24] = [
 pub const EXTENSIONS: [&str; 10] =
     [".html", ".html", ".php", ".jpg", ".png", ".css", ".js", ".pdf", ".xml", ".aspx"];
 
-/// Fragments, of which `crawl` keeps none.
+/// Fragments; `crawl` drops them all.
 pub const FRAGMENTS: [&str; 8] = [
     "#",
     "#top",
@@ -131,7 +131,7 @@ pub const FRAGMENTS: [&str; 8] = [
     "#!page",
 ];
 
-/// Userinfo, of which `crawl` keeps none.
+/// Userinfo; `crawl` drops it.
 pub const USERINFOS: [&str; 4] = ["user:secret@", "admin@", "anonymous:@", "@"];
 
 /// Lines of a list from which `crawl` gets no URL.

@@ -1,4 +1,4 @@
-//! What a pass has to find, so that a wrong answer is an error and not a fast one.
+//! The expected result of a pass, so that a wrong answer is an error and not a fast one.
 //!
 //! Under `crawl` the generator knows it by construction. Under any other profile it is found here by
 //! the plain scanner, one URL at a time, with the set of the standard library.
@@ -47,7 +47,7 @@ impl Expected {
         Ok(known)
     }
 
-    /// What the generator knows, which is all but how many URLs are proven clean.
+    /// The counts that the generator knows: all but the number of URLs proven clean.
     fn known(truth: &Truth) -> Self {
         Self {
             clean: 0,
@@ -59,7 +59,7 @@ impl Expected {
         }
     }
 
-    /// Whether a stage found what there is.
+    /// Compares the answer of a stage with the expected counts.
     pub fn check(&self, stage: Stage, found: &Answer) -> Result<(), String> {
         let Self { clean, records, rejected, blank, distinct, bytes } = *self;
         let all = [

@@ -45,7 +45,7 @@ impl Comparison {
         Ok(comparison)
     }
 
-    /// What should be known before the numbers are believed.
+    /// A warning for readers of the comparison, if the two results are not directly comparable.
     pub fn warning(&self) -> Option<String> {
         let (a, b) = (&self.a.uniqurl, &self.b.uniqurl);
         (a != b).then(|| {

@@ -1,4 +1,4 @@
-//! What a result says of the machine it comes from.
+//! The description of the machine in a result.
 
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -69,7 +69,7 @@ fn os() -> String {
     }
 }
 
-/// What goes into a result goes to terminals.
+/// Keeps printable ASCII only, since results are shown on terminals.
 fn printable(text: &str) -> String {
     text.trim().chars().filter(|c| matches!(c, ' '..='~')).collect()
 }

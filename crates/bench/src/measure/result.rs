@@ -1,5 +1,5 @@
-//! A result: what was measured, where, and of what. Its JSON is what `--json` writes and `--compare`
-//! reads.
+//! A result: the measured numbers, the machine and the corpora. `--json` writes its JSON and `--compare`
+//! reads it.
 
 use super::machine::Machine;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub struct Document {
     pub date: String,
     /// Where.
     pub machine: Machine,
-    /// What was asked for.
+    /// The options of the run.
     pub flags: Flags,
     /// The corpora.
     pub corpora: Vec<CorpusInfo>,
@@ -28,7 +28,7 @@ pub struct Document {
     pub results: Vec<StageRow>,
 }
 
-/// What was asked for, defaults filled in.
+/// The options of a run, defaults filled in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flags {
     /// Bytes of each corpus, at least.
@@ -52,7 +52,7 @@ pub struct Flags {
 /// A corpus.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CorpusInfo {
-    /// What it is made of.
+    /// The kind of its URLs.
     pub name: String,
     /// Its seed.
     pub seed: u64,

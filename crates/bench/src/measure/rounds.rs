@@ -9,7 +9,7 @@ use crate::corpus::Kind;
 use std::sync::atomic::{AtomicU64, Ordering};
 use uniqurl::{Backend, Normalizer, Profile};
 
-/// What is to be measured.
+/// The plan of a benchmark.
 #[derive(Debug, Clone)]
 pub struct BenchPlan {
     /// Seed of the corpora.
@@ -30,7 +30,7 @@ pub struct BenchPlan {
     pub threads: Vec<usize>,
 }
 
-/// What came out for one corpus.
+/// The result for one corpus.
 #[derive(Debug)]
 pub struct CorpusResult {
     /// The corpus.
@@ -187,7 +187,7 @@ impl BenchPlan {
             let limits: f64 = measured.limits.iter().map(|row| row.seconds.median).sum();
             let rows: f64 = measured.rows.iter().map(|row| row.seconds.median).sum();
             let passes = limits + rows;
-            // What is no pass is making the corpus and finding its truth.
+            // The rest of the time is spent on generating the corpus and finding its truth.
             let around = (all - 2.0 * passes).max(0.0);
             total += times * (passes * (f64::from(self.repeats) + 1.0) + around);
         }

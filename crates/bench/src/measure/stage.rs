@@ -1,4 +1,4 @@
-//! What is timed: the stages of the work, and the machine's own limits.
+//! The timed work: the stages of a run, and the machine's own limits.
 
 use super::subject::{LoadedCorpus, Team};
 use std::io::{self, Write};
@@ -23,7 +23,7 @@ pub enum Stage {
     Whole,
 }
 
-/// What a machine does with the same bytes at best.
+/// An upper bound: the fastest that the machine handles the same bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// Copies them.
@@ -32,7 +32,7 @@ pub enum Limit {
     Newlines,
 }
 
-/// What a pass found, by name.
+/// The counts that a pass found, by name.
 pub type Answer = Vec<(&'static str, u64)>;
 
 impl Stage {
@@ -54,8 +54,7 @@ impl Stage {
         Stage::ALL.into_iter().find(|stage| stage.name() == name)
     }
 
-    /// Does this stage's work once. The time is that of the work alone, without what is made ready
-    /// before it and what is freed after it.
+    /// Does this stage's work once. The time excludes preparation and the freeing of memory.
     pub fn run(
         self,
         sample: &LoadedCorpus,

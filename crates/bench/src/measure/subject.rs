@@ -19,7 +19,7 @@ use uniqurl_formats::record::Format;
 /// A corpus in memory and in a file, and the truth about it.
 #[derive(Debug)]
 pub struct LoadedCorpus {
-    /// What it is made of.
+    /// The kind of its URLs.
     pub kind: Kind,
     /// Where the URL is in a record.
     pub format: Format,
@@ -29,7 +29,7 @@ pub struct LoadedCorpus {
     pub chunks: Vec<Bytes>,
     /// The file.
     pub inputs: Vec<Input>,
-    /// What the generator knows.
+    /// The counts that the generator knows.
     pub truth: Truth,
     /// SHA-256 in hexadecimal.
     pub sha256: String,

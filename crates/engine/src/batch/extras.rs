@@ -1,4 +1,4 @@
-//! What a batch keeps for jobs that write or show more than keys.
+//! Data that a batch keeps for jobs that write or show more than keys.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(crate) struct Extras {
     pub(crate) format: Option<Arc<record::Format>>,
     /// Lines for keys that are in the set.
     pub(crate) ranked: RankedLines,
-    /// What a page shows of the chunk.
+    /// Observations of the chunk for the page.
     pub(crate) observed: Option<Box<Observed>>,
     /// The hosts that it shows, by first occurrence.
     pub(crate) hosts: Vec<HostCount>,

@@ -21,7 +21,7 @@ use uniqurl::set::{Entry, Hash};
 use uniqurl_formats::input::{Chunk, CutLine, Data, RangeBuffer};
 use uniqurl_store::sort::Measured;
 
-/// A chunk, and what is made of it. The buffers are reused from chunk to chunk.
+/// A chunk and its parsed records. The buffers are reused from chunk to chunk.
 #[derive(Debug, Default)]
 pub(crate) struct WorkBatch {
     /// Number of the input.
@@ -39,7 +39,7 @@ pub(crate) struct WorkBatch {
     pub(crate) tally: BatchTally,
     pub(crate) insertion: Insertion,
     pub(crate) out: BatchOutput,
-    /// What only some jobs need.
+    /// Data that only some jobs need.
     pub(crate) extras: Option<Box<Extras>>,
     scratch: Vec<u8>,
 }
@@ -77,7 +77,7 @@ pub(crate) struct ShardEntries {
     pub(crate) places: Vec<u32>,
 }
 
-/// What a batch counts.
+/// The counts of a batch.
 #[derive(Debug, Default)]
 pub(crate) struct BatchTally {
     pub(crate) records: Tally,
@@ -88,7 +88,7 @@ pub(crate) struct BatchTally {
     pub(crate) tabbed: u64,
 }
 
-/// What *insert* did with the keys of a batch.
+/// The way in which *insert* treated the keys of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Insertion {
     /// Nothing: the job has no set, or the batch was not inserted yet.
@@ -102,7 +102,7 @@ pub(crate) enum Insertion {
     Scattered,
 }
 
-/// What a batch adds to the outputs.
+/// The bytes that a batch adds to the outputs.
 #[derive(Debug, Default)]
 pub(crate) struct BatchOutput {
     /// Bytes for the main output.

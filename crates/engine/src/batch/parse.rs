@@ -14,12 +14,12 @@ use uniqurl::key::Key;
 use uniqurl_formats::input::Chunk;
 use uniqurl_formats::record::{self, Context, Format, Records};
 
-/// What the records of a chunk are.
+/// The shape of the records of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
     /// URLs and nothing else.
     List,
-    /// What a format says.
+    /// Records of a format.
     Records,
 }
 

@@ -82,7 +82,7 @@ impl WorkBatch {
     }
 }
 
-/// A URL without the `prefix` bytes of the host that it was joined to: what the record itself holds. Blanks
+/// The URL as it stands in the record: without the `prefix` bytes of the host that it was joined to. Blanks
 /// before the target were moved before the host.
 pub(crate) fn without_host(url: &[u8], prefix: u32) -> Cow<'_, [u8]> {
     let target = &url[prefix as usize..];

@@ -1,4 +1,4 @@
-//! What *read* needs to know to parse a chunk.
+//! The rules by which *read* parses a chunk.
 
 use crate::plan::JobPlan;
 use uniqurl::key::Key;
@@ -21,14 +21,14 @@ pub(crate) struct ParseRules<'a> {
     pub(crate) hasher: HashKey,
     /// Which canonical URLs to keep, if not all.
     pub(crate) urls: Option<&'a UrlFilter>,
-    /// What is made of each canonical URL.
+    /// The key made of each canonical URL.
     pub(crate) key: Key,
     /// Shards of the set that keys are grouped by; 0 if there is no set, and while URLs are scattered.
     pub(crate) shards: usize,
     pub(crate) needs: Needs,
 }
 
-/// What a batch keeps besides keys. All `false` for most jobs.
+/// The data that a batch keeps besides keys. All `false` for most jobs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Needs {
     /// The canonical URLs, if keys replace them.

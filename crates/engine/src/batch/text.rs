@@ -52,7 +52,7 @@ impl BatchText {
         }
     }
 
-    /// The span of each record, headers included, and what was found in it.
+    /// The span of each record, headers included, with the URL or other text found in it.
     pub(crate) fn all_records(&self) -> impl Iterator<Item = (Span, Extracted)> {
         let lines = self.lines.iter().map(|line| (*line, Extracted::Url(BufferId::Chunk, *line)));
         let records = self.records.records.iter().map(|record| (record.line, record.found));

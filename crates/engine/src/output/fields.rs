@@ -1,7 +1,7 @@
-//! The columns of `--fields` and `--carry`: what a line says of a URL.
+//! The columns of `--fields` and `--carry`.
 //!
-//! In: a canonical URL, where the record was that survives, and what else that says. Out: a line of
-//! columns between tabs, or an object of JSON. What a column holds never has a tab or a line feed in
+//! In: a canonical URL, the position of the kept record, and its other columns. Out: a line of
+//! columns between tabs, or an object of JSON. The value of a column never has a tab or a line feed in
 //! it.
 
 use std::fmt::{self, Write};
@@ -115,7 +115,7 @@ impl FromStr for Field {
 /// Stands where the count comes, which is known at the end only. No column holds it.
 const COUNT: u8 = 0;
 
-/// What the columns are made from.
+/// The values that the columns are made from.
 #[derive(Debug, Clone, Copy)]
 pub struct Row<'a> {
     /// The canonical URL.
@@ -130,24 +130,24 @@ pub struct Row<'a> {
     pub record: u64,
     /// Where the record starts, in bytes.
     pub offset: u64,
-    /// What is carried beside the URL, as far as the record has it.
+    /// The carried columns, as far as the record has them.
     pub carried: &'a [Option<&'a [u8]>],
 }
 
-/// What a line says of a URL, and how.
+/// The columns of a line, and their form.
 #[derive(Debug, Clone, Copy)]
 pub struct Layout<'a> {
     /// The columns.
     pub fields: &'a [Field],
-    /// The names of what is carried, after the fields.
+    /// The names of the carried columns, which follow the fields.
     pub carry: &'a [String],
     /// Whether canonical URLs are escaped.
     pub bytes: CanonicalBytes,
-    /// How columns are told apart.
+    /// The form of the columns.
     pub form: LineForm,
 }
 
-/// How the columns of a line are told apart.
+/// The form of the columns in a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LineForm {
     /// By tabs.
@@ -182,7 +182,7 @@ impl Row<'_> {
         let mut column = Vec::new();
         for field in layout.fields {
             column.clear();
-            // What other columns escape has escapes of its own here.
+            // JSON has escapes of its own for the bytes that other columns escape.
             let value = match field {
                 Field::Count => {
                     object = object.raw(field.name(), char::from(COUNT));

@@ -1,5 +1,5 @@
-//! One output: what is written is gathered, compressed where its name says so, and counts once it is
-//! committed. Where the bytes are until then is the matter of `place.rs`.
+//! One output: bytes are gathered, compressed if the name asks for it, and become visible once the output
+//! is committed. `place.rs` decides where the bytes are until then.
 
 use super::compress::{BLOCK, BLOCKS, CompressWriter};
 use super::place::{self, Place};
@@ -20,13 +20,13 @@ const BUFFER: usize = 64 << 10;
 const SMALLEST_BUFFER: usize = 8 << 10;
 const SMALLEST_BLOCK: usize = 32 << 10;
 
-/// Where a run's bytes go. What is written counts once [`commit`](Self::commit) returns; an
-/// `Output` that is dropped before leaves no trace of a regular file. After an error
-/// in writing its bytes nobody knows which of them are there, and it cannot be committed any more.
+/// The destination of a run's bytes. They take effect once [`commit`](Self::commit) returns; an
+/// `Output` that is dropped before leaves no trace of a regular file. After a write error
+/// nobody knows which bytes were written, and the output can no longer be committed.
 ///
 /// Where the name ends in `.gz` or `.zst`, the bytes are compressed.
 ///
-/// Standard output and error, pipes and devices are written directly: what they were given cannot be taken
+/// Standard output and error, pipes and devices are written directly: bytes written there cannot be taken
 /// back. A closed pipe is an error of kind [`BrokenPipe`](io::ErrorKind::BrokenPipe). Every error
 /// names the path.
 ///
@@ -61,7 +61,7 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// What can be known to fail fails here, before any work: a directory that is missing or not
+    /// Every failure that can be known fails here, before any work: a directory that is missing or not
     /// writable, a file that is write-protected or another user's in a directory such as `/tmp`, a mount
     /// point.
     pub fn create(path: &Path) -> io::Result<Self> {
@@ -96,17 +96,17 @@ impl Output {
         Ok(Self { name: name.to_owned(), writer, place, prepared: false, failed: None })
     }
 
-    /// Whether it is a pipe, a terminal, a device: what was written stays written.
+    /// True for a pipe, a terminal or a device: bytes written there cannot be taken back.
     pub fn is_direct(&self) -> bool {
         matches!(self.place, Place::Direct)
     }
 
-    /// Whether somebody watches what is written.
+    /// True if the output is a terminal.
     pub fn is_terminal(&self) -> bool {
         self.writer.as_ref().is_some_and(|writer| writer.get_ref().spool().file().is_terminal())
     }
 
-    /// What went where it cannot be taken back, in words, if anything did.
+    /// A sentence about the bytes that were written directly and cannot be taken back, if any were.
     pub fn given(&self) -> Option<String> {
         let written = self.writer.as_ref().map_or(0, |writer| writer.get_ref().spool().written());
         let to = Named(&self.name);
@@ -124,8 +124,9 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// Not all bytes could be written, now or before; or the name was taken meanwhile by what cannot be
-    /// replaced, or its directory is gone.
+    /// Not all bytes could be written, now or before; the name was meanwhile taken by something that cannot
+    /// be
+    /// replaced; or its directory is gone.
     pub fn prepare(&mut self) -> io::Result<()> {
         if let Some(kind) = self.failed {
             let error = io::Error::new(kind, "an earlier error ended the output");
@@ -137,7 +138,7 @@ impl Output {
         let writer = self.writer.as_mut().expect("only commit takes the writer");
         let done = writer.flush().and_then(|()| writer.get_mut().finish());
         self.noted(done)?;
-        // What has changed there since would else be known when other outputs have their names.
+        // Otherwise a change there would be noticed only after other outputs have their names.
         let target = self.place.target();
         target.map_or(Ok(()), place::is_free).map_err(|error| named(&self.name, error))?;
         self.prepared = true;
@@ -158,8 +159,8 @@ impl Output {
         place::publish(pack.spool().file(), place).map_err(|error| named(&self.name, error))
     }
 
-    /// Names the path in the error of what was done to the bytes, and remembers it. Where that was
-    /// interrupted, it can be done again.
+    /// Names the path in the error of a write, and remembers the error. An interrupted write
+    /// can be repeated.
     fn noted<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
         done.map_err(|error| {
             if error.kind() != io::ErrorKind::Interrupted {

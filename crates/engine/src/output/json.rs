@@ -91,7 +91,7 @@ pub struct Rejected<'a, RejectReasons> {
     pub codes: RejectReasons,
     /// Where in the URL the trouble starts.
     pub url_offset: u64,
-    /// What was rejected, as it came.
+    /// The rejected bytes as they were read.
     pub raw: &'a [u8],
 }
 

@@ -1,10 +1,10 @@
-//! What leaves the program: files that appear whole or not at all, JSON lines, the accounting, and
+//! The outputs of the program: files that appear whole or not at all, JSON lines, the accounting, and
 //! text that is safe on a terminal.
 //!
 //! A new sink is a file here that appends its lines to a `Vec<u8>` (as [`json`] does) and is written
 //! through an [`Output`].
 
-// What lines and tables hold.
+// The content of lines and tables.
 mod fields;
 pub mod json;
 #[cfg(feature = "tables")]
@@ -22,7 +22,7 @@ mod place;
 mod file;
 mod shards;
 
-// What is told of a run.
+// Reports on a run.
 mod terminator;
 mod summary;
 mod stats;

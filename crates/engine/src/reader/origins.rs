@@ -1,4 +1,4 @@
-//! Which input each record is from, and what was found out about spilled records.
+//! The input of each record, and the counts of spilled records.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -30,7 +30,7 @@ impl RecordOrigins {
         }
     }
 
-    /// The inputs, and what was counted of each: unique URLs, and records seen before the run.
+    /// The inputs with their counts: unique URLs, and records seen before the run.
     pub(crate) fn counts(&self) -> impl Iterator<Item = (usize, [u64; 2])> {
         let loaded =
             |counts: &[AtomicU64; 2]| counts.each_ref().map(|count| count.load(Ordering::Relaxed));

@@ -1,4 +1,4 @@
-//! Why a file of what was seen is not read.
+//! The reasons why a file of seen URLs cannot be read.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,16 +11,16 @@ use uniqurl_formats::record::Refusal;
 pub struct SeenError {
     /// Its name.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The problem with it.
     pub trouble: SeenTrouble,
 }
 
-/// What is wrong with a set from before the run.
+/// The problem with a set from before the run.
 #[derive(Debug)]
 pub enum SeenTrouble {
     /// It is no text, for this reason.
     Refused(Refusal),
-    /// What these printable words say.
+    /// Any other problem, in printable words.
     Other(String),
 }
 

@@ -51,7 +51,7 @@ pub struct RejectedSeen {
     pub rejected: u64,
 }
 
-/// What a file is. Only a saved set has a header that says so.
+/// The kind of a file. Only a saved set has a header that says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SeenKind {
     Saved,
@@ -70,7 +70,7 @@ struct Loader<'a> {
     spare: Vec<WorkBatch>,
 }
 
-/// Reads what was seen before the run into `shards` shards, under the hash of the run.
+/// Reads the URLs seen before the run into `shards` shards, under the hash of the run.
 pub(crate) fn load(
     plan: &JobPlan,
     context: &Context,
@@ -82,7 +82,7 @@ pub(crate) fn load(
     let string = Normalizer::new(&Profile::STRING).with_backend(plan.normalizer.backend());
     let rules =
         |normalizer, context| ParseRules::plain(normalizer, context, hasher.clone(), shards);
-    // What was written may be longer than a URL that is read, since encoding makes it so.
+    // A written URL may be longer than the URL that was read, since encoding lengthens it.
     let written = |context| Context { max_url: LONGEST_KEY, max_record: LONGEST_KEY, ..context };
     let mut loader = Loader {
         plan,
@@ -147,7 +147,8 @@ impl Loader<'_> {
                     }
                     // The format is known.
                     StreamEvent::Guess(_) => {}
-                    // What was not there yet was not seen; but a saved set is written at once.
+                    // A line that was not complete yet was not seen. A saved set is written at once, so a cut
+                    // is an error.
                     StreamEvent::Cut(cut) => broken = Some(cut.at),
                     StreamEvent::End { .. } => over = true,
                     StreamEvent::Error(at, trouble) => {
@@ -208,7 +209,7 @@ impl Loader<'_> {
         batch
     }
 
-    /// What ends a line: a saved set has line feeds whatever the lists have.
+    /// The separator of the lines: a saved set has line feeds, whatever separator the lists have.
     fn separator(&self, file: Option<&Arc<OpenFile>>) -> io::Result<Separator> {
         let of_lists = self.list.context.separator;
         let (Separator::Nul, Some(file)) = (of_lists, file) else { return Ok(of_lists) };

@@ -74,7 +74,7 @@ impl RunSet<'_> {
         }
     }
 
-    /// Takes back what the set took of batches that it could not take completely, and looks them up
+    /// Undoes the insertion of batches that the set could not take completely, and looks their keys up
     /// instead, so that they are spilled.
     pub(crate) fn spill_instead(
         &mut self,

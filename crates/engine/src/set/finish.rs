@@ -1,4 +1,4 @@
-//! The end of a run: writes what could not be written before, and saves the set for a later run.
+//! The end of a run: writes the output that had to wait for it, and saves the set for a later run.
 
 use std::io::Write;
 
@@ -18,7 +18,7 @@ use uniqurl_store::sort::{ShardUrls, Threads, Urls as _, in_turn, sort};
 use uniqurl_store::spill::{SpillEntry, Stream};
 
 impl RunSet<'_> {
-    /// Writes what was not written while the inputs were read.
+    /// Writes the output that was held back while the inputs were read.
     pub(crate) fn finish(
         &mut self,
         sink: &mut Sink<'_>,

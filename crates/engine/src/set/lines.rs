@@ -84,8 +84,8 @@ impl KeptLines {
         self.replaceable.as_ref().map_or(&[], |lines| lines.candidate(place))
     }
 
-    /// What is written for the key of this number: a place if lines are replaceable, else the order of
-    /// adding.
+    /// The line written for the key of this number. `number` is a place if lines are replaceable, else the
+    /// order of adding.
     pub(crate) fn line(&self, number: u64) -> &[u8] {
         match &self.replaceable {
             Some(lines) => lines.line(number),
@@ -93,7 +93,7 @@ impl KeptLines {
         }
     }
 
-    /// Bytes of memory, with what is needed to add the lines of `more` keys.
+    /// Bytes of memory, including those needed to add the lines of `more` keys.
     pub(crate) fn memory(&self, more: usize) -> usize {
         // A vector that grows is there twice for a moment, once at double size. Numbers come at the end.
         let each = 4 * size_of::<u64>();

@@ -1,4 +1,4 @@
-//! A set in memory: its shards, and what is kept of its keys until the end of the run.
+//! A set in memory: its shards, and the data of its keys that is kept until the end of the run.
 
 use super::lines::KeptLines;
 use super::ordered::Ordered;
@@ -87,7 +87,7 @@ impl MemorySet {
             .is_some_and(|listed| listed.lines.are_replaceable() && !listed.places.is_empty())
     }
 
-    /// Takes what has to be kept of a formatted batch until the end.
+    /// Takes the parts of a formatted batch that must be kept until the end.
     pub(super) fn keep(&mut self, batch: &WorkBatch) -> Result<(), AllocError> {
         #[cfg(feature = "tables")]
         if self.counting == Counting::On {
@@ -127,7 +127,7 @@ impl MemorySet {
         }
     }
 
-    /// Bytes of memory, with what the set needs to take `more` entries in each shard.
+    /// Bytes of memory, including those that the set needs to take `more` entries in each shard.
     pub(super) fn memory(&self, more: &[usize], plan: &JobPlan) -> usize {
         let set: usize =
             self.shards.iter().zip(more).map(|(shard, more)| shard.memory(*more)).sum();

@@ -1,6 +1,6 @@
 //! The set of a run: which keys are new, in memory and beyond.
 //!
-//! A set in memory takes keys until what the run holds exceeds its budget. Then it takes no more: later
+//! A set in memory takes keys until the run exceeds its memory budget. After that it takes no more: later
 //! keys are only looked up in it, and those that it does not hold are written by partition to a temporary
 //! file ([`uniqurl_store::spill`]), to be deduplicated at the end. If only the sorted keys are wanted, a
 //! large set is scattered to buckets instead ([`scatterer`]).
@@ -124,7 +124,7 @@ impl<'a> RunSet<'a> {
         }
     }
 
-    /// What the next round does with the keys of its first batches.
+    /// The treatment of keys in the first batches of the next round.
     pub(crate) fn insertion(&self) -> Insertion {
         match &self.backend {
             SetBackend::None => Insertion::None,
@@ -152,7 +152,7 @@ impl<'a> RunSet<'a> {
         }
     }
 
-    /// Takes what has to be kept of a formatted batch until the end.
+    /// Takes the parts of a formatted batch that must be kept until the end.
     pub(crate) fn keep(&mut self, batch: &WorkBatch) -> Result<(), RunError> {
         match &mut self.backend {
             SetBackend::None | SetBackend::Scattering(_) => Ok(()),
@@ -160,7 +160,7 @@ impl<'a> RunSet<'a> {
         }
     }
 
-    /// Bytes of memory of the set, with what it needs to take these batches.
+    /// Bytes of memory of the set, including those that it needs to take these batches.
     pub(crate) fn memory(&self, inserting: &[WorkBatch]) -> usize {
         let (SetBackend::Memory(set) | SetBackend::Spilling(set, _)) = &self.backend else {
             return 0;

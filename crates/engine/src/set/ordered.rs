@@ -35,7 +35,7 @@ impl Complete<'_> {
         self.places.get(number as usize).copied().unwrap_or(number)
     }
 
-    /// What is written in place of the key.
+    /// The line written in place of the key.
     fn line(&self, number: u64) -> Option<&[u8]> {
         self.lines.as_ref().map(|lines| lines.line(number))
     }
@@ -141,8 +141,8 @@ impl<'a> Ordered<'a> {
     }
 }
 
-/// Writes what `append` appends for each place and its key. While one thread writes, all others format what
-/// comes next.
+/// Writes the bytes that `append` appends for each place and its key. While one thread writes, all others
+/// format the next ones.
 pub(super) fn write(
     places: &[u64],
     urls: &impl Urls,

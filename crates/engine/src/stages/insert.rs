@@ -3,7 +3,7 @@
 use crate::batch::{Insertion, TextBuffers, WorkBatch};
 use uniqurl::set::{Bytes, Mark, Part, Shard};
 
-/// What a shard held before a batch, and where it could take no more.
+/// The state of a shard before a batch, and the point where it could take no more.
 pub(crate) struct ShardProgress {
     pub(crate) before: Mark,
     /// The shard took all entries of so many batches, and so many of the next.

@@ -1,4 +1,4 @@
-//! What the page of `--report` shows besides the accounting, of one batch.
+//! Observes one batch for the page of `--report`.
 
 use std::collections::HashMap;
 use std::path::Path;

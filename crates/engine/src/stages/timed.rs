@@ -1,4 +1,4 @@
-//! The first stages, each by itself, on bytes in memory: what `uniqurl bench` measures. The work is done
+//! The first stages, each by itself, on bytes in memory, for `uniqurl bench`. The work is done
 //! by the same [`WorkBatch`] as in a run.
 //!
 //! Threads insert into the set in any order, one at a time into a shard, since it does not matter which of
@@ -17,7 +17,7 @@ use uniqurl::simd::{SpanBatch, UrlKind};
 use uniqurl_formats::input::{Chunk, Data};
 use uniqurl_formats::record::{BufferId, Context, Extracted, Format, Records};
 
-/// What is done to chunks.
+/// The timed stages of work on a chunk.
 pub struct Stages<'a> {
     rules: ParseRules<'a>,
     format: &'a Format,

@@ -77,7 +77,7 @@ impl WorkBatch {
         rules: &ParseRules<'_>,
     ) -> Result<usize, AllocError> {
         let how = SpanLoop::new(rules, usize::MAX, true);
-        // What was made of an earlier row with the same cell holds for a later one.
+        // A later row with the same cell reuses the result of the earlier one.
         let may_repeat = has_repeats(chunk) && !rules.needs.decoded && !rules.needs.rule_counts;
         let all = &records.records[..];
         let mut at = records.headers();

@@ -20,7 +20,7 @@ pub(super) struct SpanRun<'a> {
     pub(super) records: Option<&'a [Record]>,
 }
 
-/// What is known of a URL that is not taken by the loop.
+/// What is already known about a URL that the loop leaves to the slow path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Known {
     Clean,
@@ -51,7 +51,7 @@ pub(super) struct SpanLoop<'a, 'r> {
     longest: usize,
     /// Whether nothing is needed of a clean URL except where it is.
     is_quick: bool,
-    /// Whether the loop rewrites what is not clean.
+    /// True if the loop rewrites URLs that are not clean.
     rewrites: bool,
 }
 

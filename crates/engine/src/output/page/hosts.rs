@@ -1,9 +1,9 @@
 //! Which hosts are the most frequent, in bounded memory.
 //!
 //! The counters of Misra and Gries (Finding repeated elements, Science of Computer Programming 2,
-//! 1982): where there are too many hosts, the same number goes from every count, and hosts that are
-//! left with none are forgotten. So no count is too high, and none is too low by more than what went,
-//! which is less than one [`KEPT`]th of all that was counted.
+//! 1982): if there are too many hosts, the same number is subtracted from every count, and hosts with
+//! a count of 0 are dropped. So no count is too high, and none is too low by more than the sum subtracted,
+//! which is less than one [`KEPT`]th of the total count.
 
 use std::collections::HashMap;
 

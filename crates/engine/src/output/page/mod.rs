@@ -1,8 +1,8 @@
 //! The page of `--report`: a run as one HTML file that needs nothing else.
 //!
-//! In: the accounting ([`Stats`]) and what was [`Observed`] beside it. Out: HTML in ASCII, without
-//! scripts and without anything that a browser would fetch. What was read from inputs shows as text:
-//! bytes outside 0x20-0x7E as `\xHH`, and what HTML has a meaning for as character references.
+//! In: the accounting ([`Stats`]) and the observations ([`Observed`]). Out: HTML in ASCII, without
+//! scripts and without anything that a browser would fetch. Bytes read from inputs show as text:
+//! those outside 0x20-0x7E as `\xHH`, and those with a meaning in HTML as character references.
 
 mod chart;
 mod hosts;
@@ -33,7 +33,7 @@ const STYLE: &str = include_str!("page.css");
 pub struct ReportPage<'a> {
     /// The accounting.
     pub stats: &'a Stats<'a>,
-    /// What was gathered on the way.
+    /// The observations of the run.
     pub observed: &'a Observed,
 }
 

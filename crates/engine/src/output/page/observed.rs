@@ -1,4 +1,4 @@
-//! What the page shows beside the accounting.
+//! The observations that the page shows besides the accounting.
 
 use std::collections::BTreeMap;
 
@@ -119,7 +119,7 @@ impl Pace {
 }
 
 impl Observed {
-    /// Adds what was observed in the next chunk, but for its hosts.
+    /// Adds the observations of the next chunk, except for its hosts.
     pub fn merge(&mut self, other: &mut Observed) {
         self.samples.merge(&mut other.samples);
         self.unique_bytes += other.unique_bytes;

@@ -56,7 +56,7 @@ impl FormatState {
         Ok(Some((self.pass(context, columns, &chunk)?, chunk)))
     }
 
-    /// An empty chunk, if no record ends in what was read: those bytes count all the same.
+    /// An empty chunk for bytes in which no record ends; the bytes still count.
     pub(crate) fn nothing(&self) -> (Arc<record::Format>, Chunk) {
         (Arc::clone(&self.format), Chunk::default())
     }

@@ -1,8 +1,8 @@
 //! Which chunk comes next: the inputs in order, each from start to end.
 //!
 //! In most formats a chunk can be read without any other, so workers get ranges of a file and read them.
-//! If a header says what later records mean, or records span lines, the chunks are read here, one after
-//! the other: each is searched for its last whole record, and goes to a worker with the format at its
+//! If a header decides the meaning of later records, or records span lines, the chunks are read here, one
+//! after the other: each is searched for its last whole record, and goes to a worker with the format at its
 //! start. Small files are read here too, and closed.
 
 mod open;
@@ -24,7 +24,7 @@ use uniqurl_formats::record::{self, Context};
 #[cfg(feature = "tables")]
 use uniqurl_formats::table::TableReader;
 
-/// What the queue has next.
+/// The next item of the queue.
 pub(crate) enum QueueItem {
     /// A chunk to read.
     Chunk(QueuedChunk),

@@ -28,8 +28,8 @@ const SAMPLE_FROM: usize = if cfg!(test) { 256 } else { 1 << 18 };
 /// Expected URLs below which partly filled pieces cost more memory than scattering saves time.
 const WORTH_WHILE: u64 = if cfg!(test) { 256 } else { 1 << 21 };
 
-/// A stream of unknown length is taken to be this many times as long as what was read of it: for the decision,
-/// and for the size of the sample, where a guess that is too high costs nothing.
+/// A stream of unknown length is assumed to be this many times as long as the part already read: `LIKELY`
+/// for the decision, and `AT_MOST` for the size of the sample, where too high a guess costs nothing.
 const LIKELY: u64 = 4;
 const AT_MOST: u64 = 32;
 
@@ -57,8 +57,8 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// About how many URLs the set will hold if the rest of the inputs is like what was read. A stream is
-    /// taken to be `factor` times as long as it is so far.
+    /// The estimated number of URLs in the set if the rest of the inputs is like the part already read. A
+    /// stream is assumed to be `factor` times as long as that part.
     fn expected(&self, factor: u64) -> u64 {
         let read = self.read.max(1);
         let all = self.size.unwrap_or(factor.saturating_mul(read)).max(read);

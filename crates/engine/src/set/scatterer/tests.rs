@@ -74,7 +74,7 @@ fn tallies(report: &Report) -> Vec<Tally> {
     report.files.iter().map(|file| file.tally).collect()
 }
 
-/// Numbers of which some come again, in the same list and in others.
+/// Numbers with repeats, in the same list and in others.
 fn numbers(from: u64, count: u64) -> Vec<u64> {
     (from..from + count).map(|n| n.wrapping_mul(0x9E37_79B9) % 20_000).collect()
 }

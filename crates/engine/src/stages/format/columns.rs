@@ -13,7 +13,7 @@ use uniqurl::bytes::{Printable, Secrets, redact};
 use uniqurl_formats::record::{Carrier, Extracted, Values};
 use uniqurl_store::keep_policy::KeepPolicy;
 
-/// What a line of a set holds.
+/// The content of a line of a set.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LineColumns<'a> {
     pub(super) layout: Layout<'a>,
@@ -93,7 +93,7 @@ pub(super) fn each_row<'s>(
         if !is_wanted(sequence) {
             continue;
         }
-        // Of a log, what it says, without the host that was put before it.
+        // In a log, the original URL excludes the host that was put before it.
         let original: Cow<'s, [u8]> = batch
             .text
             .found_url(found)

@@ -44,7 +44,7 @@ pub(super) fn format_json(batch: &mut WorkBatch) {
     }
 }
 
-/// A row for each record: what became of it, in columns.
+/// A row for each record: its outcome, in columns.
 pub(super) fn format_rows(batch: &mut WorkBatch, plan: &JobPlan) {
     let mut out = std::mem::take(&mut batch.out.lines);
     let any_byte = plan.normalizer.may_write_any_byte();
@@ -60,7 +60,7 @@ pub(super) fn format_rows(batch: &mut WorkBatch, plan: &JobPlan) {
     for ((number, url), original) in records.zip(&batch.keys).zip(originals) {
         json::number(number, &mut out);
         out.push(b'\t');
-        // Of a rejected record, what `--rejects` shows of it.
+        // A rejected record shows the same bytes as in `--rejects`.
         let reject = if url.is_rejected() { rejected.next() } else { None };
         let original = match reject {
             Some(reject) => batch.raw(reject),
