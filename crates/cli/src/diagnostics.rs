@@ -1,4 +1,4 @@
-//! What a run says on standard error besides its numbers.
+//! Messages of a run on standard error, besides its numbers.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use uniqurl_engine::output::{self, Tally};
 use uniqurl_engine::{MaxRejected, Report};
 use uniqurl_formats::record;
 
-/// What is said of a line that was cut where an input ended when it was looked at.
+/// The message about a last line that was still being written when the input was read.
 pub(crate) const LEFT_OUT: &str = "the last line was still being written and is left out";
 
-/// What a person should know of a run besides its numbers.
+/// Prints warnings and remarks about a run, besides its numbers.
 pub(crate) fn print_diagnostics(
     report: &Report,
     inputs: usize,
@@ -132,7 +132,7 @@ fn warn_of_lists(report: &Report, are_all_rejected: bool) {
     }
 }
 
-/// `csv` or `tsv`, where the name of a file says that there are columns in it, packed or not.
+/// `csv` or `tsv`, if a file name promises columns, compressed or not.
 fn kind_of_table(path: &Path) -> Option<&'static str> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let mut endings = name.split('.').skip(1);
@@ -157,7 +157,7 @@ pub(crate) fn are_all_rejected(
     is_limited && tally.rejected > 0 && tally.rejected + tally.blank == tally.records
 }
 
-/// What is said of a run that ends for that, and what to do about it.
+/// The message of a run that ends for that reason, with a hint.
 pub(crate) fn nothing_but_rejects(report: &Report) -> String {
     let which = match report.tally.blank {
         0 => "rejected",
@@ -167,7 +167,7 @@ pub(crate) fn nothing_but_rejects(report: &Report) -> String {
     format!("every record was {which}, so nothing was written; {hint}")
 }
 
-/// What was found that nobody has to do anything about.
+/// Prints remarks that need no action.
 fn inform(report: &Report) {
     let mut guesses: Vec<(&str, usize, usize)> = Vec::new();
     // A list goes without saying.

@@ -1,4 +1,4 @@
-//! Why a run over inputs fails, what is said of it, and the exit status.
+//! The reasons why a run over inputs fails, with their messages and exit status.
 
 use std::io;
 
@@ -12,7 +12,7 @@ use uniqurl_formats::input::{InputError, Trouble};
 pub(crate) enum RunFailure {
     /// It has been said already.
     Reported,
-    /// With what is said of it.
+    /// With its message.
     NothingButRejects(String),
     ClosedPipe,
     Failed(RunError),
@@ -28,8 +28,8 @@ impl From<io::Error> for RunFailure {
     }
 }
 
-/// Says why nothing is committed of a `job`. `given` is what went where it cannot be taken back, and
-/// `hint` stands where the error has none of its own.
+/// Prints why nothing of a `job` is committed. `given` describes output that cannot be taken back, and
+/// `hint` is used if the error has none of its own.
 pub(crate) fn failure(
     why: RunFailure,
     job: JobKind,

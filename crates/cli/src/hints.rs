@@ -1,4 +1,4 @@
-//! Hints: what can be done about an error, in options of the command.
+//! Hints: the options of the command that help with an error.
 //!
 //! In: an error of the library, which knows no options. Out: at most one hint, from the error alone, in
 //! words that follow a semicolon.
@@ -121,7 +121,7 @@ fn of_refusal(why: Refusal) -> &'static str {
     }
 }
 
-/// The hint of records of which `most` were rejected with this code; of lists, or of other formats.
+/// The hint for records that were mostly rejected with the code `most`, in lists or in other formats.
 pub(crate) fn of_rejects(most: Option<RejectReason>, are_lists: bool) -> &'static str {
     match most {
         Some(RejectReason::TooLong) => "--max-url can be raised",

@@ -1,6 +1,6 @@
-//! The `uniqurl` command: the meaning of its arguments, and what a person sees of a run.
+//! The `uniqurl` command: its arguments, and the messages of a run.
 
-// What is asked for.
+// The arguments.
 mod args;
 
 // Who does it.
@@ -14,7 +14,7 @@ mod failure;
 mod tables;
 mod open_files;
 
-// What a person sees of it.
+// Messages to the user.
 mod signals;
 mod progress;
 mod diagnostics;

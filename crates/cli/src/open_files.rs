@@ -1,14 +1,14 @@
 //! How many files the process may have open at once.
 //!
-//! Inputs are opened a few at a time. What is open together is what somebody asks for: the shards of
-//! a directory, the sets that are merged.
+//! Inputs are opened a few at a time. Only the shards of a directory and the sets of a merge are all open
+//! at once, so their number is up to the user.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Files that may be open beside those: inputs, other outputs, what is spilled, the standard streams.
+/// Other open files: inputs, other outputs, temporary files of spilled records, the standard streams.
 const OTHERS: u64 = 48;
 
-/// What macOS takes where it says that there is no limit, and then refuses to lift it.
+/// The highest limit that macOS accepts: it reports no maximum, but refuses to remove the limit.
 const UNLIMITED: u64 = 10_240;
 
 /// Raises the limit that the process starts with to the one that it may have. The first is low for
@@ -23,11 +23,11 @@ pub fn allow_most() {
     }
 }
 
-/// Whether so many files, called `what`, can be open together.
+/// Checks that `count` files, called `what` in the message, can be open together.
 ///
 /// # Errors
 ///
-/// They cannot; with what can be done.
+/// They cannot; the message says how many can.
 pub fn suffice_for(count: u64, what: &str) -> Result<(), String> {
     match getrlimit(Resource::Nofile).current {
         Some(limit) if count.saturating_add(OTHERS) > limit => Err(format!(

@@ -17,7 +17,7 @@ pub(crate) struct Division {
     pub(crate) suffix: String,
 }
 
-/// What the outputs are, beside what all jobs say of them.
+/// The properties of the outputs, besides the options that all jobs share.
 pub(crate) struct OutputSpec<'a> {
     /// Where the set is kept for the next run.
     pub(crate) seen: Option<&'a Path>,
@@ -52,7 +52,7 @@ impl MainOutput {
         }
     }
 
-    /// What went where it cannot be taken back, in words.
+    /// A sentence about output that cannot be taken back, if there is any.
     pub(crate) fn given(&self) -> Option<String> {
         match self {
             MainOutput::Lines(output) => output.inner().given(),
@@ -112,13 +112,13 @@ pub(crate) struct Outputs {
     pub(crate) seen: Option<Output>,
 }
 
-/// An output for what is known of a run at its end.
+/// An output for the accounting of a run, written at its end.
 pub(crate) struct Account {
     output: Output,
     form: AccountForm,
 }
 
-/// How a run is told.
+/// The form of the accounting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AccountForm {
     /// The document of `--stats`.
@@ -127,7 +127,7 @@ pub(crate) enum AccountForm {
     Page,
 }
 
-/// What is known of a run at its end.
+/// The accounting of a run at its end.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known<'a> {
     pub(crate) stats: Stats<'a>,
@@ -152,7 +152,7 @@ impl Outputs {
         })
     }
 
-    /// Whether what is written during the run goes to a terminal, where a bar would stand in its way.
+    /// Whether an output written during the run is a terminal, where a bar would get in its way.
     pub(crate) fn are_watched(&self) -> bool {
         let main = match &self.main {
             MainOutput::Lines(output) => output.inner().is_terminal(),
@@ -189,9 +189,9 @@ impl Outputs {
         Ok(())
     }
 
-    /// Makes the outputs appear, the main one after those about it: where it is new, they are. What is
-    /// kept for a later run comes last, so that an end between the two gives URLs twice and never loses
-    /// one.
+    /// Commits the outputs. The main one comes after those about it, so a new main output implies new ones
+    /// about it. The set for a later run comes last, so that an interruption between the two gives URLs
+    /// twice and never loses one.
     pub(crate) fn commit(self) -> Result<(), RunFailure> {
         let accounts = self.accounts.into_iter().map(|account| account.output);
         for output in self.rejects.into_iter().chain(accounts) {
@@ -222,9 +222,9 @@ impl Account {
     }
 }
 
-/// The accounts of a run that failed: they go out whatever the end, and say what that was. A file may
-/// hold the one of a success, so it is made anew; into a pipe goes what did not go there. One that cannot
-/// be written keeps no other back; what is wrong with the first is given.
+/// Writes the accounts of a failed run, with the reason of its failure. A file may hold the account of a
+/// success, so it is made anew; a pipe gets the account unless it has one already. An account that cannot
+/// be written does not stop the others; the first error is returned.
 pub(crate) fn write_anew(
     known: &Known<'_>,
     files: Vec<(PathBuf, AccountForm)>,

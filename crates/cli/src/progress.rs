@@ -1,4 +1,4 @@
-//! What a person sees of a long run: bytes, rate, and the time left where the total is known.
+//! The progress of a long run: bytes, rate, and the time left if the total is known.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 use std::io::{self, IsTerminal, Write};
@@ -103,12 +103,12 @@ fn style(total: Option<u64>) -> ProgressStyle {
         None => "{spinner} {bytes} {bytes_per_sec} {elapsed}",
     };
     let style = ProgressStyle::with_template(template).expect("the templates are valid");
-    // What every terminal can show.
+    // ASCII, which every terminal can show.
     style.progress_chars("=>-").tick_chars("-\\|/ ")
 }
 
-/// Standard error that is no terminal, where a bar was asked for all the same: what it is given is
-/// what a terminal of 80 columns would be.
+/// Standard error that is no terminal, for a bar that was requested all the same: it gets the bytes that
+/// a terminal of 80 columns would get.
 #[derive(Debug)]
 struct Unattended;
 
@@ -193,7 +193,7 @@ mod tests {
 
     const MINUTE: Duration = Duration::from_secs(60);
 
-    /// What stands on the terminal once this text does or `most` of the time is over, and after the run.
+    /// The terminal's content once this text is on it or `most` of the time is over, and after the run.
     fn screens(
         total: Option<u64>,
         patience: Duration,

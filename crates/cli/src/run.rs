@@ -1,4 +1,4 @@
-//! One run over inputs: from what was asked for to an exit status.
+//! One run over inputs: from the request to an exit status.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ use uniqurl_formats::input::InputState;
 use uniqurl_formats::input::{Input, InputError, Source};
 use uniqurl_formats::record::{Format, Separator, carrying};
 
-/// A run over inputs: the plan of the engine, and what only the command needs.
+/// A run over inputs: the plan of the engine, and the options that only the command needs.
 pub(crate) struct Request {
     pub(crate) plan: JobPlan,
     pub(crate) name: output::JobKind,
@@ -100,7 +100,7 @@ fn plan(common: &RunArgs, normalizer: Normalizer, job: Job) -> JobPlan {
     plan
 }
 
-/// Does what was asked for, if the options allow it.
+/// Runs the request, if the options allow it.
 pub(crate) fn start(
     common: &RunArgs,
     name: output::JobKind,
@@ -113,7 +113,7 @@ pub(crate) fn start(
     }
 }
 
-/// What the last line of a run is made of besides its counts.
+/// The parts of a run's last line besides its counts.
 #[derive(Clone, Copy)]
 struct SummaryLine {
     job: output::JobKind,
@@ -254,7 +254,7 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
             let status = failure(why, summary_line.job, given, hint);
             match write_anew(&known(status), account_files, given_up) {
                 Ok(()) => status,
-                // Why the run failed is told; that nobody reads its accounts is no news.
+                // The failure of the run is printed already; a closed pipe of its accounts adds nothing.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => status,
                 // An account that ended the run mostly meets the same full disk again.
                 Err(error) if told == Some(error.to_string()) => status,
@@ -275,7 +275,7 @@ fn is_for_want_of_an_input(why: &RunFailure) -> bool {
     matches!(error.state(), InputState::Refused | InputState::Damaged | InputState::Missing)
 }
 
-/// Watches for signals that end the run, the last line of which is then all that is left of it.
+/// Watches for signals that end the run; its last line is then printed by the watching thread.
 fn await_signals(summary_line: SummaryLine, watch: &Arc<Watch>, bar: &Bar) -> io::Result<Signals> {
     let (watch, bar) = (Arc::clone(watch), bar.clone());
     Signals::watch(move || {
@@ -286,7 +286,7 @@ fn await_signals(summary_line: SummaryLine, watch: &Arc<Watch>, bar: &Bar) -> io
     })
 }
 
-/// What the outputs are like.
+/// The properties of the outputs.
 fn output_spec<'a>(common: &RunArgs, request: &'a Request) -> OutputSpec<'a> {
     let Request { plan, save_seen, division, .. } = request;
     let (job, OutputOptions { fields, carry, form, .. }) = (&plan.job, &plan.output);
@@ -330,7 +330,7 @@ fn read(
     (report, result)
 }
 
-/// Brings all bytes to where they belong. What waits to be packed takes all threads once more.
+/// Brings all bytes to the disk or their pipes. Blocks still to be compressed use all threads once more.
 fn prepare(outputs: &mut Outputs, threads: usize) -> io::Result<()> {
     match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
         Ok(pool) => pool.install(|| outputs.prepare()),
@@ -358,7 +358,7 @@ fn files(report: &mut Report, missing: Vec<InputError>) -> Vec<FileStats> {
     files
 }
 
-/// Commits the outputs of a run that went well, or gives up what there is, and gives the accounts into
+/// Commits the outputs of a successful run. Otherwise gives them up, and returns the accounts into
 /// which nothing was written.
 fn settle(
     mut outputs: Outputs,

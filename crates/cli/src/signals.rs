@@ -1,8 +1,8 @@
 //! An orderly end on INT, TERM and HUP.
 //!
-//! A thread waits for the signals, and ends the process itself: temporary files go, the accounting so
-//! far is said, and the process dies by the signal, as its parent expects. So it does not matter what
-//! the other threads are doing or waiting for; none of them looks for signals.
+//! A thread waits for the signals, and ends the process itself: it removes temporary files, prints the
+//! accounting so far, and lets the process die by the signal, as its parent expects. So the state of
+//! the other threads does not matter; none of them looks for signals.
 //!
 //! Outputs are committed between [`Signals::hold_off`] and the end of the process. A signal that
 //! comes then comes too late: the run is completed, and its status says so. A second signal then ends
@@ -103,7 +103,7 @@ fn call_with_timeout(last_words: impl FnOnce() + Send + 'static) {
         last_words();
         let _ = said.send(());
     };
-    // Without a thread nothing is said, and the process ends all the same.
+    // If the thread cannot start, nothing is printed, and the process ends all the same.
     if thread::Builder::new().name("last-words".into()).spawn(speak).is_ok() {
         let _ = waiting.recv_timeout(LAST_WORDS);
     }
@@ -130,7 +130,7 @@ fn ignored_in(status: &str) -> Option<u64> {
     u64::from_str_radix(mask.trim(), 16).ok()
 }
 
-/// Whether a child survives the signal. What a process ignores its children ignore, and to ask the
+/// Whether a child survives the signal. A child inherits ignored signals, and asking the
 /// system for one's own signals needs unsafe code.
 fn a_child_ignores(name: &str) -> bool {
     let mut shell = Command::new("/bin/sh");

@@ -11,7 +11,7 @@ use uniqurl::bytes::Printable;
 #[repr(u8)]
 pub(crate) enum Status {
     Complete = 0,
-    /// Committed, but an input was skipped, or what was compared is different.
+    /// Committed, but an input was skipped, or the compared URLs or sets differ.
     Incomplete = 1,
     /// Nothing committed.
     Failed = 2,
@@ -19,7 +19,7 @@ pub(crate) enum Status {
     Limit = 3,
 }
 
-/// What a shell reports of a process that wrote to a closed pipe: 128 + SIGPIPE.
+/// The status that a shell reports for a process that wrote to a closed pipe: 128 + SIGPIPE.
 pub(crate) const CLOSED_PIPE: u8 = 141;
 
 /// The end of a command that only wrote to standard output.
@@ -27,7 +27,7 @@ pub(crate) fn wrote(result: io::Result<()>) -> ExitCode {
     ExitCode::from(status_of(result))
 }
 
-/// Its exit status; what went wrong is told.
+/// The exit status; prints the error if there is one.
 pub(crate) fn status_of(result: io::Result<()>) -> u8 {
     match result {
         Ok(()) => Status::Complete as u8,
@@ -46,8 +46,8 @@ pub(crate) fn eprint_message(message: impl Display) {
 
 /// The text of a message, on one line, with nothing in it that a terminal would act on.
 ///
-/// Messages escape what they quote of names and URLs, backslashes too, and that stays. What they
-/// forget is escaped here: a text of the system, or of a library, can quote too.
+/// Messages already escape names and URLs that they quote, backslashes too, and those escapes stay. Other
+/// unprintable bytes are escaped here: a text of the system or of a library can quote too.
 pub(crate) fn printable(message: &str) -> String {
     let shown = message.bytes().map(|byte| match byte {
         0x20..=0x7E => char::from(byte).to_string(),

@@ -1,5 +1,5 @@
-//! Outputs that are tables, by their names: which columns they have, and names that promise what lines are
-//! not.
+//! Outputs that are tables, recognized by their names: their columns, and hints about names that promise
+//! another format than the lines written.
 
 use std::panic;
 use std::path::Path;
@@ -14,7 +14,7 @@ use uniqurl_engine::{Job, SetOrder};
 use uniqurl_formats::input::ending;
 use uniqurl_formats::table::THREAD;
 
-/// What is written into a table.
+/// The contents of a table.
 pub(crate) struct TableSpec {
     pub(crate) kind: TableKind,
     pub(crate) columns: Vec<TableColumn>,
@@ -69,15 +69,15 @@ impl TableSpec {
                 ([numbers("record")].into_iter().chain(columns).collect(), false)
             }
         };
-        // What is carried may be called anything.
+        // Carried columns may have any name, also that of the key.
         let own = columns.len() - carry.len();
         let sorted_by = columns[..own].iter().position(|column| column.name == key_name);
         Some(Self { kind, columns, sorted_by: sorted_by.filter(|_| sorted) })
     }
 }
 
-/// What to know of lines that go into a file whose name promises objects of JSON or cells of a table: what
-/// they are, and how to get the other.
+/// The hint about lines that go into a file whose name promises JSON objects or cells of a table: the
+/// format that is written, and the option for the other.
 pub(crate) fn output_hint(output: &Path, request: &run::Request) -> Option<String> {
     let (plan, lines) = (&request.plan, &request.plan.output);
     let is_json = match &plan.job {
@@ -105,8 +105,8 @@ pub(crate) fn output_hint(output: &Path, request: &run::Request) -> Option<Strin
     Some(format!("{}: {written}; {instead}", Printable::path(output)))
 }
 
-/// Keeps quiet about readers of tables that panic: what they read is damaged, which is said where it
-/// is found out.
+/// Silences panics of table readers: they come from damaged input, which is reported where the panic is
+/// caught.
 pub(crate) fn expect_panics() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |panicked| {

@@ -119,7 +119,7 @@ impl<'a> Pipeline<'a> {
         self.accounts.finish(self.reader.reached())
     }
 
-    /// Counts formatted batches, and keeps what the set needs of them for the end.
+    /// Counts formatted batches, and keeps the parts of them that the set needs at the end.
     fn count(&mut self, batches: &mut [WorkBatch]) -> Result<(), RunError> {
         let records = self.reader.records();
         let counted = self.accounts.count_all(batches, records, |batch| self.set.keep(batch));
@@ -230,7 +230,7 @@ impl<'a> Pipeline<'a> {
     }
 }
 
-/// Bytes that the run holds, with what the set needs to take the batches of `inserting`.
+/// Bytes that the run holds, including those that the set needs to take the batches of `inserting`.
 fn held(
     reader: &Reader<'_>,
     set: &RunSet<'_>,

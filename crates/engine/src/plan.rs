@@ -16,7 +16,7 @@ use uniqurl_store::keep_policy::KeepPolicy;
 /// A job with its options. Made once, from the arguments of a command or a call, and read by every stage.
 #[derive(Debug, Clone)]
 pub struct JobPlan {
-    /// What comes out.
+    /// The work to do.
     pub job: Job,
     /// Profile, vector code, base.
     pub normalizer: Normalizer,
@@ -24,7 +24,7 @@ pub struct JobPlan {
     pub input: InputOptions,
     /// Which records and URLs are kept.
     pub policy: RecordPolicy,
-    /// What is written of them.
+    /// The form of the output.
     pub output: OutputOptions,
     /// Threads, memory and sizes.
     pub limits: ResourceLimits,
@@ -35,7 +35,7 @@ pub struct JobPlan {
 pub struct InputOptions {
     /// Where the URL is in a record.
     pub format: InputFormat,
-    /// What ends a record of a list.
+    /// The separator of the records of a list.
     pub separator: Separator,
     /// Which records of WARC files count.
     pub kinds: Kinds,
@@ -48,11 +48,11 @@ pub struct InputOptions {
 /// Which records and URLs are kept.
 #[derive(Debug, Clone)]
 pub struct RecordPolicy {
-    /// Which records to keep, by what their format says besides the URL.
+    /// The records to keep, by the other columns of their format.
     pub records: Filter,
     /// Which canonical URLs to keep.
     pub urls: UrlFilter,
-    /// What is unique, counted, sorted and written.
+    /// The key that is made unique, counted, sorted and written.
     pub key: Key,
     /// Which of the records with the same key is kept.
     pub keep: Keep,
@@ -60,7 +60,7 @@ pub struct RecordPolicy {
     pub max_rejected: Option<MaxRejected>,
 }
 
-/// What is written.
+/// The form of the output.
 #[derive(Debug, Clone)]
 pub struct OutputOptions {
     /// Columns to write of each new key of a set. If these and [`carry`](Self::carry) are empty, the key

@@ -86,8 +86,8 @@ impl FilterArgs {
         let mut wanted = UrlFilter::default();
         self.schemes.iter().for_each(|list| drop(wanted.schemes(list)));
         self.host.iter().for_each(|glob| drop(wanted.host(glob)));
-        // What is asked for may be spelled as the URLs are read. Not all hosts lose their full stops:
-        // those of schemes that are not known keep them.
+        // Hosts may be given as they are spelled in the input, with a final full stop. Keep that spelling as
+        // well: hosts of unknown schemes do not lose theirs.
         if normalizer.drops_final_stops() {
             let stopped = self.host.iter().filter_map(|glob| glob.strip_suffix('.'));
             let globs = stopped.map(|glob| glob.trim_end_matches('.'));

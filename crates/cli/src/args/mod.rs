@@ -1,4 +1,4 @@
-//! The arguments: what may be given, what it means, and what `--help` says about it.
+//! The arguments: their values, their meaning and the text of `--help`.
 //!
 //! In: the command line. Out: a [`Cli`] that holds no contradiction, or the end of the process with a
 //! usage error, which is exit status 2.
@@ -12,7 +12,7 @@ pub mod compare;
 pub mod set;
 pub mod bench;
 
-// Options of several, by what they are about.
+// Options that several subcommands share, by subject.
 pub mod archives;
 pub mod filters;
 pub mod memory;

@@ -1,4 +1,4 @@
-//! What is chosen beside a profile, put to use for one profile or for several.
+//! Applies the options given with a profile, to one profile or to several.
 
 use std::ffi::OsStr;
 

@@ -1,5 +1,5 @@
-//! What was meant by arguments that clap rejects: a file or an operation of sets where a subcommand should
-//! be, a switch of a profile as an option, an option of another subcommand.
+//! Suggestions for arguments that clap rejects: a file or a set operation in place of a subcommand, a switch
+//! of a profile as an option, an option of another subcommand.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -29,7 +29,7 @@ pub(super) fn with_suggestion(mut error: clap::Error, first: Option<&OsStr>) -> 
         _ => None,
     };
     if let Some(tip) = tip {
-        // What clap suggests is an option that is only spelled like it, and the usage shows that one.
+        // Clap suggests an option that is only spelled alike, and prints the usage for it.
         error.remove(ContextKind::SuggestedArg);
         error.remove(ContextKind::Usage);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));

@@ -199,7 +199,7 @@ fn a_shell_offers_every_format_that_is_complete_by_its_name() {
     for name in FORMATS {
         assert!(parse(&format!("dedup -f {name}")).is_ok(), "{name}");
     }
-    // What is said of a name that is none lists all, and what is still to be filled in is in capitals.
+    // The error for an unknown name lists all names. Placeholders in them are in capitals.
     let told = error("dedup -f none");
     let (_, names) = told.split_once("there are ").expect("a list");
     let (names, _) = names.split_once(';').expect("its end");

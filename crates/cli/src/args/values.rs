@@ -1,4 +1,4 @@
-//! What is written after an option, read: sizes, and names of what there is.
+//! Parsers for the values of options: sizes, and names from lists.
 
 use crate::args::FormatChoice;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -181,7 +181,7 @@ pub(crate) fn backend(name: String) -> Result<Backend, String> {
     }
 }
 
-// What is written can be read again: a form is no more than [`GROWTH`] times as long as its URL, and a key
+// Written keys can be read again: a form is no more than [`GROWTH`] times as long as its URL, and a key
 // is little longer than that.
 const _: () = assert!((GROWTH + 1) * LONGEST_URL <= LONGEST_KEY);
 

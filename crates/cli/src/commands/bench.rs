@@ -63,10 +63,10 @@ impl From<io::Error> for Failure {
 fn run(bench: &BenchArgs) -> Result<Option<String>, Failure> {
     let bar = Bar::default();
     let drawn = bar.clone();
-    // What is measured is in a temporary file.
+    // A signal only has to wipe the progress line: the measured file is a temporary one.
     Signals::watch(move || drawn.wipe())
         .map_err(|error| format!("cannot watch for signals: {error}"))?;
-    // What cannot be written should be known before a minute has passed.
+    // Open the outputs first, so that one that cannot be written fails before minutes of measuring.
     let json = create(&bench.json)?;
     let svg = create(&bench.plot)?;
     let plan = BenchPlan {

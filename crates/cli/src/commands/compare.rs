@@ -38,7 +38,7 @@ pub(crate) fn main(compare: &CompareArgs) -> ExitCode {
     }
 }
 
-/// What a rung makes of both URLs.
+/// The forms of both URLs under the profile of a rung.
 struct Rung<'a> {
     normalizer: &'a Normalizer,
     forms: [Result<Vec<u8>, Reject>; 2],
@@ -82,8 +82,8 @@ impl<'a> UrlComparison<'a> {
         self.lowest.map_or("different", |i| self.rungs[i].normalizer.profile().name())
     }
 
-    /// Appends why the rung is that one: what the two still differ in at the next one below that
-    /// accepts both, and why those between were passed over.
+    /// Appends the reason for the rung: the differences that remain at the next lower one that
+    /// accepts both URLs, and why those between were passed over.
     pub(crate) fn reasons(&self, style: TextStyle, out: &mut String) {
         if let Some(rung) = self.lowest.map(|i| &self.rungs[i])
             && let Ok(form) = &rung.forms[0]
@@ -111,7 +111,7 @@ impl<'a> UrlComparison<'a> {
         }
     }
 
-    /// Says what is for files where that is what the arguments seem to be.
+    /// Points to the command for files if the arguments seem to be files.
     fn warn_of_files(&self) {
         for (at, url) in self.urls.into_iter().enumerate() {
             let is_rejected = self.rungs.iter().any(|rung| rung.forms[at].is_err());
@@ -180,7 +180,7 @@ impl Rung<'_> {
         while let Some((url, reject, troubles)) = next {
             place_as_text(url, reject, style, out);
             next = rejected.next();
-            // What is wrong with both is told once, below the second of them.
+            // A problem that both URLs have is printed once, below the second of them.
             if next.as_ref().is_none_or(|next| next.2 != troubles) {
                 out.push_str(&troubles);
             }

@@ -18,7 +18,7 @@ pub fn main(args: DedupArgs) -> ExitCode {
     run::start(&args.common, JobKind::Dedup, || request(&args))
 }
 
-/// What the arguments ask for.
+/// Turns the arguments into a request.
 fn request(args: &DedupArgs) -> Result<Request, String> {
     let job = Job::Dedup(Dedup {
         order: match args.order {

@@ -1,4 +1,4 @@
-//! `uniqurl explain`: what becomes of a URL, rule by rule, or why nothing does.
+//! `uniqurl explain`: shows the change that each rule makes to a URL, or why the URL is rejected.
 //!
 //! In: URLs and profiles. Out: text of 80 columns at most for a person, or JSON objects for a program.
 
@@ -64,12 +64,12 @@ pub(crate) fn main(explain: &ExplainArgs) -> io::Result<()> {
     Ok(())
 }
 
-/// The file that somebody may mean by what is taken for a URL.
+/// The file of that name, if an argument taken for a URL is one.
 pub(crate) fn file_of(url: &[u8]) -> Option<&Path> {
     Some(Path::new(OsStr::from_bytes(url))).filter(|path| path.is_file())
 }
 
-/// What there is to say of a URL under a profile.
+/// The explanation of a URL under a profile.
 enum Explanation<'a> {
     Steps(Vec<Step>),
     Rejected(Reject, &'a Normalizer),
@@ -78,7 +78,7 @@ enum Explanation<'a> {
 }
 
 impl<'a> Explanation<'a> {
-    /// The name of a profile, and what it does to the URL.
+    /// The name of a profile, and its effect on the URL.
     fn of(url: &[u8], made: &'a ProfileResult) -> (String, Self) {
         match made {
             Ok(normalizer) => {
@@ -91,8 +91,8 @@ impl<'a> Explanation<'a> {
     }
 }
 
-/// Appends what there is to say of one URL, a block for each profile; profiles of which the same is to
-/// be said share one.
+/// Appends the explanation of one URL, a block for each profile; profiles with the same explanation
+/// share one.
 fn as_text(url: &[u8], profiles: &[ProfileResult], style: TextStyle, out: &mut String) {
     let mut blocks: Vec<(Vec<String>, String)> = Vec::new();
     for (name, explanation) in profiles.iter().map(|made| Explanation::of(url, made)) {
@@ -148,7 +148,7 @@ pub(crate) fn place_as_text(url: &[u8], reject: &Reject, style: TextStyle, out: 
     marked("    ", url, std::slice::from_ref(&(at..end)), (style, Role::Wrong), out);
 }
 
-/// Appends what the trouble is, and what can be done about it.
+/// Appends the problem with the URL, and a hint.
 pub(crate) fn troubles_as_text(
     reject: &Reject,
     normalizer: &Normalizer,

@@ -100,7 +100,7 @@ impl Named {
         script.insert_str(at, &test);
     }
 
-    /// Tells fish the names, in the place of which it would complete files.
+    /// Makes fish complete the names instead of files.
     fn add_to_fish(&self, script: &mut String) {
         let mut place = format!("__fish_uniqurl_using_subcommand {}", self.subcommand);
         if self.has_files {
@@ -144,7 +144,7 @@ pub fn man(page: Option<ManPage>, out: &mut impl Write) -> io::Result<()> {
     out.write_all(unfilled(&page).as_bytes())
 }
 
-/// A page whose synopsis is what `--help` calls the usage. The generated one lists each option
+/// A page whose synopsis is the usage of `--help`. The generated one lists each option
 /// without its value, and does not know that there may be several files.
 fn with_synopsis(page: &str, usage: &str) -> String {
     let (before, rest) = page.split_once(".SH SYNOPSIS\n").expect("each page has a synopsis");
@@ -155,8 +155,8 @@ fn with_synopsis(page: &str, usage: &str) -> String {
 
 /// A page whose examples stay as they are: filled, a command would be hyphenated where its line ends.
 ///
-/// What stands after the options of a help text has its examples, and what else is set line by line,
-/// after two spaces.
+/// After the options, a help text has its examples and other preformatted lines, which start with two
+/// spaces.
 fn unfilled(page: &str) -> String {
     let Some((options, rest)) = page.split_once(".SH EXTRA\n") else { return page.into() };
     let (heading, rest) = match rest.strip_prefix("Examples:\n") {

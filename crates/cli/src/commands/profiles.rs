@@ -1,4 +1,4 @@
-//! `uniqurl profiles`: what there is to choose from.
+//! `uniqurl profiles`: lists the available profiles.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! URLs in 80 columns, or in those that a narrower terminal has: what differs between two is marked below
+//! URLs in 80 columns, or in the width of a narrower terminal. The differences between two are marked below
 //! each, and coloured on a terminal.
 
 mod differences;
@@ -25,7 +25,7 @@ pub enum Color {
     Never,
 }
 
-/// What is written in a colour.
+/// Kinds of text that have a colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Heading,

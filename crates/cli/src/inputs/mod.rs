@@ -1,4 +1,4 @@
-//! What a run reads: the names of its inputs, what of them is there, and which are outputs, too.
+//! The inputs of a run: their names, whether they exist, and which of them are outputs, too.
 
 pub mod names;
 mod walk;
@@ -45,7 +45,7 @@ pub(crate) fn paths(common: &RunArgs, seen: &[PathBuf]) -> io::Result<Vec<PathBu
     Ok(paths)
 }
 
-/// What there is to be read, and what is not there.
+/// The inputs that exist, and errors for those that are missing.
 pub(crate) struct RunInputs {
     pub inputs: Vec<Input>,
     pub missing: Vec<InputError>,
@@ -54,7 +54,7 @@ pub(crate) struct RunInputs {
 }
 
 impl RunInputs {
-    /// Looks for it, and says what is not there.
+    /// Looks for the inputs, and prints an error for each that is missing.
     pub fn resolve(common: &RunArgs, paths: Vec<PathBuf>, seen: &[PathBuf], job: JobKind) -> Self {
         let (paths, mut missing) = match common.directories {
             Directories::AreWalked => {
@@ -106,8 +106,8 @@ impl RunInputs {
     }
 }
 
-/// Warns of an input that the shell has emptied, since standard output goes there too: what was in it is lost.
-/// `named` are the inputs that somebody meant, and not those that were found.
+/// Warns of an input that the shell has emptied, since standard output goes there too: its content is lost.
+/// `named` are the inputs given as arguments, not those found in directories.
 pub(crate) fn warn_of_emptied(named: &[PathBuf], output: &Path) {
     let standard = Path::new("-");
     let is_empty = |path: &Path| {
@@ -125,8 +125,8 @@ pub(crate) fn warn_of_emptied(named: &[PathBuf], output: &Path) {
     }
 }
 
-/// Warns of what -r has found and the run replaces. Mostly a run before has written it, and nobody meant it
-/// to be read.
+/// Warns of inputs that -r found and the run replaces. Mostly they are outputs of an earlier run, and nobody
+/// meant them to be read.
 fn warn_of_replaced(common: &RunArgs, inputs: &[Input]) {
     let identity = |path: &Path| {
         let file = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use uniqurl_formats::input::read_whole;
 pub use uniqurl_formats::record::without_mark;
 
-/// Whether a name is that of standard input: `-`, or another one of the pipe behind it, which can be read
-/// once. A file has as many readers as it has names.
+/// Whether a name is that of standard input: `-`, or another name of the same pipe, which can be read only
+/// once. A regular file can be read under each of its names.
 pub fn is_standard_input(path: &Path) -> bool {
     let pipe = |path: &Path| {
         let found = fs::metadata(path).ok().filter(|found| found.file_type().is_fifo())?;

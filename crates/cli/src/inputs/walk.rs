@@ -1,7 +1,7 @@
 //! `-r`: the files below directories.
 //!
 //! Names are sorted by their bytes, so that the order of the inputs is the same everywhere. Below a
-//! directory, what begins with a dot is passed over, as ripgrep does it, and links are not followed.
+//! directory, names that begin with a dot are passed over, as in ripgrep, and links are not followed.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,8 +10,8 @@ use walkdir::{DirEntry, WalkDir};
 
 use uniqurl_formats::input::{InputError, Trouble};
 
-/// The inputs with each directory among them replaced by the files below it, and what could not be
-/// looked into.
+/// The inputs with each directory among them replaced by the files below it, and errors for directories
+/// that could not be read.
 pub fn files_below(paths: Vec<PathBuf>) -> (Vec<PathBuf>, Vec<InputError>) {
     let (mut files, mut errors) = (Vec::new(), Vec::new());
     for path in paths {

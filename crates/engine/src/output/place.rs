@@ -5,7 +5,7 @@
 //! so an output may also be one of the inputs.
 //!
 //! On Linux the temporary file has no name at all until then (`O_TMPFILE`), so even a killed process
-//! leaves nothing behind.
+//! leaves no file.
 
 use super::replaced::{may_be_replaced, take_after};
 use super::temporary::Temporary;
@@ -43,7 +43,8 @@ impl Place {
     }
 }
 
-/// Opens what a path names, or a file that is to have this name, with all that can be known to fail.
+/// Opens the file that a path names, or a file that will get this name. Fails early on every error that can
+/// be known.
 pub(super) fn open(path: &Path) -> io::Result<(File, Place)> {
     match standard(path) {
         Some(file) => Ok((file?, Place::Direct)),
@@ -51,9 +52,9 @@ pub(super) fn open(path: &Path) -> io::Result<(File, Place)> {
     }
 }
 
-/// A standard stream that goes by this name, as a file, without the buffer that the standard library
-/// puts before it. To open its name would be to replace the file behind it, under the feet of all
-/// others that write there.
+/// A standard stream that goes by this name, as a file, without the buffer of the standard library.
+/// Opening its name would replace the file that the stream writes to, while other processes still write
+/// there.
 fn standard(path: &Path) -> Option<io::Result<File>> {
     let descriptor = links(path).find(|path| is_descriptor(path));
     let path = descriptor.as_deref().unwrap_or(path);
@@ -104,7 +105,7 @@ fn is_descriptor(path: &Path) -> bool {
     directories.iter().any(|directory| path.starts_with(directory))
 }
 
-/// A name, and what each link leads to that it is followed through.
+/// A path, and the target of each link that it is followed through.
 fn links(path: &Path) -> impl Iterator<Item = PathBuf> {
     let next = |path: &PathBuf| Some(directory(path).join(fs::read_link(path).ok()?));
     iter::successors(Some(path.to_owned()), next).take(LINKS)
@@ -228,7 +229,7 @@ fn cannot_sync(error: &io::Error) -> bool {
     matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported)
 }
 
-/// What a path is in.
+/// The directory of a path.
 pub(super) fn directory(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
@@ -253,8 +254,8 @@ mod nameless {
         match options.open(directory) {
             // Without /proc it could never be given a name.
             Ok(file) => Ok(proc_path(&file).exists().then_some(file)),
-            // What file systems and kernels without O_TMPFILE answer (open(2)). A directory that is
-            // really missing is found out by the named file.
+            // The answers of file systems and kernels without O_TMPFILE (open(2)). If the directory is really
+            // missing, creating the named file fails.
             Err(error) => match Errno::from_io_error(&error) {
                 Some(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT) => Ok(None),
                 _ => Err(because_of(directory, error)),

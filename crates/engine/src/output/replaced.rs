@@ -1,4 +1,4 @@
-//! What an output replaces: whether that can be replaced, and what its successor takes over.
+//! The file that an output replaces: whether it can be replaced, and which attributes its successor gets.
 
 use super::place::directory;
 use std::fs::{self, File};
@@ -6,9 +6,8 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::Path;
 
-/// Finds what would refuse the new name at the end, when all the work is done: a mount point, as a
-/// container has it for a single file, and what is another user's in a directory where only they may take
-/// a name away, as in `/tmp`.
+/// Fails early if the rename at the end would fail: for a mount point, such as a single file mounted into a
+/// container, and for another user's file in a directory where only its owner may remove it, such as `/tmp`.
 pub(super) fn may_be_replaced(target: &Path, old: &fs::Metadata) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -50,8 +49,9 @@ pub(super) fn take_after(file: &File, target: &Path, old: &fs::Metadata) -> io::
     file.set_permissions(old.permissions())
 }
 
-/// Copies the access control lists of `target`, and takes away those that the directory gave where it has
-/// none. The permissions of a file with a list say what the list may give, and not what its group may.
+/// Copies the access control lists of `target`, and removes those inherited from the directory if `target`
+/// has
+/// none. The mode of a file with a list is the list's mask, so it says nothing about its group.
 #[cfg(target_os = "linux")]
 fn copy_lists(file: &File, target: &Path, old: &fs::Metadata) -> io::Result<()> {
     use rustix::buffer::spare_capacity;

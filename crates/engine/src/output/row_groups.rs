@@ -57,7 +57,7 @@ impl RowGroups {
         if is_full { self.write() } else { Ok(Vec::new()) }
     }
 
-    /// Writes what is left, and gives the output back.
+    /// Writes the remaining rows, and returns the output.
     pub fn finish(mut self) -> Result<Output> {
         self.write()?;
         self.file.into_inner()
@@ -89,7 +89,7 @@ impl RowGroups {
     }
 }
 
-/// A column of a row group, and what it is packed by.
+/// A column of a row group, with its encoder.
 type Column<'g> = ((ArrowColumnWriter, &'g Arc<Field>), &'g ArrayRef);
 
 fn encode(((mut writer, field), values): Column<'_>) -> Result<ArrowColumnChunk> {

@@ -1,7 +1,7 @@
 //! A directory of several outputs. It is whole or absent: the files are written below a temporary name
 //! beside it, and the directory gets its own when all of them are on the disk.
 //!
-//! A directory cannot do without a name until then, as a file can: what a killed process leaves is one
+//! Unlike a file, a directory needs a name until then: a killed process leaves one
 //! that begins with `.uniqurl-`.
 
 use std::fs::{self, File};
@@ -21,7 +21,7 @@ const BUFFERS: usize = 64 << 20;
 
 /// Files `shard-00000`, `shard-00001`, ... in a directory.
 ///
-/// What is written are lines that end with a line feed, each after [`MARK`] bytes: the number of its
+/// The bytes written are lines that end with a line feed, each after [`MARK`] bytes: the number of its
 /// file, the lowest byte first.
 pub struct ShardFiles {
     /// The name the user gave.
@@ -102,7 +102,7 @@ impl ShardFiles {
 /// Makes a directory beside the place that a name leads to, which is the first result. It has the
 /// permissions and the owner of one that is there.
 fn make(name: &Path) -> io::Result<(PathBuf, Temporary)> {
-    // With a slash after it, a link would be what it leads to.
+    // A trailing slash would follow a link, so it is dropped.
     let target = resolve(&name.components().collect::<PathBuf>())?;
     let old = old(&target)?;
     if target.file_name().is_none() {
@@ -115,7 +115,8 @@ fn make(name: &Path) -> io::Result<(PathBuf, Temporary)> {
     Ok((target, temporary))
 }
 
-/// What has the name already, an empty directory that can be replaced. A link cannot, whatever it leads to.
+/// The empty directory that has the name already and can be replaced. A link is an error, whatever its
+/// target.
 fn old(target: &Path) -> io::Result<Option<fs::Metadata>> {
     let old = match fs::symlink_metadata(target) {
         Ok(old) => old,

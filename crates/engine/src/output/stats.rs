@@ -8,14 +8,14 @@ use uniqurl::Key;
 use uniqurl_formats::base64;
 use uniqurl_formats::input::InputState;
 
-/// A run: what it was asked to do, how it went, and the accounting.
+/// A run: its options, its outcome and the accounting.
 #[derive(Debug, Clone, Copy)]
 pub struct Stats<'a> {
     /// Exit status.
     pub status: u8,
     /// Profile with its version, like `crawl@1`.
     pub profile: &'a str,
-    /// What was written, and so what is unique.
+    /// The kind of key that was written, and so the kind that is unique.
     pub key: Key,
     /// The scanner that did the work.
     pub backend: &'a str,
@@ -105,7 +105,7 @@ enum FileName<'a> {
     Base64(String),
 }
 
-/// What decides which terms there are.
+/// The settings that decide which terms are present.
 type Terms = (JobKind, Filters, Before);
 
 /// A [`Tally`] with the terms of one job.

@@ -7,7 +7,7 @@ use uniqurl::bytes::{RejectReason, RejectReasons};
 use uniqurl::normalize::Rule;
 use uniqurl_formats::input::InputState;
 
-/// What becomes of canonical URLs.
+/// The job done with canonical URLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobKind {
     /// They go into a set: each is unique or a duplicate.
@@ -26,7 +26,7 @@ impl JobKind {
     }
 }
 
-/// Records by what became of them.
+/// Records by their outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tally {
     /// All records.
@@ -39,8 +39,8 @@ pub struct Tally {
     pub duplicates: u64,
     /// Canonical URLs that are in a set from before the run.
     pub seen: u64,
-    /// Canonical URLs of which it is not known which of these they are: a run that ended early had sent
-    /// them to temporary files.
+    /// Canonical URLs that are not decided: a run that ended early had sent them to temporary files,
+    /// so they may be unique, duplicates or seen.
     pub undecided: u64,
     /// Records without a canonical URL.
     pub rejected: u64,
@@ -111,7 +111,7 @@ impl Tally {
         self.canonical += 1;
     }
 
-    /// Adds what another worker or another file counted.
+    /// Adds the counts of another worker or another file.
     pub fn merge(&mut self, other: &Tally) {
         let Tally {
             records,
@@ -177,7 +177,7 @@ pub struct Inputs {
     pub damaged: u64,
     /// Never opened.
     pub missing: u64,
-    /// Not what was asked for.
+    /// Of another kind than the one requested.
     #[serde(skip_serializing_if = "is_none")]
     pub refused: u64,
     /// Left where the run ended early.
@@ -235,9 +235,9 @@ pub struct Summary {
     pub job: JobKind,
     /// The records.
     pub tally: Tally,
-    /// Whether the line has a term for what was filtered.
+    /// Whether the line has a term for filtered records.
     pub filters: Filters,
-    /// Whether it has one for what was seen before.
+    /// Whether the line has a term for records seen before.
     pub before: Before,
     /// The inputs.
     pub inputs: Inputs,

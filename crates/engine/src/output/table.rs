@@ -1,11 +1,11 @@
-//! A set, or what became of each record, as a table: Parquet where the name ends in `.parquet`, an
-//! Arrow IPC file where it ends in `.arrow`.
+//! A set, or the outcome of each record, as a table: Parquet if the name ends in `.parquet`, an
+//! Arrow IPC file if it ends in `.arrow`.
 //!
-//! In come the same lines that a text file would hold, columns between tabs; out goes a file that is
-//! whole or absent as any other. What a line leaves empty is null.
+//! In: the same lines that a text file would hold, columns between tabs. Out: a file that is
+//! whole or absent like any other. An empty cell of a line is null.
 //!
-//! Row groups are small enough that what is looked up in a sorted set is in few of them: each says of
-//! its columns what is least and greatest in it, and so does each page.
+//! Row groups are small, so that a lookup in a sorted set reads few of them: each stores the
+//! minimum and maximum of its columns, and so does each page.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -44,7 +44,7 @@ const ARROW: TableBatch = TableBatch { rows: 16 << 10, bytes: 16 << 20 };
 /// Bytes of a row, so that with a batch before it every place in it is a number of 31 bits.
 const LONGEST: usize = 1 << 30;
 
-/// What a column takes of a row beside its text, or a number.
+/// Bytes that a cell takes besides its text, or for a number.
 const BESIDE_TEXT: usize = size_of::<u64>();
 
 /// Bytes of a page of Parquet. Up to so many, zstd looks for shorter matches: a list is 3 to 5 % smaller
@@ -56,11 +56,11 @@ const PAGE: usize = 128 << 10;
 pub struct TableColumn {
     /// Its name.
     pub name: String,
-    /// What it holds.
+    /// The type of its values.
     pub holds: TableValues,
 }
 
-/// What a column holds.
+/// The type of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TableValues {
     /// Text.
@@ -71,7 +71,7 @@ pub enum TableValues {
     Numbers,
 }
 
-/// What a name says that is to be written into a file.
+/// The kind of table that a file name asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TableKind {
     /// Parquet.
@@ -117,7 +117,7 @@ pub struct TableFile {
     writer: TableWriter,
     schema: Arc<Schema>,
     columns: Vec<Making>,
-    /// What the columns hold, and what they hold when it is written.
+    /// The size of the rows held, and the size at which they are written.
     held: TableBatch,
     full: TableBatch,
     /// A line whose end has not come yet.
@@ -390,7 +390,7 @@ impl Making {
         })
     }
 
-    /// Keeps the room of what is written, where it was about as much as was needed.
+    /// Keeps the buffer of a written array for reuse if at least half of it was used.
     fn reuse(&mut self, array: ArrayRef) {
         let text = array.to_data().buffers().get(1).cloned();
         drop(array);

@@ -1,7 +1,7 @@
 //! Names that files and directories have before they are outputs.
 //!
 //! A file under such a name is removed when its [`Temporary`] is dropped. A process that has to end
-//! at once drops nothing; what it would leave is on a list, and [`remove_all`] clears it.
+//! at once drops nothing; so all temporary names are on a list, and [`remove_all`] removes them.
 
 use std::fs;
 use std::io;
@@ -66,12 +66,12 @@ impl Temporary {
     }
 }
 
-/// What an error in making something in a directory says of that.
+/// Names the directory in an error of creating something in it.
 pub(super) fn because_of(directory: &Path, error: io::Error) -> io::Error {
     let shown = Printable::path(directory);
     let text = match error.kind() {
         io::ErrorKind::NotFound if !directory.exists() => format!("there is no directory {shown}"),
-        // Those of the kernel, as `/proc`, say of new files that there are none.
+        // File systems of the kernel, such as `/proc`, answer "not found" to the creation of a file.
         io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => {
             format!("nothing can be made in the directory {shown}: {error}")
         }

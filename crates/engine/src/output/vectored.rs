@@ -22,7 +22,7 @@ pub fn write_all<'p>(
     Ok(())
 }
 
-/// The first of `parts` that holds anything: what one that takes bytes in one piece can take.
+/// The first of `parts` that is not empty, for writers that take one slice at a time.
 pub fn first<'p>(parts: &'p [IoSlice<'_>]) -> &'p [u8] {
     parts.iter().find(|part| !part.is_empty()).map_or(&[], |part| part)
 }

@@ -1,4 +1,4 @@
-//! The first stage around the tasks of a round: which chunks are read next, and what comes of them.
+//! The first stage around the tasks of a round: it chooses the next chunks and collects their batches.
 //!
 //! Chunks go out as [`ReadTask`]s, to be read in parallel, and come back as batches in the order of the
 //! inputs, with their records numbered. A few KiB of input may become gigabytes: a base before each target,
@@ -41,7 +41,7 @@ pub(crate) struct ReadTask {
     pub(crate) result: Result<(), InputError>,
 }
 
-/// What is still to be read of a chunk.
+/// The part of a chunk that is not read yet.
 pub(crate) enum Unread {
     /// All of it.
     All,
@@ -63,14 +63,14 @@ pub(crate) struct Reader<'a> {
     plan: &'a JobPlan,
     queue: InputQueue<'a>,
     pub(crate) rules: ParseRules<'a>,
-    /// What is to be read before any other chunk, mostly the rest of one.
+    /// Tasks that come before any other chunk, mostly rests of chunks.
     waiting: Vec<ReadTask>,
     /// Batches to be reused.
     spare: Vec<WorkBatch>,
     /// Records that have a number, and the input of the last one.
     numbered: Position,
     numbered_input: usize,
-    /// Which records are of which input.
+    /// The input of each record.
     pub(crate) origins: RecordOrigins,
     /// The error that ends the run once everything read before it is written, and its input.
     failure: Option<(usize, InputError)>,
@@ -211,7 +211,7 @@ impl<'a> Reader<'a> {
         accounts: &mut Accounts<'_>,
     ) -> Result<Vec<WorkBatch>, RunError> {
         let mut batches = Vec::with_capacity(tasks.len());
-        // Of an input with an error, only what was read before it counts.
+        // If an input has an error, only the records read before it count.
         let mut broken = None;
         let mut tasks = tasks.into_iter();
         while let Some(ReadTask { mut batch, input, chunk, result, .. }) = tasks.next() {

@@ -1,4 +1,4 @@
-//! What contradicts itself among the options of `dedup`.
+//! Rejects contradictory options of `dedup`.
 
 use std::path::{Path, PathBuf};
 

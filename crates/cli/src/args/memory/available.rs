@@ -1,8 +1,8 @@
-//! How much memory is free: what the kernel says of the machine, and of the control groups that this
-//! process is in.
+//! Finds the free memory, as the kernel reports it for the machine and for the control groups of this
+//! process.
 //!
-//! In a group, memory is taken by what its processes hold and by pages of files that they have read.
-//! Those that were not used lately are given back before anything fails, so they count as free, as
+//! In a group, memory is used by its processes and by the pages of files that they have read.
+//! Pages not used lately are given back before anything fails, so they count as free, as
 //! they do in `MemAvailable`.
 
 use std::fs;
@@ -64,7 +64,7 @@ fn in_group(root: &Path, line: &str) -> Option<u64> {
     };
     let mount = root.join(version.mount);
     let path: PathBuf = Path::new(path).strip_prefix("/").ok()?.into();
-    // A path that leads out of what is mounted here is known to others only.
+    // A path that leads out of the mount is not visible here; use the root of the mount instead.
     let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
     let path = if inside { path } else { PathBuf::new() };
     path.ancestors().filter_map(|group| free(&mount.join(group), &version)).min()

@@ -1,4 +1,4 @@
-//! The options about memory, and what holds where they are not given.
+//! The options about memory, and their defaults.
 
 mod available;
 

@@ -1,4 +1,4 @@
-//! What contradicts itself among the options that `dedup` and `normalize` share.
+//! Rejects contradictory options among those that `dedup` and `normalize` share.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What the values of these options are.
+//! The values of these options.
 
 use uniqurl_formats::record::Format;
 

@@ -150,7 +150,7 @@ struct Head {
 }
 
 impl Ord for Head {
-    /// The key that comes first is the greatest, since that is what a heap gives out.
+    /// Reverses the order of the keys: the heap pops the greatest, and the first key has to come first.
     fn cmp(&self, other: &Self) -> Ordering {
         other.sorted.key().cmp(self.sorted.key())
     }

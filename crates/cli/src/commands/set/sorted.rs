@@ -50,10 +50,10 @@ pub(crate) struct SortedSet {
     /// Whether it begins as a saved set does, all of whose lines have an end.
     is_saved: bool,
     lines: SetLines,
-    /// What it is read for.
+    /// The set operation.
     operation: Operation,
     header: Option<SetHeader>,
-    /// The key that is told, and the one after it, if there is one.
+    /// The current key, and the one after it, if there is one.
     now: Line,
     ahead: Option<Line>,
     text: Vec<u8>,
@@ -61,11 +61,11 @@ pub(crate) struct SortedSet {
 }
 
 impl SortedSet {
-    /// Opens a set and reads its first line, not yet told.
+    /// Opens a set and reads its first line, which becomes current on the first advance.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, in printable words.
+    /// The problem with the set, in printable words.
     pub(crate) fn open(input: &Input, set: &SetArgs) -> Result<Self, String> {
         let failed = |error| InputError::new(&input.path, None, Trouble::Io(error)).to_string();
         let file = OpenFile::open(input).map_err(|error| error.to_string())?.map(Arc::new);
@@ -144,7 +144,7 @@ impl SortedSet {
     ///
     /// # Errors
     ///
-    /// What is wrong with the line that could not be read, in printable words.
+    /// The problem with the line that could not be read, in printable words.
     pub(crate) fn advance(&mut self) -> Result<bool, String> {
         let Some(now) = self.ahead.take() else {
             if let Some(file) = &self.file {
@@ -211,7 +211,7 @@ impl SortedSet {
         Ok(true)
     }
 
-    /// What to say of an error after the bytes that were read.
+    /// The message for an error after the bytes that were read.
     fn failed(&self, error: io::Error) -> String {
         let offset = self.position.end + self.text.len() as u64;
         let (_, unpacked) = self.reader.get_ref().get_ref();
@@ -219,7 +219,7 @@ impl SortedSet {
         InputError::new(&self.path, Some(offset), trouble).to_string()
     }
 
-    /// What to say of a line that does not come after the one before it.
+    /// The message for a line that does not sort after the one before it.
     fn out_of_order(&self, key: &[u8]) -> String {
         let hint = match counted(key) {
             Some(_) if self.lines == SetLines::Key && self.operation == Operation::Union => {
@@ -248,7 +248,7 @@ impl SortedSet {
     }
 }
 
-/// A count, and what stands after its tab.
+/// Splits a line into a count and the text after its tab.
 fn counted(line: &[u8]) -> Option<(u64, &[u8])> {
     let tab = memchr::memchr(b'\t', line)?;
     let digits = std::str::from_utf8(&line[..tab]).ok()?;

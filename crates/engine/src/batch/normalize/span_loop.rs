@@ -20,7 +20,7 @@ pub(super) struct SpanRun<'a> {
     pub(super) records: Option<&'a [Record]>,
 }
 
-/// What is already known about a URL that the loop leaves to the slow path.
+/// The result that the loop has found for a URL that it leaves to the slow path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Known {
     Clean,
