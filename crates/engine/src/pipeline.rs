@@ -77,6 +77,7 @@ impl<'a> Pipeline<'a> {
         loop {
             let (idle, is_held) = (batches.is_empty(), self.set.is_change_due());
             let mut tasks = self.reader.next_tasks(false, is_held, &mut self.accounts)?;
+            // A change has to wait for all batches, since they hold positions in the set as it is.
             if idle && is_held {
                 self.change_set()?;
                 continue;
@@ -89,6 +90,7 @@ impl<'a> Pipeline<'a> {
                     break;
                 }
             }
+            // The budget is checked before the keys of this round are added.
             self.adapt_set(&batches)?;
             let read = self.accounts.bytes();
             self.round(&mut tasks, &mut batches)?;
@@ -104,7 +106,9 @@ impl<'a> Pipeline<'a> {
             return Err(RunError::Input(error));
         }
         self.accounts.end_reading(self.reader.reached());
+        // A share can be judged only when all records are counted.
         self.accounts.check_share_of_rejected()?;
+        // Sorting and partitions need the memory.
         self.reader.free_batches();
         self.set.finish(&mut self.sink, &mut self.accounts, &self.reader.origins)
     }
@@ -124,6 +128,7 @@ impl<'a> Pipeline<'a> {
         let records = self.reader.records();
         let counted = self.accounts.count_all(batches, records, |batch| self.set.keep(batch));
         if let Err(RunError::Rejected(_)) = &counted {
+            // Nothing is read after the input with the rejected record too many.
             self.reader.end_after(self.accounts.counted());
         }
         counted?;
@@ -164,6 +169,7 @@ impl<'a> Pipeline<'a> {
         inserting.iter_mut().for_each(|batch| batch.insertion = insertion);
         let mut progress = Vec::new();
         let out_of_memory = AtomicBool::new(false);
+        // Tasks of a scope return nothing, so results come back through mutexes that are locked once.
         let (written, spilled) = (Mutex::new(Ok(())), Mutex::new(Ok(())));
         {
             let Self { reader, set, sink, accounts, inputs, plan } = self;
@@ -189,6 +195,7 @@ impl<'a> Pipeline<'a> {
                     SetBackend::Scattering(scatterer) => (None, Some(scatterer)),
                 };
                 scope.spawn(move |_| {
+                    // One task writes all batches, which keeps the order of the input.
                     let result = sink.write(writing);
                     *written.lock().unwrap_or_else(|e| e.into_inner()) = result;
                 });
@@ -219,6 +226,7 @@ impl<'a> Pipeline<'a> {
         if out_of_memory.into_inner() {
             return Err(RunError::Memory);
         }
+        // A shard could not grow. With a budget, the keys of the round are spilled instead.
         if progress.iter().any(|shard| shard.full.is_some()) {
             self.set.spill_instead(inserting, &mut progress)?;
         }

@@ -30,6 +30,7 @@ impl WorkBatch {
         format: &Format,
         rules: &ParseRules<'_>,
     ) -> Result<(), AllocError> {
+        // Most jobs need no extras, and then batches have none.
         if rules.needs.any() {
             self.extras.get_or_insert_default();
         }
@@ -69,6 +70,7 @@ impl WorkBatch {
                 let lines = &mut self.text.lines;
                 let (kernel, separator) = (rules.normalizer.kernel(), rules.context.separator);
                 record::cut(kernel, separator, chunk.bytes(), lines);
+                // Earlier batches took these records of the chunk.
                 lines.drain(..from.min(lines.len()));
                 Ok(Shape::List)
             }
@@ -111,6 +113,7 @@ impl WorkBatch {
                 None => tally.filtered += more,
             }
             tally.records += more;
+            // Only cells that were rewritten can be hostless.
             if url.has_form() && url.at >> BUFFER_SHIFT != IN_CHUNK {
                 let hostless = rules.normalizer.is_hostless(cell.of(chunk.bytes()));
                 self.tally.hostless += more * u64::from(hostless);
@@ -138,6 +141,7 @@ impl WorkBatch {
             alloc::try_reserve(&mut extras.canonical, self.keys.len())?;
             extras.canonical.extend_from_slice(&self.keys);
         }
+        // Built aside, since the URL may itself be in `rewritten`.
         let key = &mut self.scratch;
         for url in self.keys.iter_mut().filter(|url| url.is_canonical()) {
             key.clear();

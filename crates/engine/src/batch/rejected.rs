@@ -1,4 +1,4 @@
-//! RejectedRecord records: where each is, why it was rejected, and which of its bytes are shown.
+//! Rejected records: their positions, the reasons, and the bytes of each that are shown.
 
 use std::borrow::Cow;
 

@@ -15,6 +15,7 @@ impl WorkBatch {
         reserve(hashes, self.keys.len())?;
         let buffers = self.text.buffers();
         let texts = self.keys.iter().map(|key| buffers.get(*key));
+        // Records without a URL are hashed too, so that a hash has the number of its record.
         rules.hasher.hash_all(texts, |hash| hashes.push(hash));
         let keys = self.keys.iter().zip(&*hashes).enumerate();
         let keys = keys.filter(|(_, (key, _))| key.is_canonical());
@@ -45,9 +46,11 @@ fn sort_by_shard(
     ends.clear();
     alloc::try_reserve(ends, shards)?;
     ends.resize(shards, 0);
+    // A counting sort: it is stable, linear, and needs no second buffer.
     unsorted.clone().for_each(|(shard, _)| ends[shard] += 1);
     let mut start = 0;
     for end in &mut *ends {
+        // At first `ends` holds the starts. Each moves to its end while the entries are placed.
         (*end, start) = (start, start + *end);
     }
     // Entries of the chunk before are all overwritten.

@@ -134,6 +134,7 @@ pub(crate) struct UrlRef {
 pub(crate) const IN_CHUNK: u32 = 0;
 pub(crate) const IN_SCRATCH: u32 = 1;
 pub(crate) const IN_REWRITTEN: u32 = 2;
+// The fourth buffer is empty, so a reference without a URL reads as no bytes.
 const NOWHERE: u32 = 3;
 pub(crate) const BUFFER_SHIFT: u32 = 30;
 

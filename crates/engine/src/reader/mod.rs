@@ -158,6 +158,7 @@ impl<'a> Reader<'a> {
         if !is_held {
             tasks.append(&mut self.waiting);
         }
+        // Tasks that wait come before new chunks, since their records come first.
         if !tasks.is_empty() {
             return Ok(tasks);
         }
@@ -235,6 +236,8 @@ impl<'a> Reader<'a> {
             if let Some((rest, from)) = rest {
                 let task = self.task(input, chunk, Unread::Rest(rest, from), Ok(()));
                 self.waiting.push(task);
+                // The batches after it may be complete, but their records get their numbers only after the
+                // rest.
                 self.waiting.extend(tasks);
                 break;
             }

@@ -18,6 +18,8 @@ impl RunSet<'_> {
         };
         let SetBackend::Memory(set) = &self.backend else { return Ok(()) };
         let done = self.inserted;
+        // Assumes that the rest of the inputs takes as much memory per byte as the part so far, at most one
+        // byte.
         let held: usize = set.shards.iter().map(|shard| shard.memory(0)).sum();
         let rest = self.size_of_inputs.map(|total| {
             let rate = if done > 0 && held > 0 { held as f64 / done as f64 } else { 1.0 };
@@ -63,6 +65,8 @@ impl RunSet<'_> {
         let backend = std::mem::replace(&mut self.backend, SetBackend::Memory(set));
         match (backend, &mut self.backend) {
             (SetBackend::Scattering(scatterer), SetBackend::Memory(set)) => {
+                // The places are not in the order of the input, but only sets that are sorted at the end
+                // are scattered.
                 let mut places = Vec::new();
                 let firsts = scatterer.gather(&self.hasher, &mut set.shards, &mut places)?;
                 if let Some(listed) = &mut set.listed {
@@ -86,12 +90,15 @@ impl RunSet<'_> {
         }
         if let SetBackend::Memory(set) = &mut self.backend {
             for (number, (shard, at)) in set.shards.iter_mut().zip(&*progress).enumerate() {
+                // Every shard goes back to its state before the round. Otherwise the look-up below would
+                // find the keys of these very batches, and take them for duplicates.
                 shard.take_back(at.before, |url| self.hasher.hash(url));
                 let (whole, part) = at.full.unwrap_or((batches.len(), 0));
                 for (i, batch) in batches.iter().enumerate().take(whole + 1) {
                     let entries = batch.entries.of(number);
                     let added = if i < whole { entries } else { &entries[..part] };
                     let buffers = batch.text.buffers();
+                    // The look-up counts these entries again.
                     added.iter().for_each(|e| shard.count_back(e.hash, buffers.of(e)));
                 }
             }

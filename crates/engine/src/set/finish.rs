@@ -50,8 +50,10 @@ impl RunSet<'_> {
             SetBackend::Spilling(set, spiller) => {
                 if let Some(set) = set.ordered(&dedup)? {
                     if dedup.order == SetOrder::Sorted {
+                        // Keys in memory and spilled keys are merged into one sorted output.
                         runs.push(spiller.write_run(set.entries())?);
                     } else {
+                        // In the order of the input, the keys in memory precede all spilled ones.
                         let lines = set.write(&dedup, split, sink.out);
                         written = lines.map_err(RunError::Output)?;
                     }
@@ -113,10 +115,12 @@ fn save(
     let keys = shards.0.iter().map(|shard| shard.len()).sum();
     places.try_reserve_exact(keys).map_err(|_| SetFull::default())?;
     for (at, shard) in (0u64..).zip(&shards.0) {
+        // `ShardUrls` expects the number of the shard in the upper half.
         places.extend(shard.places().map(|place| at << 32 | u64::from(place)));
     }
     sort(&mut places, &shards, Threads::All)?;
     if let Some(spiller) = spiller {
+        // A saved set holds keys only, and a merge by bytes needs no ordinals.
         let entry = |place| SpillEntry { ordinal: 0, count: 0, key: shards.get(place), line: &[] };
         return Ok(vec![spiller.write_run(in_turn(&places, &shards).map(entry))?]);
     }

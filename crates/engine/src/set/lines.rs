@@ -37,6 +37,8 @@ impl KeptLines {
     pub(crate) fn add(&mut self, count: usize, lines: &[u8]) -> Result<(), AllocError> {
         alloc::try_reserve(&mut self.starts, count)?;
         if self.blocks.last().is_none_or(|block| block.capacity() - block.len() < lines.len()) {
+            // A new block instead of a larger one: growing would copy all lines, and hold them twice
+            // meanwhile.
             let mut block = Vec::new();
             alloc::try_reserve_exact(&mut block, lines.len().max(LINES_BLOCK))?;
             alloc::try_reserve(&mut self.blocks, 1)?;
@@ -45,7 +47,9 @@ impl KeptLines {
         }
         let last = self.blocks.len() - 1;
         let block = &mut self.blocks[last];
+        // Block and position share one number, which halves the memory of `starts`.
         let start = (last as u64) << IN_BLOCK | block.len() as u64;
+        // A line starts after each line feed except the last, which `take` drops.
         let starts = memchr::memchr_iter(b'\n', lines).map(|end| start + end as u64 + 1);
         self.starts.extend(std::iter::once(start).chain(starts).take(count));
         block.extend_from_slice(lines);

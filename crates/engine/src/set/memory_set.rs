@@ -95,6 +95,7 @@ impl MemorySet {
         }
         let Some(ListedKeys { places, lines }) = &mut self.listed else { return Ok(()) };
         let out = &batch.out;
+        // This list grows with the input, so running out of memory has to be an error and not an abort.
         alloc::try_reserve(places, out.new.len())?;
         places.extend_from_slice(&out.new);
         if !out.lines_of_new.is_empty() {
@@ -117,7 +118,9 @@ impl MemorySet {
         let Some(times) = chunk.map(Chunk::times) else { return };
         for (number, shard) in self.shards.iter_mut().enumerate() {
             for entry in batch.entries.of(number) {
+                // The set has counted the row once already.
                 let more = u64::from(times[entry.sequence as usize]) - 1;
+                // A spilled entry carries the count of all its rows.
                 let is_spilled =
                     batch.insertion == Insertion::LookedUp && entry.new_place().is_some();
                 if more > 0 && !is_spilled {
@@ -131,6 +134,7 @@ impl MemorySet {
     pub(super) fn memory(&self, more: &[usize], plan: &JobPlan) -> usize {
         let set: usize =
             self.shards.iter().zip(more).map(|(shard, more)| shard.memory(*more)).sum();
+        // Keys from before the run are only looked up, so their shards need no room to grow.
         let seen: usize = self.seen.iter().flatten().map(|shard| shard.memory(0)).sum();
         let all_more = more.iter().sum::<usize>();
         let listed = match (&self.listed, plan.dedup()) {
@@ -151,6 +155,8 @@ impl MemorySet {
             (0..).zip(places).map(move |(ordinal, place)| (ordinal, *place, lines))
         });
         listed.map(|(ordinal, place, lines)| {
+            // A place is the number of the shard in the upper half, and the position in it in the lower
+            // half.
             let (shard, at) = (&self.shards[(place >> 32) as usize], place as u32);
             SpillEntry {
                 ordinal,
@@ -166,6 +172,7 @@ impl MemorySet {
         if let Some(listed) = &mut self.listed {
             *listed = ListedKeys::new(self.policy);
         }
+        // New shards, since emptied ones would keep their memory.
         self.shards.iter_mut().for_each(|shard| *shard = Shard::new(self.counting));
     }
 

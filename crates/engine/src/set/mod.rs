@@ -73,6 +73,8 @@ impl<'a> RunSet<'a> {
             Source::File { size, .. } => Some(size),
             Source::Stream | Source::Redirected { .. } => None,
         });
+        // Saving needs the keys in shards. Scattered URLs store the number of their input as a `u32`, in
+        // which 0 is reserved.
         let can_scatter = plan.only_sorts()
             && !is_saved
             && u32::try_from(inputs.len()).is_ok_and(|inputs| inputs < u32::MAX - 1);
@@ -107,6 +109,7 @@ impl<'a> RunSet<'a> {
         let shards = shards_for(plan.limits.threads);
         let seen = seen::load(plan, context, &self.hasher, shards, &header, is_saved)?;
         report.rejected_seen = seen.rejected;
+        // A scattered set looks up nothing, so it could not leave out keys that were seen before.
         let mut set = MemorySet::new(plan, false);
         set.seen = Some(seen.shards);
         self.backend = match seen.spiller {
@@ -170,10 +173,13 @@ impl<'a> RunSet<'a> {
         let saving = match &self.header {
             None => 0,
             Some(_) => {
+                // Saving lists a place for each key, those from before the run included, and sorts the
+                // places.
                 let keys = set.all_shards().map(Shard::len).sum::<usize>() + all_more;
                 keys * size_of::<u64>() + sort_memory(keys)
             }
         };
+        // An upper bound, as if every key were new.
         let text: usize = inserting.iter().map(|batch| batch.text.canonical_bytes()).sum();
         set.memory(&more, self.plan) + text + saving
     }
@@ -196,6 +202,7 @@ impl<'a> RunSet<'a> {
         held: impl FnOnce(&Self) -> usize,
         tally: impl FnOnce() -> Tally,
     ) -> Result<(), RunError> {
+        // `held` and `tally` are closures: they go through all batches or inputs, and are rarely needed.
         let budget = self.plan.limits.memory.as_ref().map(|memory| memory.budget);
         let free = budget.unwrap_or(u64::MAX).saturating_sub(buffers);
         self.change_is_due = match &mut self.backend {

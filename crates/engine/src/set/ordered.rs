@@ -65,6 +65,7 @@ impl Urls for Written<'_, '_> {
 
     fn fetch(&self, number: u64) {
         self.0.fetch(number);
+        // Sorting reads only keys, but writing reads the lines as well.
         if let Some(lines) = &self.0.lines {
             lines.fetch(number as usize);
         }
@@ -92,6 +93,7 @@ impl<'a> Ordered<'a> {
         dedup: &Dedup,
     ) -> Result<Self, SetFull> {
         let mut order = Vec::new();
+        // Added lines are found by the order of adding, replaceable ones by the place of their key.
         if lines.as_ref().is_some_and(|lines| !lines.are_replaceable()) {
             alloc::try_reserve_exact(&mut order, places.len())?;
             order.extend(0..places.len() as u64);
@@ -100,6 +102,7 @@ impl<'a> Ordered<'a> {
         }
         let urls = Complete { shards: ShardUrls(shards.iter().collect()), places, lines };
         if dedup.min_count > 1 {
+            // Before sorting, so that keys that are left out are not sorted.
             order.retain(|number| urls.shards.count(urls.place(*number)) >= dedup.min_count);
         }
         if dedup.order == SetOrder::Sorted {

@@ -45,6 +45,7 @@ pub(crate) fn insert<'s>(
     let only_looks_up = batches.iter().any(|batch| batch.insertion == Insertion::LookedUp);
     let mut shares: Vec<ShardShare<'s>> =
         shards.iter().map(|_| ShardShare::with_capacity(batches.len())).collect();
+    // Splits the entries of each batch, so that each task has exclusive access to its shard's part.
     for batch in batches {
         let text = batch.text.buffers();
         let mut rest = batch.entries.all.as_mut_slice();
@@ -64,6 +65,7 @@ pub(crate) fn insert<'s>(
         let seen = seen.next();
         scope.spawn(move |_| {
             if let Some(seen) = seen {
+                // First, since keys that were seen before the run are not added.
                 seen.mark_all(&mut share.parts);
             }
             if only_looks_up {
@@ -75,6 +77,7 @@ pub(crate) fn insert<'s>(
             for (part, places) in share.parts.iter().zip(share.places) {
                 for (place, entry) in places.iter_mut().zip(&*part.entries) {
                     let found = shard.place_of(entry.hash, part.bytes.of(entry));
+                    // Places are non-zero, so 0 stands for a key that the set does not hold.
                     *place = found.map_or(0, |place| place.get());
                 }
             }

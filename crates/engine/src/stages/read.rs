@@ -32,6 +32,7 @@ pub(crate) fn spawn<'s>(
 fn read(task: &mut ReadTask, rules: &ParseRules<'_>, watch: &Watch) -> Result<(), AllocError> {
     let ReadTask { batch, chunk, unread, result, .. } = task;
     let unread = replace(unread, Unread::Nothing);
+    // A task that only waited for its turn has a complete batch.
     let Some(queued) = chunk.as_mut().filter(|_| !matches!(unread, Unread::Nothing)) else {
         return Ok(());
     };
@@ -57,6 +58,7 @@ fn read(task: &mut ReadTask, rules: &ParseRules<'_>, watch: &Watch) -> Result<()
                     Chunk { data: Data::Block(block), offset, frames: Vec::new() }
                 }
                 Err(error) => {
+                    // An error of an input ends no other task: its turn comes in the order of the inputs.
                     *result = Err(error);
                     return Ok(());
                 }

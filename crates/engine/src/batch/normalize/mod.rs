@@ -103,6 +103,7 @@ impl WorkBatch {
             while let Some(record) = all.get(at)
                 && let Some((same, span)) = url_span(record.found)
                 && same == buffer
+                // A row with an earlier equal cell ends the run, so that it can reuse the key.
                 && (at == start || !may_repeat || chunk.earlier(at).is_none())
             {
                 spans.push(span);
@@ -115,6 +116,7 @@ impl WorkBatch {
             let before = self.keys.len();
             let run = SpanRun { bytes, buffer, spans, records: Some(&all[start..at]) };
             if how.run(self, run)? == Taking::Off {
+                // One key for each record that the loop took.
                 return Ok(start + self.keys.len() - before);
             }
         }
@@ -125,6 +127,7 @@ impl WorkBatch {
     #[inline]
     fn earlier_key(&self, chunk: &Chunk, row: usize, record: Record) -> Option<UrlRef> {
         let key = self.keys[chunk.earlier(row)?];
+        // A rejected row is listed by itself, so only canonical keys are reused.
         (matches!(record.found, Extracted::Url(..)) && key.is_canonical()).then_some(key)
     }
 

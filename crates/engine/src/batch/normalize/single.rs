@@ -115,6 +115,7 @@ impl WorkBatch {
         self.reserve_rewritten(url, rules)?;
         let (range, rewritten) = (span.range(), &mut self.text.rewritten);
         let result = match known {
+            // The loop has tried to rewrite it in one pass already.
             Known::Declined => {
                 normalizer.rewrite_by_steps(run.bytes, range, UrlKind::Absolute, rewritten)
             }

@@ -73,6 +73,7 @@ impl<'a, 'r> SpanLoop<'a, 'r> {
         let mut state = Ok(Taking::On);
         let (number, spans) = (run.shifted_number(), SpanBatch::last(run.bytes, run.spans));
         let normalizer = self.rules.normalizer;
+        // A const parameter, so that the loop that only judges has no code for rewriting.
         if self.rewrites {
             let take = Take::<true> { batch, run, number, how: self, state: &mut state };
             normalizer.clean_each(spans, take);
@@ -100,10 +101,12 @@ impl<const REWRITES: bool> Visitor for Take<'_, '_, REWRITES> {
 
     #[inline(always)]
     fn visit<V: Vector>(&mut self, vector: V, number: usize, span: Span, is_clean: bool) {
+        // A visitor cannot end the loop, so it skips the URLs that are left.
         if *self.state != Ok(Taking::On) {
             return;
         }
         let is_short = span.len() <= self.how.longest;
+        // `&` instead of `&&` makes this one branch, which clean input predicts well.
         if is_clean & is_short & self.how.is_quick {
             return self.batch.keys.push(UrlRef::in_buffer(self.number, span));
         }
@@ -150,6 +153,7 @@ impl<const REWRITES: bool> Take<'_, '_, REWRITES> {
         self.batch.text.rewritten.len() > AT_ONCE
     }
 
+    // Out of line, to keep the loop over clean URLs small.
     #[cold]
     #[inline(never)]
     fn by_steps(&mut self, number: usize, span: Span, known: Known) {

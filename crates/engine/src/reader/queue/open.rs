@@ -41,6 +41,7 @@ impl InputQueue<'_> {
             self.begin_stream(index, source, None, Some(file))?;
             return Ok(None);
         }
+        // Compressed data is never empty, so this file was cut off.
         if let (0, Some(packing)) = (file.size(), Compression::meant_by(&input.path)) {
             let trouble = Trouble::Truncated(Packed { compression: packing, at: 0 });
             return Err(InputError::new(&input.path, Some(0), trouble));
@@ -59,6 +60,7 @@ impl InputQueue<'_> {
                 self.find_format(index, block.bytes())?
             }
         };
+        // Only records that are lines can be found from any offset of a file.
         if format.framing() == Framing::Lines {
             let state = FormatState::new(format);
             self.current = Some(OpenInput::File { file, state, at: 0 });

@@ -70,6 +70,7 @@ impl InputQueue<'_> {
         file: Option<Arc<OpenFile>>,
         idle: bool,
     ) -> Option<QueueItem> {
+        // Waiting would hold up the batches on their way.
         let piece = match idle {
             true => self.wait_for(&pieces),
             false => pieces.try_recv(),
@@ -120,6 +121,7 @@ impl InputQueue<'_> {
                     Err(why) => return Some(self.without_column(index, why)),
                 };
                 let Some((format, chunk)) = rest else { return Some(QueueItem::End(index, end)) };
+                // The last records come first, and the next call returns the end.
                 self.ended = Some(end);
                 return Some(QueueItem::Chunk(QueuedChunk {
                     input: index,
@@ -128,6 +130,7 @@ impl InputQueue<'_> {
                 }));
             }
             (Ok(StreamEvent::Error(at, trouble)), _) => {
+                // A refusal is about the whole input.
                 let at = (!matches!(trouble, Trouble::Refused(_))).then_some(at);
                 let error = changed().unwrap_or_else(|| InputError::new(path, at, trouble));
                 return Some(QueueItem::Trouble(index, error));

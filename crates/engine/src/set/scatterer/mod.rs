@@ -77,6 +77,7 @@ impl Progress {
         let Tally { unique, canonical, .. } = *tally;
         let expected = u128::from(self.expected(LIKELY));
         let held = expected * self.memory as u128 / self.distinct as u128;
+        // Buckets hold duplicates too, unlike the set.
         let held = held * u128::from(canonical) / u128::from(unique);
         2 * unique >= canonical && fits(u64::try_from(held).unwrap_or(u64::MAX), free)
     }
@@ -124,6 +125,7 @@ impl Scatterer {
     ) {
         for batch in batches {
             scope.spawn(move |_| {
+                // Number 0 is `COUNTED`. `RunSet::new` makes sure that the others fit.
                 let input = batch.input as u32 + 1;
                 if self.buckets.scatter(this_thread(), input, batch.key_bytes()).is_err() {
                     out_of_memory.store(true, Atomic::Relaxed);
@@ -165,10 +167,12 @@ impl Scatterer {
                     urls.push((hash.shard(count), hash, url));
                     firsts.count(input, 1);
                 }
+                // By shard, so that the task of each shard finds its part by binary search.
                 urls.sort_unstable_by_key(|(shard, ..)| *shard);
                 Ok(urls)
             });
             let urls: Vec<Vec<(usize, Hash, &[u8])>> = urls.collect::<Result<_, RunError>>()?;
+            // One task for each shard, so that shards need no lock.
             let added = shards.par_iter_mut().enumerate().map(|(number, shard)| {
                 let mut added = Vec::new();
                 for urls in &urls {
@@ -203,6 +207,8 @@ impl Scatterer {
             alloc::try_reserve_exact(&mut text, bucket.bytes())?;
             let (mut last, mut count) = (COUNTED, 0);
             for (line, input) in sorted(&bucket, &mut urls)? {
+                // Neighbours from the same input are added up first, to touch the shared counter less
+                // often.
                 if input != last {
                     firsts.count(last, count);
                     (last, count) = (input, 0);

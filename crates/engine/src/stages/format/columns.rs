@@ -84,12 +84,14 @@ pub(super) fn each_row<'s>(
     for (line, found) in batch.text.all_records() {
         if found == Extracted::Skipped {
             if let Some(carrier) = &mut carrier {
+                // A skipped line may be a header, which names the columns of later records.
                 carrier.pass(line.of(chunk.bytes()));
             }
             continue;
         }
         let Some((sequence, url)) = canonical.next() else { break };
         let decoded = if url.has_form() { decoded.next() } else { None };
+        // Only now, since unwanted records have decoded paths too.
         if !is_wanted(sequence) {
             continue;
         }
@@ -112,6 +114,7 @@ pub(super) fn each_row<'s>(
         if is_masked {
             redact(&original, &mut masked);
         }
+        // The value after the carried ones is the one that records are compared by.
         let carry = columns.layout.carry.len();
         let masked_carry: Vec<Option<Vec<u8>>> = match &carrier {
             Some(carrier) if is_masked => {
@@ -139,6 +142,7 @@ pub(super) fn each_row<'s>(
         };
         // A column has no more than this: a surt or an escaped text.
         let column = 4 * (row.canonical.len() + row.original.len() + row.decoded.len());
+        // JSON escapes a byte by at most six.
         let carried = carried.iter().flatten().map(|value| 6 * value.len()).sum::<usize>();
         let room = columns.layout.fields.len() * (column + file.len() + 64) + carried + 8 * carry;
         visit(sequence, &row, values.get(carry).unwrap_or_default(), room)?;

@@ -24,6 +24,7 @@ pub(super) fn format(
     alloc::try_reserve(bits, batch.keys.len().div_ceil(64))?;
     let mut length = 0;
     bits.resize(batch.keys.len().div_ceil(64), 0);
+    // Entries are grouped by shard. One bit per record restores the order of the input without sorting.
     for entry in &batch.entries.all {
         if entry.new_place().is_some() {
             bits[entry.sequence as usize / 64] |= 1 << (entry.sequence % 64);
@@ -66,6 +67,7 @@ pub(super) fn list(
     let tally = &mut batch.tally.records;
     places.clear();
     alloc::try_reserve(places, batch.keys.len())?;
+    // Entries are grouped by shard. A place per record restores the order of the input without sorting.
     places.resize(batch.keys.len(), u64::MAX);
     let mut start = 0;
     for (shard, end) in batch.entries.ends.iter().enumerate() {
@@ -100,6 +102,7 @@ pub(super) fn spill(
     batch.tally.records.seen = seen as u64;
     spill_each(batch, 1, columns, path)?;
     let tally = &mut batch.tally.records;
+    // Keys that the set holds are duplicates; all others stay undecided until the end.
     tally.duplicates = tally.canonical - tally.seen - tally.undecided;
     Ok(())
 }
@@ -128,6 +131,7 @@ fn spill_each(
         let is_new = |i: usize| batch.out.by_sequence[i / 64] >> (i % 64) & 1 == 1;
         format_columns(batch, columns, None, path, is_new, &mut lines)?;
     }
+    // One line for each new record, in the same order.
     let mut each_line = lines.split_inclusive(|byte| *byte == b'\n');
     batch.out.spilled.resize_with(PARTITIONS, Vec::new);
     let bits = &batch.out.by_sequence;

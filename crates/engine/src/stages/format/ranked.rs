@@ -73,6 +73,7 @@ fn mark(batch: &mut WorkBatch) -> Result<(), AllocError> {
             let is_new = !only_looked_up && entry.new_place().is_some();
             let found = (shard as u64) << 32 | u64::from(*place);
             places[entry.sequence as usize] = match place {
+                // Places are non-zero.
                 0 => NOT_IN_SET,
                 _ => found | if is_new { NEW } else { 0 },
             };
