@@ -56,7 +56,7 @@ pub(crate) fn print_diagnostics(
         }
     }
     warn_of_lists(report, are_all_rejected(report, name, common.filters.max_rejected));
-    // A list whose records end with NUL is no table.
+    // With NUL as the separator, lines cannot be rows of a table.
     if report.tabbed * 100 > report.listed && common.separator == record::Separator::LineFeed {
         eprint_message(format_args!(
             "warning: {} of {} lines hold a tab, which is a byte of the URL in the format lines; \
@@ -113,7 +113,7 @@ fn warn_of_lists(report: &Report, are_all_rejected: bool) {
              {kind}:COLUMN reads a column"
         ));
     }
-    // Then the run ends for that, and says so.
+    // The run fails for this reason, and its error says the same.
     if are_all_rejected {
         return;
     }
@@ -145,7 +145,7 @@ fn most_frequent(tally: &Tally) -> Option<RejectReason> {
     counts.max_by_key(|(_, count)| *count).map(|(code, _)| *code)
 }
 
-/// Whether a run ends for that every record was rejected. A limit that was given stands in the place of
+/// Whether a run fails because every record was rejected. A limit given by the user replaces
 /// this one.
 pub(crate) fn are_all_rejected(
     report: &Report,
@@ -170,7 +170,7 @@ pub(crate) fn nothing_but_rejects(report: &Report) -> String {
 /// Prints remarks that need no action.
 fn inform(report: &Report) {
     let mut guesses: Vec<(&str, usize, usize)> = Vec::new();
-    // A list goes without saying.
+    // Lists are the common case, and need no remark.
     for (input, format) in report.guessed.iter().filter(|(_, format)| format != "lines") {
         match guesses.iter_mut().find(|(name, ..)| name == format) {
             Some((.., more)) => *more += 1,

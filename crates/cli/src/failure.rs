@@ -10,7 +10,7 @@ use uniqurl_formats::input::{InputError, Trouble};
 
 /// Why nothing is committed.
 pub(crate) enum RunFailure {
-    /// It has been said already.
+    /// Its message is printed already.
     Reported,
     /// With its message.
     NothingButRejects(String),

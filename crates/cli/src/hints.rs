@@ -71,7 +71,7 @@ pub(crate) fn of_input(error: &InputError, job: JobKind) -> Option<&'static str>
     })
 }
 
-/// The hint of a file of `--seen` that is not there.
+/// The hint for a file of `--seen` that is missing.
 pub(crate) fn of_seen(error: &InputError) -> &'static str {
     match error.trouble {
         Trouble::Directory => "name the files in it",
@@ -81,7 +81,7 @@ pub(crate) fn of_seen(error: &InputError) -> &'static str {
     }
 }
 
-/// The hint of a set that is not there.
+/// The hint for a set that is missing.
 pub(crate) fn of_set(error: &InputError) -> Option<&'static str> {
     match error.trouble {
         Trouble::Directory => Some("name the files in it"),

@@ -201,7 +201,7 @@ impl Outputs {
         Ok(self.seen.map_or(Ok(()), Output::commit)?)
     }
 
-    /// Gives up the outputs, but for the accounts into which nothing was written.
+    /// Gives up all outputs except the accounts, into which nothing was written.
     pub(crate) fn give_up(self) -> Vec<Account> {
         self.accounts
     }

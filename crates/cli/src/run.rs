@@ -294,7 +294,7 @@ fn output_spec<'a>(common: &RunArgs, request: &'a Request) -> OutputSpec<'a> {
         seen: save_seen.as_deref(),
         division: division.as_ref(),
         table: tables::TableSpec::new(common, job, fields, carry, &plan.normalizer),
-        // JSON says by itself where an object ends.
+        // A JSON object never contains a raw line feed, so it needs no other separator.
         end: match job {
             Job::Normalize { json: true } => Separator::LineFeed,
             Job::Dedup(_) if *form == LineForm::Json => Separator::LineFeed,
@@ -399,7 +399,7 @@ fn when(common: &RunArgs, inputs: &[Input], outputs: &Outputs) -> When {
     }
 }
 
-/// Bytes to be read, where all inputs are files.
+/// The size of the inputs in bytes, if all are files.
 fn total(inputs: &[Input]) -> Option<u64> {
     let sizes = inputs.iter().map(|input| match input.source {
         Source::File { size, .. } => Some(size),

@@ -1,4 +1,4 @@
-//! How a command ends, and how it says something on the way.
+//! The exit status of a command, and messages on standard error.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use uniqurl::bytes::Printable;
 
-/// How a run ended, as its exit status says it.
+/// The end of a run, as its exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Status {
@@ -39,7 +39,7 @@ pub(crate) fn status_of(result: io::Result<()>) -> u8 {
     }
 }
 
-/// One line on standard error. Whether it could be written does not matter: there is nobody to tell.
+/// Prints one line on standard error. A write error is ignored: there is no other place to report it.
 pub(crate) fn eprint_message(message: impl Display) {
     let _ = writeln!(io::stderr(), "uniqurl: {}", printable(&message.to_string()));
 }

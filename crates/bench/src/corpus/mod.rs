@@ -67,9 +67,9 @@ impl Kind {
 /// How much to write.
 #[derive(Clone, Copy, Debug)]
 pub enum Amount {
-    /// Whole lines until at least so many bytes are written.
+    /// Whole lines, until at least this many bytes are written.
     Bytes(u64),
-    /// So many lines.
+    /// This many lines.
     Lines(u64),
 }
 
@@ -82,11 +82,11 @@ pub struct Truth {
     pub bytes: u64,
     /// Lines that differ from their canonical URL.
     pub dirty: u64,
-    /// Lines that hold nothing but blanks.
+    /// Lines of blanks only.
     pub blank: u64,
     /// Lines that yield no URL.
     pub rejected: u64,
-    /// Of the rejected lines of a log, how many with which code.
+    /// The rejected lines of a log, by code.
     pub codes: BTreeMap<&'static str, u64>,
     /// Distinct canonical URLs; of a log without `--base`, targets and absolute URLs.
     pub distinct: u64,

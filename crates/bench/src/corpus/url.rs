@@ -21,7 +21,7 @@ pub struct Style {
     pub idn: u64,
 }
 
-/// A canonical URL and where its parts are.
+/// A canonical URL and the positions of its parts.
 #[derive(Debug, Default)]
 pub struct Base {
     /// The URL, or for a log its target.
@@ -372,7 +372,7 @@ fn rewrite(part: &[u8], rng: &mut Rng, out: &mut Vec<u8>, faults: u32, in_log: b
     }
 }
 
-/// The host with the popularity rank `n`. A few ranks share one, which harms nobody: the path differs.
+/// The host with the popularity rank `n`. A few ranks share a host, which does no harm: the paths differ.
 pub fn host(out: &mut Vec<u8>, n: u64) {
     // An odd factor permutes 20 bits: neighbours in rank share no words.
     let m = n.wrapping_mul(0x9E37_79B1) & 0xF_FFFF;

@@ -77,7 +77,7 @@ impl Comparison {
     }
 }
 
-/// Whether two rows did the same, but for the scanner.
+/// Whether two rows did the same work, perhaps with different scanners.
 fn same_work(a: &StageRow, b: &StageRow) -> bool {
     (&a.corpus, &a.profile, &a.stage, a.threads) == (&b.corpus, &b.profile, &b.stage, b.threads)
 }

@@ -45,8 +45,8 @@ fn cpu() -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// The model in the text of `/proc/cpuinfo`. Where there is no name, as on 64-bit Arm, the numbers of
-/// the first core's maker and part stand for it.
+/// The model in the text of `/proc/cpuinfo`. If it has no name, as on 64-bit Arm, the numbers of
+/// the first core's maker and part are returned instead.
 #[cfg_attr(target_os = "macos", allow(dead_code))]
 fn model(text: &str) -> Option<String> {
     let value = |key: &str| {

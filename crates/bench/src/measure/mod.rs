@@ -1,4 +1,4 @@
-//! Stages of the work, measured beside the limits of the machine.
+//! Stages of the work, measured together with the limits of the machine.
 
 pub mod check;
 pub mod compare;

@@ -12,7 +12,7 @@ const WIDTH: f64 = 1100.0;
 const HEIGHT: f64 = 320.0;
 const HEADING: f64 = 40.0;
 
-/// Red-green colour blind people can tell these apart too.
+/// Colours that red-green colour-blind people can distinguish, too.
 const COLOURS: [&str; 6] = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"];
 const GREY: &str = "#808080";
 
@@ -225,7 +225,7 @@ fn step(highest: f64) -> f64 {
     steps.into_iter().find(|step| highest / step <= 6.0).unwrap_or(highest)
 }
 
-/// 10^9 bytes a second, where another time than the median counts.
+/// The rate in 10^9 bytes a second for a time other than the median.
 fn rate(row: &StageRow, seconds: f64) -> f64 {
     row.gb_per_second * row.seconds.median / seconds
 }

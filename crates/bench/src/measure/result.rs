@@ -102,7 +102,7 @@ pub struct StageRow {
     pub gb_per_second: f64,
     /// Nanoseconds a record, by the median.
     pub ns_per_url: f64,
-    /// Its median by that of the newline count with as many threads.
+    /// Its median divided by that of the newline count with the same number of threads.
     pub x_newlines: f64,
 }
 

@@ -38,7 +38,7 @@ pub struct LoadedCorpus {
 }
 
 impl LoadedCorpus {
-    /// Draws at least so many bytes.
+    /// Draws at least `size` bytes.
     pub fn new(kind: Kind, seed: u64, size: u64) -> Result<Self, String> {
         let mut corpus = Corpus::new(kind, seed, Amount::Bytes(size));
         let mut bytes = Vec::new();
@@ -125,7 +125,7 @@ impl Team {
         });
     }
 
-    /// Copies bytes to where there is room for as many.
+    /// Copies bytes in parallel. `to` has to be as long as `from`.
     pub fn copy(&self, from: &[u8], to: &mut [u8]) {
         self.pool.install(|| {
             let to = to.par_chunks_mut(CHUNK_SIZE);

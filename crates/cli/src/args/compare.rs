@@ -19,7 +19,7 @@ use uniqurl::{Normalizer, Profile, UnsupportedOption};
 /// `uniqurl compare`
 #[derive(Debug, Args)]
 #[command(
-    // The ladder stands in place of a profile file.
+    // `compare` uses the ladder instead of a profile file.
     mut_arg("profile_file", |arg| arg.conflicts_with(Resettable::Reset).hide(true)),
     after_help = "\
 Examples:

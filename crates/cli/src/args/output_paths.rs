@@ -46,7 +46,7 @@ pub(crate) fn share_a_place(outputs: &[&Path]) -> bool {
         |path: &Path| fs::metadata(path).is_ok_and(|found| found.file_type().is_char_device());
     let mut places = HashSet::new();
     let files = outputs.iter().filter(|path| **path == standard || !is_device(path));
-    // `-` is no file of that name, and may be one all the same: `-o urls.txt --rejects - > urls.txt`.
+    // `-` may be the same file as another output: `-o urls.txt --rejects - > urls.txt`.
     files
         .map(|path| if *path == standard { Path::new("/dev/stdout") } else { path })
         .any(|path| !places.insert(place(path)))

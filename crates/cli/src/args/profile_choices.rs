@@ -124,7 +124,7 @@ impl ProfileChoices<'_> {
         }
         if let Some(base) = self.base {
             let base = base.as_encoded_bytes();
-            // As a URL it has a scheme and no host, and nobody who gives it means that.
+            // Read as a URL, it would have a scheme and no host, which hardly anybody means.
             if self.assume_scheme.is_none() && is_host_and_port(base) {
                 return Err("--base begins with a host and a port, which read as a scheme: write \
                             http:// before them"

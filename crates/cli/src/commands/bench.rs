@@ -1,4 +1,4 @@
-//! `uniqurl bench`: how fast this machine is, beside its own limits.
+//! `uniqurl bench`: measures uniqurl against the limits of this machine.
 
 use crate::args::MessageLevel;
 use crate::args::bench::BenchArgs;
@@ -38,7 +38,7 @@ pub fn main(bench: &BenchArgs) -> ExitCode {
     }
 }
 
-/// Why there is no result, or not all of it.
+/// The reason why the result is missing or incomplete.
 enum Failure {
     Message(String),
     ClosedPipe,

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 
 /// Writes the completion script for a shell.
 pub fn completions(shell: Shell, out: &mut impl Write) -> io::Result<()> {
-    // By way of memory: the generator panics where it cannot write, as to a closed pipe.
+    // Into memory first: the generator panics on a write error, such as that of a closed pipe.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "uniqurl", &mut script);
     let mut script = String::from_utf8(script).map_err(io::Error::other)?;
@@ -31,13 +31,13 @@ pub fn completions(shell: Shell, out: &mut impl Write) -> io::Result<()> {
 /// Where the generated script for bash takes the word before the one to be completed.
 const PREVIOUS: &str = "    prev=\"$3\"\n";
 
-/// To bash an equals sign is a word, so in `--order=so` it stands where the script looks for the option.
+/// To bash an equals sign is a word of its own, so in `--order=so` it takes the place of the option.
 const BEFORE_EQUALS: &str = "    if [[ \"${prev}\" == \"=\" ]] ; then
         prev=\"${COMP_WORDS[COMP_CWORD-2]}\"
     fi\n";
 
-/// Has bash complete files, where a subcommand takes them and no option was begun: an empty answer leaves
-/// it to bash. The generated script would offer the options there.
+/// Makes bash complete files if a subcommand takes them and no option was begun: after an empty answer, bash
+/// completes files by itself. The generated script would offer the options there.
 fn with_files(command: &Command, script: &mut String) {
     let takes_files = |subcommand: &&Command| {
         let mut first = subcommand.get_positionals().take(1);
@@ -123,7 +123,7 @@ impl Named {
 
 /// Writes the man page of the command, or of one of its subcommands.
 pub fn man(page: Option<ManPage>, out: &mut impl Write) -> io::Result<()> {
-    // `help` is no page of its own.
+    // `help` has no page of its own.
     let mut whole = Cli::command().disable_help_subcommand(true);
     // Gives the subcommands their full names.
     whole.build();
@@ -153,7 +153,7 @@ fn with_synopsis(page: &str, usage: &str) -> String {
     format!("{before}.SH SYNOPSIS\n{synopsis}\n.SH {behind}")
 }
 
-/// A page whose examples stay as they are: filled, a command would be hyphenated where its line ends.
+/// Keeps the line breaks of a page's examples: refilled, a command would be hyphenated at the end of a line.
 ///
 /// After the options, a help text has its examples and other preformatted lines, which start with two
 /// spaces.

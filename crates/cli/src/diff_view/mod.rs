@@ -63,7 +63,7 @@ impl TextStyle {
             Color::Auto if to.is_terminal() && !set("NO_COLOR") && !dumb => Colors::Written,
             Color::Auto | Color::Never => Colors::LeftOut,
         };
-        // A terminal that does not know how wide it is has none.
+        // Terminals that do not know their width report 0.
         let columns = tcgetwinsize(to).map_or(0, |size| usize::from(size.ws_col));
         let width = if columns == 0 { WIDTH } else { columns.clamp(LEAST_WIDTH, WIDTH) };
         Self { colors, width }
@@ -177,7 +177,7 @@ fn rows(cells: &[Cell], width: usize) -> Vec<&[Cell]> {
     let (mut start, mut used) = (0, 0);
     for (i, cell) in cells.iter().enumerate() {
         if used + cell.columns() > width {
-            // A row of the end alone would show nothing of the URL.
+            // A row with only the end mark would show no part of the URL.
             let end = if cell.is_end() { usize::midpoint(start, i) } else { i };
             rows.push(&cells[start..end]);
             (start, used) = (end, 0);

@@ -97,7 +97,7 @@ impl RunInputs {
         self.missing.is_empty() || common.bad_input == BadInput::IsSkipped
     }
 
-    /// Warns of inputs that are outputs, too, where hardly anybody means that.
+    /// Warns of inputs that are also outputs, in cases where that is hardly intended.
     pub fn warn_of_outputs(&self, common: &RunArgs) {
         warn_of_emptied(&common.files, &common.output);
         if matches!(common.directories, Directories::AreWalked) {

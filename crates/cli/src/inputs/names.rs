@@ -1,4 +1,4 @@
-//! The names of the inputs, from the command line and from `--files-from`; and lists beside the inputs.
+//! The names of the inputs, from the command line and from `--files-from`, and the lists that options name.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -49,7 +49,7 @@ pub(super) struct CompressWriter {
 }
 
 impl CompressWriter {
-    /// Compresses as the name says.
+    /// Compresses if the name asks for it.
     pub fn new(name: &Path, spool: SyncWriter, block: usize, blocks: usize) -> Self {
         let packing = match ending(name).as_deref() {
             Some("gz") => Codec::Gzip,

@@ -20,7 +20,7 @@ pub enum Field {
     Canonical,
     /// Its scheme; empty for a request target.
     Scheme,
-    /// Its host, without credentials and port; empty where it names none.
+    /// Its host, without credentials and port; empty if it has none.
     Host,
     /// Its path.
     Path,
@@ -122,7 +122,7 @@ pub struct Row<'a> {
     pub canonical: &'a [u8],
     /// The URL as its record has it.
     pub original: &'a [u8],
-    /// The decoded path; empty where the profile has none.
+    /// The decoded path; empty if the profile has none.
     pub decoded: &'a [u8],
     /// The name of the input: printable between tabs, and as it is in an object.
     pub file: &'a [u8],
@@ -153,7 +153,7 @@ pub enum LineForm {
     /// By tabs.
     #[default]
     Tabs,
-    /// By their names: each line is an object of JSON. Text that is no UTF-8 is in base64, under a name
+    /// A JSON object, with the columns by name. Text that is not UTF-8 is in base64, under a name
     /// that ends in `_base64`.
     Json,
 }
@@ -269,7 +269,7 @@ pub fn with_count(line: &[u8], count: u64, out: &mut Vec<u8>) {
 
 /// Appends bytes as text on one line: those outside of 0x20-0x7E, and the backslash, as `\\xHH`.
 pub fn escaped(bytes: &[u8], out: &mut Vec<u8>) {
-    // In nearly all there is nothing to escape. Vectors tell, since the loop has no early end.
+    // Nearly all texts need no escape. The loop has no early exit, so that the compiler can vectorize it.
     if bytes.iter().fold(true, |all, byte| all & stands_for_itself(*byte)) {
         return out.extend_from_slice(bytes);
     }

@@ -68,15 +68,15 @@ impl Output {
         Self::with(path, path, BUFFER, [BLOCK, BLOCKS])
     }
 
-    /// The same for one of many that are open at once, which holds about `share` bytes: small writes are
-    /// gathered up to so many, and as many are held before they are compressed. Errors name it by the
-    /// `name` that it will have.
+    /// Opens one of many outputs that are open at once. It holds about `share` bytes: small writes are
+    /// gathered
+    /// up to that size, and blocks to compress have that size. Errors name it by its final `name`.
     pub(super) fn create_one_of_many(path: &Path, name: &Path, share: usize) -> io::Result<Self> {
         let buffer = share.clamp(SMALLEST_BUFFER, BUFFER);
         Self::with(path, name, buffer, [share.clamp(SMALLEST_BLOCK, BLOCK), 1])
     }
 
-    /// So many blocks, of so many bytes, are held before they are compressed.
+    /// Holds `blocks` blocks of `block` bytes before they are compressed.
     fn with(
         path: &Path,
         name: &Path,

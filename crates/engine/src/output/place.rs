@@ -126,8 +126,8 @@ pub(super) fn resolve(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many levels of symbolic links"))
 }
 
-/// Where a path leads, whether or not anything is there: outputs with one place would replace each
-/// other. Hard links are as many places, since an output takes the name and not the file.
+/// The final target of a path, whether or not a file is there. Two outputs with the same place would replace
+/// each other. Hard links are different places, since an output replaces the name and not the file.
 pub fn place(path: &Path) -> PathBuf {
     let target = resolve(path).unwrap_or_else(|_| path.to_owned());
     match (fs::canonicalize(directory(&target)), target.file_name()) {

@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use super::Output;
 use super::file::named;
 
-/// Memory of the row groups that wait for others to be encoded beside them.
+/// Memory of the row groups that wait to be encoded in parallel.
 const WAITING: usize = 64 << 20;
 
 /// A file that grows by row groups.

@@ -1,5 +1,5 @@
-//! A directory of several outputs. It is whole or absent: the files are written below a temporary name
-//! beside it, and the directory gets its own when all of them are on the disk.
+//! A directory of several outputs. It is whole or absent: the files are written to a temporary directory
+//! next to it, which is renamed when all of them are on the disk.
 //!
 //! Unlike a file, a directory needs a name until then: a killed process leaves one
 //! that begins with `.uniqurl-`.
@@ -15,7 +15,7 @@ use super::temporary::Temporary;
 use crate::MARK;
 use uniqurl_formats::record::Separator;
 
-/// For all files together so many bytes are gathered before they are written, and as many before they are
+/// Bytes that all files together gather before they are written, and as many again before they are
 /// compressed.
 const BUFFERS: usize = 64 << 20;
 
@@ -26,22 +26,22 @@ const BUFFERS: usize = 64 << 20;
 pub struct ShardFiles {
     /// The name the user gave.
     name: PathBuf,
-    /// Where it leads.
+    /// The directory that the name leads to.
     target: PathBuf,
     temporary: Temporary,
     files: Vec<Output>,
     separator: Separator,
-    /// The start of a line that is not complete yet, with its mark.
+    /// The start of an incomplete line, with its mark.
     begun: Vec<u8>,
 }
 
 impl ShardFiles {
-    /// Makes the files below a temporary name. `suffix` stands at the end of their names; where that is
+    /// Makes the files in a temporary directory. `suffix` is the end of their names; if it is
     /// `.gz` or `.zst`, they are compressed.
     ///
     /// # Errors
     ///
-    /// There is something of the name that is not an empty directory, or nothing can be made beside it.
+    /// The name is taken by anything but an empty directory, or nothing can be made next to it.
     pub fn create(name: &Path, count: u32, suffix: &str, separator: Separator) -> io::Result<Self> {
         let (target, temporary) = make(name).map_err(|error| named(name, error))?;
         let share = BUFFERS / count.max(1) as usize;
@@ -51,7 +51,7 @@ impl ShardFiles {
         };
         let files = (0..count).map(file).collect::<io::Result<_>>();
         let files = files.map_err(|error| match error.kind() {
-            // It would tell of a name that nobody gave, and is that directory's trouble.
+            // The original error would show the temporary name, which the user never gave.
             io::ErrorKind::PermissionDenied => {
                 let text = "nothing can be made in it with the permissions that the umask, or the \
                             directory that is there, gives it";
@@ -62,10 +62,10 @@ impl ShardFiles {
         Ok(Self { name: name.to_owned(), target, temporary, files, separator, begun: Vec::new() })
     }
 
-    /// Brings every byte to the disk, and looks again whether the directory can have its name: that it
-    /// cannot would else be known when other outputs have theirs.
+    /// Brings every byte to the disk, and checks again that the directory can get its name. Otherwise
+    /// that error would show only after other outputs have their names.
     pub fn prepare(&mut self) -> io::Result<()> {
-        // Its files would tell of a name that nobody gave.
+        // Errors of its files would show the temporary name, which the user never gave.
         if !self.temporary.path().is_dir() {
             let text = "the directory, which has another name until it is complete, was removed";
             return Err(named(&self.name, io::Error::new(io::ErrorKind::NotFound, text)));
@@ -99,8 +99,8 @@ impl ShardFiles {
     }
 }
 
-/// Makes a directory beside the place that a name leads to, which is the first result. It has the
-/// permissions and the owner of one that is there.
+/// Makes a temporary directory next to the target of a name, and returns that target first. The directory
+/// gets the permissions and the owner of an existing target.
 fn make(name: &Path) -> io::Result<(PathBuf, Temporary)> {
     // A trailing slash would follow a link, so it is dropped.
     let target = resolve(&name.components().collect::<PathBuf>())?;
@@ -176,7 +176,7 @@ mod tests {
         let mut text = Vec::new();
         let mut expected = vec![Vec::new(); 3];
         for i in 0..60u32 {
-            // Marks and lines with every byte in them, but for the end.
+            // Marks, and lines with control characters in them.
             let shard = i % 3;
             let line = format!("{}\u{1}\0{i}\n", "x".repeat(i as usize % 7)).into_bytes();
             text.extend(shard.to_le_bytes());

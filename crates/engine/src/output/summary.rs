@@ -1,6 +1,6 @@
-//! The accounting: every record is one of unique, duplicate, seen, filtered, rejected or blank, and the
-//! line that says so at the end of every run. Where a run ended before that was known of some, they are
-//! a term of their own.
+//! The accounting: every record is one of unique, duplicate, seen, filtered, rejected or blank, and the last
+//! line of every run shows these counts. If a run ends before it has decided some records, they have a
+//! term of their own.
 
 use std::fmt;
 use uniqurl::bytes::{RejectReason, RejectReasons};

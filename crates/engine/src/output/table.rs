@@ -47,7 +47,7 @@ const LONGEST: usize = 1 << 30;
 /// Bytes that a cell takes besides its text, or for a number.
 const BESIDE_TEXT: usize = size_of::<u64>();
 
-/// Bytes of a page of Parquet. Up to so many, zstd looks for shorter matches: a list is 3 to 5 % smaller
+/// Bytes of a page of Parquet. Up to this size, zstd looks for shorter matches: a list is 3 to 5 % smaller
 /// than with pages of 64 KiB, 256 KiB, or 1 MiB, in the same time.
 const PAGE: usize = 128 << 10;
 
@@ -91,9 +91,8 @@ impl TableKind {
     }
 }
 
-/// A table that is being written. See [`Output`] for when it appears: never after an error. A row may be
-/// found to be wrong, as text that is not UTF-8, when others are written after it, or at the end. Every
-/// error names the path.
+/// A table that is being written. It appears as an [`Output`] does: never after an error. The error of a row,
+/// such as text that is not UTF-8, may come only with a later row, or at the end. Every error names the path.
 ///
 /// ```
 /// use std::io::Write;
@@ -157,7 +156,7 @@ impl TableFile {
     ///
     /// # Errors
     ///
-    /// As for [`Output::create`]; and where the output is no file, such as a pipe.
+    /// As for [`Output::create`]; and if the output is not a regular file, such as a pipe.
     pub fn create(
         path: &Path,
         kind: TableKind,
@@ -205,7 +204,7 @@ impl TableFile {
     ///
     /// # Errors
     ///
-    /// As for [`Output::prepare`]; and where a row is wrong, as text that is not UTF-8.
+    /// As for [`Output::prepare`]; and if a row is wrong, such as text that is not UTF-8.
     pub fn prepare(&mut self) -> io::Result<()> {
         let done = self.finish();
         self.noted(done)?;

@@ -24,7 +24,7 @@ pub fn remove_all() {
     std::mem::forget(names);
 }
 
-/// Removes a file, or a directory with all that is in it. There is nobody to tell of a failure.
+/// Removes a file, or a directory with its content. Errors are ignored, since no caller could handle them.
 fn remove(path: &Path) {
     let _ = fs::remove_file(path)
         // An empty one need not be opened, which a umask may forbid.
@@ -82,7 +82,7 @@ pub(super) fn because_of(directory: &Path, error: io::Error) -> io::Error {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // After a rename there is nothing of this name.
+        // After a rename no file has this name, and nothing is removed.
         let mut names = names();
         remove(&self.path);
         names.retain(|name| *name != self.path);

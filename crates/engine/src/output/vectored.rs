@@ -1,8 +1,8 @@
-//! Several pieces of bytes written at a time.
+//! Writes several slices at a time.
 
 use std::io::{self, IoSlice};
 
-/// Writes all of `parts` by calls of `write`, which says how many bytes it took.
+/// Writes all of `parts` by calls of `write`, which returns the number of bytes it took.
 pub fn write_all<'p>(
     parts: impl Iterator<Item = &'p [u8]>,
     mut write: impl FnMut(&[IoSlice<'p>]) -> io::Result<usize>,

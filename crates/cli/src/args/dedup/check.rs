@@ -91,7 +91,7 @@ impl DedupArgs {
         let carried = self.carry.iter().map(|name| ("--carry", name.as_str()));
         let mut names: Vec<&str> = Vec::new();
         for (option, name) in fields.chain(carried) {
-            // Text that is no UTF-8 has this after its name.
+            // JSON adds this ending to the name of text that is not UTF-8.
             let is_spelling = |one: &str, other: &str| {
                 is_json && one.strip_suffix("_base64").is_some_and(|name| name == other)
             };

@@ -72,7 +72,7 @@ fn in_group(root: &Path, line: &str) -> Option<u64> {
 
 fn free(group: &Path, version: &Version) -> Option<u64> {
     let read = |name: &str| fs::read_to_string(group.join(name)).ok();
-    // Without a limit it says `max`, which is no number.
+    // Without a limit the file holds `max`, which does not parse.
     let number = |name: &&str| read(name)?.trim().parse::<u64>().ok();
     let limit = version.limits.iter().filter_map(number).min()?;
     let used = number(&version.used)?;

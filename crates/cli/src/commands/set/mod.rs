@@ -19,9 +19,9 @@ use uniqurl_formats::input;
 use uniqurl_formats::record::Separator;
 use uniqurl_formats::record::SetHeader;
 
-/// Why nothing was written.
+/// The reason why nothing was written.
 enum SetFailure {
-    /// It has been said already.
+    /// Its message is printed already.
     Reported,
     Message(String),
     Output(io::Error),
@@ -83,9 +83,10 @@ fn run(set: &SetArgs) -> Result<(), SetFailure> {
     Ok(out.commit()?)
 }
 
-/// The rules of the result, where all sets are saved ones; those that are must not differ. An empty file
-/// is as good as one in a union, since `--seen` takes it for a set that begins. Elsewhere it is a list,
-/// as it would be if it held a line.
+/// The rules of the result, if all sets are saved ones. The rules of saved sets must not differ. In a union
+/// an
+/// empty file counts as a saved set, since `--seen` accepts it as a new set. In other operations it counts as
+/// a list.
 fn common_header(sets: &[SortedSet], operation: Operation) -> Result<Option<SetHeader>, String> {
     let mut headers = sets.iter().filter_map(|set| Some((set.path(), set.header()?)));
     let Some((first, header)) = headers.next() else { return Ok(None) };
@@ -112,7 +113,7 @@ fn merge(sets: Vec<SortedSet>, set: &SetArgs, out: &mut impl Write) -> Result<()
     while let Some(head) = heads.peek() {
         key.clear();
         key.extend_from_slice(head.sorted.key());
-        // Each set tells a key once, so this counts the sets that hold it.
+        // Each set yields a key only once, so this counts the sets that hold it.
         let (mut holders, mut in_first, mut count) = (0, false, 0u64);
         while let Some(mut head) = heads.peek_mut()
             && head.sorted.key() == key

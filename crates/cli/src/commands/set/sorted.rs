@@ -25,7 +25,7 @@ struct Line {
     count: u64,
 }
 
-/// Which line was read last, and where it and the next begin.
+/// The number of the current line, its start, and the start of the next one.
 #[derive(Debug, Default)]
 struct LinePosition {
     number: u64,
@@ -34,7 +34,7 @@ struct LinePosition {
 }
 
 impl LinePosition {
-    /// Goes on to a line of so many bytes.
+    /// Moves on to a line of `bytes` bytes.
     fn advance(&mut self, bytes: u64) {
         (self.start, self.end) = (self.end, self.end + bytes);
         self.number += 1;
@@ -121,7 +121,7 @@ impl SortedSet {
         self.header.as_ref()
     }
 
-    /// Whether there is no key, none of them having been told.
+    /// Whether the set is empty. Only meaningful before the first `advance`.
     pub(crate) fn holds_nothing(&self) -> bool {
         self.ahead.is_none()
     }
@@ -130,7 +130,7 @@ impl SortedSet {
         &self.path
     }
 
-    /// The key that was told last.
+    /// The current key.
     pub(crate) fn key(&self) -> &[u8] {
         &self.now.key
     }
@@ -140,7 +140,7 @@ impl SortedSet {
         self.now.count
     }
 
-    /// Goes on to the next key; whether there is one.
+    /// Moves on to the next key, and returns whether there is one.
     ///
     /// # Errors
     ///

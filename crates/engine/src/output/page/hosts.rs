@@ -10,7 +10,7 @@ use std::collections::HashMap;
 /// Hosts that are left after a cut. As many again may come before the next.
 const KEPT: usize = 1 << 15;
 
-/// Longer names are no hosts of the DNS (RFC 1035 section 2.3.4), and are counted by their start.
+/// Longer names cannot be hosts of the DNS (RFC 1035 section 2.3.4), and are counted by their start.
 const LONGEST: usize = 255;
 
 /// Counts by host.

@@ -77,7 +77,7 @@ impl Samples {
 #[derive(Debug, Default)]
 pub struct Pace {
     points: Vec<(f64, u64)>,
-    /// Every so many rounds there is a point.
+    /// Rounds between two points.
     every: usize,
     rounds: usize,
 }
