@@ -127,6 +127,7 @@ impl<'a> Accounts<'a> {
     ) -> Result<(), RunError> {
         let mut counted = 0;
         let mut checked = Ok(());
+        // One batch at a time, so that the counts do not depend on how many batches a round has.
         while checked.is_ok() && counted < batches.len() {
             let batch = &mut batches[counted];
             self.count(batch);
@@ -161,6 +162,7 @@ impl<'a> Accounts<'a> {
         if self.rejected <= most {
             return Ok(());
         }
+        // Earlier batches had `before` rejected records, so this one is the first over the limit.
         let first = batch.position_of_rejected((most - before) as usize);
         let path = self.inputs[batch.input].path.clone();
         self.stop_at(batch.input);
@@ -258,11 +260,13 @@ impl<'a> Accounts<'a> {
     pub(crate) fn finish(mut self, reached: usize) -> Report {
         let files = &mut self.report.files;
         if !self.is_read {
+            // These inputs were begun, but not all of their records were counted.
             let left = &mut files[self.counted..reached.max(self.counted)];
             left.iter_mut().filter(|file| file.state == InputState::Ok).for_each(|file| {
                 file.state = InputState::Unfinished;
             });
         }
+        // Inputs that the run never opened are not reported.
         files.truncate(reached);
         let mut report = self.report;
         for file in &report.files {

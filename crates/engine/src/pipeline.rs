@@ -95,6 +95,7 @@ impl<'a> Pipeline<'a> {
             let read = self.accounts.bytes();
             self.round(&mut tasks, &mut batches)?;
             self.set.note_inserted(read);
+            // Written batches give their buffers to the next chunks.
             self.reader.reuse(&mut batches.writing);
             self.count(&mut batches.formatting)?;
             batches.writing = batches.formatting;

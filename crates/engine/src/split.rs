@@ -37,6 +37,7 @@ impl Split {
             SplitBy::Host => self.host(key),
         };
         let digest = Sha256::digest(text);
+        // SHA-256 and not the hash of the set, which has another key in every run.
         let number = digest[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
         (number % u64::from(self.shards.max(1))) as u32
     }

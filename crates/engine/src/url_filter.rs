@@ -60,6 +60,7 @@ impl Expressions {
     fn add(&mut self, expression: &str) -> Result<(), BadUrlFilter> {
         Regex::new(expression).map_err(|error| BadUrlFilter(error.to_string()))?;
         self.all.push(expression.to_owned());
+        // The sets are compiled again, on the first look-up.
         self.sets = OnceLock::new();
         Ok(())
     }
@@ -146,6 +147,7 @@ impl UrlFilter {
     /// Whether a canonical URL is wanted.
     pub fn keeps(&self, url: &[u8]) -> bool {
         let is_scheme = || match url.first() {
+            // A request target.
             Some(b'/') => true,
             _ => Parts::split(url).scheme.is_none_or(|scheme| {
                 self.schemes.iter().any(|wanted| wanted.eq_ignore_ascii_case(scheme))

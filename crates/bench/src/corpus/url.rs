@@ -251,8 +251,7 @@ impl Base {
             return rewrite(path, rng, out, faults, in_log);
         }
         // The faulty text is inserted before a slash of the path and vanishes with its dots. A path that
-        // starts
-        // with two slashes has an empty first segment, which `..` in front of it would leave alone too.
+        // starts with two slashes has an empty first segment, which `..` in front of it would leave alone too.
         let slashes = path.iter().filter(|&&b| b == b'/').count() as u64;
         let chosen = rng.below(slashes);
         let at = path

@@ -156,6 +156,7 @@ impl WorkBatch {
     /// The canonical URL of each record, in order.
     pub(crate) fn canonical(&self) -> &[UrlRef] {
         match &self.extras {
+            // Filled only if the keys differ from the URLs.
             Some(extras) if !extras.canonical.is_empty() => &extras.canonical,
             _ => &self.keys,
         }

@@ -56,6 +56,7 @@ impl WorkBatch {
     pub(crate) fn raw(&self, rejected: &RejectedRecord) -> &[u8] {
         let raw = rejected.raw.of(self.text.buffer(rejected.buffer));
         match rejected.reject.code {
+            // Such a record may be of any length.
             RejectReason::TooLong => &raw[..raw.len().min(TOO_LONG_EXCERPT)],
             _ => raw,
         }
@@ -68,6 +69,7 @@ impl WorkBatch {
             Shown::Url => redact(raw, out),
             Shown::Record => redact_record(raw, out),
             Shown::Columns if raw.is_empty() => {}
+            // No part of the record is known to be free of secrets.
             Shown::Columns => out.extend_from_slice(HIDDEN.as_bytes()),
         }
     }

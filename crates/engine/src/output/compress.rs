@@ -67,6 +67,7 @@ impl CompressWriter {
     pub fn finish(&mut self) -> io::Result<()> {
         if self.packing != Codec::Plain {
             self.write_blocks()?;
+            // A file of no bytes is no valid gzip or zstd file.
             if !self.begun {
                 self.begun = true;
                 self.spool.write_all(&self.packing.pack(&[])?)?;
@@ -105,6 +106,7 @@ impl Codec {
             Codec::Zstd => {
                 let mut encoder = zstd::Encoder::new(Vec::new(), ZSTD_LEVEL)?;
                 encoder.include_checksum(true)?;
+                // The frame then states its size, so a decoder can reserve its output at once.
                 encoder.set_pledged_src_size(Some(block.len() as u64))?;
                 encoder.write_all(block)?;
                 encoder.finish()
@@ -119,6 +121,7 @@ impl Write for CompressWriter {
             return self.spool.write(bytes);
         }
         let room = self.block * self.blocks - self.pending.len();
+        // Taking part of the bytes keeps the blocks the same, however the writes are cut.
         let taken = bytes.len().min(room);
         alloc::try_reserve(&mut self.pending, taken)?;
         self.pending.extend_from_slice(&bytes[..taken]);

@@ -69,8 +69,7 @@ impl Output {
     }
 
     /// Opens one of many outputs that are open at once. It holds about `share` bytes: small writes are
-    /// gathered
-    /// up to that size, and blocks to compress have that size. Errors name it by its final `name`.
+    /// gathered up to that size, and blocks to compress have that size. Errors name it by its final `name`.
     pub(super) fn create_one_of_many(path: &Path, name: &Path, share: usize) -> io::Result<Self> {
         let buffer = share.clamp(SMALLEST_BUFFER, BUFFER);
         Self::with(path, name, buffer, [share.clamp(SMALLEST_BLOCK, BLOCK), 1])
@@ -125,8 +124,7 @@ impl Output {
     /// # Errors
     ///
     /// Not all bytes could be written, now or before; the name was meanwhile taken by something that cannot
-    /// be
-    /// replaced; or its directory is gone.
+    /// be replaced; or its directory is gone.
     pub fn prepare(&mut self) -> io::Result<()> {
         if let Some(kind) = self.failed {
             let error = io::Error::new(kind, "an earlier error ended the output");
@@ -154,6 +152,7 @@ impl Output {
     pub fn commit(mut self) -> io::Result<()> {
         self.prepare()?;
         let writer = self.writer.take().expect("only commit takes the writer");
+        // `prepare` has flushed the buffer.
         let (pack, _) = writer.into_parts();
         let place = std::mem::replace(&mut self.place, Place::Direct);
         place::publish(pack.spool().file(), place).map_err(|error| named(&self.name, error))
@@ -163,6 +162,7 @@ impl Output {
     /// can be repeated.
     fn noted<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
         done.map_err(|error| {
+            // An interrupted write has written nothing, and callers repeat it.
             if error.kind() != io::ErrorKind::Interrupted {
                 self.failed.get_or_insert(error.kind());
             }
@@ -186,6 +186,7 @@ impl Write for Output {
         }
         self.prepared = false;
         let writer = self.writer.as_mut().expect("only commit takes the writer");
+        // Large writes go past the buffer, once the bytes before them are written.
         let written = writer.flush().and_then(|()| writer.get_mut().write_vectored(parts));
         self.noted(written)
     }

@@ -67,6 +67,7 @@ impl RowGroups {
         let before = self.file.flushed_row_groups().len();
         let mut columns = Vec::new();
         for (i, group) in self.waiting.iter().enumerate() {
+            // The writer numbers row groups, so the waiting ones continue after those written.
             let writers = self.columns.create_column_writers(before + i)?;
             columns
                 .extend(writers.into_iter().zip(group.schema_ref().fields()).zip(group.columns()));
@@ -76,6 +77,7 @@ impl RowGroups {
         } else {
             columns.into_iter().map(encode).collect()
         };
+        // Encoding is parallel, but the groups are appended in order.
         let mut chunks = chunks.into_iter();
         for group in &self.waiting {
             let mut writer = self.file.next_row_group()?;

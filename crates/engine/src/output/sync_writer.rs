@@ -95,6 +95,7 @@ impl SyncWriter {
 
 impl Writeback {
     fn spawn(file: Arc<File>) -> io::Result<Self> {
+        // One waiting request is enough: a sync covers all bytes written before it.
         let (ask, asked) = sync_channel(1);
         let sync = move || asked.iter().try_for_each(|()| file.sync_data());
         let thread = thread::Builder::new().name("writeback".into()).spawn(sync)?;
@@ -102,6 +103,7 @@ impl Writeback {
     }
 
     fn join(self) -> io::Result<()> {
+        // Closing the channel ends the thread once it has synced.
         drop(self.ask);
         self.thread.join().expect("syncing does not panic")
     }

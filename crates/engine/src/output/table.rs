@@ -164,6 +164,7 @@ impl TableFile {
         sorted_by: Option<usize>,
     ) -> io::Result<Self> {
         let output = Output::create(path)?;
+        // An error may come late, and rows that are already in a pipe cannot be taken back.
         if output.is_direct() {
             let why = "a table is written whole or not at all, which takes a file";
             return Err(named(path, io::Error::new(io::ErrorKind::InvalidInput, why)));
@@ -280,6 +281,7 @@ impl TableFile {
             if self.pending.is_empty() {
                 self.line(&bytes[start..feed])?;
             } else {
+                // The start of this line came with an earlier write.
                 let mut line = std::mem::take(&mut self.pending);
                 line.extend_from_slice(&bytes[start..feed]);
                 self.line(&line)?;
@@ -296,6 +298,7 @@ impl TableFile {
             return Err(named(&self.name, io::Error::new(io::ErrorKind::InvalidInput, why)));
         }
         let count = self.columns.len();
+        // At most `count` cells, so a tab in the last one stays in it.
         let mut cells = line.splitn(count, |byte| *byte == b'\t');
         for column in &mut self.columns {
             column.add(cells.next().unwrap_or_default());
@@ -382,6 +385,7 @@ impl Making {
         let room = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(length + length / 8));
         let bytes = Buffer::from_vec(std::mem::replace(&mut self.bytes, room));
         let valid = std::mem::take(&mut self.valid);
+        // Without nulls there is no need for a buffer of them.
         let nulls = valid.contains(&false).then(|| NullBuffer::from(valid));
         Ok(match self.holds {
             TableValues::Text => Arc::new(StringArray::try_new(offsets, bytes, nulls)?),

@@ -21,6 +21,7 @@ pub fn remove_all() {
     for name in names.drain(..) {
         remove(&name);
     }
+    // Keeps the lock for ever, so that no thread can make another temporary file.
     std::mem::forget(names);
 }
 

@@ -24,6 +24,7 @@ impl RecordOrigins {
 
     /// Counts a record.
     pub(crate) fn count(&self, ordinal: u64, status: RecordStatus) {
+        // Records have only their number when they come back from the disk, so the input is searched by it.
         let after = self.starts.partition_point(|(start, _)| *start <= ordinal);
         if let Some(counts) = after.checked_sub(1).and_then(|at| self.counts.get(at)) {
             counts[status as usize].fetch_add(1, Ordering::Relaxed);

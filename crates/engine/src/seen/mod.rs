@@ -137,6 +137,7 @@ impl Loader<'_> {
             while let Some(piece) = next {
                 match piece {
                     StreamEvent::Chunk(mut chunk, _) => {
+                        // Only a saved set can be cut off: the last line of a list needs no line feed.
                         if kind.is_none_or(|kind| kind == SeenKind::Saved) {
                             broken = unended_line(&chunk);
                         }
@@ -168,10 +169,12 @@ impl Loader<'_> {
                     rejected += batch.tally.records.rejected;
                     rest.extend(batch.take_rest());
                 }
+                // A chunk whose records make many bytes takes several batches.
                 self.spare.append(&mut batches);
                 batches.extend(rest.into_iter().map(|(chunk, from)| self.batch(chunk, from)));
             }
         }
+        // A file that changed while it was read may lack keys.
         if let Some(file) = &file {
             file.verify().map_err(RunError::Input)?;
         }

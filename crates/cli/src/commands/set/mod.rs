@@ -84,9 +84,8 @@ fn run(set: &SetArgs) -> Result<(), SetFailure> {
 }
 
 /// The rules of the result, if all sets are saved ones. The rules of saved sets must not differ. In a union
-/// an
-/// empty file counts as a saved set, since `--seen` accepts it as a new set. In other operations it counts as
-/// a list.
+/// an empty file counts as a saved set, since `--seen` accepts it as a new set. In other operations it
+/// counts as a list.
 fn common_header(sets: &[SortedSet], operation: Operation) -> Result<Option<SetHeader>, String> {
     let mut headers = sets.iter().filter_map(|set| Some((set.path(), set.header()?)));
     let Some((first, header)) = headers.next() else { return Ok(None) };

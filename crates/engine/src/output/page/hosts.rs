@@ -53,6 +53,7 @@ impl Hosts {
         let mut counts: Vec<u64> = self.counts.values().copied().collect();
         let (_, least, _) =
             counts.select_nth_unstable_by_key(kept, |count| std::cmp::Reverse(*count));
+        // At most `kept` counts are greater than this one, so the others drop out.
         let least = *least;
         self.short += least;
         self.counts.retain(|_, count| {

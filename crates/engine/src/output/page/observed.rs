@@ -97,6 +97,7 @@ impl Pace {
             self.points.push((seconds, bytes));
         }
         self.rounds += 1;
+        // Dropping every other point bounds the memory, and keeps the points evenly spaced.
         if self.points.len() == POINTS {
             let mut i = 0;
             self.points.retain(|_| {

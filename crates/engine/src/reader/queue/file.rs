@@ -38,6 +38,7 @@ impl InputQueue<'_> {
         }
         let end = (at + self.plan.limits.chunk_size as u64).min(size);
         let is_small = at == 0 && end == size && size <= SMALL;
+        // Any thread can read this range without the ones before it.
         if !state.format.looks_back() && !is_small {
             let source =
                 ChunkSource::Range { file: Arc::clone(&file), range: at..end, last: end == size };

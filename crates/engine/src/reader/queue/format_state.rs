@@ -33,6 +33,7 @@ impl FormatState {
         columns: &[String],
         chunk: Chunk,
     ) -> Result<Option<(Arc<record::Format>, Chunk)>, String> {
+        // In most formats no record depends on an earlier one.
         if !self.format.looks_back() {
             return Ok(Some((Arc::clone(&self.format), chunk)));
         }
