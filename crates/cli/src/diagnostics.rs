@@ -93,10 +93,10 @@ pub(crate) fn print_diagnostics(
     }
 }
 
-/// Rejected records of an input from which on its format is doubted.
+/// Rejected records from which on the format of an input is doubted.
 const DOUBTED: u64 = 5;
 
-/// Warns of inputs that were read as lists for want of a better guess.
+/// Warns of inputs that were read as lists because no other format was found.
 fn warn_of_lists(report: &Report, are_all_rejected: bool) {
     let guessed = report.guessed.iter().filter(|(_, format)| format == "lines");
     let lists = || guessed.clone().map(|(input, _)| &report.files[*input]);

@@ -8,7 +8,7 @@ use uniqurl_engine::RunError;
 use uniqurl_engine::output::JobKind;
 use uniqurl_formats::input::{InputError, Trouble};
 
-/// Why nothing is committed.
+/// The reason why nothing is committed.
 pub(crate) enum RunFailure {
     /// Its message is printed already.
     Reported,

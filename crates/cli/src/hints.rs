@@ -89,7 +89,7 @@ pub(crate) fn of_set(error: &InputError) -> Option<&'static str> {
     }
 }
 
-/// The hint of a file that is read in another form than its own.
+/// The hint for a file that is read in a format other than its own.
 fn of_refusal(why: Refusal) -> &'static str {
     match why {
         Refusal::SavedSet => "`uniqurl dedup --seen` and `uniqurl set` take it as it is",
@@ -148,7 +148,7 @@ pub(crate) fn of_idle(name: &str, option: &str) -> Option<String> {
 /// The hint of a URL that was rejected with this code, in a sentence or two.
 pub(crate) fn of_code(code: RejectReason, normalizer: &Normalizer) -> Option<Cow<'static, str>> {
     let takes_targets = matches!(normalizer.profile().system, System::Servlet | System::Ring(_));
-    // `--allow` does not go with a profile file.
+    // A profile file excludes `--allow`.
     let allowing = || match normalizer.is_from_file() {
         true => format!("allow = [\"{code}\"] in the profile file"),
         false => format!("--allow {code}"),
@@ -222,7 +222,7 @@ pub(crate) fn of_code(code: RejectReason, normalizer: &Normalizer) -> Option<Cow
     Some(hint.into())
 }
 
-/// Whether a URL was given for an input, which is a file.
+/// Whether a URL was given as an input, which has to be a file.
 pub(crate) fn is_url(error: &InputError) -> bool {
     error.code() == "missing"
         && memmem::find(error.path.as_os_str().as_encoded_bytes(), b"://").is_some()
@@ -244,7 +244,7 @@ pub(crate) fn is_host_and_port(url: &[u8]) -> bool {
         && matches!(rest.get(digits), None | Some(b'/' | b'?' | b'#'))
 }
 
-/// Whether the process may make no file longer than so much.
+/// Whether the process has a limit for the length of files.
 fn has_longest_file() -> bool {
     getrlimit(Resource::Fsize).current.is_some()
 }

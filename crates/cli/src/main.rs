@@ -3,7 +3,7 @@
 // The arguments.
 mod args;
 
-// Who does it.
+// The subcommands.
 mod commands;
 
 // A run over inputs.
@@ -30,7 +30,7 @@ use commands::{bench, compare, dedup, explain, generate, normalize, profiles, se
 use status::wrote;
 use uniqurl::Backend;
 
-/// Faster than the system's where many threads allocate.
+/// Faster than the system's allocator with many threads.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -11,8 +11,8 @@ const OTHERS: u64 = 48;
 /// The highest limit that macOS accepts: it reports no maximum, but refuses to remove the limit.
 const UNLIMITED: u64 = 10_240;
 
-/// Raises the limit that the process starts with to the one that it may have. The first is low for
-/// programs that wait for files with `select(2)`, which this is not.
+/// Raises the soft limit of open files to the hard limit. The soft limit is low for
+/// programs that use `select(2)`, which this one does not.
 pub fn allow_most() {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     for most in [maximum, Some(UNLIMITED)] {

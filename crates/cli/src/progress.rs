@@ -24,8 +24,8 @@ pub enum When {
     Never,
 }
 
-/// A bar on standard error, drawn by a thread of its own. It reads a counter, so those who count
-/// never wait for a terminal. Dropped, it is wiped away: drop it before printing anything else.
+/// A bar on standard error, drawn by a thread of its own. The thread reads a counter, so counting
+/// never waits for a terminal. Dropping the bar wipes it: drop it before printing anything else.
 #[derive(Debug)]
 pub struct Progress {
     drawing: Option<Drawing>,
@@ -157,7 +157,7 @@ impl TermLike for Unattended {
     }
 }
 
-/// The progress bar, which whoever ends the run wipes away.
+/// The progress bar, which is wiped when the run ends.
 #[derive(Clone, Default)]
 pub struct Bar(Arc<Mutex<Drawn>>);
 

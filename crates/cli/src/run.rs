@@ -157,7 +157,7 @@ impl SummaryLine {
     }
 }
 
-/// Does it.
+/// Runs it.
 fn run(common: &RunArgs, mut request: Request) -> ExitCode {
     let ssurt = common.key == Key::Ssurt || request.plan.output.fields.contains(&Field::Ssurt);
     if ssurt && request.plan.normalizer.has_own_ports() {
@@ -269,7 +269,7 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
     ExitCode::from(status as u8)
 }
 
-/// Whether a run ended since an input could not be read, which --keep-going would have left out.
+/// Whether a run ended because an input could not be read, which --keep-going would have skipped.
 fn is_for_want_of_an_input(why: &RunFailure) -> bool {
     let RunFailure::Failed(RunError::Input(error)) = why else { return false };
     matches!(error.state(), InputState::Refused | InputState::Damaged | InputState::Missing)
@@ -338,7 +338,7 @@ fn prepare(outputs: &mut Outputs, threads: usize) -> io::Result<()> {
     }
 }
 
-/// How an input is left that was not begun.
+/// The state of an input that was not opened.
 fn unopened(error: &InputError) -> InputState {
     match error.state() {
         InputState::Refused => InputState::Refused,
@@ -346,7 +346,7 @@ fn unopened(error: &InputError) -> InputState {
     }
 }
 
-/// The accounts of all inputs, those that are not there last.
+/// The accounts of all inputs, missing ones last.
 fn files(report: &mut Report, missing: Vec<InputError>) -> Vec<FileStats> {
     let mut files = std::mem::take(&mut report.files);
     files.extend(missing.into_iter().map(|error| FileStats {
@@ -366,7 +366,7 @@ fn settle(
     signals: &Signals,
     known: &Known<'_>,
 ) -> Result<(), (RunFailure, Vec<outputs::Account>)> {
-    // A full pipe can still be waited for in vain here.
+    // A full pipe may block here for ever, so signals are held off only later.
     let result = result.and_then(|()| outputs.write_accounts(known));
     signals.hold_off();
     match result {
@@ -385,7 +385,7 @@ fn normalizer(common: &RunArgs) -> Result<Normalizer, String> {
 }
 
 fn when(common: &RunArgs, inputs: &[Input], outputs: &Outputs) -> When {
-    // Who types would have their line wiped away.
+    // A bar would overwrite a line that the user is typing.
     let is_typed =
         || inputs.iter().any(|input| is_standard_input(&input.path)) && io::stdin().is_terminal();
     match common.messages {

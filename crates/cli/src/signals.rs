@@ -26,8 +26,8 @@ use std::time::Duration;
 
 use uniqurl_engine::output;
 
-/// How long the last words may take: a terminal that was stopped, or a full pipe, waits for ever. They take
-/// next to nothing, but a machine that is busy with other work may let them wait for more than a tenth of
+/// The timeout of the last words: a stopped terminal or a full pipe blocks for ever. They take
+/// next to no time, but on a busy machine they may wait for more than a tenth of
 /// this.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -72,7 +72,7 @@ impl Signals {
 
 struct SignalThread {
     signals: iterator::Signals,
-    /// Whether a signal has its default effect.
+    /// Whether a signal ends the process at once.
     at_once: Arc<AtomicBool>,
     held_off: Arc<Mutex<bool>>,
 }
@@ -87,7 +87,7 @@ impl SignalThread {
             }
             // The lock is kept until the end, so nothing can be committed any more.
             output::remove_all();
-            // `timeout` sends each signal twice, and the second is not to cut the last words off.
+            // `timeout` sends each signal twice, and the second must not cut the last words off.
             call_with_timeout(last_words);
             self.at_once.store(true, Ordering::SeqCst);
             let _ = emulate_default_handler(signal);

@@ -11,7 +11,7 @@ use uniqurl::bytes::Printable;
 #[repr(u8)]
 pub(crate) enum Status {
     Complete = 0,
-    /// Committed, but an input was skipped, or the compared URLs or sets differ.
+    /// Committed, but an input was skipped, or the compared URLs differ.
     Incomplete = 1,
     /// Nothing committed.
     Failed = 2,

@@ -256,7 +256,7 @@ impl<'a> Accounts<'a> {
         }
     }
 
-    /// The report of a run that reached so many inputs.
+    /// The report of a run that reached the first `reached` inputs.
     pub(crate) fn finish(mut self, reached: usize) -> Report {
         let files = &mut self.report.files;
         if !self.is_read {

@@ -5,7 +5,7 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// As many threads as find something to do on so many cores.
+/// The number of threads that find work on `cores` cores.
 ///
 /// Threads that wait look at each other for work before they sleep, so the time that they take to start
 /// grows with the square of their number. On two cores 64 take 20 ms, 250 take 0.14 s, and 1,000 take 9 s.

@@ -70,9 +70,9 @@ pub struct Dedup {
     pub order: SetOrder,
     /// Each URL after the number of its records and a tab.
     pub count: bool,
-    /// Only URLs with at least so many records.
+    /// Only URLs with at least this many records.
     pub min_count: u64,
-    /// At most so many URLs.
+    /// At most this many URLs.
     pub limit: Option<u64>,
 }
 

@@ -38,7 +38,7 @@ impl Memory {
         usize::try_from(self.budget).unwrap_or(usize::MAX)
     }
 
-    /// Whether a set takes no more where so many bytes are held.
+    /// Whether a run that holds this many bytes exceeds the budget.
     pub(crate) fn is_exceeded_by(&self, held: usize) -> bool {
         // Allow an eighth for freed memory that the allocator keeps, such as earlier tables of the set.
         (held + held / 8) as u64 > self.budget

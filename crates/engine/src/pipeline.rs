@@ -62,7 +62,7 @@ impl<'a> Pipeline<'a> {
     ) -> Self {
         let set = RunSet::new(plan, inputs, hasher.clone(), sinks.seen.is_some());
         let mut reader = Reader::new(plan, inputs, columns, hasher, set.shards(), &accounts);
-        // Rows that come as one are neither rejected one by one nor counted by rule.
+        // Equal rows that come as one can be neither rejected one by one nor counted by rule.
         if sinks.rejects.is_none() && plan.needs_first_records_only() && !plan.output.count_rules {
             reader.take_rows_once();
         }

@@ -246,7 +246,7 @@ mod tests {
         }
     }
 
-    /// Whoever prints an error and its sources would else read it twice.
+    /// Callers that print an error with its sources would otherwise print the text twice.
     #[test]
     fn what_the_system_said_is_told_once() {
         for error in errors() {

@@ -44,7 +44,7 @@ impl std::error::Error for BadUrlFilter {}
 #[derive(Debug, Clone, Default)]
 struct Expressions {
     all: Vec<String>,
-    /// The same, so many at a time as one automaton takes.
+    /// The same, in sets of as many as one automaton takes.
     sets: OnceLock<Vec<RegexSet>>,
 }
 
@@ -103,7 +103,7 @@ impl UrlFilter {
     ///
     /// # Errors
     ///
-    /// It is none.
+    /// `pattern` is not a regular expression.
     pub fn pattern(&mut self, pattern: &str) -> Result<(), BadUrlFilter> {
         self.patterns.add(pattern)
     }
@@ -112,7 +112,7 @@ impl UrlFilter {
     ///
     /// # Errors
     ///
-    /// It is none.
+    /// `pattern` is not a regular expression.
     pub fn unwanted_pattern(&mut self, pattern: &str) -> Result<(), BadUrlFilter> {
         self.unwanted.add(pattern)
     }

@@ -39,7 +39,7 @@ impl Request {
     }
 }
 
-/// How targets look.
+/// The shape of the targets.
 pub const STYLE: Style = Style { triplets: 20, idn: 0 };
 
 /// Writes line after line, the clock going on.
@@ -75,7 +75,7 @@ impl Log {
                 if request == Request::Absolute {
                     text(out, ORIGIN);
                 }
-                // A cut line stays free of quotes: nothing may look like its end.
+                // A cut line has no quotes, so that no byte looks like its end.
                 dirty = request != Request::Truncated && rng.chance(20);
                 if dirty {
                     base.write_target_variant(rng, out);

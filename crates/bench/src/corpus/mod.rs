@@ -64,7 +64,7 @@ impl Kind {
     }
 }
 
-/// How much to write.
+/// The amount to write.
 #[derive(Clone, Copy, Debug)]
 pub enum Amount {
     /// Whole lines, until at least this many bytes are written.
@@ -131,7 +131,7 @@ pub struct Corpus {
     rng: Rng,
     base: Base,
     log: Log,
-    /// Number of indices that are drawn from; 0 where every new line may have a new one.
+    /// Number of indices to draw from; 0 if every new line may have a new index.
     pool: u64,
     seen: Bits,
     seen_absolute: Bits,

@@ -1,7 +1,7 @@
 //! A tiny seeded generator of random numbers (splitmix64): a corpus must come out the same on every
 //! machine and in every year, so it rests on no crate whose stream may change.
 
-/// A stream of numbers, wholly given by its seed.
+/// A stream of numbers that depends only on its seed.
 #[derive(Debug, Clone)]
 pub struct Rng(u64);
 

@@ -12,7 +12,7 @@ use super::words::*;
 /// Hosts of the lists; the first ones are far more frequent than the last.
 const HOSTS: u64 = 300_000;
 
-/// How the canonical URLs of a corpus look.
+/// The shape of the canonical URLs of a corpus.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
     /// Of a thousand segments and query values, how many hold triplets.
@@ -380,7 +380,7 @@ pub fn host(out: &mut Vec<u8>, n: u64) {
     text(out, WORDS[(m & 127) as usize]);
     text(out, joiner);
     text(out, WORDS[(m >> 7 & 127) as usize]);
-    // The two bits left over, and some that are decided already.
+    // The two unused bits, and some that are used already.
     text(out, ["", "-online", "hub", "lab"][(m >> 18) as usize]);
     text(out, TLDS[(m.wrapping_mul(0x9E37_79B9) >> 12 & 15) as usize]);
 }
@@ -453,7 +453,7 @@ fn base(out: &mut Vec<u8>, mut n: u64, radix: u64) {
 pub enum Hex {
     /// As the RFC wants it.
     Upper,
-    /// As many write it.
+    /// Lower case, which is also common.
     Lower,
 }
 

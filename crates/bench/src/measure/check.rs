@@ -79,7 +79,7 @@ impl Expected {
     }
 }
 
-/// Whether a limit was reached by doing the work.
+/// Checks the result of a limit, so that no work was skipped.
 pub fn check_limit(
     limit: Limit,
     sample: &LoadedCorpus,

@@ -69,7 +69,7 @@ impl Comparison {
             };
             let (best_a, best_b) = (best(&self.a.results)?, best(b)?);
             let (best_a, best_b) = (&self.a.results[best_a], &b[best_b]);
-            // Told once for each work, and only where the two are not the same scanner.
+            // Once for each kind of work, and only if the scanners differ.
             let told = std::ptr::eq(row, best_a) && best_a.backend != best_b.backend;
             told.then(|| (format!("{}:{}", best_a.backend, best_b.backend), best_a, best_b))
         });

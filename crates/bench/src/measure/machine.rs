@@ -132,7 +132,7 @@ mod tests {
     fn this_machine_is_described() {
         let here = Machine::here();
         assert!(here.cores >= 1 && !here.cpu.is_empty() && !here.os.is_empty());
-        // It changes the row `dedup`: the set hashes by it.
+        // It affects the row `dedup`, since the set uses it for hashes.
         #[cfg(target_arch = "x86_64")]
         assert_eq!(here.features.contains(&"vaes".into()), is_x86_feature_detected!("vaes"));
     }

@@ -138,7 +138,7 @@ struct Panel {
 }
 
 impl Panel {
-    /// An empty one in a place: its left and right end, and its top.
+    /// An empty panel, from its left end, right end and top.
     fn new((start, end, top): (f64, f64, f64), caption: &str, x: Range<f64>, highest: f64) -> Self {
         let (left, right) = (start + 64.0, end - 12.0);
         let mut panel = Self {
@@ -179,7 +179,7 @@ impl Panel {
         let (x, y) = (self.legend, self.top - 16.0);
         self.rect((x, y - height / 2.0), (12.0, height), colour);
         self.text((x + 16.0, y + 4.5), "font-size=\"12\"", name);
-        // The font is not known here; seven units for each letter are room enough.
+        // The width of the font is unknown; seven units for each letter are enough.
         self.legend += 28.0 + 7.0 * name.len() as f64;
     }
 

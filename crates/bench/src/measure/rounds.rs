@@ -1,5 +1,5 @@
-//! The rounds: everything once to be checked, then everything again and again, in turn, so that
-//! whatever the machine does meanwhile it does to all alike.
+//! The rounds: first everything is checked once, then everything is timed in turn again and again, so that
+//! disturbances of the machine affect all rows alike.
 
 use super::check::{self, Expected};
 use super::result::{CorpusInfo, LimitRow, StageRow, Times};
@@ -171,7 +171,7 @@ impl BenchPlan {
         CorpusResult { corpus, limits, rows }
     }
 
-    /// About how many seconds it will take, from a small corpus of each kind. None where all are small.
+    /// Estimates the duration in seconds from a small corpus of each kind. None if all corpora are small.
     pub fn estimate(&self) -> Result<Option<f64>, String> {
         const SMALL: u64 = 2 << 20;
         if self.size <= 4 * SMALL {

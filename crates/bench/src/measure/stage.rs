@@ -49,7 +49,7 @@ impl Stage {
         }
     }
 
-    /// The stage of this name.
+    /// The stage with this name.
     pub fn named(name: &str) -> Option<Stage> {
         Stage::ALL.into_iter().find(|stage| stage.name() == name)
     }

@@ -91,7 +91,7 @@ fn chunks(bytes: &Bytes) -> Vec<Bytes> {
     chunks
 }
 
-/// So many threads, each with its buffers.
+/// A pool of threads, each with its buffers.
 #[derive(Debug)]
 pub struct Team {
     pool: rayon::ThreadPool,
@@ -112,8 +112,8 @@ impl Team {
         self.buffers.len()
     }
 
-    /// Does `work` on each chunk; whoever is free takes the next. It gets the chunk, the number of
-    /// the thread, and its buffers.
+    /// Does `work` on each chunk; the next free thread takes the next chunk. `work` gets the chunk, the
+    /// number of the thread, and its buffers.
     pub fn each(&self, chunks: &[Bytes], work: impl Fn(&Bytes, usize, &mut StageBuffers) + Sync) {
         let next = AtomicUsize::new(0);
         self.pool.broadcast(|thread| {

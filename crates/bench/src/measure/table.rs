@@ -63,7 +63,7 @@ impl Display for ResultTable<'_> {
     }
 }
 
-/// Where and when a result was measured. A file may have been made by anyone.
+/// When and on which machine a result was measured. The text is escaped, since anyone may have made the file.
 pub fn heading(document: &Document) -> String {
     let machine = &document.machine;
     let cores = if machine.cores == 1 { "core" } else { "cores" };

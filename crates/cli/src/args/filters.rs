@@ -74,7 +74,7 @@ impl FilterArgs {
     /// Which records to keep.
     pub fn records(&self) -> Filter {
         let mut filter = Filter::default();
-        // The lists were read once before, when they were checked.
+        // Parsing cannot fail here: the lists were checked before.
         self.status.iter().for_each(|list| drop(filter.status(list)));
         self.method.iter().for_each(|list| drop(filter.method(list)));
         self.mime.iter().for_each(|list| drop(filter.mime(list)));

@@ -181,7 +181,7 @@ impl Cli {
         let version = format!("{} (scanner {scanner})", env!("CARGO_PKG_VERSION"));
         let mut arguments: Vec<OsString> = arguments.into_iter().collect();
         let first = arguments.get(1).cloned();
-        // To clap an argument after `help` is a subcommand, whatever it looks like.
+        // Clap takes any argument after `help` for a subcommand.
         if first.as_deref() == Some(OsStr::new("help")) {
             arguments.retain(|argument| argument != "--help" && argument != "-h");
         }

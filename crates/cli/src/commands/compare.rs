@@ -25,7 +25,7 @@ pub(crate) fn main(compare: &CompareArgs) -> ExitCode {
     let comparison = UrlComparison::new(compare.urls(), &rungs);
     comparison.warn_of_files();
     let result = if compare.json { comparison.as_json() } else { comparison.name().into() };
-    // The name comes first where both go to one terminal.
+    // If both go to one terminal, the name has to come first.
     let printed = writeln!(io::stdout().lock(), "{result}");
     if compare.messages == MessageLevel::All && !compare.json {
         let mut reasons = String::new();

@@ -73,7 +73,7 @@ pub(crate) fn file_of(url: &[u8]) -> Option<&Path> {
 enum Explanation<'a> {
     Steps(Vec<Step>),
     Rejected(Reject, &'a Normalizer),
-    /// Why the profile cannot be asked.
+    /// The reason why the profile cannot be used.
     Unusable(&'a str),
 }
 

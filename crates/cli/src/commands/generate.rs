@@ -45,7 +45,7 @@ fn with_files(command: &Command, script: &mut String) {
     };
     for subcommand in command.get_subcommands().filter(takes_files) {
         let start = format!("\n        uniqurl__subcmd__{})\n", subcommand.get_name());
-        // Another version of the generator may write otherwise, and then options are offered.
+        // Another version of the generator may write other text. Then bash offers options, as before.
         let Some(start) = script.find(&start) else { continue };
         let Some(length) = script[start..].find("\n            ;;\n") else { continue };
         let end = start + length;
@@ -55,12 +55,12 @@ fn with_files(command: &Command, script: &mut String) {
     }
 }
 
-/// A first argument that is one of a few names. The generators for some shells know the names as
-/// values of options alone.
+/// A first argument with a few possible names. The generators for some shells know possible values
+/// of options only.
 struct Named {
     subcommand: String,
     names: Vec<PossibleValue>,
-    /// Whether files come after it.
+    /// Whether files come after the name.
     has_files: bool,
 }
 
@@ -83,7 +83,7 @@ impl Named {
         self.names.iter().map(PossibleValue::get_name).collect::<Vec<_>>().join(between)
     }
 
-    /// Has bash complete files where a name is there: it knows the names as words that may stand
+    /// Makes bash complete files after a name: the generated script treats the names as words that may be
     /// anywhere.
     fn end_in_bash(&self, script: &mut String) {
         if !self.has_files {

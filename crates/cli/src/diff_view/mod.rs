@@ -42,19 +42,19 @@ pub(crate) struct TextStyle {
     width: usize,
 }
 
-/// Whether there are colours in it.
+/// Whether text has colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Colors {
     Written,
     LeftOut,
 }
 
-/// Columns of a line, and how few there are where the terminal has even fewer.
+/// Columns of a line, and the minimum for narrower terminals.
 const WIDTH: usize = 80;
 const LEAST_WIDTH: usize = 20;
 
 impl TextStyle {
-    /// As asked, and as fits where the text goes.
+    /// The style that was asked for, in the width of the terminal.
     pub(crate) fn new(color: Color, to: &(impl IsTerminal + AsFd)) -> Self {
         let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
@@ -90,11 +90,11 @@ impl TextStyle {
     }
 }
 
-/// Marked rows that are shown of one URL; the others are left out.
+/// The maximum of marked rows shown for one URL.
 const ROWS: usize = 8;
 
-/// Appends a URL after `lead`, its marked bytes coloured, and below it carets under them. One that
-/// takes several rows loses those without a mark. A mark of no bytes is one before the byte there.
+/// Appends a URL after `lead`, its marked bytes coloured, with carets below them. If it
+/// takes several rows, those without a mark are left out. An empty mark marks the byte at its start.
 pub(crate) fn marked(
     lead: &str,
     url: &[u8],
@@ -128,7 +128,7 @@ pub(crate) fn marked(
             carets.push_str(&if run[0].marked { "^" } else { " " }.repeat(columns));
             painted.push_str(&if is_painted { style.text(role, &text) } else { text });
         }
-        // Spaces at the end of a line are those of the URL.
+        // Lines end in no spaces except those of the URL.
         let lead = if i == 0 { lead } else { &blank };
         out.push_str(if painted.is_empty() { lead.trim_end() } else { lead });
         let _ = writeln!(out, "{painted}");

@@ -16,8 +16,8 @@ use uniqurl::bytes::Printable;
 use uniqurl_engine::output::JobKind;
 use uniqurl_formats::input::{self, Input, InputError, Source};
 
-/// The names of the inputs: arguments first, then the list; standard input where there are neither.
-/// Whether it is read twice is known of the list only now: as the list itself, or as one of `seen`.
+/// The names of the inputs: arguments first, then the list; standard input if there are neither. Fails if the
+/// list names standard input while something else reads it, such as the list itself or `seen`.
 pub(crate) fn paths(common: &RunArgs, seen: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
     let mut paths = common.files.clone();
     match &common.files_from {
@@ -72,7 +72,7 @@ impl RunInputs {
         };
         let (inputs, unreadable) = input::check(&paths);
         missing.extend(unreadable);
-        // A list of URLs that was taken for one of names has thousands.
+        // A list of URLs taken for a list of names causes thousands of errors, so only the first is shown.
         let mut urls = missing.iter().filter(|error| hints::is_url(error));
         if let Some(error) = urls.next() {
             let more = match urls.count() {
@@ -92,7 +92,7 @@ impl RunInputs {
         Self { inputs, missing, seen, unseen }
     }
 
-    /// Whether the inputs can be read, as far as that was asked for.
+    /// Whether all inputs can be read, or the rest may be skipped.
     pub fn is_readable(&self, common: &RunArgs) -> bool {
         self.missing.is_empty() || common.bad_input == BadInput::IsSkipped
     }

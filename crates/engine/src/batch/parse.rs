@@ -179,8 +179,8 @@ fn read(format: &Format, context: &Context, chunk: &mut Chunk, records: &mut Rec
     }
 }
 
-/// Reserves space for `more` elements and a few. A chunk has about as many records as the one before:
-/// doubling the capacity for a few more would double the memory of all buffers together.
+/// Reserves space for little more than `more` elements. A chunk has about as many records as the one before,
+/// and doubling the capacity for a few more would double the memory of all buffers together.
 pub(super) fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<(), AllocError> {
     const STEP: usize = 512;
     match vec.capacity() - vec.len() >= more {

@@ -137,7 +137,7 @@ fn member(names: &Names, bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Whether the bytes stand in a JSON string as they are. No early exit, so that the compiler makes
+/// Whether the bytes need no escape in a JSON string. No early exit, so that the compiler makes
 /// one vector loop of it.
 fn is_plain(bytes: &[u8]) -> bool {
     bytes

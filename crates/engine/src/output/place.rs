@@ -16,7 +16,7 @@ use std::iter;
 use std::path::{Path, PathBuf};
 use uniqurl::bytes::Printable;
 
-/// As many links are followed by Linux.
+/// The number of links that Linux follows.
 const LINKS: usize = 40;
 
 /// Where the bytes are until the commit.
@@ -205,7 +205,7 @@ pub(super) fn publish(
     }
 }
 
-/// Has `name` give something the name `target`, and makes that last.
+/// Lets `name` give the name `target`, and syncs the directory so that the name survives a crash.
 pub(super) fn to_last(target: &Path, name: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     // Opened before there is a name: it must not fail after.
     let directory = match File::open(directory(target)) {

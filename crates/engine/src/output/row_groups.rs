@@ -1,7 +1,7 @@
 //! The row groups of a Parquet file, encoded side by side.
 //!
-//! In come row groups, whole; out goes the file, the same however many threads there are. Each column
-//! of each group is a task. Columns alone would be too few: a set has one.
+//! In: whole row groups. Out: the file, which is the same for any number of threads. Each column
+//! of each group is a task. Columns alone would be too few tasks: a set has one.
 
 use std::io;
 use std::path::Path;

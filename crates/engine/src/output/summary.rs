@@ -141,8 +141,8 @@ impl Tally {
         self.by_rule.iter_mut().zip(by_rule).for_each(|(sum, n)| *sum += n);
     }
 
-    /// Whether every record is accounted for exactly once, and every rejected one under a code or
-    /// more.
+    /// Whether every record is counted exactly once, and every rejected one under at least one
+    /// code.
     #[must_use]
     pub fn adds_up(&self, job: JobKind) -> bool {
         let of_urls = match job {

@@ -63,7 +63,7 @@ impl SyncWriter {
             running.join()?;
         }
         if self.writeback.is_none() {
-            // Where no thread can be had, the sync at the end does all.
+            // If no thread can be started, the sync at the end does all the work.
             self.writeback = Writeback::spawn(Arc::clone(&self.file)).ok();
         }
         if let Some(writeback) = &self.writeback {

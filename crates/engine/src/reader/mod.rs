@@ -31,7 +31,7 @@ const SMALL_CHUNKS: usize = 64;
 /// many fill a round.
 const FILES: usize = 32;
 
-/// A batch whose chunk is to be read, and the result; or, between such batches, an error of an input.
+/// A batch with the chunk to read and the result; or, between such batches, an error of an input.
 pub(crate) struct ReadTask {
     pub(crate) batch: WorkBatch,
     pub(crate) input: usize,

@@ -11,7 +11,7 @@ use crate::stages::insert::ShardProgress;
 use uniqurl::set::{Bytes as _, SetFull};
 
 impl RunSet<'_> {
-    /// Has the set take no more keys.
+    /// Makes the set take no more keys, and starts to spill.
     pub(crate) fn begin_to_spill(&mut self) -> Result<(), RunError> {
         let Some(memory) = &self.plan.limits.memory else {
             return Err(RunError::Set(SetFull::default()));

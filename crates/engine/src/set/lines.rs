@@ -33,7 +33,7 @@ impl KeptLines {
         self.replaceable.as_mut().map_or(Ok(()), |lines| lines.offer(place, line))
     }
 
-    /// Adds so many lines, which follow each other.
+    /// Adds `count` lines that follow each other.
     pub(crate) fn add(&mut self, count: usize, lines: &[u8]) -> Result<(), AllocError> {
         alloc::try_reserve(&mut self.starts, count)?;
         if self.blocks.last().is_none_or(|block| block.capacity() - block.len() < lines.len()) {

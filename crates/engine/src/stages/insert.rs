@@ -6,7 +6,7 @@ use uniqurl::set::{Bytes, Mark, Part, Shard};
 /// The state of a shard before a batch, and the point where it could take no more.
 pub(crate) struct ShardProgress {
     pub(crate) before: Mark,
-    /// The shard took all entries of so many batches, and so many of the next.
+    /// The number of batches whose entries the shard took completely, and of entries of the next batch.
     pub(crate) full: Option<(usize, usize)>,
 }
 

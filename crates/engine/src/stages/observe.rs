@@ -106,7 +106,8 @@ mod tests {
     use uniqurl::{Normalizer, Profile};
     use uniqurl_formats::input;
 
-    /// How often memory is asked for. Each time there is none, and the run ends with word of it or goes on.
+    /// The number of allocations in a run. Each is made to fail once: the run then ends with an error, or
+    /// goes on.
     fn refusals(observes: bool) -> u64 {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("in");
@@ -153,7 +154,7 @@ mod tests {
             let (records, duplicates) =
                 counts.entry(if i % 5 == 2 { String::new() } else { host }).or_default();
             *records += 1;
-            // As many records as the least common multiple of these numbers come before the first again.
+            // Records repeat after the least common multiple of these numbers.
             *duplicates += u64::from(i >= 630);
             lines += &url;
             lines.push('\n');

@@ -34,8 +34,8 @@ pub struct StageBuffers {
 }
 
 impl<'a> Stages<'a> {
-    /// For URLs that stand in records of `format`; with a set of `shards` shards, or 0 where there
-    /// is none.
+    /// For URLs in records of `format`; with a set of `shards` shards, or without a set
+    /// if that is 0.
     pub fn new(normalizer: &'a Normalizer, format: &'a Format, shards: usize) -> Self {
         let key = HashKey::random(normalizer.kernel());
         let context = Context { targets: normalizer.targets(), ..Context::default() };

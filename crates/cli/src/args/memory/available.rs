@@ -142,7 +142,7 @@ mod tests {
             check(&[&[("proc/self/cgroup", group)], &files[..]].concat(), Some(250_000));
         }
         check(&[&[("proc/self/cgroup", "7:cpu:/docker\n")], &files[..]].concat(), Some(4000 << 10));
-        // A limit that is none.
+        // Not a limit.
         let none = [("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n")];
         let group = [("proc/self/cgroup", "7:memory:/\n")];
         check(&[&group[..], &files, &none].concat(), Some(4000 << 10));

@@ -21,7 +21,7 @@ impl RunArgs {
         }
         let is_unnamed = self.files.is_empty() && self.files_from.is_none();
         if is_unnamed && matches!(self.directories, Directories::AreWalked) {
-            // Who leaves the directory out means the one they are in, and would wait for a pipe.
+            // Without a directory the current one is meant, and the run would wait for standard input.
             let message = "-r reads the files below directories: name one, such as .";
             return Err(usage(subcommand, ErrorKind::MissingRequiredArgument, message));
         }

@@ -142,10 +142,10 @@ fn merge(sets: Vec<SortedSet>, set: &SetArgs, out: &mut impl Write) -> Result<()
     Ok(())
 }
 
-/// The key that comes next in a set.
+/// The next key of a set.
 struct Head {
     sorted: SortedSet,
-    /// Place of the set among all.
+    /// The index of the set.
     place: usize,
 }
 

@@ -47,7 +47,7 @@ pub(crate) struct SortedSet {
     reader: BufReader<Chain<Cursor<Vec<u8>>, Unpacked>>,
     file: Option<Arc<OpenFile>>,
     separator: u8,
-    /// Whether it begins as a saved set does, all of whose lines have an end.
+    /// Whether it begins like a saved set, in which every line has an end.
     is_saved: bool,
     lines: SetLines,
     /// The set operation.
@@ -74,7 +74,7 @@ impl SortedSet {
             None => input::unpacked(input.open_stream().map_err(|error| error.to_string())?),
         };
         let mut reader = reader.map_err(failed)?;
-        // A pipe gives its first bytes in pieces.
+        // A pipe may return its first bytes in several reads.
         let mut head = Vec::new();
         let magic = SetHeader::MAGIC.as_bytes();
         let read = reader.by_ref().take(magic.len() as u64).read_to_end(&mut head);
@@ -184,8 +184,8 @@ impl SortedSet {
         Ok(None)
     }
 
-    /// Reads a line without its ending; whether there is one. The last one of a list that grew since is
-    /// left out: half a key may be another one.
+    /// Reads a line without its ending, and returns whether there is one. The last line of a list that grew
+    /// meanwhile is left out: half a key may be another key.
     fn read(&mut self) -> Result<bool, String> {
         self.text.clear();
         let mut limited = self.reader.by_ref().take(LONGEST);

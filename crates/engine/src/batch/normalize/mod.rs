@@ -1,7 +1,7 @@
 //! Normalizes the URLs of a chunk in batches.
 //!
 //! Spans of one buffer go to one loop ([`span_loop`]), which proves each URL clean or passes it on. All lines
-//! of a list are one such run of spans. Of any other format, a run is as many records as follow each other
+//! of a list are one such run of spans. In any other format, a run is a sequence of neighbouring records
 //! with their URLs in the same buffer, the chunk or the scratch buffer. Only request targets without a
 //! host, which no loop takes, are normalized one by one.
 

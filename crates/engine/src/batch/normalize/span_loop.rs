@@ -26,7 +26,7 @@ pub(super) enum Known {
     Clean,
     /// It is not proven clean.
     Unclean,
-    /// Nor can it be rewritten in one pass.
+    /// One pass cannot rewrite it.
     Declined,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct SpanLoop<'a, 'r> {
     rules: &'a ParseRules<'r>,
     /// Longest URL that the loop takes.
     longest: usize,
-    /// Whether nothing is needed of a clean URL except where it is.
+    /// True if a clean URL needs nothing but a reference to its span.
     is_quick: bool,
     /// True if the loop rewrites URLs that are not clean.
     rewrites: bool,
@@ -124,7 +124,7 @@ impl<const REWRITES: bool> Visitor for Take<'_, '_, REWRITES> {
 }
 
 impl<const REWRITES: bool> Take<'_, '_, REWRITES> {
-    /// Whether one pass does it.
+    /// Rewrites a URL in one pass; false if that is not possible.
     #[inline(always)]
     fn rewrite<V: Vector>(&mut self, vector: V, span: Span) -> Result<bool, AllocError> {
         if self.is_full() {
@@ -147,7 +147,7 @@ impl<const REWRITES: bool> Take<'_, '_, REWRITES> {
         Ok(is_done)
     }
 
-    /// Whether the batch has made as many bytes as it may.
+    /// True if the batch has written its limit of bytes.
     #[inline(always)]
     fn is_full(&self) -> bool {
         self.batch.text.rewritten.len() > AT_ONCE

@@ -8,8 +8,8 @@ use super::{
 use uniqurl_formats::input::{self, Chunk, Data, OpenFile};
 use uniqurl_formats::record::{self, Context};
 
-/// A file of one chunk that is no longer is read when it is opened: otherwise thousands of them would be
-/// open at once, and the threads would find all of them in a cache anyway.
+/// Files of at most this size, if they are one chunk, are read when they are opened. Otherwise thousands of
+/// them would be open at once, only for other threads to read them from a cache.
 const SMALL: u64 = record::HEAD as u64;
 
 impl InputQueue<'_> {

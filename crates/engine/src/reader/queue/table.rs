@@ -9,7 +9,8 @@ use uniqurl_formats::record::{self, Refusal};
 use uniqurl_formats::table;
 
 impl InputQueue<'_> {
-    /// Begins to read a table, if the file is one or is to be one. Inside: word of its format.
+    /// Begins to read a table, if the file is one or its format is given as one. The inner option reports a
+    /// guess.
     pub(crate) fn try_table(
         &mut self,
         index: usize,

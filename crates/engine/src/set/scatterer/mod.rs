@@ -66,7 +66,7 @@ impl Progress {
         u64::try_from(urls).unwrap_or(u64::MAX)
     }
 
-    /// True if there are enough URLs for a sample, and so many more are expected that it is time to decide.
+    /// True if there are enough URLs for a sample, and enough more are expected that it is time to decide.
     pub(crate) fn decides(&self) -> bool {
         self.distinct >= SAMPLE_FROM && self.expected(LIKELY) >= WORTH_WHILE
     }
@@ -83,7 +83,7 @@ impl Progress {
     }
 }
 
-/// Whether so many bytes of buckets fit, and beside them, for a while, the set that they are gathered into.
+/// Whether `held` bytes of buckets fit, together with the set that they may be gathered into.
 fn fits(held: u64, free: u64) -> bool {
     held.saturating_mul(2) <= free
 }
@@ -97,7 +97,7 @@ pub(crate) struct Scatterer {
 }
 
 impl Scatterer {
-    /// Scatters the URLs of a set, for a run over so many inputs.
+    /// Scatters the URLs of a set, for a run over `inputs` inputs.
     pub(crate) fn begin(
         set: &[Shard],
         progress: &Progress,

@@ -151,7 +151,7 @@ fn repeated_urls_and_urls_over_budget_are_gathered_into_a_set() {
 
 #[test]
 fn more_urls_than_expected_are_gathered_into_a_set() {
-    // At first most records are rejected, and in `others` all that come then, of about as many bytes.
+    // First most records are rejected. In `others` all later ones are, too, with about as many bytes.
     let rejected: Vec<u64> = (0..40_000).map(|n| if n % 128 > 0 { 4 * n + 2 } else { n }).collect();
     let lists = Lists::of([rejected.clone(), (0..20_000).map(|n| 4 * n + 3).collect()]);
     let mut others = Lists::of([rejected, (0..63_000).map(|n| 4 * n + 2).collect()]);
@@ -177,7 +177,7 @@ fn more_urls_than_expected_are_gathered_into_a_set() {
 #[test]
 fn batches_waiting_after_a_long_chunk_are_gathered_too() {
     let mut lists = Lists::of((0..600).map(|n| numbers(n * 10, 10)));
-    // The few URLs of one list are long, so that it takes many rounds, and come again and again.
+    // One list repeats a few long URLs, so that it takes many rounds.
     let long = |n| format!("http://r/{n}\thttp://long/{n}/{}\n", "x".repeat(50_000));
     let redirects = Redirects::parse((0..40).map(long).collect::<String>().as_bytes()).unwrap();
     let short = (0..1000).map(|n| format!("http://r/{}\n", n % 40)).collect::<String>();
