@@ -62,6 +62,7 @@ pub(crate) fn run_with(
     watch: &Watch,
     hasher: HashKey,
 ) -> (Report, Result<(), RunError>) {
+    // Callers may ask for any numbers.
     let plan = &plan.within_bounds();
     let accounts = Accounts::new(plan, inputs, watch);
     let pool = rayon::ThreadPoolBuilder::new()
@@ -73,6 +74,7 @@ pub(crate) fn run_with(
         pool.start_handler(move |_| failing::follow(plan.clone()))
     };
     match pool.build() {
+        // Also sorting and compression run on the threads of this pool.
         Ok(pool) => pool.install(|| {
             let columns = plan.extracted_columns();
             let mut pipeline = Pipeline::new(plan, inputs, &columns, sinks, accounts, hasher);

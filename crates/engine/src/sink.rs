@@ -66,6 +66,7 @@ impl<'a> Sink<'a> {
     /// Stage *write*.
     pub(crate) fn write(&mut self, batches: &[WorkBatch]) -> io::Result<()> {
         let lines = batches.iter().map(|batch| batch.out.lines.as_slice());
+        // All batches at once, since few large writes are faster than many small ones.
         vectored::write_all(lines, |parts| self.out.write_vectored(parts))?;
         let Some(rejects) = &mut self.rejects else { return Ok(()) };
         let lines = batches.iter().map(|batch| batch.out.rejects.as_slice());

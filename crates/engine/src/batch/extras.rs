@@ -64,6 +64,7 @@ impl Extras {
     }
 
     pub(super) fn memory(&self) -> usize {
+        // `format` is shared, and `observed` is of bounded size.
         let Self { canonical, decoded, format: _, ranked, observed: _, hosts } = self;
         bytes(canonical)
             + bytes(&decoded.paths)

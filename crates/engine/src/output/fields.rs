@@ -241,6 +241,7 @@ impl Row<'_> {
                 Field::Surt => key(Key::Surt, out),
                 Field::Ssurt => key(Key::Ssurt, out),
                 Field::Hash => key(Key::Hash, out),
+                // The count is known only at the end, when `with_count` replaces this byte.
                 Field::Count => out.push(COUNT),
                 Field::First => {
                     out.extend_from_slice(self.file);

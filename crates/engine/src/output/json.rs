@@ -121,6 +121,7 @@ fn open(record: u64, out: &mut Vec<u8>) {
 
 /// Appends a member whose value is these bytes.
 fn member(names: &Names, bytes: &[u8], out: &mut Vec<u8>) {
+    // Nearly all values are copied without a serializer.
     if is_plain(bytes) {
         out.extend_from_slice(names.text.as_bytes());
         out.push(b'"');

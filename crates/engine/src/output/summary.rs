@@ -113,6 +113,7 @@ impl Tally {
 
     /// Adds the counts of another worker or another file.
     pub fn merge(&mut self, other: &Tally) {
+        // All fields are named, so that a new one is not forgotten.
         let Tally {
             records,
             canonical,

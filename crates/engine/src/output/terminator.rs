@@ -46,6 +46,7 @@ impl<W: Write> Write for TerminatorWriter<W> {
         self.text.clear();
         let end = self.separator.byte();
         self.text.extend(bytes.iter().map(|byte| if *byte == b'\n' { end } else { *byte }));
+        // The text is as long as `bytes`, so the number of bytes written holds for both.
         self.inner.write(&self.text)
     }
 

@@ -34,6 +34,7 @@ impl Loader<'_> {
                 });
             }
         });
+        // Between parsing and inserting, since only then the number of new entries is known.
         if !spills && self.is_over_budget(batches) {
             self.begin_to_spill()?;
             batches.iter_mut().for_each(|batch| batch.insertion = Insertion::LookedUp);
@@ -72,6 +73,7 @@ impl Loader<'_> {
         let shards = self.seen.shards.iter().zip(&more);
         let keys: usize = shards.clone().map(|(shard, more)| shard.len() + more).sum();
         let set: usize = shards.map(|(shard, more)| shard.memory(*more)).sum();
+        // Saving sorts the places of all keys at the end.
         let sorting = if self.saving { keys * size_of::<u64>() + sort_memory(keys) } else { 0 };
         let text: usize = batches.iter().map(|batch| batch.text.canonical_bytes()).sum();
         let buffers: usize = batches.iter().chain(&self.spare).map(WorkBatch::memory).sum();

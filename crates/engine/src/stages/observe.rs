@@ -21,6 +21,7 @@ pub(crate) fn add_hosts(batches: &[WorkBatch], observed: &mut Observed) {
         hosts.map(move |(batch, host)| (batch.text.get(host.name), count(host)))
     };
     let Observed { records, duplicates, .. } = observed;
+    // The two tables are independent.
     rayon::join(
         || counts(|host| host.records).for_each(|(host, count)| records.add(host, count)),
         || counts(|host| host.duplicates).for_each(|(host, count)| duplicates.add(host, count)),
@@ -37,6 +38,7 @@ pub(crate) fn observe(batch: &mut WorkBatch, path: &Path, has_set: bool) -> Resu
     for reject in &batch.rejected {
         let number = batch.sequence.before.in_input + u64::from(reject.sequence) + 1;
         for code in reject.reject.in_order() {
+            // Few records become samples, so the others are not masked.
             if observed.samples.wants(code) {
                 masked.clear();
                 batch.mask_raw(reject, &mut masked);

@@ -32,6 +32,7 @@ pub(super) fn curve(
 ) -> fmt::Result {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return Ok(()) };
     let most = points.iter().map(|point| point.1).fold(0.0, f64::max);
+    // A single point makes no curve.
     if points.len() < 2 || most <= 0.0 {
         return Ok(());
     }

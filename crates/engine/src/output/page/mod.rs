@@ -133,6 +133,7 @@ impl ReportPage<'_> {
         html.push_str("<h2 id=\"size\">Size</h2>\n<table>\n");
         let after = self.observed.unique_bytes;
         let most = summary.bytes.max(after);
+        // Otherwise the bytes of the distinct keys are unknown.
         let known = summary.job == JobKind::Dedup && self.set_was_in_memory();
         let rows = [("read", Some(summary.bytes)), ("in the set", known.then_some(after))];
         for (name, bytes) in rows {
@@ -342,6 +343,7 @@ fn host_list(html: &mut String, what: &str, hosts: &Hosts) -> fmt::Result {
 /// The most frequent first, equal ones as they came.
 fn most_first<T>(counts: impl Iterator<Item = (T, u64)>) -> Vec<(T, u64)> {
     let mut counts: Vec<_> = counts.collect();
+    // A stable sort keeps the order of equal counts.
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     counts
 }
@@ -391,7 +393,9 @@ impl Display for ByteSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut bytes = self.0;
         for unit in ["B", "KB", "MB", "GB"] {
+            // More would be shown as 1000 of this unit.
             if bytes < 999.5 {
+                // At most three digits.
                 let places = if unit == "B" || bytes >= 99.95 { 0 } else { 1 };
                 return write!(f, "{bytes:.places$} {unit}");
             }

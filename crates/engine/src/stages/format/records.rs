@@ -47,6 +47,7 @@ pub(super) fn format_json(batch: &mut WorkBatch) {
 /// A row for each record: its outcome, in columns.
 pub(super) fn format_rows(batch: &mut WorkBatch, plan: &JobPlan) {
     let mut out = std::mem::take(&mut batch.out.lines);
+    // Without such bytes, nothing in a canonical URL needs an escape.
     let any_byte = plan.normalizer.may_write_any_byte();
     let found = batch.text.all_records().filter(|(_, found)| *found != Extracted::Skipped);
     let originals = found.map(|(_, found)| {
