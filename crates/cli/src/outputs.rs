@@ -167,7 +167,7 @@ impl Outputs {
         files.map(|account| (account.output.name().to_owned(), account.form)).collect()
     }
 
-    /// Brings all bytes to where they belong, so that a full disk commits neither output.
+    /// Brings all bytes to the disk or their pipes, so that a full disk commits neither output.
     pub(crate) fn prepare(&mut self) -> io::Result<()> {
         self.main.prepare()?;
         self.seen.as_mut().map_or(Ok(()), Output::prepare)?;

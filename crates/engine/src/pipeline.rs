@@ -17,8 +17,8 @@ use crate::stages::read;
 use uniqurl::set::HashKey;
 use uniqurl_formats::input::Input;
 
-/// Chunks of a round that the thread reads which spawns its tasks. It goes on with batches to format while
-/// the others insert.
+/// The number of chunks of a round that the spawning thread reads itself. After them it formats batches while
+/// the other threads insert.
 const READ_LAST: usize = CHUNKS + 1;
 
 /// The four parts of a run.

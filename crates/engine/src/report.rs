@@ -16,7 +16,7 @@ use uniqurl::set::SetFull;
 
 use uniqurl_store::spill::SpillError;
 
-/// The accounting of a run, up to the point where it failed if it did.
+/// The accounting of a run, up to the point of failure if it failed.
 // A field for each fact that callers print, so more than a dozen.
 #[derive(Debug, Default)]
 pub struct Report {
@@ -122,7 +122,7 @@ impl MaxRejected {
     }
 }
 
-/// Where a run stood when it was over its limit.
+/// The state of a run that exceeded its limit.
 #[derive(Debug)]
 pub struct TooManyRejected {
     /// The limit.

@@ -57,7 +57,7 @@ impl<'a> Sink<'a> {
         Self { formatter, out, rejects, seen }
     }
 
-    /// Brings everything that is written to where it belongs.
+    /// Flushes the outputs.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()?;
         self.rejects.as_mut().map_or(Ok(()), |rejects| rejects.flush())

@@ -117,12 +117,12 @@ impl UrlFilter {
         self.unwanted.add(pattern)
     }
 
-    /// Adds a glob for hosts; a URL is kept whose whole host is like one of them, in any case. A `*`
-    /// stands for dots as well.
+    /// Adds a glob for hosts; a URL is kept if its whole host matches one of them, in any case. A `*`
+    /// matches dots as well.
     ///
     /// # Errors
     ///
-    /// It is no glob, or one that no host is like.
+    /// It is not a glob, or no host can match it.
     pub fn host(&mut self, glob: &str) -> Result<(), BadUrlFilter> {
         if let Some(why) = no_host(glob) {
             return Err(BadUrlFilter(why.to_owned()));

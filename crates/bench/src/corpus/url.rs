@@ -251,7 +251,7 @@ impl Base {
             return rewrite(path, rng, out, faults, in_log);
         }
         // The faulty text is inserted before a slash of the path and vanishes with its dots. A path that
-        // starts with two slashes has an empty first segment, which `..` in front of it would leave alone too.
+        // starts with two slashes has an empty first segment, which `..` in front of it would keep.
         let slashes = path.iter().filter(|&&b| b == b'/').count() as u64;
         let chosen = rng.below(slashes);
         let at = path
@@ -295,7 +295,7 @@ const HOST_ESCAPE: u32 = 1 << 12;
 const IDN: u32 = 1 << 13;
 
 /// Faults of a list by weight; those that need a triplet, an empty path or such a host are added
-/// where there is one.
+/// if the URL has one.
 const LIST_FAULTS: [u32; 17] = [
     HOST_CASE,
     HOST_CASE,

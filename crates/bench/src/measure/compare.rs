@@ -54,7 +54,7 @@ impl Comparison {
         })
     }
 
-    /// The rows that both have, and the fastest scanner of each where no other has a partner.
+    /// The rows that both have, and the fastest scanners of each kind of work if those differ.
     fn pairs(&self) -> impl Iterator<Item = (String, &StageRow, &StageRow)> {
         let b = &self.b.results;
         let partner =

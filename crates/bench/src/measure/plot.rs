@@ -1,5 +1,5 @@
 //! A result as a picture: for each corpus and profile, bars for the scanners on the fewest threads,
-//! and where there are several numbers of threads, a line for each stage over them.
+//! and if there are several numbers of threads, a line for each stage over them.
 
 use std::fmt::Write;
 use std::ops::Range;

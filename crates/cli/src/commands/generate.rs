@@ -28,7 +28,7 @@ pub fn completions(shell: Shell, out: &mut impl Write) -> io::Result<()> {
     out.write_all(script.as_bytes())
 }
 
-/// Where the generated script for bash takes the word before the one to be completed.
+/// The place in the script for bash that reads the word before the one to be completed.
 const PREVIOUS: &str = "    prev=\"$3\"\n";
 
 /// To bash an equals sign is a word of its own, so in `--order=so` it takes the place of the option.

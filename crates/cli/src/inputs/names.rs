@@ -21,8 +21,8 @@ pub fn is_standard_input(path: &Path) -> bool {
         || pipe(path).is_some_and(|found| pipe(Path::new("/dev/stdin")) == Some(found))
 }
 
-/// The names in a list. One that holds a NUL has it after each name, as `find -print0` writes it; any other
-/// has one name a line. Empty names are passed over, and so is a byte-order mark in front.
+/// The names in a list. If the list holds a NUL, a NUL ends each name, as `find -print0` writes it; otherwise
+/// each line is a name. Empty names are passed over, and so is a byte-order mark in front.
 pub fn from_list(list: &Path) -> io::Result<Vec<PathBuf>> {
     read_whole(list).map(|text| split(&text))
 }

@@ -60,8 +60,8 @@ impl Field {
         Field::Decoded,
     ];
 
-    /// The columns that say the same as a line without columns: the key, and before it the count where
-    /// that is asked for.
+    /// The columns of a line without columns: the key, and before it the count if
+    /// that is requested.
     pub const fn of_key(key: Key, count: bool) -> &'static [Field] {
         let both: &[Field] = match key {
             Key::Url => &[Field::Count, Field::Canonical],
@@ -112,7 +112,7 @@ impl FromStr for Field {
     }
 }
 
-/// Stands where the count comes, which is known at the end only. No column holds it.
+/// Placeholder for the count, which is known only at the end. No column contains this byte.
 const COUNT: u8 = 0;
 
 /// The values that the columns are made from.

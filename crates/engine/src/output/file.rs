@@ -15,16 +15,16 @@ use uniqurl_formats::input::pipe;
 /// Small writes are gathered up to this many bytes; larger ones pass through.
 const BUFFER: usize = 64 << 10;
 
-/// Where many files are open, each gathers so much at least. Smaller blocks would hardly be compressed: of
-/// 32 KiB each the whole takes 6 % more than of 1 MiB, of 16 KiB 11 %.
+/// If many files are open, each gathers at least this much. Smaller blocks would hardly be compressed: with
+/// blocks of 32 KiB the files are 6 % larger than with 1 MiB, with 16 KiB 11 %.
 const SMALLEST_BUFFER: usize = 8 << 10;
 const SMALLEST_BLOCK: usize = 32 << 10;
 
 /// The destination of a run's bytes. They take effect once [`commit`](Self::commit) returns; an
-/// `Output` that is dropped before leaves no trace of a regular file. After a write error
-/// nobody knows which bytes were written, and the output can no longer be committed.
+/// `Output` that is dropped before leaves no trace of a regular file. After a write error it is
+/// unknown which bytes were written, and the output can no longer be committed.
 ///
-/// Where the name ends in `.gz` or `.zst`, the bytes are compressed.
+/// If the name ends in `.gz` or `.zst`, the bytes are compressed.
 ///
 /// Standard output and error, pipes and devices are written directly: bytes written there cannot be taken
 /// back. A closed pipe is an error of kind [`BrokenPipe`](io::ErrorKind::BrokenPipe). Every error
@@ -117,8 +117,8 @@ impl Output {
         &self.name
     }
 
-    /// Brings every byte to the disk, so that [`commit`](Self::commit) has only the name left to
-    /// give. Where there are several outputs, prepare all before committing any: a full disk then
+    /// Brings every byte to the disk, so that [`commit`](Self::commit) only has to give the file its name.
+    /// With several outputs, prepare all before committing any: then a full disk
     /// commits none.
     ///
     /// # Errors
@@ -180,7 +180,7 @@ impl Write for Output {
     }
 
     fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
-        // Whoever reads a pipe is woken once for each write, and has something to do during the others.
+        // The reader of a pipe wakes up once for each write, and works while the next ones are made.
         if self.is_direct() || parts.iter().map(|part| part.len()).sum::<usize>() < BUFFER {
             return self.write(vectored::first(parts));
         }

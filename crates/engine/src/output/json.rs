@@ -1,6 +1,6 @@
 //! JSON, one object a line: the records of `normalize --json` and the rejected records.
 //!
-//! Bytes are a JSON string where they are UTF-8; elsewhere the member's name ends in `_base64` and
+//! Bytes that are UTF-8 are a JSON string. For others the member's name ends in `_base64` and
 //! the value is the bytes in base64, so nothing is lost. The lines are appended by hand, since
 //! `normalize --json` writes one for each record and nearly all of them are printable ASCII; the
 //! other strings go through `serde_json`.

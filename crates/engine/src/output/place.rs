@@ -263,7 +263,7 @@ mod nameless {
         }
     }
 
-    /// Names it. `linkat` never replaces a file, so where there is one the file gets another name
+    /// Names the file. `linkat` never replaces a file, so if the name is taken the file gets another name
     /// first, and is renamed: a process that is killed in these microseconds leaves that name.
     pub fn name(file: &File, target: &Path) -> io::Result<()> {
         let link = |path: &Path| {

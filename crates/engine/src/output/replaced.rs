@@ -50,7 +50,8 @@ pub(super) fn take_after(file: &File, target: &Path, old: &fs::Metadata) -> io::
 }
 
 /// Copies the access control lists of `target`, and removes those inherited from the directory if `target`
-/// has none. The mode of a file with a list is the list's mask, so it says nothing about its group.
+/// has none. With a list, the group bits of the mode are the list's mask, not the permissions
+/// of the group.
 #[cfg(target_os = "linux")]
 fn copy_lists(file: &File, target: &Path, old: &fs::Metadata) -> io::Result<()> {
     use rustix::buffer::spare_capacity;

@@ -48,12 +48,12 @@ pub struct Tally {
     pub filtered: u64,
     /// Records of nothing but spaces and tabs.
     pub blank: u64,
-    /// Headers and comments, which are no records.
+    /// Headers and comments, which are not records.
     pub skipped: u64,
-    /// Rejected records, by the place of their codes in [`RejectReason::ALL`]. One with several codes is counted
-    /// under each of them, so these add up to [`rejected`](Self::rejected) or more.
+    /// Rejected records, by the index of their codes in [`RejectReason::ALL`]. One with several codes is
+    /// counted under each of them, so these add up to [`rejected`](Self::rejected) or more.
     pub by_code: [u64; RejectReason::ALL.len()],
-    /// Records that a rule changed, by its place in [`Rule::ALL`]; zeros where that is not asked for.
+    /// Records that a rule changed, by its index in [`Rule::ALL`]; zeros unless requested.
     pub by_rule: [u64; Rule::ALL.len()],
 }
 
@@ -103,8 +103,8 @@ impl Tally {
         self.blank += 1;
     }
 
-    /// Counts one record with a canonical URL; whether it is new to the set is counted where that
-    /// is known.
+    /// Counts one record with a canonical URL. Whether it is new to the set is counted
+    /// elsewhere.
     #[inline]
     pub fn canonical(&mut self) {
         self.records += 1;

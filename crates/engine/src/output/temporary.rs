@@ -11,11 +11,11 @@ use tempfile::Builder;
 
 use uniqurl::bytes::Printable;
 
-/// The names that are in use. Whoever makes one holds the lock until it is on the list.
+/// The names in use. A thread that makes one holds the lock until the name is on the list.
 static NAMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Removes every temporary file of this process. From then on whoever would make one, or give one
-/// its own name, waits for ever: this is for a process that is about to end.
+/// Removes every temporary file of this process. From then on a thread that makes one, or renames
+/// one, waits for ever: this is for a process that is about to end.
 pub fn remove_all() {
     let mut names = names();
     for name in names.drain(..) {

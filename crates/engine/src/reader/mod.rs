@@ -261,7 +261,7 @@ impl<'a> Reader<'a> {
         self.numbered.in_run += batch.tally.records.records;
     }
 
-    /// Leaves an input where it cannot be read any further, or ends the run once everything read before is
+    /// Gives up an input that cannot be read any further, or ends the run once everything read before is
     /// written and counted.
     fn fail(
         &mut self,

@@ -18,8 +18,7 @@ impl RunSet<'_> {
         };
         let SetBackend::Memory(set) = &self.backend else { return Ok(()) };
         let done = self.inserted;
-        // Assumes that the rest of the inputs takes as much memory per byte as the part so far, at most one
-        // byte.
+        // Assumes that each remaining byte takes as much memory as one so far, at most one byte.
         let held: usize = set.shards.iter().map(|shard| shard.memory(0)).sum();
         let rest = self.size_of_inputs.map(|total| {
             let rate = if done > 0 && held > 0 { held as f64 / done as f64 } else { 1.0 };

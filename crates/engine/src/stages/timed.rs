@@ -78,7 +78,7 @@ impl<'a> Stages<'a> {
         clean.count() as u64
     }
 
-    /// Finds the records of a chunk and their canonical URLs; where there is a set, puts them into it.
+    /// Finds the records of a chunk and their canonical URLs, and puts them into the set if there is one.
     /// `turn` is the number of the thread, so that threads start with different shards.
     pub fn parse(
         &self,

@@ -1,4 +1,4 @@
-//! Files that are read in ranges, by the workers where the format allows it.
+//! Files that are read in ranges, by the workers if the format allows it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The new keys of a batch, where the first record of each key is kept: as lines, as a list for the end of
+//! The new keys of a batch if the first record of each key is kept: as lines, as a list for the end of
 //! the run, or as entries for the partitions on disk.
 
 use std::path::Path;

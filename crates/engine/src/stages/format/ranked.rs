@@ -1,4 +1,4 @@
-//! The keys of a batch, where another record than the first may be kept: a line for each record, which
+//! The keys of a batch if a record other than the first may be kept: a line for each record, which
 //! competes with the lines of other records with the same key.
 
 use std::path::Path;
