@@ -13,7 +13,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// `None` past 4 GiB, which data read [in parts](Records::limit) never reaches.
+    /// `None` past 4 GiB.
     #[inline]
     pub fn checked(range: Range<usize>) -> Option<Self> {
         Some(Self { start: u32::try_from(range.start).ok()?, end: u32::try_from(range.end).ok()? })

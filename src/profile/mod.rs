@@ -1,6 +1,6 @@
 //! Policy as data: which rules a profile applies, and to which bytes.
 //!
-//! The order of the steps is code, in [`url`](crate::url). This module says which step applies, and to
+//! The order of the steps is code, in `normalize`. This module says which step applies, and to
 //! which bytes. To add a profile, write one const, list it in [`Profile::ALL`], and add a file of
 //! vectors in `corpora/vectors/`.
 
