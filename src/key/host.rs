@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use crate::bytes::set;
-use crate::normalize::{Authority, Parts};
+use crate::normalize::{AuthorityParts, Parts};
 
 /// The parts of a URL that names a host. Nothing is left out: the parts and their delimiters make the
 /// URL.
@@ -23,7 +23,7 @@ impl<'a> Located<'a> {
     pub fn split(url: &'a [u8]) -> Option<Self> {
         let parts = Parts::split(url);
         let scheme = parts.scheme.filter(|name| is_scheme(name))?;
-        let Authority { userinfo, host_port } = Authority::split(parts.authority?);
+        let AuthorityParts { userinfo, host_port } = AuthorityParts::split(parts.authority?);
         let (host, port) = split_port(host_port);
         let rest = &url[parts.path_start()..];
         (!host.is_empty()).then_some(Self { scheme, userinfo, host, port, rest })

@@ -7,11 +7,11 @@ use crate::bytes::{Reject, RejectReason, Triplet, is_unreserved, triplet_of};
 use crate::profile::Grammar;
 
 /// A component, as a bit of [`CLASS`].
-pub(crate) type Component = u8;
-pub(crate) const PATH: Component = 1;
-pub(crate) const QUERY: Component = 2;
-pub(crate) const USERINFO: Component = 4;
-pub(crate) const REG_NAME: Component = 8;
+pub(crate) type ComponentFlag = u8;
+pub(crate) const PATH: ComponentFlag = 1;
+pub(crate) const QUERY: ComponentFlag = 2;
+pub(crate) const USERINFO: ComponentFlag = 4;
+pub(crate) const REG_NAME: ComponentFlag = 8;
 
 /// For each byte, the components whose grammar allows it as itself.
 const CLASS: [u8; 256] = {
@@ -33,7 +33,7 @@ const CLASS: [u8; 256] = {
 
 /// Whether the grammar of `component` allows `byte` as itself.
 #[inline]
-pub(crate) fn allows(component: Component, byte: u8) -> bool {
+pub(crate) fn allows(component: ComponentFlag, byte: u8) -> bool {
     CLASS[byte as usize] & component != 0
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn allows(component: Component, byte: u8) -> bool {
 /// of the component in the URL, for the position of a rejection.
 pub(crate) fn normalize<T: Trace>(
     bytes: &[u8],
-    (component, place): (Component, Place),
+    (component, place): (ComponentFlag, Place),
     grammar: Grammar,
     start: usize,
     out: &mut Vec<u8>,

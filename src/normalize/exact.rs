@@ -7,7 +7,7 @@
 use super::escape::{self, PATH, QUERY, USERINFO};
 use super::explain::Rule;
 use super::host;
-use super::parts::{Authority, Parts};
+use super::parts::{AuthorityParts, Parts};
 use super::path::remove_dot_segments;
 use super::trace::{Place, Trace};
 use crate::bytes::set;
@@ -128,7 +128,7 @@ fn authority<T: Trace>(
 ) -> Result<(), Reject> {
     let at = out.len();
     let start = parts.authority_start();
-    let Authority { userinfo, host_port } = Authority::split(authority);
+    let AuthorityParts { userinfo, host_port } = AuthorityParts::split(authority);
     // "Credentials do not go into output files": RFC 3986 section 7.5 asks for as much.
     let credentials_go =
         !profile.switches.contains(Switch::KeepUserinfo) && facts.kind == Kind::Network;

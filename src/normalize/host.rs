@@ -4,7 +4,7 @@ use std::net::Ipv6Addr;
 
 use idna::uts46::AsciiDenyList;
 
-use super::escape::{self, Component, REG_NAME};
+use super::escape::{self, ComponentFlag, REG_NAME};
 use super::explain::Rule;
 use super::trace::{NoTrace, Place, Trace};
 use super::uts46;
@@ -12,7 +12,7 @@ use crate::bytes::{Reject, RejectReason, Triplet};
 use crate::profile::scheme::{Kind, Scheme};
 use crate::profile::{Access, Grammar, Ports, Profile, Schemes};
 
-const HOST: (Component, Place) = (REG_NAME, Place::Host);
+const HOST: (ComponentFlag, Place) = (REG_NAME, Place::Host);
 
 /// All ASCII that is neither unreserved nor a sub-delim: a decoded host never holds one of these.
 const DENIED: AsciiDenyList = AsciiDenyList::new(true, "\"#%/:<>?@[\\]^`{|}\x7F");

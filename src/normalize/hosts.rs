@@ -9,7 +9,7 @@ use super::host;
 use super::ia;
 use super::normalizer::Normalizer;
 use super::outcome::Outcome;
-use super::parts::{Authority, Parts};
+use super::parts::{AuthorityParts, Parts};
 use super::rewrite_dirty::lacks_scheme;
 use super::ruleset::Ruleset;
 use super::trace::{NoTrace, Trace};
@@ -85,7 +85,7 @@ impl Hosts {
 /// The raw host of a URL with a scheme and an authority.
 fn host_of<'a>(parts: &Parts<'a>) -> Option<&'a [u8]> {
     parts.scheme?;
-    let host_port = Authority::split(parts.authority?).host_port;
+    let host_port = AuthorityParts::split(parts.authority?).host_port;
     // The port is not part of the host, valid or not.
     let end = match host_port.first() {
         Some(b'[') => host_port.iter().position(|byte| *byte == b']')? + 1,

@@ -76,5 +76,5 @@ pub use redirect::{RedirectError, RedirectErrorKind, Redirects};
 pub use target::{Origin, Targets};
 
 pub(crate) use host::is_literal;
-pub use parts::{Authority, Parts};
+pub use parts::{AuthorityParts, Parts};
 pub use resolve::{remove_from_any, resolve};

@@ -92,13 +92,13 @@ impl<'a> Parts<'a> {
 
 /// An authority in its three parts (section 3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Authority<'a> {
+pub struct AuthorityParts<'a> {
     pub(crate) userinfo: Option<&'a [u8]>,
     /// Host and port, not yet split: a literal in brackets may hold colons.
     pub(crate) host_port: &'a [u8],
 }
 
-impl<'a> Authority<'a> {
+impl<'a> AuthorityParts<'a> {
     /// The last `@` ends the userinfo.
     #[inline]
     pub(crate) fn split(authority: &'a [u8]) -> Self {

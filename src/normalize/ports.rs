@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::explain::Rule;
-use super::parts::{Authority, Parts};
+use super::parts::{AuthorityParts, Parts};
 use super::trace::{Place, Trace};
 use crate::profile::scheme::SCHEMES;
 
@@ -44,7 +44,7 @@ impl DefaultPorts {
         let parts = Parts::split(&out[at..]);
         let (Some(scheme), Some(authority)) = (parts.scheme, parts.authority) else { return };
         let Some(default) = self.0.get(scheme) else { return };
-        let host_port = Authority::split(authority).host_port;
+        let host_port = AuthorityParts::split(authority).host_port;
         // No port follows a colon within brackets.
         let Some(colon) = host_port.iter().rposition(|byte| matches!(byte, b':' | b']')) else {
             return;

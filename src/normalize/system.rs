@@ -10,7 +10,7 @@ use super::explain::Rule;
 use super::normalizer::Normalizer;
 use super::outcome::Outcome;
 #[cfg(feature = "transcode")]
-use super::parts::Authority;
+use super::parts::AuthorityParts;
 use super::parts::Parts;
 use super::rewrite_dirty::lacks_scheme;
 use super::ruleset::Ruleset;
@@ -171,7 +171,7 @@ impl Ruleset {
             return false;
         };
         scheme::facts(&name.to_ascii_lowercase()).kind == Kind::Network
-            && [Some(name), Some(Authority::split(authority).host_port), Some(parts.path)]
+            && [Some(name), Some(AuthorityParts::split(authority).host_port), Some(parts.path)]
                 .into_iter()
                 .chain([parts.query, parts.fragment])
                 .flatten()

@@ -15,7 +15,7 @@ const LOOKED_AT: usize = 4 * 13;
 
 /// Where a URL starts: block and offset. Never 0, which marks a free slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place(pub(super) u32);
+pub(super) struct ArenaOffset(pub(super) u32);
 
 /// Whether each URL has a counter in front of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum Counting {
 
 /// The size of an arena at some time.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Mark {
+pub(super) struct ArenaMark {
     blocks: usize,
     /// Bytes used of the last block.
     last: usize,
@@ -53,7 +53,7 @@ impl Arena {
     }
 
     /// Stores a URL, with its counter at 1.
-    pub(super) fn push(&mut self, url: &[u8]) -> Result<Place, SetFull> {
+    pub(super) fn push(&mut self, url: &[u8]) -> Result<ArenaOffset, SetFull> {
         let need = self.head + url.len() + 1;
         // An offset must stay below BLOCK to fit into a place. A block of one long URL may end after
         // that.
@@ -73,7 +73,7 @@ impl Arena {
         for line in [128, 192] {
             prefetch(block.spare_capacity_mut(), line);
         }
-        Ok(Place((index as u32) << BLOCK_BITS | offset as u32))
+        Ok(ArenaOffset((index as u32) << BLOCK_BITS | offset as u32))
     }
 
     /// Adds a block. A URL longer than a block gets its own.
@@ -108,13 +108,13 @@ impl Arena {
     }
 
     #[inline]
-    fn at(&self, place: Place) -> (&[u8], usize) {
+    fn at(&self, place: ArenaOffset) -> (&[u8], usize) {
         (&self.blocks[(place.0 >> BLOCK_BITS) as usize], place.0 as usize & (BLOCK - 1))
     }
 
     /// True if the URL at `place` is `url`.
     #[inline]
-    pub(super) fn holds(&self, place: Place, url: &[u8]) -> bool {
+    pub(super) fn holds(&self, place: ArenaOffset, url: &[u8]) -> bool {
         let (block, at) = self.at(place);
         // Without a line feed after it, `url` would only be the start of a longer URL.
         match block[at..].split_at_checked(url.len()) {
@@ -124,7 +124,7 @@ impl Arena {
     }
 
     #[inline]
-    pub(super) fn prefetch(&self, place: Place, len: usize) {
+    pub(super) fn prefetch(&self, place: ArenaOffset, len: usize) {
         let (block, at) = self.at(place);
         // The first and the last byte, and the second cache line: no branch on the length.
         prefetch(block, at);
@@ -134,28 +134,28 @@ impl Arena {
 
     /// Prefetches the bytes from `depth` bytes after `place` on, as many as sorting usually reads.
     #[inline]
-    pub(super) fn prefetch_from(&self, place: Place, depth: usize) {
+    pub(super) fn prefetch_from(&self, place: ArenaOffset, depth: usize) {
         let (block, at) = self.at(place);
         prefetch(block, at + depth);
         prefetch(block, at + depth + LOOKED_AT);
     }
 
     /// The URL at `place`.
-    pub(super) fn get(&self, place: Place) -> &[u8] {
+    pub(super) fn get(&self, place: ArenaOffset) -> &[u8] {
         let text = self.text(place);
         &text[..memchr::memchr(b'\n', text).unwrap_or_default()]
     }
 
     /// The URL at `place`, its line feed, and the bytes after it.
     #[inline]
-    pub(super) fn text(&self, place: Place) -> &[u8] {
+    pub(super) fn text(&self, place: ArenaOffset) -> &[u8] {
         let (block, at) = self.at(place);
         &block[at..]
     }
 
     /// The counter of the URL at `place`; 1 if the arena has no counters.
     #[inline]
-    pub(super) fn count(&self, place: Place) -> u64 {
+    pub(super) fn count(&self, place: ArenaOffset) -> u64 {
         if self.head == 0 {
             return 1;
         }
@@ -165,12 +165,12 @@ impl Arena {
 
     /// Adds 1 to the counter of the URL at `place`, if there are counters.
     #[inline]
-    pub(super) fn add_one(&mut self, place: Place) {
+    pub(super) fn add_one(&mut self, place: ArenaOffset) {
         self.change(place, |count| count + 1);
     }
 
     #[inline]
-    fn change(&mut self, place: Place, change: impl FnOnce(u64) -> u64) {
+    fn change(&mut self, place: ArenaOffset, change: impl FnOnce(u64) -> u64) {
         if self.head == 0 {
             return;
         }
@@ -181,12 +181,12 @@ impl Arena {
     }
 
     /// The current size.
-    pub(super) fn mark(&self) -> Mark {
-        Mark { blocks: self.blocks.len(), last: self.blocks.last().map_or(0, Vec::len) }
+    pub(super) fn mark(&self) -> ArenaMark {
+        ArenaMark { blocks: self.blocks.len(), last: self.blocks.last().map_or(0, Vec::len) }
     }
 
     /// Removes the URLs that were stored after `mark`.
-    pub(super) fn truncate(&mut self, mark: Mark) {
+    pub(super) fn truncate(&mut self, mark: ArenaMark) {
         self.blocks.truncate(mark.blocks);
         if let Some((last, full)) = self.blocks.split_last_mut() {
             last.truncate(mark.last);
@@ -195,17 +195,17 @@ impl Arena {
     }
 
     /// Subtracts 1 from the counter of the URL at `place`, if there are counters.
-    pub(super) fn take_one(&mut self, place: Place) {
+    pub(super) fn take_one(&mut self, place: ArenaOffset) {
         self.change(place, |count| count - 1);
     }
 
     /// Sets the counter of the URL at `place`, if there are counters.
-    pub(super) fn set_count(&mut self, place: Place, count: u64) {
+    pub(super) fn set_count(&mut self, place: ArenaOffset, count: u64) {
         self.change(place, |_| count);
     }
 
     /// Every place, in insertion order.
-    pub(super) fn places(&self) -> impl Iterator<Item = Place> + '_ {
+    pub(super) fn places(&self) -> impl Iterator<Item = ArenaOffset> + '_ {
         self.urls().map(|(place, _)| place)
     }
 
@@ -226,7 +226,7 @@ pub(super) struct Urls<'a> {
 }
 
 impl<'a> Iterator for Urls<'a> {
-    type Item = (Place, &'a [u8]);
+    type Item = (ArenaOffset, &'a [u8]);
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -235,7 +235,7 @@ impl<'a> Iterator for Urls<'a> {
             let text = block.get(start..).unwrap_or_default();
             if let Some(length) = memchr::memchr(b'\n', text) {
                 self.at = start + length + 1;
-                let place = Place((self.block as u32) << BLOCK_BITS | start as u32);
+                let place = ArenaOffset((self.block as u32) << BLOCK_BITS | start as u32);
                 return Some((place, &text[..length]));
             }
             self.block += 1;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Rule, Step};
 use crate::normalize::host;
-use crate::normalize::parts::{Authority, Parts};
+use crate::normalize::parts::{AuthorityParts, Parts};
 use crate::normalize::trace::{Place, Trace};
 
 /// The components of a URL, by [`Place`]. Absent and empty are different states.
@@ -16,7 +16,7 @@ struct Draft([Option<Vec<u8>>; 7]);
 
 impl Draft {
     fn new(parts: &Parts<'_>) -> Self {
-        let authority = parts.authority.map(Authority::split);
+        let authority = parts.authority.map(AuthorityParts::split);
         // If host and port cannot be split, no profile that parses them accepts the URL.
         let split = |host_port| host::split(host_port, 0).unwrap_or((host_port, None));
         let (host, port) = authority.map(|authority| split(authority.host_port)).unzip();

@@ -20,7 +20,7 @@ use std::sync::{Arc, LazyLock};
 
 use memchr::memchr;
 
-use super::parts::{Authority, Parts};
+use super::parts::{AuthorityParts, Parts};
 #[cfg(feature = "profile-file")]
 use crate::profile::glob::Glob;
 use crate::profile::glob::{Case, Globs};
@@ -166,7 +166,7 @@ impl Heuristics {
 
     /// Whether no step changes anything; `false` may only mean that this was not checked.
     pub(in crate::normalize) fn leave(&self, parts: &Parts<'_>) -> bool {
-        let host = parts.authority.map(|authority| Authority::split(authority).host_port);
+        let host = parts.authority.map(|authority| AuthorityParts::split(authority).host_port);
         !(self.is_on(Switch::FoldScheme) && parts.scheme == Some(b"https"))
             && host.is_none_or(|host| self.leave_host(host))
             && (!parts.path.starts_with(b"/")
@@ -180,14 +180,14 @@ impl Heuristics {
     }
 
     pub(super) fn append(&self, parts: &Parts<'_>, out: &mut Vec<u8>) {
-        let authority = parts.authority.map(Authority::split);
+        let authority = parts.authority.map(AuthorityParts::split);
         if let Some(scheme) = parts.scheme {
             let port = authority.is_some_and(|authority| has_port(authority.host_port));
             let folds = self.is_on(Switch::FoldScheme) && scheme == b"https" && !port;
             out.extend_from_slice(if folds { b"http" } else { scheme });
             out.push(b':');
         }
-        if let Some(Authority { userinfo, host_port }) = authority {
+        if let Some(AuthorityParts { userinfo, host_port }) = authority {
             out.extend_from_slice(b"//");
             if let Some(userinfo) = userinfo {
                 out.extend_from_slice(userinfo);

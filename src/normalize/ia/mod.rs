@@ -18,7 +18,7 @@ use std::ops::Range;
 use super::exact::scheme_name;
 use super::explain::Rule;
 use super::host;
-use super::parts::{Authority, Parts};
+use super::parts::{AuthorityParts, Parts};
 use super::trace::{Place, Trace};
 use crate::bytes::set::REG_NAME;
 use crate::bytes::{Reject, RejectReason, Triplet};
@@ -44,7 +44,7 @@ pub(crate) fn absolute<T: Trace>(
         Some(authority) if !record => {
             out.extend_from_slice(b"//");
             trace.component(Rule::DropUserinfo, Place::Userinfo, None);
-            let Authority { host_port, .. } = Authority::split(authority);
+            let AuthorityParts { host_port, .. } = AuthorityParts::split(authority);
             let start = parts.authority_start() + authority.len() - host_port.len();
             self::authority(host_port, facts, start, archive, out, trace)?;
             path_and_query(parts, archive, out, trace);

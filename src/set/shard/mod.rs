@@ -10,7 +10,7 @@ mod table;
 
 pub use ahead::{Bytes, Part};
 
-use super::arena::{Arena, Counting, Place, Urls};
+use super::arena::{Arena, ArenaOffset, Counting, Urls};
 use super::hash::Hash;
 use super::url_set::SetFull;
 use table::{Free, Table};
@@ -76,7 +76,7 @@ impl From<Stopped> for SetFull {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Mark {
     len: usize,
-    arena: super::arena::Mark,
+    arena: super::arena::ArenaMark,
 }
 
 /// [`Shard::find_all`] notes this for a URL that is not in the shard.
@@ -102,7 +102,11 @@ impl Shard {
     }
 
     /// Adds a URL; returns the place of a new one.
-    pub(super) fn insert(&mut self, hash: Hash, url: &[u8]) -> Result<Option<Place>, SetFull> {
+    pub(super) fn insert(
+        &mut self,
+        hash: Hash,
+        url: &[u8],
+    ) -> Result<Option<ArenaOffset>, SetFull> {
         self.reserve(1)?;
         self.insert_reserved(hash, url)
     }
@@ -234,7 +238,7 @@ impl Shard {
 
     /// Sets the count of the URL at `place`.
     pub fn set_count(&mut self, place: u32, count: u64) {
-        self.arena.set_count(Place(place), count);
+        self.arena.set_count(ArenaOffset(place), count);
     }
 
     /// Bytes of memory in use, plus the bytes of a bigger table if `more` URLs need one: while a table
@@ -251,29 +255,29 @@ impl Shard {
 
     /// The URL at a place that [`Entry::new`] holds.
     pub fn get(&self, place: u32) -> &[u8] {
-        self.arena.get(Place(place))
+        self.arena.get(ArenaOffset(place))
     }
 
     /// The URL at `place`, its line feed, and the bytes after it.
     #[inline]
     pub fn text(&self, place: u32) -> &[u8] {
-        self.arena.text(Place(place))
+        self.arena.text(ArenaOffset(place))
     }
 
     /// Prefetches the URL at `place`, for a later [`get`](Self::get).
     pub fn fetch(&self, place: u32) {
-        self.arena.prefetch(Place(place), USUAL);
+        self.arena.prefetch(ArenaOffset(place), USUAL);
     }
 
     /// Prefetches some bytes, starting `depth` bytes after the start of the URL.
     #[inline]
     pub fn fetch_from(&self, place: u32, depth: usize) {
-        self.arena.prefetch_from(Place(place), depth);
+        self.arena.prefetch_from(ArenaOffset(place), depth);
     }
 
     /// How often the URL at `place` was added; 1 if the shard does not count.
     pub fn count(&self, place: u32) -> u64 {
-        self.arena.count(Place(place))
+        self.arena.count(ArenaOffset(place))
     }
 
     /// The place of each URL, in insertion order.
@@ -288,12 +292,12 @@ impl Shard {
 
     /// The place of a URL, or the free slot for it.
     #[inline]
-    fn find(&self, hash: Hash, url: &[u8]) -> Result<Place, Free> {
+    fn find(&self, hash: Hash, url: &[u8]) -> Result<ArenaOffset, Free> {
         self.table.find(hash, |place| self.arena.holds(place, url))
     }
 
     #[inline]
-    fn insert_reserved(&mut self, hash: Hash, url: &[u8]) -> Result<Option<Place>, SetFull> {
+    fn insert_reserved(&mut self, hash: Hash, url: &[u8]) -> Result<Option<ArenaOffset>, SetFull> {
         match self.find(hash, url) {
             Ok(place) => {
                 self.arena.add_one(place);

@@ -1,6 +1,6 @@
 //! The slots of a shard.
 
-use super::super::arena::Place;
+use super::super::arena::ArenaOffset;
 use super::super::hash::Hash;
 use crate::bytes::AllocError;
 use crate::bytes::alloc::{self};
@@ -52,7 +52,7 @@ impl Table {
 
     /// The first place with the tag of a hash.
     #[inline]
-    pub(super) fn candidate(&self, hash: Hash) -> Option<Place> {
+    pub(super) fn candidate(&self, hash: Hash) -> Option<ArenaOffset> {
         self.find(hash, |_| true).ok()
     }
 
@@ -62,8 +62,8 @@ impl Table {
     pub(super) fn find(
         &self,
         hash: Hash,
-        is_sought: impl Fn(Place) -> bool,
-    ) -> Result<Place, Free> {
+        is_sought: impl Fn(ArenaOffset) -> bool,
+    ) -> Result<ArenaOffset, Free> {
         let mut search = self.search(hash.tag());
         loop {
             let slot = self.slots[search.at];
@@ -71,7 +71,7 @@ impl Table {
             if slot == 0 {
                 return Err(Free(search.at));
             }
-            let place = Place(slot as u32);
+            let place = ArenaOffset(slot as u32);
             // The tag is in the slot. Only if it matches are the bytes worth another cache miss.
             if (slot >> 32) as u32 == hash.tag() && is_sought(place) {
                 return Ok(place);
@@ -81,12 +81,12 @@ impl Table {
     }
 
     /// Adds a place without looking for an equal one.
-    pub(super) fn add(&mut self, hash: Hash, place: Place) {
+    pub(super) fn add(&mut self, hash: Hash, place: ArenaOffset) {
         self.fill(self.free(hash.tag()), hash, place);
     }
 
     #[inline]
-    pub(super) fn fill(&mut self, free: Free, hash: Hash, place: Place) {
+    pub(super) fn fill(&mut self, free: Free, hash: Hash, place: ArenaOffset) {
         self.slots[free.0] = u64::from(hash.tag()) << 32 | u64::from(place.0);
     }
 
@@ -183,7 +183,7 @@ mod tests {
                 let expected = line * LANES + (lane as usize + turn) % LANES;
                 assert_eq!(free.0, expected, "lane {lane}, number {number}");
                 if number < 64 {
-                    table.fill(free, hash, Place(number));
+                    table.fill(free, hash, ArenaOffset(number));
                     assert_eq!(table.find(hash, |place| place.0 == number).unwrap().0, number);
                 }
             }
@@ -200,7 +200,7 @@ mod tests {
         let hashes: Vec<_> = (0..8).map(tag).chain((0..8).map(tag)).collect();
         for (number, hash) in (1..).zip(&hashes) {
             let free = table.find(*hash, |_| false).unwrap_err();
-            table.fill(free, *hash, Place(number));
+            table.fill(free, *hash, ArenaOffset(number));
         }
         table.grow(2 * Table::MIN).unwrap();
         assert_eq!(table.len(), 128);
