@@ -9,7 +9,7 @@
 //! ```
 //! use uniqurl::uri::{self, Uri};
 //!
-//! // A split comes first, decoding after it: what is decoded may hold delimiters (section 2.4).
+//! // A split comes first, decoding after it: decoded bytes may be delimiters (section 2.4).
 //! let uri = Uri::split(b"http://%6C%6Fcal%23host/%C3%B6re%26bro%20");
 //! let mut host = Vec::new();
 //! uri::percent_decode(uri.authority.unwrap().host, &mut host)?;

@@ -286,7 +286,7 @@ impl<'i> File<'i> {
         Ok(normalizer)
     }
 
-    /// A ring. A missing list is that of the ring `above`, without the bytes of the list that is given.
+    /// A ring. A missing list is the one of the ring `above`, without the bytes of the given list.
     fn ring(&self, value: Value<'_, 'i>, above: &Ring) -> Result<Ring, ProfileFileError> {
         let table = self.table(value)?;
         self.only(table, &["decode", "encode"])?;

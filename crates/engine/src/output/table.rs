@@ -228,7 +228,7 @@ impl TableFile {
         }
     }
 
-    /// Remembers that there was an error: rows are lost with it.
+    /// Remembers an error: rows are lost with it.
     fn noted<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
         if done.is_err() {
             self.writer = TableWriter::Lost;

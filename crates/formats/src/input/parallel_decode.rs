@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! while a guess is left:  cut the file there; hand the segment to a worker, which unpacks whole members
-//! take the first segment:  it starts where the segment before it really ended -> what it gave is right
+//! take the first segment:  it starts where the segment before it really ended -> its result is right
 //!                         it does not                                      -> throw it away
 //! where no segment starts: the plain way, for one member
 //! ```

@@ -229,7 +229,7 @@ impl<'a> Messages<'a> {
         Ok(bytes.into())
     }
 
-    /// Checks that there is memory for the read columns of a batch.
+    /// Checks the memory that the read columns of a batch need.
     pub(super) fn batch(
         &self,
         message: &Message,
@@ -242,7 +242,7 @@ impl<'a> Messages<'a> {
         self.has_room_for(taken, "a batch")
     }
 
-    /// Checks that there is memory for a dictionary.
+    /// Checks the memory that a dictionary needs.
     pub(super) fn dictionary(
         &mut self,
         message: &Message,
@@ -326,7 +326,7 @@ impl<'a> Messages<'a> {
         }
     }
 
-    /// Checks that there is memory for the columns of a schema: each column and the path of its names
+    /// Checks the memory that the columns of a schema need: each column and the path of its names
     /// are kept.
     fn schema(&self, schema: arrow_ipc::Schema<'_>) -> Result<SchemaRef, TableError> {
         let mut taken = 0;
