@@ -146,7 +146,7 @@ def test_a_file_that_is_a_table_is_refused_and_not_read_as_a_list(tmp_path):
     pyarrow.feather.write_feather(table, paths["feather"])
     paths["packed"].write_bytes(gzip.compress(paths["parquet"].read_bytes()))
     for path in paths.values():
-        with pytest.raises(uniqurl.InputError, match="a table is not read here; .* makes columns of it$") as caught:
+        with pytest.raises(uniqurl.InputError, match="a table is not read here$") as caught:
             uniqurl.dedup(path)
         assert (caught.value.code, caught.value.path) == ("format", str(path))
         found = uniqurl.dedup(path, keep_going=True)
