@@ -101,7 +101,7 @@ impl CompareArgs {
     ///
     /// # Errors
     ///
-    /// What is wrong, in words: a choice that no rung has, or a base or redirects that a rung rejects.
+    /// A sentence: no rung has a choice, or a rung rejects the base or the redirects.
     pub fn rungs(&self) -> Result<Vec<Normalizer>, String> {
         let choices = ProfileChoices {
             allow: &[],

@@ -113,8 +113,8 @@ impl ExplainArgs {
     ///
     /// # Errors
     ///
-    /// What is wrong, in words: a choice that no profile has, or a base or redirects that none takes.
-    /// What only some of several profiles refuse is told of those.
+    /// A sentence: no profile has a choice, or none takes the base or the redirects. If only some of several
+    /// profiles refuse, each of those has its own error.
     pub fn normalizers(&self) -> Result<Vec<ProfileResult>, String> {
         if let Some(made) = self.policy.of_profile_file(self.transcode) {
             return self.choices().finish(made?).map(|made| vec![Ok(made)]);

@@ -249,7 +249,7 @@ fn to_parse() -> clap::Command {
     })
 }
 
-/// Options that name what is read or written, each once: of two the first would not be, and nobody told.
+/// Options that may be given once: clap would silently drop the first of two names.
 #[rustfmt::skip]
 const NAMED_ONCE: [&str; 10] = [
     "files_from", "redirects", "profile_file", "output", "rejects", "stats", "report", "save_seen", "json",

@@ -10,8 +10,8 @@ use super::RunArgs;
 use uniqurl_engine::output::{TableKind, place};
 use uniqurl_formats::input::ending;
 
-/// What is wrong with the name that `option` gives an output, where `as_table` says why there can be no
-/// table.
+/// Rejects an output name of `option` that asks for a table where `as_table` says why none can be written,
+/// among other faults.
 pub(crate) fn check_output_name(
     option: &str,
     output: &Path,

@@ -32,7 +32,7 @@ impl ProfileChoices<'_> {
     ///
     /// # Errors
     ///
-    /// What is wrong, in words.
+    /// A sentence that says why the choices do not fit.
     pub(crate) fn normalizer(
         &self,
         profile: &'static Profile,
@@ -45,7 +45,7 @@ impl ProfileChoices<'_> {
     ///
     /// # Errors
     ///
-    /// What is wrong, in words.
+    /// A sentence that says why the choices do not fit.
     pub(crate) fn turned(
         &self,
         profile: &'static Profile,
@@ -115,7 +115,7 @@ impl ProfileChoices<'_> {
     ///
     /// # Errors
     ///
-    /// What is wrong, in words.
+    /// A sentence that says why the choices do not fit.
     pub(crate) fn finish(&self, mut normalizer: Normalizer) -> Result<Normalizer, String> {
         if let Some(scheme) = self.assume_scheme {
             normalizer = normalizer

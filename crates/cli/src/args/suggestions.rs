@@ -12,8 +12,8 @@ use super::set::Operation;
 use uniqurl::Switch;
 use uniqurl::bytes::Printable;
 
-/// The error with what was meant by who names a file or an operation of sets first, where a subcommand should
-/// be, or gives a switch of a profile as an option, or an option of another subcommand.
+/// Adds a suggestion to the error: for a file or a set operation in place of a subcommand, a switch of a
+/// profile given as an option, or an option of another subcommand.
 pub(super) fn with_suggestion(mut error: clap::Error, first: Option<&OsStr>) -> clap::Error {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
@@ -37,7 +37,7 @@ pub(super) fn with_suggestion(mut error: clap::Error, first: Option<&OsStr>) -> 
     error
 }
 
-/// What was meant by a subcommand that there is not.
+/// Suggests a command for an unknown subcommand.
 fn meant_by(wrong: &str) -> Option<String> {
     if Operation::from_str(wrong, false).is_ok() {
         return Some(format!("`uniqurl set {wrong}` does that to sorted sets"));
