@@ -33,7 +33,7 @@ fn index(token: &str) -> u64 {
 }
 
 #[test]
-fn every_url_holds_the_index_it_was_made_from() {
+fn every_generated_url_encodes_its_index() {
     for kind in [Kind::Clean, Kind::Dup] {
         let (corpus, truth) = in_memory(kind, 3, Amount::Lines(50_000));
         let mut of_index: HashMap<u64, &[u8]> = HashMap::new();
@@ -51,7 +51,7 @@ fn every_url_holds_the_index_it_was_made_from() {
 }
 
 #[test]
-fn distinct_lines_of_a_clean_list_are_its_distinct_urls() {
+fn distinct_lines_of_a_clean_corpus_match_its_distinct_count() {
     let (corpus, truth) = in_memory(Kind::Clean, 1, Amount::Bytes(4 << 20));
     let distinct: HashSet<&[u8]> = lines(&corpus).collect();
     assert_eq!(distinct.len() as u64, truth.distinct);
@@ -62,7 +62,7 @@ fn distinct_lines_of_a_clean_list_are_its_distinct_urls() {
 }
 
 #[test]
-fn a_corpus_is_the_same_however_it_is_read() {
+fn corpus_does_not_depend_on_read_sizes() {
     for kind in Kind::ALL {
         let (whole, truth) = in_memory(kind, 9, Amount::Lines(3_000));
         let mut corpus = Corpus::new(kind, 9, Amount::Lines(3_000));
@@ -77,7 +77,7 @@ fn a_corpus_is_the_same_however_it_is_read() {
 }
 
 #[test]
-fn a_log_has_the_proportions_it_promises() {
+fn access_log_corpus_has_the_documented_proportions() {
     let (corpus, truth) = in_memory(Kind::Access, 1, Amount::Lines(50_000));
     let rejected: u64 = truth.codes.values().sum();
     assert_eq!(rejected, truth.rejected);
@@ -89,7 +89,7 @@ fn a_log_has_the_proportions_it_promises() {
 }
 
 #[test]
-fn the_samples_in_the_tree_come_from_the_generator() {
+fn committed_samples_equal_generator_output() {
     let sample = include_bytes!("../corpora/sample.txt");
     assert!(in_memory(Kind::Sample, 1, Amount::Lines(2_000)).0 == sample);
     let log = include_bytes!("../corpora/sample.log");
@@ -120,7 +120,7 @@ fn normalized(corpus: &[u8]) -> (HashSet<Vec<u8>>, u64, u64) {
 }
 
 #[test]
-fn the_normalizer_finds_the_truth_in_every_list() {
+fn normalizing_each_list_gives_the_counts_of_the_corpus() {
     for kind in [Kind::Clean, Kind::Mixed, Kind::Dirty, Kind::Dup, Kind::Sample] {
         for seed in 1..=3 {
             let (corpus, truth) = in_memory(kind, seed, Amount::Lines(40_000));
@@ -136,7 +136,7 @@ fn the_normalizer_finds_the_truth_in_every_list() {
 }
 
 #[test]
-fn a_clean_list_is_clean_and_a_dirty_one_dirty() {
+fn clean_corpus_is_canonical_and_dirty_corpus_is_not() {
     let crawl = Normalizer::new(&Profile::CRAWL);
     let mut out = Vec::new();
     for (kind, canonical) in [(Kind::Clean, true), (Kind::Dup, true), (Kind::Dirty, false)] {

@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_printable_bytes_come_out() {
+    fn output_holds_printable_bytes_only() {
         let all: Vec<u8> = (0..=255).collect();
         for text in [Printable(&all).to_string(), Excerpt(&all).to_string()] {
             assert!(text.bytes().all(|b| (0x20..=0x7E).contains(&b)), "{text:?}");
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_never_cut_and_excerpts_are() {
+    fn long_excerpts_are_cut_and_names_are_not() {
         let long = vec![b'a'; 1000];
         assert_eq!(Printable(&long).to_string().len(), 1000);
         assert_eq!(Excerpt(&long).to_string(), "a".repeat(197) + "...");
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_secret_is_shown() {
+    fn urls_without_userinfo_are_shown_unchanged() {
         for url in [
             "http://example.com/a/b",
             "http://example.com:8080/a",
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn userinfo_is_hidden_in_urls_and_in_what_once_was_one() {
+    fn userinfo_is_masked_in_urls_and_damaged_urls() {
         for (url, shown) in [
             ("http://u:SECRET@h/", "http://***@h/"),
             ("http://SECRET@h", "http://***@h"),
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn no_mix_of_delimiters_lets_userinfo_through() {
+    fn userinfo_is_masked_under_any_mix_of_delimiters() {
         // Every string of up to five of these pieces before `SECRET@host`, after the start of an
         // authority.
         let pieces = ["u", ":", "/", "\\", "@", "%40", "[", "]", "\n"];

@@ -146,7 +146,7 @@ mod tests {
     use super::{redact, redact_query, redact_record};
 
     #[test]
-    fn userinfo_values_and_fragment_are_masked_and_names_are_not() {
+    fn userinfo_query_values_and_fragment_are_masked() {
         for (url, shown) in [
             ("http://h/a/b", "http://h/a/b"),
             ("http://u:SECRET@h/?a=SECRET&b=SECRET", "http://***@h/?a=***&b=***"),
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_by_itself_has_names_and_no_values() {
+    fn bare_query_keeps_names_and_masks_values() {
         for (query, shown) in [
             ("a=SECRET&b=SECRET", "a=***&b=***"),
             ("?SECRET", "?***"),
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_record_stays_what_stands_before_any_secret() {
+    fn record_is_masked_from_its_first_secret_on() {
         for (record, shown) in [
             ("", ""),
             (r#"1.2.3.4 - - [x] "-" 408 0"#, r#"1.2.3.4 - - [x] "-" 408 0"#),

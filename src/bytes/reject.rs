@@ -269,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_is_printed_by_its_name_in_a_column_as_wide_as_is_asked_for() {
+    fn code_is_displayed_by_name_and_padded() {
         assert_eq!(
             format!("{:>6}|{:<6}|", RejectReason::Byte, RejectReason::Idna),
             "  byte|idna  |"
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_trouble_is_told_first_whatever_was_found_first() {
+    fn rejection_reports_the_first_position_in_any_order_of_discovery() {
         let found = [
             (RejectReason::Control, 5),
             (RejectReason::Backslash, 3),
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rejection_tells_where_and_all_that_applies() {
+    fn rejection_displays_its_position_and_every_code() {
         let codes = RejectReasons::from([RejectReason::Nul, RejectReason::Control]);
         let reject = Reject { code: RejectReason::Nul, at: 7, codes };
         assert_eq!(
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_holds_the_codes_that_it_was_made_of() {
+    fn code_set_contains_exactly_its_codes() {
         let codes = [RejectReason::Port, RejectReason::Byte];
         let set = RejectReasons::from(codes);
         assert_eq!(set, codes.into_iter().collect());

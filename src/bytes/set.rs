@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nibble_rows_hold_exactly_the_members() {
+    fn nibble_rows_match_set_membership() {
         for set in [UNRESERVED, QUERY, CLEAN_HOST, AsciiSet::range(0, 0x7F)] {
             let rows = set.nibble_rows();
             for byte in 0..=255u8 {
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_grammar_has_66_unreserved_characters_and_11_sub_delims() {
+    fn grammar_has_66_unreserved_characters_and_11_sub_delims() {
         assert_eq!(UNRESERVED.0.count_ones(), 66);
         assert_eq!(SUB_DELIMS.0.count_ones(), 11);
         assert_eq!(UNRESERVED.0 & SUB_DELIMS.0, 0);

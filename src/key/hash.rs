@@ -16,7 +16,7 @@ pub(super) fn append(url: &[u8], out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn it_is_the_start_of_the_digests_of_fips_180() {
+    fn hash_key_is_a_prefix_of_the_fips_180_sha256_examples() {
         // The examples of FIPS 180-4, as published by NIST.
         for (bytes, expected) in [
             (&b"abc"[..], "ba7816bf8f01cfea414140de5dae2223"),

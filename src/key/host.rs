@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn host_and_port_are_told_apart_also_where_brackets_are_broken() {
+    fn host_and_port_are_split_even_at_broken_brackets() {
         for (text, host, port) in [
             ("h", "h", None),
             ("h:", "h", Some("")),
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_host_is_not_taken_apart() {
+    fn url_without_a_host_is_not_split() {
         for url in ["mailto:a@h", "file:///a", "/a", "//h/a", "x://:80/", "x://u@/", "1://h/", ""] {
             assert_eq!(Located::split(url.as_bytes()), None, "{url}");
         }

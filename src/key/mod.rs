@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_found_by_its_name_only() {
+    fn key_is_found_by_its_exact_name() {
         for key in Key::ALL {
             assert_eq!(Key::named(key.name()), Some(*key));
         }

@@ -80,7 +80,7 @@ mod tests {
     use std::collections::HashMap;
 
     #[test]
-    fn different_bytes_have_different_keys() {
+    fn different_urls_have_different_ssurts() {
         // Every word of up to four of these pieces, after a start that makes most of them URLs.
         let pieces = ["", "a", ",", "%2C", ":", "@", "//", "/", ".", "80", "[", "]", "1.2.3.4"];
         let mut keys: HashMap<Vec<u8>, String> = HashMap::new();

@@ -115,7 +115,7 @@ mod tests {
     use crate::profile::Profile;
 
     #[test]
-    fn offsets_that_fit_no_column_are_refused_by_their_index() {
+    fn error_for_bad_offsets_holds_their_index() {
         let crawl = Normalizer::new(&Profile::CRAWL);
         let values = b"http://h/http://h/";
         let columns: [(&[u32], _); 10] = [

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn its_bytes_are_those_of_the_url() {
+    fn canonical_url_keeps_its_bytes() {
         let url = Canonical::new(b"http://h/");
         assert_eq!(url.as_ref(), b"http://h/");
         assert_eq!(url.to_str(), Ok("http://h/"));

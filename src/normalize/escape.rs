@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn every_octet_written_as_a_triplet_comes_out_once_and_in_one_form() {
+    fn every_triplet_is_repaired_to_one_form() {
         for byte in 0..=255u8 {
             let upper = repaired(format!("%{byte:02X}").as_bytes());
             assert_eq!(upper, repaired(format!("%{byte:02x}").as_bytes()));

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_at_once_is_what_the_exact_way_writes() {
+    fn fast_path_agrees_with_the_exact_path() {
         let archive::Archive { twins, sessions, initials, .. } = archive::IA;
         assert!(twins.iter().all(|twin| twin.len() > 1 && initials.contains(twin[0])));
         assert!(sessions.iter().all(|session| initials.contains(session.name[0])));

@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_that_differ_in_anything_have_another_fingerprint() {
+    fn different_rules_have_different_fingerprints() {
         let crawl = || Normalizer::new(&Profile::CRAWL);
         let mut rules: Vec<_> =
             Profile::ALL.iter().map(|profile| Normalizer::new(profile)).collect();
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_a_list_and_how_references_are_read_make_no_difference() {
+    fn list_order_and_base_do_not_change_the_fingerprint() {
         let one = redirected("http://a/\thttp://b/\nhttp://c/\thttp://d/\n");
         let other = redirected("http://c/\thttp://d/\nhttp://a/\thttp://b/\n");
         assert_eq!(one.fingerprint(), other.fingerprint());
@@ -100,7 +100,7 @@ mod tests {
     /// The description only counts them.
     #[cfg(feature = "profile-file")]
     #[test]
-    fn each_tracking_parameter_is_in_it() {
+    fn every_tracking_parameter_changes_the_fingerprint() {
         let print = |list: &str| {
             let text = format!(
                 "name = \"own\"\nversion = 1\nbase = \"aggressive\"\nparameters.tracking = {list}"
@@ -113,7 +113,7 @@ mod tests {
 
     #[cfg(feature = "profile-file")]
     #[test]
-    fn a_rule_of_one_host_is_in_it() {
+    fn rule_of_one_host_changes_the_fingerprint() {
         let print = |switch: &str| {
             let text = format!(
                 "name = \"own\"\nversion = 1\nbase = \"crawl\"\n\n\

@@ -206,7 +206,7 @@ mod tests {
     use crate::test_util::cases;
 
     #[test]
-    fn a_list_is_read_as_its_lines_wherever_a_piece_ends() {
+    fn lines_are_visited_once_wherever_a_piece_ends() {
         let mut state = 1_u64;
         let mut draw = |below: usize| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_visited_behind_an_error() {
+    fn no_line_is_visited_after_an_error() {
         let crawl = Normalizer::new(&Profile::CRAWL);
         let list = b"http://h/a\nHTTP://h\n".repeat(PIECE / 4);
         let lines = memchr::memchr_iter(b'\n', &list).count();
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_line() {
+    fn empty_list_has_no_line() {
         let normalizer = Normalizer::new(&Profile::CRAWL);
         normalizer.for_each_line(b"", &mut Scratch::default(), |_, _| panic!("a line"));
     }
@@ -282,7 +282,7 @@ mod tests {
     /// Bulk rewriting copies whole registers, too.
     #[cfg(all(target_os = "linux", not(miri)))]
     #[test]
-    fn nothing_is_rewritten_from_outside_the_slice() {
+    fn rewriting_reads_no_byte_outside_the_slice() {
         use crate::simd::tests::{between_guard_pages, url_of};
 
         let middle = between_guard_pages();

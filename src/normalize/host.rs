@@ -318,7 +318,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ipv6_addresses_take_the_form_of_rfc_5952() {
+    fn ipv6_addresses_are_written_as_in_rfc_5952() {
         for (address, expected) in [
             ("2001:0db8::0001", "2001:db8::1"),
             ("2001:db8:0:0:0:0:2:1", "2001:db8::2:1"),
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn zone_ids_and_half_addresses_are_no_literals() {
+    fn zone_ids_and_malformed_ip_literals_are_rejected() {
         for host in [
             "[fe80::1%25eth0]",
             "[fe80::1%eth0]",

@@ -316,7 +316,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clone_with_another_base_shares_the_rules_of_hosts() {
+    fn clone_with_another_base_shares_host_rules() {
         let text =
             "name = 'h'\nversion = 1\nbase = 'crawl'\n[host.'h.x'.switches]\nsort-query = true\n";
         let crawl = Normalizer::from_profile_file(text).unwrap();

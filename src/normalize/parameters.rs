@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_what_a_name_starts_with() {
+    fn sort_key_holds_the_first_bytes_of_a_name() {
         let mut name = Vec::new();
         let step = if cfg!(miri) { 9 } else { 1 };
         for length in 0..12 {

@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn absent_and_empty_components_are_told_apart() {
+    fn absent_and_empty_components_are_distinct() {
         let parts = Parts::split(b"http://h?#");
         assert_eq!(
             (parts.path, parts.query, parts.fragment),
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_point_at_the_components() {
+    fn component_offsets_are_exact() {
         let url = b"ab://u@h:1/p/q?r=s#t";
         let parts = Parts::split(url);
         assert_eq!(&url[parts.authority_start()..][..5], b"u@h:1");
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_that_starts_with_two_slashes_has_no_authority() {
+    fn target_with_two_leading_slashes_has_no_authority() {
         let parts = Parts::split_target(b"//a/b?c");
         assert_eq!(
             (parts.authority, parts.path, parts.query),

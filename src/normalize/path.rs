@@ -75,20 +75,20 @@ mod tests {
     }
 
     #[test]
-    fn the_examples_of_section_5_2_4_come_out() {
+    fn dot_segment_examples_of_rfc_3986_section_5_2_4_hold() {
         assert_eq!(removed("/a/b/c/./../../g"), "/a/g");
         assert_eq!(removed("/mid/content=5/../6"), "/mid/6");
     }
 
     #[test]
-    fn what_stands_behind_the_path_stays() {
+    fn bytes_after_the_path_are_kept() {
         let mut out = b"x/a/../b/.?/../c".to_vec();
         remove_dot_segments(&mut out, 1, 10);
         assert_eq!(out, b"x/b/?/../c");
     }
 
     #[test]
-    fn a_dot_segment_at_the_end_leaves_its_slash() {
+    fn trailing_dot_segment_leaves_a_slash() {
         for (path, expected) in
             [("/.", "/"), ("/..", "/"), ("/a/.", "/a/"), ("/a/..", "/"), ("/a/b/..", "/a/")]
         {
@@ -97,13 +97,13 @@ mod tests {
     }
 
     #[test]
-    fn above_the_root_there_is_nothing() {
+    fn dot_segments_stop_at_the_root() {
         assert_eq!(removed("/../../a"), "/a");
         assert_eq!(removed("/a/../../../b/.."), "/");
     }
 
     #[test]
-    fn empty_segments_are_segments_and_near_misses_stay() {
+    fn empty_segments_count_and_near_dot_segments_are_kept() {
         assert_eq!(removed("/a/b//../c"), "/a/b/c");
         assert_eq!(removed("/..//a"), "//a");
         assert_eq!(removed("/a/..;x/.;/.../.b"), "/a/..;x/.;/.../.b");

@@ -76,7 +76,7 @@ mod tests {
     use crate::normalize::trace::NoTrace;
 
     #[test]
-    fn only_the_default_port_of_the_scheme_goes() {
+    fn only_the_default_port_of_the_scheme_is_removed() {
         let mut ports = DefaultPorts::of_schemes();
         ports.0.insert(b"gopher"[..].into(), 70);
         for (url, expected) in [

@@ -278,7 +278,7 @@ mod tests {
     use crate::normalize::trace::NoTrace;
 
     #[test]
-    fn a_url_that_is_clean_but_for_its_port_is_what_the_exact_way_makes_of_it() {
+    fn port_fast_path_agrees_with_the_exact_path() {
         #[rustfmt::skip]
         const HOSTS: &[&str] = &[
             "h.example", "H.example", "1a.b", "a.1", "a.1a", "a.0x1", "a.08", "1.2.3.4", "1.2.3", "h.", "", "u@h",

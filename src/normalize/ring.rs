@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn all_pairs_of_octets_raw_and_encoded_follow_the_table() {
+    fn every_pair_of_raw_and_encoded_octets_follows_the_ring() {
         let custom = Ring::parse("decode=2F,3A encode=21,24").unwrap();
         for ring in [&ring::PLAIN, &ring::MEDIAWIKI, &ring::RESTBASE, &ring::UPLOAD, &custom] {
             for pair in (0..=0xFFFFu16).step_by(if cfg!(miri) { 4093 } else { 1 }) {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_percent_sign_that_starts_no_triplet_is_a_byte() {
+    fn percent_sign_without_a_triplet_is_encoded() {
         for (path, expected) in
             [("%", "%25"), ("%4", "%254"), ("%zz", "%25zz"), ("%%41", "%25A"), ("%4%31", "%2541")]
         {

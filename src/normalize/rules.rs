@@ -128,7 +128,7 @@ mod tests {
     use crate::bytes::set::{CLEAN_HOST, CLEAN_TAIL};
     use crate::profile::{Profile, System};
     use crate::simd::tests::{
-        Anything, STEP, drawn_byte, every_byte_has_the_bits_of_its_sets, kernels, url_of,
+        Anything, STEP, assert_masks_classify_every_byte, drawn_byte, kernels, url_of,
     };
     use crate::simd::{BLOCK, Bits, FastPathResult, Kernel, Rfc3986, SpanBatch, UrlKind};
     use crate::test_util::cases;
@@ -171,17 +171,17 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_in_every_lane_has_the_bits_of_its_sets() {
-        every_byte_has_the_bits_of_its_sets(|| Browser);
-        every_byte_has_the_bits_of_its_sets(|| Sanitizer);
-        every_byte_has_the_bits_of_its_sets(|| Servlet);
-        every_byte_has_the_bits_of_its_sets(|| Aggressive);
-        every_byte_has_the_bits_of_its_sets(|| IaKey);
-        every_byte_has_the_bits_of_its_sets(|| IaFolded);
+    fn masks_classify_every_byte_in_every_lane() {
+        assert_masks_classify_every_byte(|| Browser);
+        assert_masks_classify_every_byte(|| Sanitizer);
+        assert_masks_classify_every_byte(|| Servlet);
+        assert_masks_classify_every_byte(|| Aggressive);
+        assert_masks_classify_every_byte(|| IaKey);
+        assert_masks_classify_every_byte(|| IaFolded);
     }
 
     #[test]
-    fn the_fast_path_gets_what_is_plainly_clean() {
+    fn clean_urls_are_recognized_as_clean() {
         let mut state = 9;
         let (mut clean_by, drawn) = ([0; 6], cases(10_000));
         for case in 0..drawn {
@@ -241,7 +241,7 @@ mod tests {
 
     /// Both blocks of a window may hold a bad byte at the same position.
     #[test]
-    fn blocks_alike_are_not_taken_for_clean() {
+    fn bad_bytes_at_the_same_offset_of_two_blocks_are_found() {
         for at in (20..BLOCK).step_by(STEP.min(9)) {
             for trouble in [b" ", b"(", b"A", b"%", b"[", b"#"] {
                 let mut url = url_of(2 * BLOCK, at, trouble);
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trouble_is_found_at_every_place_of_every_length() {
+    fn unclean_bytes_are_found_at_every_offset_of_every_length() {
         let troubles: [&[u8]; 17] = [
             b"", b"%41", b"%2f", b"%2F", b"%", b"/.", b"/./", b"//", b"#", b" ", b"\xC3", b"A",
             b"%2e", b".7", b"'", b"?'", b"?#'",
@@ -360,7 +360,7 @@ mod tests {
 
     /// A triplet next to others is checked by masks of its digits.
     #[test]
-    fn every_triplet_among_others_is_judged_at_every_place() {
+    fn every_triplet_is_checked_at_every_offset() {
         const DIGITS: &[u8] = b"0123456789ABCDEFabcdefGg/:@`%\x80\xB9";
         let step = if cfg!(target_arch = "x86_64") { STEP.min(9) } else { 3 };
         let (mut clean, mut tried) = (0, 0);
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn drawn_urls_and_targets_are_clean_only_if_they_plainly_are() {
+    fn random_urls_agree_with_the_plain_definition_of_clean() {
         let mut state = 2;
         let mut clean = [0; 2];
         let drawn = cases(200_000);
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn simple_comparison_finds_nothing_but_line_breaks() {
+    fn string_profile_rejects_only_line_breaks_and_targets() {
         for kernel in kernels() {
             assert!(is_clean_alone(kernel, &Profile::STRING, b"\xFF %zz", UrlKind::Absolute));
             assert!(!is_clean_alone(kernel, &Profile::STRING, b"a\rb", UrlKind::Absolute));

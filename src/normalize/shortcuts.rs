@@ -262,7 +262,7 @@ ports                                   fast     315  1049     0   2102  3810  1
 ";
 
 #[test]
-fn short_ways_are_taken_as_often_as_before() {
+fn fast_paths_are_taken_as_often_as_recorded() {
     let mut draw = Draw(1);
     let urls: Vec<String> = (0..2000).map(|_| draw.url()).collect();
     for backend in Backend::available() {

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_are_not_utf8_are_rewritten_as_a_whole() {
+    fn run_that_is_not_utf8_is_transcoded_as_a_whole() {
         for (url, expected) in [
             ("/%F6re%26bro%20", "/%C3%B6re%26bro%20"),
             ("/%C3%B6/%F6", "/%C3%B6/%C3%B6"),
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_told_in_the_url_as_it_was() {
+    fn offsets_map_back_to_the_original_url() {
         let url = b"/%F6/%E9a/x";
         let transcoded = transcode(url, Charset::LATIN_1, Delimiters::Kept).unwrap();
         assert_eq!(transcoded.url, b"/%C3%B6/%C3%A9a/x");
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_charset_reads_stays() {
+    fn undecodable_octets_are_kept() {
         let sjis = Charset::for_label(b"shift_jis").unwrap();
         let read = |url: &[u8]| transcode(url, sjis, Delimiters::Kept).map(|t| t.url);
         assert_eq!(read(b"/%83n").as_deref(), Some(&b"/%E3%83%8F"[..]));

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_unicode_17_has_not_assigned_is_no_host() {
+    fn host_with_an_unassigned_code_point_is_rejected() {
         for unassigned in [
             "\u{20C2}",          // a currency
             "b\u{FC}.\u{1FACC}", // an emoji
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn punycode_of_punycode_is_no_host() {
+    fn nested_punycode_is_rejected() {
         for host in ["xn--xn---epa.\u{FC}", "\u{FC}.XN--XN---epa", "xn--xn--a--gua\u{3002}pt"] {
             assert_eq!(ascii(host), None, "{host}");
         }
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ranges_ascend() {
+    fn code_point_ranges_ascend() {
         assert!(OF_UNICODE_18.iter().all(|range| range.start() <= range.end()));
         assert!(OF_UNICODE_18.windows(2).all(|pair| pair[0].end() < pair[1].start()));
     }
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_letters_stay_what_they_are_wherever_they_stand() {
+    fn plain_letters_map_to_themselves_in_every_context() {
         let all = || ('\0'..='\u{10FFFF}').filter(|c| is_plain(*c));
         let step = if cfg!(miri) { 997 } else { 1 };
         for c in all().step_by(step) {
@@ -207,7 +207,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 8 } else { 4096 }))]
         #[test]
-        fn plain_hosts_are_those_of_the_crate(
+        fn fast_path_for_plain_hosts_agrees_with_the_idna_crate(
             host in "([a-cA-CxXnN0-9ß-ÿāőżά-ώа-џぁ-ヺー一-三가-갛.\u{300}\u{3002}\u{3099}א١É-]|xn--|xn--e1a){0,12}"
         ) {
             if let Some(ascii) = of_plain_letters(host.as_bytes()) {

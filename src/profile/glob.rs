@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn all_short_patterns_fit_the_names_that_they_mean() {
+    fn short_globs_agree_with_a_plain_matcher() {
         let words = |letters: &[u8], longest: u32| {
             let mut words = vec![Vec::new()];
             let mut start = 0;
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_that_differ_read_differently() {
+    fn different_lists_have_different_descriptions() {
         let told = |patterns: &[&str]| {
             let all = patterns.iter().map(|pattern| Glob::new(pattern.as_bytes())).collect();
             Globs::new(all, Case::Exact).to_string()
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn case_counts_only_where_it_is_asked_for() {
+    fn case_is_ignored_unless_exact_is_set() {
         let globs = |case| Globs::new(vec![Glob::new(b"utm_*"), Glob::new(b"ScCid")], case);
         assert!(
             globs(Case::Ignored).match_any(b"UTM_a") && globs(Case::Ignored).match_any(b"sccID")

@@ -123,7 +123,7 @@ mod tests {
     use crate::profile::glob::Globs;
 
     #[test]
-    fn each_line_of_the_list_is_a_pattern_and_its_source() {
+    fn every_line_of_the_parameter_list_has_a_pattern_and_a_source() {
         let mut before = String::new();
         for line in TRACKING.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
             let (pattern, source) = line.split_once('\t').expect("a pattern, a tab, a source");
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_knows_the_usual_ones_and_no_ordinary_ones() {
+    fn parameter_list_matches_trackers_and_not_ordinary_names() {
         let globs = Globs::new(tracking().collect(), TRACKING_CASE);
         for name in ["utm_source", "UTM_Campaign", "utm_", "fbclid", "gclid", "msclkid"] {
             assert!(globs.match_any(name.as_bytes()), "{name}");
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_names_need_no_second_look() {
+    fn prefilter_rejects_ordinary_names() {
         let mut starts = Starts::NONE;
         add_sessions(&mut starts);
         Globs::new(tracking().collect(), TRACKING_CASE).add_starts(&mut starts);

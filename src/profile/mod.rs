@@ -429,7 +429,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_profile_is_found_by_name_and_by_its_own_version_only() {
+    fn profile_is_found_by_its_name_and_own_version_only() {
         for profile in Profile::ALL {
             assert_eq!(Profile::named(profile.name()), Some(*profile));
             let versioned = format!("{}@{}", profile.name(), profile.version());

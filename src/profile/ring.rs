@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn every_pair_of_lists_that_overlaps_is_refused_by_the_byte() {
+    fn error_for_overlapping_lists_names_the_byte() {
         for byte in (0..=255u8).filter(|byte| CUSTOMIZABLE.contains(*byte)) {
             let other = if byte == b'/' { b':' } else { b'/' };
             assert_eq!(Ring::new(&[other, byte], &[byte]), Err(RingError::Both(byte)));
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_reads_what_it_shows() {
+    fn ring_round_trips_through_its_text() {
         for ring in [PLAIN, MEDIAWIKI, RESTBASE, UPLOAD] {
             assert_eq!(Ring::parse(&ring.to_string()), Ok(ring));
         }
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_ring_is_refused_with_its_place() {
+    fn malformed_ring_is_an_error_with_its_position() {
         for (text, at) in [
             ("decode", 0),
             ("decode=2", 7),

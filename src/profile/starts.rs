@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_starts_with_a_prefix_is_held_and_little_else() {
+    fn prefix_filter_has_no_false_negatives_and_few_false_positives() {
         // Two or three bytes have the same lower bits, and the hashes of others collide.
         for (prefix, most) in [(&b"a"[..], 0.1), (b"_g", 0.004), (b"utm_", 0.0005)] {
             let mut starts = Starts::NONE;

@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_switch_is_found_by_its_name() {
+    fn every_switch_is_found_by_name() {
         for switch in Switch::ALL {
             assert_eq!(Switch::named(&switch.to_string()), Some(*switch));
             assert!(Switches::from(*switch).iter().eq([*switch]));

@@ -171,7 +171,7 @@ mod tests {
     use crate::simd::Backend;
 
     #[test]
-    fn many_at_once_hash_like_each_by_itself_on_every_backend() {
+    fn batch_hash_agrees_with_single_hash_on_every_backend() {
         let texts: Vec<Vec<u8>> =
             (0..=300u32).rev().map(|n| (0..n).map(|i| (i * n) as u8).collect()).collect();
         for kernel in Backend::ALL.iter().copied().filter_map(Kernel::new) {

@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn masks_answer_what_the_text_says_on_every_backend() {
+    fn masked_queries_agree_with_the_text_on_every_backend() {
         let mut urls = Vec::new();
         for (scheme, host) in [("http", "a.example"), ("https", "w"), ("http", "h-,")] {
             for tail in ["/", "/a/b-c", "/a//b", "/-,?-,", "/?a//b?c", "/index.html?/"] {

@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_part_of_every_text_is_copied_as_it_stands() {
+    fn every_slice_of_a_text_is_copied_exactly() {
         let text: Vec<u8> = (0..200).map(|i| b"AbCdE/%?"[i % 8]).collect();
         let step = if cfg!(miri) { 31 } else { 1 };
         for length in (0..=150).step_by(step) {
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finished_is_not_there() {
+    fn unfinished_output_is_discarded() {
         let mut out = b"before".to_vec();
         OutputBuffer::new(&mut out, 8).extend(*b"12345678");
         assert_eq!(out, b"before");
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "announced")]
-    fn no_more_is_written_than_was_announced() {
+    fn writing_past_the_reserved_length_panics() {
         let mut out = Vec::with_capacity(1000);
         let mut buffer = OutputBuffer::new(&mut out, 8);
         buffer.extend(*b"12345678");

@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sure_are_triplets_that_stay_among_others() {
+    fn proven_triplets_are_canonical() {
         const WORDS: &[&[u8]] = &[
             b"%C3", b"%A9", b"%20", b"%2F", b"%2D", b"%2E", b"%00", b"%1F", b"%FF", b"%30", b"%41",
             b"%7E", b"%c3", b"%Cc", b"%", b"%2", b"%C", b"22", b"CC", b"a", b"?",
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_is_found_within_the_range_alone() {
+    fn byte_search_stays_within_its_range() {
         for kernel in Backend::available().into_iter().filter_map(Kernel::new) {
             for (length, behind) in [(200, 0), (200, 3), (60, 0), (129, 0), (1, 200)] {
                 for at in 0..length + behind {

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mask_has_a_bit_for_each_byte_that_it_is_about() {
+    fn scalar_masks_have_a_bit_for_each_matching_byte() {
         let asked = NibbleTable::new(QUERY.without(REG_NAME));
         // Every byte at every position.
         for first in 0..=255u8 {

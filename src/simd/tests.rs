@@ -106,7 +106,7 @@ impl VectorOp for Normalize<'_> {
 }
 
 #[test]
-fn triplets_come_out_in_normal_form() {
+fn triplets_are_rewritten_to_normal_form() {
     const PIECES: [&str; 16] = [
         "%41", "%7e", "%2E", "%2e", "%2f", "%c3%A9", "%00", "%fF", "%5a", "a", "Bc", "/", "?x=",
         "%zz", "%4", "\u{e9}",
@@ -217,12 +217,12 @@ fn every_backend_of_this_cpu_is_listed() {
 }
 
 #[test]
-fn every_byte_in_every_lane_has_the_bits_of_its_sets() {
-    every_byte_has_the_bits_of_its_sets(|| Rfc3986);
-    every_byte_has_the_bits_of_its_sets(|| Questions);
+fn masks_classify_every_byte_in_every_lane() {
+    assert_masks_classify_every_byte(|| Rfc3986);
+    assert_masks_classify_every_byte(|| Questions);
 }
 
-pub(crate) fn every_byte_has_the_bits_of_its_sets<R: Rules>(rules: fn() -> R) {
+pub(crate) fn assert_masks_classify_every_byte<R: Rules>(rules: fn() -> R) {
     for byte in (0..=255u8).step_by(STEP) {
         for lane in (0..BLOCK).step_by(STEP.min(29)) {
             for background in [b'a', b'/', 0xFF] {
@@ -262,7 +262,7 @@ impl FastPath for Anything {
 }
 
 #[test]
-fn masks_of_mixed_blocks_are_those_of_scalar() {
+fn masks_of_random_blocks_agree_with_scalar() {
     let mut state = 1;
     for _ in 0..cases(200_000) {
         let block = std::array::from_fn(|_| drawn_byte(&mut state));
@@ -288,7 +288,7 @@ pub(crate) fn url_of(length: usize, at: usize, trouble: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn in_bulk_and_one_by_one_are_the_same_at_every_alignment() {
+fn batch_check_agrees_with_single_checks_at_every_alignment() {
     let mut state = 3;
     for alignment in (0..64).step_by(STEP) {
         let mut bytes = vec![b'/'; alignment];
@@ -314,7 +314,7 @@ fn in_bulk_and_one_by_one_are_the_same_at_every_alignment() {
 }
 
 #[test]
-fn lines_are_those_of_a_plain_split() {
+fn line_splitting_agrees_with_a_plain_split() {
     let mut state = 4;
     for length in (0..=300usize).step_by(STEP) {
         for density in [2, 8, 64] {
@@ -436,7 +436,7 @@ fn alignments() -> usize {
 /// whole aligned blocks may be right only for slices that end with one.
 #[cfg(all(target_os = "linux", not(miri)))]
 #[test]
-fn no_kernel_reads_outside_its_slice_whatever_its_alignment() {
+fn no_kernel_reads_outside_its_slice_at_any_alignment() {
     let middle = between_guard_pages();
     let step = BLOCK / alignments().clamp(1, BLOCK);
     for length in 0..=1024 {

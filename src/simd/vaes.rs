@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_is_that_of_the_standard() {
+    fn aes_round_agrees_with_fips_197() {
         // FIPS 197, section 5.1.1, and appendix B, round 1.
         assert_eq!(substituted(0x53), 0xED);
         let hex = |text: &str| u128::from_str_radix(text, 16).unwrap().to_be_bytes();
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_is_what_the_rounds_make_of_it() {
+    fn vaes_hash_agrees_with_plain_aes_rounds() {
         let Some(vaes) = hashes() else { return };
         for length in (0..=150).chain([191, 192, 193, 255, 256, 257, 384, 385, 1000]) {
             let text = text(length);
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bit_of_a_text_and_its_length_change_half_of_the_hash() {
+    fn each_bit_of_the_text_and_length_flips_half_of_the_hash() {
         let Some(vaes) = hashes() else { return };
         for length in [1, 16, 63, 64, 65, 100, 128, 129, 300] {
             let mut text = text(length);

@@ -92,7 +92,7 @@ fn library_agrees_with_the_oracle_on_every_backend() {
 }
 
 #[test]
-fn library_agrees_with_the_oracle_behind_a_base_or_an_assumed_scheme() {
+fn library_agrees_with_the_oracle_on_references_and_assumed_schemes() {
     let bases: [&[u8]; 4] =
         [b"https://www.A.b/x/index.html", b"http://u@h/a/?b", b"x:/.//a", b"ftp://h//(S(a))/"];
     for_each_case(2, |rng| {
@@ -112,7 +112,7 @@ fn library_agrees_with_the_oracle_behind_a_base_or_an_assumed_scheme() {
 }
 
 #[test]
-fn canonical_forms_are_urls_and_fixed() {
+fn canonical_forms_are_valid_and_idempotent() {
     for_each_case(1, |rng| {
         let (policy, url) = (draw(rng), url(rng));
         let library = library(&policy, Backend::best());
@@ -138,7 +138,7 @@ fn canonical_forms_are_urls_and_fixed() {
 }
 
 #[test]
-fn a_coarser_rung_never_splits() {
+fn coarser_profile_never_splits_equal_urls() {
     let [scheme, crawl, aggressive] =
         [&Profile::SCHEME, &Profile::CRAWL, &Profile::AGGRESSIVE].map(Normalizer::new);
     for_each_case(1, |rng| {
@@ -153,7 +153,7 @@ fn a_coarser_rung_never_splits() {
 }
 
 #[test]
-fn urls_in_bulk_are_as_one_by_one() {
+fn bulk_results_agree_with_single_calls() {
     for_each_case(6, |rng| {
         let policy = draw(rng);
         for backend in Backend::available() {
@@ -184,7 +184,7 @@ fn urls_in_bulk_are_as_one_by_one() {
 }
 
 #[test]
-fn ordinary_urls_are_proven_clean() {
+fn ordinary_urls_are_recognized_as_clean() {
     let aggressive = Normalizer::new(&Profile::AGGRESSIVE);
     for url in [
         "http://example.com/",
@@ -212,7 +212,7 @@ fn ordinary_urls_are_proven_clean() {
 }
 
 #[test]
-fn time_grows_no_faster_than_length() {
+fn normalization_takes_linear_time() {
     // A pass over the URL for each segment or parameter would take minutes here.
     let all = SWITCHES.map(|name| Switch::named(name).unwrap());
     let without_drop = all.into_iter().filter(|switch| *switch != Switch::DropQuery);
@@ -240,7 +240,7 @@ fn time_grows_no_faster_than_length() {
 }
 
 #[test]
-fn library_and_oracle_state_the_rows_of_aggressive() {
+fn library_and_oracle_match_the_aggressive_vectors() {
     let mut wrong = Vec::new();
     for row in tsv::rows("aggressive") {
         for profile in &row.profiles {
@@ -294,7 +294,7 @@ fn library_and_oracle_state_the_rows_of_aggressive() {
 }
 
 #[test]
-fn generated_urls_meet_every_step() {
+fn generated_urls_exercise_every_step() {
     for name in SWITCHES {
         let switch = Switch::named(name).unwrap();
         let crawl = Normalizer::new(&Profile::CRAWL);

@@ -3,9 +3,9 @@
 use crate::cases::{self, for_each_case};
 use crate::generator::{self, Temper, words};
 use crate::oracle::{Answer, Oracle};
+use crate::strategy::url_of_words;
 use crate::subject::{Library, on_best_backend, on_every_backend};
 use crate::tsv::{LADDER, escape, show};
-use crate::worded::worded;
 use proptest::prelude::*;
 
 /// Emulated processors test every seventh place, which still visits each lane of a register.
@@ -112,7 +112,7 @@ fn references_agree_with_the_oracle() {
 }
 
 #[test]
-fn references_to_bases_that_are_not_canonical_agree_with_the_oracle() {
+fn references_to_noncanonical_bases_agree_with_the_oracle() {
     references_agree(&[b"http://h/a/..", b"http://h/a/%2e%2e/b", b"x:a/%2E./b", b"x:%2e%2e/b"]);
 }
 
@@ -136,7 +136,7 @@ fn assumed_schemes_agree_with_the_oracle() {
 }
 
 #[test]
-fn every_byte_at_every_place_agrees_with_the_oracle() {
+fn every_byte_at_every_offset_agrees_with_the_oracle() {
     let urls: [&[u8]; 8] = [
         b"http://ab.cd:80/ef/gh?ij=kl#mn",
         b"x://u:p@h/",
@@ -196,7 +196,7 @@ fn every_byte_in_every_lane_agrees_with_the_oracle() {
 }
 
 #[test]
-fn every_telling_word_at_every_offset_agrees_with_the_oracle() {
+fn significant_words_at_every_offset_agree_with_the_oracle() {
     // Two bytes that matter together may stand in two blocks, and a URL has first, middle and last
     // blocks: this many offsets cover all their edges.
     let words = [
@@ -248,7 +248,7 @@ fn every_pattern_of_zero_groups_agrees_with_the_oracle() {
 }
 
 #[test]
-fn long_urls_of_every_make_complete_and_agree() {
+fn long_urls_take_linear_time_and_agree_with_the_oracle() {
     // Nothing is timed: a quadratic step would take minutes here.
     let length = if cfg!(target_arch = "aarch64") { 100_000 } else { 400_000 };
     let fronts = [
@@ -282,7 +282,7 @@ proptest! {
     #![proptest_config(cases::of_properties())]
 
     #[test]
-    fn every_backend_agrees_with_the_oracle(url in worded()) {
+    fn every_backend_agrees_with_the_oracle(url in url_of_words()) {
         for profile in LADDER {
             let expected = Oracle::new(profile).normalize(&url);
             for library in on_every_backend(profile) {
@@ -293,7 +293,7 @@ proptest! {
     }
 
     #[test]
-    fn every_backend_agrees_with_the_oracle_on_targets(target in worded()) {
+    fn every_backend_agrees_with_the_oracle_on_targets(target in url_of_words()) {
         for profile in LADDER {
             let expected = Oracle::new(profile).normalize_target(&target);
             for library in on_every_backend(profile) {
@@ -303,7 +303,7 @@ proptest! {
     }
 
     #[test]
-    fn rungs_join_the_same_pairs_as_the_oracle(left in worded(), right in worded()) {
+    fn profiles_merge_the_same_pairs_as_the_oracle(left in url_of_words(), right in url_of_words()) {
         for profile in LADDER {
             let (oracle, library) = (Oracle::new(profile), on_best_backend(profile));
             let joined = |a: Answer, b: Answer| a.is_ok() && a == b;

@@ -58,7 +58,7 @@ fn ask(call: impl FnOnce(&mut Vec<u8>) -> Outcome) -> Answer {
 }
 
 #[test]
-fn transcoding_twice_is_transcoding_once() {
+fn transcoding_is_idempotent() {
     for profile in profiles() {
         for_each_case(4, |rng| {
             let mut normalizer = Normalizer::new(profile);
@@ -150,7 +150,7 @@ fn latin_1_is_read_as_the_code_points_of_its_octets() {
 }
 
 #[test]
-fn utf_8_and_ascii_are_as_without_a_charset() {
+fn utf8_and_ascii_are_unchanged_by_a_charset() {
     for profile in profiles() {
         let plain = Normalizer::new(profile);
         let latin_1 = plain.clone().with_charset(Charset::LATIN_1).unwrap();
@@ -175,7 +175,7 @@ fn utf_8_and_ascii_are_as_without_a_charset() {
 }
 
 #[test]
-fn every_way_in_gives_the_same() {
+fn every_entry_point_applies_the_charset() {
     let urls = ["http://h/%F6", "http://h/%C3%B6", "http://h/a", "http://h/%F6 x", "http://h/%F6%"];
     let list = urls.join("\n");
     let mut spans = Vec::new();
@@ -202,7 +202,7 @@ fn every_way_in_gives_the_same() {
 
 /// A byte that is dropped unread must not leave the rest undecoded.
 #[test]
-fn what_a_strict_profile_drops_may_hold_any_byte() {
+fn dropped_components_may_hold_any_byte() {
     let scheme = Normalizer::new(&Profile::SCHEME).with_charset(Charset::LATIN_1).unwrap();
     let without = |switch| scheme.clone().without_switches([switch]).unwrap();
     let no_fragment = without(Switch::KeepFragment);
@@ -235,7 +235,7 @@ fn what_a_strict_profile_drops_may_hold_any_byte() {
 
 /// In Shift_JIS `%83A` is one character, unless a profile may change the letter `A`.
 #[test]
-fn a_letter_whose_case_may_change_is_no_part_of_a_character() {
+fn letter_that_may_change_case_is_not_a_trail_byte() {
     let shift_jis = Charset::for_label(b"shift_jis").unwrap();
     let crawl = Normalizer::new(&Profile::CRAWL);
     let lowered = crawl.clone().with_switches([Switch::LowerPath]).unwrap();
@@ -281,7 +281,7 @@ fn a_letter_whose_case_may_change_is_no_part_of_a_character() {
 
 /// A run that is decoded at once may be long, and the profile may refuse an ASCII byte in it.
 #[test]
-fn trouble_beside_another_character_is_told_where_it_stands() {
+fn rejection_after_transcoded_bytes_has_the_original_offset() {
     let shift_jis = Charset::for_label(b"shift_jis").unwrap();
     for (profile, charset, url, expected) in [
         (&Profile::SYNTAX, Charset::LATIN_1, "http://h/aa%F6bb^x", ("byte", 16)),
@@ -297,7 +297,7 @@ fn trouble_beside_another_character_is_told_where_it_stands() {
 }
 
 #[test]
-fn some_profiles_take_no_charset() {
+fn unsupported_profiles_reject_a_charset() {
     for profile in [&Profile::STRING, &Profile::IA, &Profile::WHATWG] {
         let refused = Normalizer::new(profile).with_charset(Charset::LATIN_1).unwrap_err();
         assert_eq!(refused, UnsupportedOption::Charset(profile));
@@ -311,7 +311,7 @@ fn some_profiles_take_no_charset() {
 }
 
 #[test]
-fn a_request_target_is_read_in_the_charset_too() {
+fn request_target_is_transcoded() {
     for profile in [&Profile::SYNTAX, &Profile::CRAWL, &Profile::SERVLET, &Profile::MEDIAWIKI] {
         let normalizer = Normalizer::new(profile).with_charset(Charset::LATIN_1).unwrap();
         for (target, expected) in [("/%F6?%e9", "/%C3%B6?%C3%A9"), ("/a%C3%B6", "/a%C3%B6")] {
@@ -325,7 +325,7 @@ fn a_request_target_is_read_in_the_charset_too() {
 
 /// The second octet of a character may be that of `@`, or 0x80, also in a host.
 #[test]
-fn octets_that_look_like_others_are_parts_of_characters() {
+fn trail_bytes_that_look_like_ascii_belong_to_characters() {
     let shift_jis = Charset::for_label(b"shift_jis").unwrap();
     let crawl = Normalizer::new(&Profile::CRAWL).with_charset(shift_jis).unwrap();
     for (url, same) in [
@@ -344,7 +344,7 @@ fn octets_that_look_like_others_are_parts_of_characters() {
 
 /// Each run once copied all bytes before it, which took minutes.
 #[test]
-fn runs_that_the_charset_does_not_read_take_linear_time() {
+fn undecodable_runs_take_linear_time() {
     const LENGTH: usize = if cfg!(target_arch = "x86_64") { 4 << 20 } else { 1 << 18 };
     let begun = std::time::Instant::now();
     let shift_jis = Charset::for_label(b"shift_jis").unwrap();

@@ -3,7 +3,7 @@
 use uniqurl::{Normalizer, Outcome, Profile, Redirects, RejectReason, Switch};
 
 #[test]
-fn a_description_names_all_that_was_chosen() {
+fn description_names_every_option() {
     let servlet = Normalizer::new(&Profile::SERVLET);
     let servlet =
         servlet.with_allowed([RejectReason::EncodedSlash, RejectReason::Backslash]).unwrap();
@@ -18,7 +18,7 @@ fn a_description_names_all_that_was_chosen() {
 }
 
 #[test]
-fn a_choice_that_a_profile_does_not_have_is_told_with_those_that_do() {
+fn error_for_an_unsupported_option_lists_supporting_profiles() {
     let string = || Normalizer::new(&Profile::STRING);
     let error = string().with_dropped_parameters(["a"]).unwrap_err().to_string();
     assert_eq!(
@@ -30,7 +30,7 @@ fn a_choice_that_a_profile_does_not_have_is_told_with_those_that_do() {
 }
 
 #[test]
-fn an_assumed_scheme_is_a_scheme() {
+fn assumed_scheme_must_be_a_valid_scheme() {
     let assume = |scheme: &[u8]| {
         let result = Normalizer::new(&Profile::CRAWL).with_assumed_scheme(scheme);
         result.map(drop).map_err(|reject| (reject.code, reject.at))
@@ -45,7 +45,7 @@ fn an_assumed_scheme_is_a_scheme() {
 
 /// RFC 3986 section 5.1: "the base URI ... is stripped of any fragment component prior to its use".
 #[test]
-fn the_fragment_of_a_base_is_no_part_of_it() {
+fn fragment_of_the_base_is_ignored() {
     let mut profiles = vec![Normalizer::new(&Profile::SYNTAX), Normalizer::new(&Profile::WHATWG)];
     let keeps = Normalizer::new(&Profile::CRAWL).with_switches([Switch::KeepFragment]).unwrap();
     profiles.push(keeps);
@@ -71,7 +71,7 @@ fn the_fragment_of_a_base_is_no_part_of_it() {
 }
 
 #[test]
-fn a_list_of_patterns_is_as_long_as_it_is_given() {
+fn pattern_lists_have_no_small_limit() {
     let patterns = || (0..=65_536).map(|i| format!("p{i}"));
     let crawl = || Normalizer::new(&Profile::CRAWL);
     for (normalizer, expected) in [
@@ -86,7 +86,7 @@ fn a_list_of_patterns_is_as_long_as_it_is_given() {
 }
 
 #[test]
-fn servlets_alone_have_a_decoded_path() {
+fn only_servlet_has_a_decoded_path() {
     for profile in Profile::ALL {
         let has = Normalizer::new(profile).has_decoded();
         assert_eq!(has, *profile == &Profile::SERVLET, "{}", profile.name());
@@ -95,7 +95,7 @@ fn servlets_alone_have_a_decoded_path() {
 
 /// A rejection points at the first wrong byte, and in a port at the first digit.
 #[test]
-fn a_rejection_points_at_what_is_wrong() {
+fn rejection_points_at_the_first_wrong_byte() {
     let sanitize = Normalizer::new(&Profile::SANITIZE);
     let lenient = sanitize.clone().with_allowed([RejectReason::Userinfo]).unwrap();
     let servlet = Normalizer::new(&Profile::SERVLET);

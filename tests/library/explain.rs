@@ -144,7 +144,7 @@ fn assert_true(
 }
 
 #[test]
-fn steps_lead_from_the_url_to_its_canonical_form() {
+fn explanation_steps_end_at_the_canonical_form() {
     for profile in Profile::ALL {
         for_each_case(4, |rng| {
             let normalizer = draw(rng, profile);
@@ -160,7 +160,7 @@ fn steps_lead_from_the_url_to_its_canonical_form() {
 
 /// Random drawing seldom joins a front and two words that a rule is about.
 #[test]
-fn steps_lead_there_from_each_front_by_many_words() {
+fn explanation_steps_are_exact_for_combined_words() {
     for profile in Profile::ALL {
         let normalizer = Normalizer::new(profile);
         for (n, front) in FRONTS.iter().enumerate() {
@@ -175,7 +175,7 @@ fn steps_lead_there_from_each_front_by_many_words() {
 }
 
 #[test]
-fn what_one_rule_does_is_told_by_it_alone() {
+fn single_change_is_explained_by_one_rule() {
     for (profile, url, expected) in [
         (&Profile::SERVLET, "/a//b", Rule::EmptySegments),
         (&Profile::SERVLET, "/a/./b", Rule::DotSegments),
@@ -199,7 +199,7 @@ fn what_one_rule_does_is_told_by_it_alone() {
 }
 
 #[test]
-fn lists_of_parameters_are_a_step_of_their_own() {
+fn parameter_lists_are_their_own_step() {
     let aggressive = || Normalizer::new(&Profile::AGGRESSIVE);
     for (normalizer, listed) in [
         (aggressive().with_kept_parameters(["b"]).unwrap(), "http://h.x/?b"),
@@ -213,7 +213,7 @@ fn lists_of_parameters_are_a_step_of_their_own() {
 }
 
 #[test]
-fn switches_are_told_in_the_order_in_which_they_act() {
+fn switches_are_explained_in_execution_order() {
     let all = [Switch::FoldScheme, Switch::LowerPath];
     let all = Normalizer::new(&Profile::AGGRESSIVE).with_switches(all).unwrap();
     let told = |normalizer: &Normalizer, url: &str| -> Vec<&'static str> {
@@ -287,7 +287,7 @@ allow = ["userinfo"]
 
 #[cfg(feature = "profile-file")]
 #[test]
-fn steps_under_a_profile_file_lead_there_too() {
+fn explanation_steps_are_exact_under_a_profile_file() {
     let hosts = [
         "h",
         "h.example",
@@ -337,7 +337,7 @@ fn steps_under_a_profile_file_lead_there_too() {
 
 #[cfg(feature = "profile-file")]
 #[test]
-fn the_rules_of_a_host_and_ports_of_ones_own_are_told() {
+fn host_rules_and_custom_ports_are_explained() {
     let told = |file: &str, url: &str| -> Vec<(&'static str, String)> {
         let text = format!("name = 'mine'\nversion = 1\n{file}");
         let steps = Normalizer::from_profile_file(&text).unwrap().explain(url.as_bytes()).unwrap();
@@ -393,7 +393,7 @@ const EXAMPLES: &[&str] = &[
 ];
 
 #[test]
-fn every_rule_acts_on_some_url() {
+fn every_rule_changes_some_url() {
     let mut seen = std::collections::BTreeSet::new();
     for profile in Profile::ALL {
         let plain = Normalizer::new(profile).with_allowed(profile.checks().iter()).unwrap();
@@ -434,7 +434,7 @@ fn told(profile: &'static Profile, url: &str) -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn what_acts_again_and_again_is_told_one_by_one_but_in_the_end_at_once() {
+fn repeated_rules_are_listed_up_to_a_limit_and_then_merged() {
     let page = "/index.html";
     for (pages, steps) in [(16, 32), (17, 33), (1000, 33)] {
         let told = told(&Profile::AGGRESSIVE, &format!("http://h/a{}", page.repeat(pages)));
@@ -445,7 +445,7 @@ fn what_acts_again_and_again_is_told_one_by_one_but_in_the_end_at_once() {
 }
 
 #[test]
-fn the_order_that_matters_is_told() {
+fn dependent_rules_are_explained_in_order() {
     assert_eq!(
         told(&Profile::SYNTAX, "http://%45X.com/a/%2E%2e/b"),
         [
@@ -462,7 +462,7 @@ fn the_order_that_matters_is_told() {
 }
 
 #[test]
-fn a_target_has_its_slash_before_it_is_joined_to_a_base() {
+fn leading_slash_is_added_before_joining_the_base() {
     let servlet =
         Normalizer::new(&Profile::SERVLET).with_allowed([RejectReason::NoLeadingSlash]).unwrap();
     let steps = servlet.with_base(b"http://h/").unwrap().explain(b"a").unwrap();
@@ -472,7 +472,7 @@ fn a_target_has_its_slash_before_it_is_joined_to_a_base() {
 }
 
 #[test]
-fn a_path_behind_a_host_holds_no_mail_address() {
+fn mailto_with_a_host_keeps_its_path_case() {
     assert_eq!(
         told(&Profile::SCHEME, "MAILTO://h/A@B"),
         [("scheme-case", "mailto://h/A@B".to_string())]
@@ -480,7 +480,7 @@ fn a_path_behind_a_host_holds_no_mail_address() {
 }
 
 #[test]
-fn each_rule_of_an_index_is_told_where_it_acts() {
+fn each_ia_rule_is_explained() {
     let session = "(S(0123456789abcdefghijklmn))";
     for (url, rules) in [
         (
@@ -531,7 +531,7 @@ fn each_rule_of_an_index_is_told_where_it_acts() {
 }
 
 #[test]
-fn a_rejected_url_is_no_explanation() {
+fn rejected_url_has_no_explanation() {
     let reject = Normalizer::new(&Profile::SCHEME).explain(b"http:/h").unwrap_err();
     assert_eq!((reject.code, reject.at), (RejectReason::NoAuthority, 5));
 }

@@ -19,7 +19,7 @@ fn finds(rows: &[(&str, &[&str])]) {
 }
 
 #[test]
-fn the_example_of_appendix_c_comes_out() {
+fn example_of_rfc_3986_appendix_c_is_extracted() {
     let text = "Yes, Jim, I found it under \"http://www.w3.org/Addressing/\",\n   \
                 but you can probably pick it up from <ftp://foo.example.\n   \
                 com/rfc/>.  Note the warning in <http://www.ics.uci.edu/pub/\n   \
@@ -44,7 +44,7 @@ fn the_example_of_appendix_c_comes_out() {
 }
 
 #[test]
-fn a_scheme_and_two_slashes_or_a_known_scheme_or_a_prefix_starts_a_uri() {
+fn uri_starts_at_scheme_and_slashes_known_scheme_or_prefix() {
     finds(&[
         ("see http://a/b now", &["http://a/b"]),
         ("git+ssh://a/b", &["git+ssh://a/b"]),
@@ -65,7 +65,7 @@ fn a_scheme_and_two_slashes_or_a_known_scheme_or_a_prefix_starts_a_uri() {
 }
 
 #[test]
-fn brackets_hold_white_space_and_punctuation() {
+fn angle_brackets_may_hold_white_space_and_punctuation() {
     finds(&[
         ("<http://a/b.>", &["http://a/b."]),
         ("< URL: http://a/ \t b\r\n c >", &["http://a/bc"]),
@@ -84,7 +84,7 @@ fn brackets_hold_white_space_and_punctuation() {
 }
 
 #[test]
-fn quotes_hold_punctuation_but_no_white_space() {
+fn quotes_may_hold_punctuation_but_not_white_space() {
     finds(&[
         ("\"http://a/b.\"", &["http://a/b."]),
         ("\"URL:http://a/b?\".", &["http://a/b?"]),
@@ -96,7 +96,7 @@ fn quotes_hold_punctuation_but_no_white_space() {
 }
 
 #[test]
-fn punctuation_at_the_end_belongs_to_the_text() {
+fn trailing_punctuation_is_not_extracted() {
     finds(&[
         ("http://a/b. http://a/b, http://a/b?! http://a/b...", &["http://a/b"; 4]),
         ("(see http://a/b) [http://a/b] (http://a/b).", &["http://a/b"; 3]),
@@ -111,7 +111,7 @@ fn punctuation_at_the_end_belongs_to_the_text() {
 }
 
 #[test]
-fn bytes_that_are_no_utf_8_stay() {
+fn bytes_that_are_not_utf8_stay_in_the_uri() {
     let leads: [&[u8]; 7] =
         [b"\xC2", b"\xE2\x80", b"\xE2\x81", b"\xE3\x80", b"\xEF\xBB", b"\xEF\xBC", b"\xEF\xBD"];
     for lead in leads {
@@ -123,7 +123,7 @@ fn bytes_that_are_no_utf_8_stay() {
 }
 
 #[test]
-fn letters_beyond_ascii_stay_and_spaces_and_punctuation_do_not() {
+fn unicode_letters_belong_to_a_uri_and_unicode_punctuation_ends_it() {
     let path = |bytes: &str| format!("http://a/{}", escape(bytes.as_bytes()));
     for stays in ["\u{FC}", "\u{2013}", "\u{4E2D}", "\u{FF10}", "\u{FF76}", "\u{1F600}", "\u{3042}"]
     {
@@ -140,7 +140,7 @@ fn letters_beyond_ascii_stay_and_spaces_and_punctuation_do_not() {
 }
 
 #[test]
-fn a_uri_in_delimiters_comes_out_whole() {
+fn delimited_uri_is_extracted_whole() {
     for_each_case(1, |rng| {
         let uri = generator::url(rng, Temper::Tame);
         if !is_found_anywhere(&uri) {
@@ -172,7 +172,7 @@ fn is_found_anywhere(uri: &[u8]) -> bool {
 }
 
 #[test]
-fn what_is_found_stands_in_the_text_in_order() {
+fn extracted_spans_are_ordered_and_match_the_text() {
     for_each_case(1, |rng| {
         let text = text(rng);
         let mut end = 0;
@@ -213,7 +213,7 @@ fn text(rng: &mut Rng) -> Vec<u8> {
 
 /// A quadratic step would make each of these take minutes.
 #[test]
-fn no_text_takes_more_than_linear_time() {
+fn extraction_takes_linear_time() {
     let pieces = [
         "<",
         "<a://",

@@ -22,7 +22,7 @@ fn floor(module: &str) -> Option<u8> {
 }
 
 #[test]
-fn each_module_imports_only_modules_of_smaller_floors() {
+fn modules_import_lower_floors_only() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
     rust_files(&src, &mut files);
@@ -37,14 +37,14 @@ fn each_module_imports_only_modules_of_smaller_floors() {
 }
 
 #[test]
-fn each_module_of_the_root_has_a_floor() {
+fn every_root_module_has_a_floor() {
     let root = include_str!("../../src/lib.rs");
     let declared = root.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
     assert_eq!(declared.collect::<Vec<_>>(), FLOORS.map(|(name, _)| name));
 }
 
 #[test]
-fn planted_violations_are_found() {
+fn planted_import_violations_are_found() {
     let upward = "fn a() {}\n\nuse crate::normalize::Normalizer;\n";
     assert_eq!(
         violations("simd/lines.rs", upward),
@@ -69,7 +69,7 @@ fn planted_violations_are_found() {
 }
 
 #[test]
-fn what_is_no_import_breaks_no_rule() {
+fn comments_strings_and_tests_are_not_imports() {
     for allowed in [
         "use crate::bytes::Span;\nuse crate::{profile::Profile, simd::{Backend, lines}};",
         "pub(crate) fn f<'a>(a: &'a str) -> char { 'c' }",

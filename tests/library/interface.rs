@@ -11,7 +11,7 @@ use uniqurl::{
     Switch, Switches, UnknownName, UnsupportedOption, UrlSet, uri,
 };
 
-fn are_read_as_shown<T>(all: impl IntoIterator<Item = T>)
+fn assert_names_round_trip<T>(all: impl IntoIterator<Item = T>)
 where
     T: Display + Debug + PartialEq + FromStr,
     T::Err: Debug,
@@ -24,19 +24,19 @@ where
 }
 
 #[test]
-fn whatever_has_a_name_is_read_as_it_is_shown() {
-    are_read_as_shown(Profile::ALL.iter().copied());
-    are_read_as_shown(Key::ALL.iter().copied());
-    are_read_as_shown(RejectReason::ALL.iter().copied());
-    are_read_as_shown(Rule::ALL.iter().copied());
-    are_read_as_shown(Switch::ALL.iter().copied());
-    are_read_as_shown(Backend::ALL.iter().copied());
-    are_read_as_shown(Profile::ALL.iter().map(|profile| profile.switches()));
-    are_read_as_shown([Ring::new(b"/:", b"!").unwrap(), Ring::parse("").unwrap()]);
+fn named_types_round_trip_through_display() {
+    assert_names_round_trip(Profile::ALL.iter().copied());
+    assert_names_round_trip(Key::ALL.iter().copied());
+    assert_names_round_trip(RejectReason::ALL.iter().copied());
+    assert_names_round_trip(Rule::ALL.iter().copied());
+    assert_names_round_trip(Switch::ALL.iter().copied());
+    assert_names_round_trip(Backend::ALL.iter().copied());
+    assert_names_round_trip(Profile::ALL.iter().map(|profile| profile.switches()));
+    assert_names_round_trip([Ring::new(b"/:", b"!").unwrap(), Ring::parse("").unwrap()]);
 }
 
 #[test]
-fn what_is_no_name_is_told_with_the_names_there_are() {
+fn error_for_an_unknown_name_lists_the_valid_names() {
     let error = "Sort-Query".parse::<Switch>().unwrap_err();
     assert_eq!(error.name(), "Sort-Query");
     assert!(error.names().eq(Switch::ALL.iter().map(|switch| switch.name())));
@@ -47,7 +47,7 @@ fn what_is_no_name_is_told_with_the_names_there_are() {
 }
 
 #[test]
-fn a_set_tells_how_many_urls_are_left_and_its_clone_goes_its_own_way() {
+fn url_set_iterator_has_an_exact_length_and_clones_are_independent() {
     let string = Normalizer::new(&Profile::STRING);
     let mut scratch = Vec::new();
     let mut set = UrlSet::new();
@@ -81,7 +81,7 @@ fn a_set_tells_how_many_urls_are_left_and_its_clone_goes_its_own_way() {
 }
 
 #[test]
-fn bytes_of_urls_are_shown_as_text() {
+fn debug_output_shows_urls_as_text() {
     assert_eq!(
         format!("{:?}", uri::Uri::split(b"http://u@h:1/\xFF?")),
         r#"Uri { scheme: Some(b"http"), authority: Some(Authority { userinfo: Some(b"u"), host: b"h", port: Some(b"1") }), path: b"/\xff", query: Some(b""), fragment: None }"#
@@ -96,7 +96,7 @@ fn bytes_of_urls_are_shown_as_text() {
 }
 
 #[test]
-fn canonical_urls_and_their_keys_are_text_but_where_any_byte_may_stand() {
+fn canonical_urls_and_keys_are_utf8_unless_any_byte_is_allowed() {
     let (mut url, mut key) = (Vec::new(), Vec::new());
     for profile in Profile::ALL {
         let normalizer = Normalizer::new(profile);
@@ -111,25 +111,25 @@ fn canonical_urls_and_their_keys_are_text_but_where_any_byte_may_stand() {
 }
 
 #[test]
-fn types_go_from_thread_to_thread() {
-    fn do_so<T: Send + Sync + Debug>() {}
-    do_so::<(Normalizer, Profile, UrlSet, Redirects, Ring)>();
-    do_so::<(Batch, Scratch, Canonical<'_>, Keyed<'_>, Outcome, Reject, Step)>();
-    do_so::<(RejectReason, RejectReasons, Key, Rule, Switch, Switches, Backend)>();
-    do_so::<(uri::Uri<'_>, uri::Extract<'_>, uri::DissectQuery<'_>, uri::Component)>();
-    do_so::<uri::Charset>();
+fn public_types_are_send_and_sync() {
+    fn assert_send_sync<T: Send + Sync + Debug>() {}
+    assert_send_sync::<(Normalizer, Profile, UrlSet, Redirects, Ring)>();
+    assert_send_sync::<(Batch, Scratch, Canonical<'_>, Keyed<'_>, Outcome, Reject, Step)>();
+    assert_send_sync::<(RejectReason, RejectReasons, Key, Rule, Switch, Switches, Backend)>();
+    assert_send_sync::<(uri::Uri<'_>, uri::Extract<'_>, uri::DissectQuery<'_>, uri::Component)>();
+    assert_send_sync::<uri::Charset>();
 }
 
 #[test]
-fn errors_are_those_of_the_standard_library() {
-    fn is_one<T: Error + Send + Sync + 'static>() {}
-    is_one::<Reject>();
-    is_one::<SetFull>();
-    is_one::<BadOffsets>();
-    is_one::<UnsupportedOption>();
-    is_one::<UnknownName>();
-    is_one::<RedirectError>();
-    is_one::<RingError>();
-    is_one::<uri::Error>();
-    is_one::<uniqurl::ProfileFileError>();
+fn error_types_implement_std_error() {
+    fn assert_error<T: Error + Send + Sync + 'static>() {}
+    assert_error::<Reject>();
+    assert_error::<SetFull>();
+    assert_error::<BadOffsets>();
+    assert_error::<UnsupportedOption>();
+    assert_error::<UnknownName>();
+    assert_error::<RedirectError>();
+    assert_error::<RingError>();
+    assert_error::<uri::Error>();
+    assert_error::<uniqurl::ProfileFileError>();
 }

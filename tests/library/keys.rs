@@ -20,7 +20,7 @@ fn key(profile: &str, key: &str, url: &[u8]) -> Result<Vec<u8>, &'static str> {
 }
 
 #[test]
-fn keys_are_as_the_vectors_say() {
+fn keys_match_the_vectors() {
     let mut wrong = Vec::new();
     for (place, line) in tsv::lines("keys") {
         let fields: Vec<&str> = line.split('\t').collect();
@@ -67,7 +67,7 @@ fn ia_is_idempotent_and_printable() {
 }
 
 #[test]
-fn ia_targets_are_idempotent_and_name_no_host() {
+fn ia_targets_are_idempotent_and_never_gain_a_host() {
     for library in on_every_backend("ia") {
         for_each_case(2, |rng| {
             let target = generator::target(rng, Temper::Wild);
@@ -146,7 +146,7 @@ proptest! {
     #![proptest_config(of_properties())]
 
     #[test]
-    fn ia_keeps_its_laws_for_words_of_its_own_pieces(
+    fn ia_keeps_its_laws_on_words_of_its_pieces(
         start in 0..3usize,
         pieces in prop::collection::vec(0..PIECES.len(), 0..12),
     ) {
@@ -161,7 +161,7 @@ proptest! {
     }
 
     #[test]
-    fn a_ssurt_is_of_one_url_only(left in url_like(), right in url_like()) {
+    fn ssurt_is_injective(left in url_like(), right in url_like()) {
         for profile in Profile::ALL {
             let of = |url: &str| {
                 let mut scratch = Vec::new();
@@ -184,7 +184,7 @@ fn url_like() -> impl Strategy<Value = String> {
 }
 
 #[test]
-fn equal_urls_have_equal_keys_and_different_ones_different_ssurts() {
+fn keys_are_functions_and_ssurts_are_injective() {
     for profile in Profile::ALL {
         let normalizer = Normalizer::new(profile);
         let mut urls: HashMap<(Key, Vec<u8>), Vec<u8>> = HashMap::new();
@@ -210,7 +210,7 @@ fn equal_urls_have_equal_keys_and_different_ones_different_ssurts() {
 }
 
 #[test]
-fn surts_sort_a_host_before_its_subdomains_and_both_before_the_next() {
+fn surts_sort_a_host_before_its_subdomains() {
     let hosts = [
         "http://example.com/",
         "http://example.com/z",
@@ -326,7 +326,7 @@ fn ia_reproduces_published_surts() {
 
 /// The lists and logs of real URLs satisfy the laws as well.
 #[test]
-fn ia_keeps_its_laws_for_real_urls() {
+fn ia_keeps_its_laws_on_real_urls() {
     let Some(text) = unpacked("urls.txt.gz") else { return };
     let library = on_best_backend("ia");
     for url in text.split(|byte| *byte == b'\n').filter(|url| !url.is_empty()) {

@@ -4,10 +4,10 @@ use crate::cases::{self, for_each_case};
 use crate::generator::{self, Rng, Temper};
 use crate::law::{self, Subject};
 use crate::oracle::Answer;
+use crate::strategy::url_of_words;
 use crate::subject::{Library, on_best_backend, on_every_backend};
 use crate::tsv::{LADDER, escape, show};
 use crate::variant;
-use crate::worded::worded;
 use proptest::prelude::*;
 use uniqurl::bytes::Span;
 use uniqurl::{Batch, Outcome, Scratch};
@@ -27,7 +27,7 @@ impl Subject for Library {
 }
 
 #[test]
-fn laws_hold_for_generated_urls() {
+fn normalization_laws_hold_for_generated_urls() {
     for profile in LADDER {
         for library in on_every_backend(profile) {
             for_each_case(2, |rng| {
@@ -39,7 +39,7 @@ fn laws_hold_for_generated_urls() {
 }
 
 #[test]
-fn laws_hold_for_generated_targets() {
+fn normalization_laws_hold_for_generated_targets() {
     for profile in LADDER {
         let library = on_best_backend(profile);
         for_each_case(2, |rng| {
@@ -50,7 +50,7 @@ fn laws_hold_for_generated_targets() {
 }
 
 #[test]
-fn coarser_rungs_never_split() {
+fn coarser_profiles_never_split_equal_urls() {
     for rungs in LADDER.windows(2) {
         let [fine, coarse] = [rungs[0], rungs[1]].map(on_best_backend);
         for_each_case(2, |rng| {
@@ -61,7 +61,7 @@ fn coarser_rungs_never_split() {
 }
 
 #[test]
-fn chains_of_variants_come_together() {
+fn chains_of_equivalent_spellings_have_one_canonical_form() {
     for profile in ["syntax", "scheme", "crawl"] {
         let library = on_best_backend(profile);
         for_each_case(4, |rng| {
@@ -131,7 +131,7 @@ fn assert_batch_is_one_by_one(library: &Library, urls: &[Vec<u8>], batch: &mut B
 }
 
 #[test]
-fn batches_are_the_same_as_one_by_one() {
+fn bulk_results_agree_with_single_calls() {
     for profile in LADDER {
         for library in on_every_backend(profile) {
             let mut batch = Batch::default();
@@ -156,7 +156,7 @@ fn batches_are_the_same_as_one_by_one() {
 }
 
 #[test]
-fn the_same_url_is_clean_whatever_surrounds_it() {
+fn surrounding_bytes_do_not_change_the_clean_check() {
     // A scanner reads whole registers: bytes before and after the URL must not count.
     for profile in LADDER {
         for library in on_every_backend(profile) {
@@ -181,7 +181,7 @@ proptest! {
     #![proptest_config(cases::of_properties())]
 
     #[test]
-    fn laws_hold(url in worded(), seed in any::<u64>()) {
+    fn normalization_laws_hold_for_joined_words(url in url_of_words(), seed in any::<u64>()) {
         for profile in LADDER {
             let library = on_best_backend(profile);
             law::all_for_url(&mut Rng::new(seed), &library, &url);
@@ -189,7 +189,7 @@ proptest! {
     }
 
     #[test]
-    fn coarser_rungs_never_split_words(url in worded()) {
+    fn coarser_profiles_never_split_joined_words(url in url_of_words()) {
         for rungs in LADDER.windows(2) {
             let [fine, coarse] =
                 [rungs[0], rungs[1]].map(on_best_backend);

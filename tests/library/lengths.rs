@@ -107,7 +107,7 @@ fn stretched(
 }
 
 #[test]
-fn a_long_segment_changes_nothing_else() {
+fn long_segment_leaves_the_rest_of_the_result_unchanged() {
     for normalizer in normalizers() {
         // `string` keeps all bytes, so the long URL is a text like any other.
         for backend in Backend::available() {
@@ -164,7 +164,7 @@ fn a_long_segment_changes_nothing_else() {
 }
 
 #[test]
-fn ordinary_urls_of_any_length_are_proven_clean() {
+fn ordinary_urls_of_any_length_are_recognized_as_clean() {
     for profile in Profile::ALL {
         for backend in Backend::available() {
             let normalizer = Normalizer::new(profile).with_backend(backend);
@@ -181,7 +181,7 @@ fn ordinary_urls_of_any_length_are_proven_clean() {
 
 /// "No input makes it quadratic": these took minutes when each block searched for the query again.
 #[test]
-fn what_a_query_lets_stay_takes_linear_time() {
+fn bytes_that_a_query_keeps_take_linear_time() {
     const LENGTH: usize = if cfg!(target_arch = "x86_64") { 8 << 20 } else { 1 << 20 };
     let begun = Instant::now();
     for (profile, front, piece) in [

@@ -8,10 +8,10 @@ mod generator;
 mod law;
 mod oracle;
 mod shared;
+mod strategy;
 mod subject;
 mod tsv;
 mod variant;
-mod worded;
 
 mod aggressive;
 mod agreement;

@@ -31,7 +31,7 @@ fn oracle_keeps_the_laws_on_targets() {
 }
 
 #[test]
-fn oracle_never_splits_on_a_coarser_rung() {
+fn coarser_oracle_profiles_never_split_equal_urls() {
     for rungs in tsv::LADDER.windows(2) {
         let (fine, coarse) = (Oracle::new(rungs[0]), Oracle::new(rungs[1]));
         for case in 0..cases() {
@@ -42,7 +42,7 @@ fn oracle_never_splits_on_a_coarser_rung() {
 }
 
 #[test]
-fn generator_reaches_every_code_and_often_an_answer() {
+fn generator_reaches_every_code_and_many_canonical_urls() {
     for (profile, codes) in [
         ("syntax", &["relative", "scheme", "byte", "escape", "host", "port"][..]),
         (

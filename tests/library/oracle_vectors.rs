@@ -31,37 +31,37 @@ fn check(name: &str, ask: fn(&Oracle, &[u8]) -> Answer) {
 }
 
 #[test]
-fn oracle_states_the_rows_of_string() {
+fn oracle_matches_the_string_vectors() {
     check("string", Oracle::normalize);
 }
 
 #[test]
-fn oracle_states_the_rows_of_syntax() {
+fn oracle_matches_the_syntax_vectors() {
     check("syntax", Oracle::normalize);
 }
 
 #[test]
-fn oracle_states_the_rows_of_scheme() {
+fn oracle_matches_the_scheme_vectors() {
     check("scheme", Oracle::normalize);
 }
 
 #[test]
-fn oracle_states_the_rows_of_crawl() {
+fn oracle_matches_the_crawl_vectors() {
     check("crawl", Oracle::normalize);
 }
 
 #[test]
-fn oracle_states_the_rows_of_targets() {
+fn oracle_matches_the_targets_vectors() {
     check("targets", Oracle::normalize_target);
 }
 
 #[test]
-fn oracle_states_the_rows_of_forms() {
+fn oracle_matches_the_forms_vectors() {
     check("forms", Oracle::read_target);
 }
 
 #[test]
-fn oracle_joins_and_parts_the_pairs_of_merge() {
+fn oracle_matches_the_merge_vectors() {
     for pair in tsv::pairs() {
         for &profile in &pair.profiles {
             let oracle = Oracle::new(profile);
@@ -77,7 +77,7 @@ fn oracle_joins_and_parts_the_pairs_of_merge() {
 }
 
 #[test]
-fn oracle_states_the_rows_of_resolve() {
+fn oracle_matches_the_resolve_vectors() {
     for row in tsv::rows("resolve") {
         let base = parts::split(&Piece::whole(row.base.as_deref().unwrap()));
         let mut target = parts::split(&Piece::whole(&row.input));

@@ -45,7 +45,7 @@ fn any(rng: &mut Rng) -> Vec<u8> {
 }
 
 #[test]
-fn every_built_in_profile_reads_back_what_it_writes() {
+fn built_in_profiles_round_trip_through_toml() {
     for profile in Profile::ALL {
         let text = profile.to_toml();
         let again = read(&text);
@@ -67,7 +67,7 @@ fn every_built_in_profile_reads_back_what_it_writes() {
 }
 
 #[test]
-fn what_a_file_says_is_done() {
+fn profile_file_settings_take_effect() {
     let file = |rest: &str| read(&format!("name = \"mine\"\nversion = 7\n{rest}"));
     for (rest, rows) in [
         (
@@ -184,7 +184,7 @@ http = 8080
 "#;
 
 #[test]
-fn each_host_has_its_own_rules() {
+fn host_sections_apply_to_their_hosts() {
     let sites = read(SITES);
     assert_eq!(sites.description(), "sites@2 base=crawl@1 with=squeeze-slashes hosts=6");
     for (url, expected) in [
@@ -223,7 +223,7 @@ fn each_host_has_its_own_rules() {
 
 /// The host that keeps its queries is looked up before any rule acts. Otherwise they would be dropped.
 #[test]
-fn a_host_is_found_however_a_url_comes_to_it() {
+fn host_rules_apply_to_relative_and_completed_urls() {
     let keeping = "name = 'k'\nversion = 1\nbase = 'crawl'\n[switches]\ndrop-query = true\n\
                    [host.'keep.example'.switches]\ndrop-query = false\nkeep-userinfo = true\n";
     let plain = read(keeping);
@@ -272,7 +272,7 @@ fn a_host_is_found_however_a_url_comes_to_it() {
 
 /// The rules for any host ignore a scheme that is followed by another scheme.
 #[test]
-fn a_host_is_found_behind_the_last_of_several_schemes() {
+fn host_rules_apply_after_repeated_schemes() {
     let sites = read(
         "name = 'i'\nversion = 1\nbase = 'ia'\n[host.'b.example']\nbase = 'crawl'\n\
          [host.'s.example']\nbase = 'syntax'\n[host.http]\nbase = 'syntax'\n\
@@ -302,7 +302,7 @@ fn a_host_is_found_behind_the_last_of_several_schemes() {
 /// A set keeps one of the URLs that share a canonical form, and the decoded path must not depend on
 /// which.
 #[test]
-fn a_decoded_path_is_that_of_the_canonical_form() {
+fn decoded_path_is_that_of_the_canonical_form() {
     let sites = read(
         "name = 'd'\nversion = 1\nbase = 'crawl'\nswitches.strip-www = true\n\
          [host.'v.example']\nbase = 'servlet'\n[host.localhost]\nbase = 'servlet'\n\
@@ -328,7 +328,7 @@ fn a_decoded_path_is_that_of_the_canonical_form() {
 
 /// No part of a base comes under the rules of another host, so those rules do not affect it.
 #[test]
-fn a_base_comes_under_the_rules_of_its_host_alone() {
+fn base_follows_the_rules_of_its_own_host() {
     let sites = read(
         "name = 'b'\nversion = 1\nbase = 'crawl'\n[host.'s.x']\nbase = 'sanitize'\n\
          [host.'k.x'.switches]\nkeep-userinfo = true\n[host.'v.x']\nbase = 'servlet'\n",
@@ -353,7 +353,7 @@ fn a_base_comes_under_the_rules_of_its_host_alone() {
 }
 
 #[test]
-fn trouble_under_the_rules_of_a_second_host_is_told_where_it_stands() {
+fn rejection_under_second_host_rules_has_the_original_offset() {
     let sites = read(
         "name = 's'\nversion = 1\nbase = 'crawl'\nswitches.strip-www = true\n\
          [host.'s.x']\nbase = 'sanitize'\n",
@@ -364,7 +364,7 @@ fn trouble_under_the_rules_of_a_second_host_is_told_where_it_stands() {
 }
 
 #[test]
-fn an_empty_list_of_a_host_takes_the_place_of_the_one_above() {
+fn empty_host_list_overrides_the_general_list() {
     let lists = read(
         "name = 'l'\nversion = 1\nbase = 'crawl'\nswitches.strip-tracking = true\n\
          [parameters]\ndrop = ['ref']\nkeep = ['a', 'ref', 'my', 'gclid']\ntracking = ['my']\n\
@@ -388,7 +388,7 @@ fn an_empty_list_of_a_host_takes_the_place_of_the_one_above() {
 }
 
 #[test]
-fn rules_of_hosts_keep_the_laws() {
+fn host_rules_keep_the_normalization_laws() {
     let plain = read(SITES);
     let hosts = [
         "shop.example",
@@ -447,7 +447,7 @@ fn rules_of_hosts_keep_the_laws() {
 
 #[cfg(feature = "transcode")]
 #[test]
-fn a_charset_is_for_all_hosts_and_each_reads_it_as_its_rules_do() {
+fn charset_applies_to_every_host_under_its_own_rules() {
     use uniqurl::uri::Charset;
     let sites = read(SITES).with_charset(Charset::LATIN_1).unwrap();
     for (url, expected) in [
@@ -471,7 +471,7 @@ fn a_charset_is_for_all_hosts_and_each_reads_it_as_its_rules_do() {
 }
 
 #[test]
-fn any_byte_may_come_out_where_one_host_is_under_string() {
+fn one_host_under_string_allows_any_byte() {
     let file = |rest: &str| read(&format!("name = 'a'\nversion = 1\nbase = {rest}"));
     assert!(!file("'crawl'\n[host.'h.x']\nbase = 'ia'").may_write_any_byte());
     assert!(file("'string'\n[host.'h.x']\nbase = 'crawl'").may_write_any_byte());
@@ -484,7 +484,7 @@ fn any_byte_may_come_out_where_one_host_is_under_string() {
 }
 
 #[test]
-fn what_would_not_reach_the_rules_of_hosts_is_refused() {
+fn options_that_cannot_reach_host_rules_are_rejected() {
     let file = |rest: &str| read(&format!("name = 'a'\nversion = 1\nbase = {rest}"));
     let hosts = || file("'crawl'\n[host.'h.x']");
     for refused in [
@@ -505,7 +505,7 @@ fn what_would_not_reach_the_rules_of_hosts_is_refused() {
 }
 
 #[test]
-fn a_host_of_many_labels_takes_linear_time() {
+fn host_with_many_labels_takes_linear_time() {
     let sites = read(SITES);
     let start = Instant::now();
     for label in ["a.", ".", "www.", "de.shop.example."] {
@@ -517,7 +517,7 @@ fn a_host_of_many_labels_takes_linear_time() {
 }
 
 #[test]
-fn a_bad_file_is_refused_with_line_and_reason() {
+fn error_for_a_bad_profile_file_has_line_and_reason() {
     let start = "name = 'a'\nversion = 1\nbase = 'crawl'\n";
     for (text, line, told) in [
         ("", 1, "name is missing"),
@@ -587,7 +587,7 @@ fn a_bad_file_is_refused_with_line_and_reason() {
 }
 
 #[test]
-fn of_several_troubles_the_first_is_told() {
+fn first_of_several_errors_is_reported() {
     let start = "name = 'a'\nversion = 1\nbase = 'crawl'\n";
     for (text, line) in [
         ("base = 'crawled'\nversion = -1\nname = 'a b'\n", 1),
@@ -610,7 +610,7 @@ fn of_several_troubles_the_first_is_told() {
 }
 
 #[test]
-fn checks_of_the_base_can_be_switched_off_by_their_codes_alone() {
+fn allow_accepts_only_codes_of_the_base_profile() {
     for code in RejectReason::ALL {
         for profile in [&Profile::SANITIZE, &Profile::SERVLET] {
             let name = profile.name();
@@ -623,7 +623,7 @@ fn checks_of_the_base_can_be_switched_off_by_their_codes_alone() {
 }
 
 #[test]
-fn a_profile_names_the_checks_it_makes() {
+fn printed_profile_names_its_checks() {
     for profile in Profile::ALL {
         let text = profile.to_toml();
         let listed =
@@ -636,7 +636,7 @@ fn a_profile_names_the_checks_it_makes() {
 }
 
 #[test]
-fn a_list_of_patterns_has_an_end() {
+fn pattern_list_over_10000_is_rejected() {
     let file = |patterns: usize| {
         let list = vec!["'a'"; patterns].join(",");
         let text =
@@ -648,7 +648,7 @@ fn a_list_of_patterns_has_an_end() {
 }
 
 #[test]
-fn the_example_in_the_docs_is_read() {
+fn example_profile_in_the_docs_is_valid() {
     let docs =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/profiles.md")).unwrap();
     let block = docs.split("```toml\n").find(|block| block.starts_with("name = \"sites\""));

@@ -37,7 +37,7 @@ fn end(table: &BTreeMap<String, String>, url: &str) -> String {
 }
 
 #[test]
-fn each_url_becomes_the_end_of_its_chain() {
+fn urls_follow_redirects_to_the_end_of_the_chain() {
     for_each_case(4, |rng| {
         let backends = Backend::available();
         let plain =
@@ -69,7 +69,7 @@ fn each_url_becomes_the_end_of_its_chain() {
 }
 
 #[test]
-fn redirects_are_for_any_profile() {
+fn every_profile_supports_redirects() {
     let switched = Normalizer::new(&Profile::CRAWL).with_switches([Switch::StripIndex]).unwrap();
     let based = Normalizer::new(&Profile::SYNTAX).with_base(b"http://h/x/").unwrap();
     for (normalizer, list, url, expected) in [
@@ -103,7 +103,7 @@ fn redirects_are_for_any_profile() {
 }
 
 #[test]
-fn both_results_of_a_servlet_path_are_those_of_the_end() {
+fn decoded_servlet_path_follows_redirects() {
     let redirects = Redirects::parse(b"/a\t/b%20c\n").unwrap();
     let servlet = Normalizer::new(&Profile::SERVLET).with_redirects(&redirects).unwrap();
     let mut decoded = Vec::new();
@@ -115,7 +115,7 @@ fn both_results_of_a_servlet_path_are_those_of_the_end() {
 }
 
 #[test]
-fn a_bad_list_is_refused_with_its_line() {
+fn error_for_a_bad_redirect_list_has_its_line() {
     let crawl = Normalizer::new(&Profile::CRAWL);
     for (list, line) in [("http://h/", 1), ("\n\na\tb\tc\n", 3), ("http://h/a http://h/b\n", 1)] {
         let error = Redirects::parse(list.as_bytes()).unwrap_err();

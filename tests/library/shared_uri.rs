@@ -33,14 +33,14 @@ fn resolves(rows: &[Value], prefix: &str) -> usize {
 }
 
 #[test]
-fn references_of_rfc_3986_resolve() {
+fn rfc_3986_references_resolve() {
     let rows = rows("rfc3986.jsonl");
     let ran = resolves(&rows, "rfc3986-resolve base=");
     assert!(rows.is_empty() || ran == 42, "{ran} rows");
 }
 
 #[test]
-fn references_of_erlang_resolve() {
+fn erlang_references_resolve() {
     let rows = rows("otp_uri_string.jsonl");
     let ran = resolves(&rows, "otp-resolve base=");
     assert!(rows.is_empty() || ran == 47, "{ran} rows");
@@ -48,7 +48,7 @@ fn references_of_erlang_resolve() {
 
 /// The paths alone, also those that Erlang's `normalize` takes for URIs.
 #[test]
-fn dot_segments_of_published_paths_go() {
+fn dot_segments_of_published_paths_are_removed() {
     let mut ran = 0;
     let all = [rows("rfc3986.jsonl"), rows("otp_uri_string.jsonl")].concat();
     for row in &all {
@@ -66,7 +66,7 @@ fn dot_segments_of_published_paths_go() {
 }
 
 #[test]
-fn triplets_of_erlangs_guide_decode_and_change_their_charset() {
+fn triplets_of_the_erlang_guide_decode_and_transcode() {
     let mut ran = 0;
     let rows = rows("seed_equivalences.jsonl");
     for row in &rows {

@@ -94,7 +94,7 @@ fn normalizes_as_target(row: &Row, profile: &str) {
 }
 
 #[test]
-fn examples_of_rfc_3986_hold() {
+fn rfc_3986_examples_hold() {
     for row in rows("rfc3986.jsonl") {
         match row.profile.as_str() {
             "rfc3986-syntax" => normalizes(&row, "syntax"),
@@ -124,7 +124,7 @@ fn examples_of_rfc_3986_hold() {
 }
 
 #[test]
-fn equivalences_hold_and_different_urls_stay_apart() {
+fn equivalent_urls_merge_and_different_urls_do_not() {
     for row in rows("seed_equivalences.jsonl") {
         match row.profile.as_str() {
             "must-merge" => row.holds_as_a_pair(true, &["syntax", "scheme", "crawl"]),
@@ -140,7 +140,7 @@ fn equivalences_hold_and_different_urls_stay_apart() {
 
 /// The results of Erlang's `uri_string`, or the right answer where it is known to be mistaken.
 #[test]
-fn examples_of_erlang_hold_but_for_its_known_faults() {
+fn erlang_examples_hold_except_known_erlang_bugs() {
     let rows = rows("otp_uri_string.jsonl");
     let mut faults_seen = 0;
     for row in &rows {
@@ -190,7 +190,7 @@ const FAULTS: [(&str, Right); 2] = [
 /// Inputs outside its own suite that `uri_string` was seen to get wrong, and the right answer under
 /// `scheme`.
 #[test]
-fn faults_of_erlang_are_not_copied() {
+fn erlang_bugs_are_not_copied() {
     let right: [(&str, Right); 8] = [
         // Lower case first, then decoding: `Example.com`.
         ("http://%45XAMPLE.com/", Ok("http://example.com/")),
@@ -236,7 +236,7 @@ const REASONS: [(&str, RejectReason); 11] = [
 ];
 
 #[test]
-fn the_published_table_of_servlet_paths_holds() {
+fn published_table_of_servlet_paths_holds() {
     for row in rows("servlet_canonical.jsonl") {
         let context = String::from_utf8_lossy(&row.input).into_owned();
         let codes: RejectReasons = row
@@ -267,7 +267,7 @@ fn the_published_table_of_servlet_paths_holds() {
 }
 
 #[test]
-fn the_examples_of_wikimedias_paths_hold() {
+fn wikimedia_path_examples_hold() {
     for row in rows("wikimedia_path.jsonl") {
         let profile = if row.profile == "generic" { "ring" } else { &row.profile };
         normalizes(&row, profile);

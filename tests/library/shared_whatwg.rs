@@ -74,7 +74,7 @@ fn show(answer: &Answer) -> String {
 }
 
 #[test]
-fn urls_with_and_without_a_base_are_read_as_browsers_read_them() {
+fn web_platform_url_tests_pass_with_and_without_a_base() {
     let Some(rows) = rows("wpt_url.jsonl") else { return };
     let (with, without): (Vec<_>, Vec<_>) = rows
         .iter()
@@ -97,7 +97,7 @@ fn in_a_url(row: &Row) -> Vec<u8> {
 }
 
 #[test]
-fn hosts_are_brought_to_ascii_as_browsers_do_it() {
+fn web_platform_to_ascii_tests_pass() {
     for file in ["wpt_idna.jsonl", "wpt_toascii.jsonl"] {
         let Some(rows) = rows(file) else { return };
         let mut named = Vec::new();

@@ -38,7 +38,7 @@ fn systems_agree_with_their_oracles_on_every_backend() {
 }
 
 #[test]
-fn systems_agree_with_their_oracles_behind_a_base_or_an_assumed_scheme() {
+fn systems_agree_with_their_oracles_on_references_and_assumed_schemes() {
     let bases: [&[u8]; 4] = [b"http://H:80/a/b", b"x://[::1]", b"https://h:8443/c?d", b"x://"];
     for_each_system(8, |rng, system| {
         let (mut system, url) = (system.clone(), url(rng));
@@ -62,7 +62,7 @@ fn systems_agree_with_their_oracles_behind_a_base_or_an_assumed_scheme() {
 }
 
 #[test]
-fn what_names_no_host_is_a_target_only_where_targets_are_taken() {
+fn url_without_a_host_is_a_target_only_under_target_profiles() {
     for profile in Profile::ALL {
         let takes =
             ["servlet", "mediawiki", "restbase", "upload", "ring"].contains(&profile.name());
@@ -87,7 +87,7 @@ fn what_names_no_host_is_a_target_only_where_targets_are_taken() {
 }
 
 #[test]
-fn no_host_comes_out_of_a_target_where_a_scheme_is_assumed() {
+fn assumed_scheme_never_gives_a_target_a_host() {
     let assumed =
         |profile: &'static Profile| Normalizer::new(profile).with_assumed_scheme(b"http").unwrap();
     let relative = Err((BTreeSet::from(["relative"]), 0));
@@ -123,7 +123,7 @@ fn no_host_comes_out_of_a_target_where_a_scheme_is_assumed() {
 }
 
 #[test]
-fn canonical_forms_are_accepted_printable_and_fixed() {
+fn canonical_forms_are_accepted_printable_and_idempotent() {
     for_each_system(2, |rng, system| {
         let library = library(system, Backend::best());
         let url = url(rng);
@@ -147,7 +147,7 @@ fn canonical_forms_are_accepted_printable_and_fixed() {
 }
 
 #[test]
-fn urls_in_bulk_are_as_one_by_one() {
+fn bulk_results_agree_with_single_calls() {
     for profile in SYSTEMS {
         for_each_case(100, |rng| {
             let system = draw(rng, profile);
@@ -204,7 +204,7 @@ fn every_pair_of_octets_raw_and_encoded_agrees_with_the_oracle() {
 }
 
 #[test]
-fn the_generator_reaches_every_check() {
+fn generator_reaches_every_check() {
     for profile in ["sanitize", "servlet"] {
         let mut missing: BTreeSet<_> =
             Profile::named(profile).unwrap().checks().iter().map(RejectReason::name).collect();
@@ -242,7 +242,7 @@ fn long_urls_take_linear_time() {
 }
 
 #[test]
-fn library_and_oracle_state_the_rows_of_the_systems() {
+fn library_and_oracle_match_the_system_vectors() {
     let mut wrong = Vec::new();
     for name in SYSTEMS {
         for row in tsv::rows(name) {

@@ -17,7 +17,7 @@ fn charset(label: &str) -> Charset {
 }
 
 #[test]
-fn a_character_of_several_octets_may_hold_ascii() {
+fn multibyte_character_may_hold_ascii_octets() {
     let shift_jis = charset("shift_jis");
     // KATAKANA LETTER HA is 0x83 0x6E, and 0x6E is `n`.
     for spelling in [&b"a%83n/%82%A0"[..], b"a%83%6E/%82%a0", b"a\x83n/\x82\xA0"] {
@@ -32,7 +32,7 @@ fn a_character_of_several_octets_may_hold_ascii() {
 }
 
 #[test]
-fn delimiters_stay_delimiters_and_data_stays_data() {
+fn transcoding_keeps_delimiters_and_encoded_delimiters_apart() {
     for from in [Charset::LATIN_1, Charset::UTF_8, charset("windows-1251"), charset("gbk")] {
         let same = transcoded(b"http://h/a%2fb/c?d=%26&%3D#%23", from, Charset::UTF_8);
         assert_eq!(same.as_deref(), Ok("http://h/a%2Fb/c?d=%26&%3D#%23"));
@@ -40,7 +40,7 @@ fn delimiters_stay_delimiters_and_data_stays_data() {
 }
 
 #[test]
-fn latin_1_is_itself_and_not_windows_1252() {
+fn latin_1_differs_from_windows_1252() {
     let from = |charset| transcoded(b"%80%FF", charset, Charset::UTF_8);
     assert_eq!(from(Charset::LATIN_1).as_deref(), Ok("%C2%80%C3%BF"));
     assert_eq!(from(charset("latin1")).as_deref(), Ok("%E2%82%AC%C3%BF"));
@@ -48,7 +48,7 @@ fn latin_1_is_itself_and_not_windows_1252() {
 }
 
 #[test]
-fn what_is_no_character_is_named_with_its_place() {
+fn error_for_a_malformed_character_has_its_offset() {
     let utf8 = |encoded: &'static [u8]| transcoded(encoded, Charset::UTF_8, Charset::LATIN_1);
     let error = |at, kind| Err(Error { at, kind });
     assert_eq!(utf8(b"a%C3%28"), error(1, ErrorKind::Malformed));
@@ -61,7 +61,7 @@ fn what_is_no_character_is_named_with_its_place() {
 }
 
 #[test]
-fn every_octet_goes_to_utf_8_and_back() {
+fn single_byte_charsets_round_trip_through_utf8() {
     let single = ["windows-1250", "windows-1251", "koi8-r", "iso-8859-15", "macintosh"];
     let charsets = single.map(charset).into_iter().chain([Charset::LATIN_1]);
     for charset in charsets {
@@ -76,7 +76,7 @@ fn every_octet_goes_to_utf_8_and_back() {
 }
 
 #[test]
-fn any_bytes_in_any_charset_have_an_answer() {
+fn transcoding_never_panics_on_any_bytes() {
     let labels = [
         "utf-8",
         "latin1",
@@ -107,7 +107,7 @@ fn any_bytes_in_any_charset_have_an_answer() {
 
 /// The library feeds its decoder octet by octet; here it gets both at once.
 #[test]
-fn every_pair_of_octets_is_read_as_the_encoding_standard_reads_it() {
+fn every_pair_of_octets_decodes_as_in_the_encoding_standard() {
     for label in ["utf-8", "shift_jis", "gbk", "gb18030", "big5", "euc-jp", "euc-kr", "koi8-r"] {
         let encoding = encoding_rs::Encoding::for_label(label.as_bytes()).unwrap();
         for pair in 0..=u16::MAX {

@@ -53,7 +53,7 @@ fn syntax(url: &[u8]) -> Result<Vec<u8>, Reject> {
 }
 
 #[test]
-fn resolving_states_the_rows_of_its_vectors() {
+fn resolve_matches_the_vectors() {
     let rows = tsv::rows("resolve");
     let examples = rows.iter().filter(|row| is_example_of_5_4(row)).count();
     assert_eq!(examples, 42, "section 5.4 has 42 examples");
@@ -70,7 +70,7 @@ fn is_example_of_5_4(row: &tsv::Row) -> bool {
 }
 
 #[test]
-fn a_relative_base_is_refused() {
+fn relative_base_is_rejected() {
     for base in [&b"/b/c/d"[..], b"//h/a", b"", b"?a:b", b":a"] {
         let error = resolved(base, b"g").unwrap_err();
         assert_eq!(error, Error { at: 0, kind: ErrorKind::RelativeBase });
@@ -78,7 +78,7 @@ fn a_relative_base_is_refused() {
 }
 
 #[test]
-fn a_target_splits_into_what_the_text_says() {
+fn resolved_reference_agrees_with_the_oracle() {
     for_each_case(2, |rng| {
         let base = generator::url(rng, Temper::Wild);
         let reference = generator::any(rng);
@@ -108,7 +108,7 @@ fn a_target_splits_into_what_the_text_says() {
 }
 
 #[test]
-fn dot_segments_go_as_the_text_says_also_without_a_slash() {
+fn remove_dot_segments_agrees_with_the_oracle() {
     let pieces = ["/", ".", "..", "a", "//"];
     for n in 0..pieces.len().pow(6) {
         let path: String = (0..6).map(|i| pieces[n / pieces.len().pow(i) % pieces.len()]).collect();
@@ -120,7 +120,7 @@ fn dot_segments_go_as_the_text_says_also_without_a_slash() {
 }
 
 #[test]
-fn splitting_tells_absent_from_empty() {
+fn split_distinguishes_absent_and_empty_components() {
     let uri = Uri::split(b"x://@:?#");
     let authority = Authority { userinfo: Some(b""), host: b"", port: Some(b"") };
     assert_eq!(uri.authority, Some(authority));
@@ -130,7 +130,7 @@ fn splitting_tells_absent_from_empty() {
 }
 
 #[test]
-fn an_authority_splits_at_its_last_at_sign_and_after_its_bracket() {
+fn authority_splits_at_the_last_at_sign_and_after_the_bracket() {
     let split = |authority: &'static [u8]| {
         let Authority { userinfo, host, port } = Authority::split(authority);
         (userinfo.map(escape), escape(host), port.map(escape))
@@ -145,7 +145,7 @@ fn an_authority_splits_at_its_last_at_sign_and_after_its_bracket() {
 }
 
 #[test]
-fn recomposing_what_was_split_is_the_identity() {
+fn split_then_recompose_is_the_identity() {
     for_each_case(1, |rng| {
         let url = generator::any(rng);
         let uri = Uri::split(&url);
@@ -188,7 +188,7 @@ fn uri(parts: &[Option<Vec<u8>>; 7]) -> Uri<'_> {
 }
 
 #[test]
-fn recomposing_either_reads_back_or_says_why_not() {
+fn recomposed_uri_reads_back_or_is_an_error() {
     for_each_case(1, |rng| {
         let sources = [0; 4].map(|_| generator::any(rng));
         let parts = patchwork(&sources, rng);
@@ -238,7 +238,7 @@ fn unguarded<'a>(made: &Uri<'_>, path: &'a [u8]) -> Option<&'a [u8]> {
 }
 
 #[test]
-fn recomposing_with_encoding_keeps_to_the_grammar() {
+fn recompose_with_encoding_follows_the_grammar() {
     for_each_case(1, |rng| {
         let sources = [0; 4].map(|_| generator::any(rng));
         let mut parts = patchwork(&sources, rng);
@@ -250,7 +250,7 @@ fn recomposing_with_encoding_keeps_to_the_grammar() {
 }
 
 #[test]
-fn no_host_and_no_scheme_comes_out_of_a_path() {
+fn recomposed_path_never_becomes_a_host_or_scheme() {
     let paths: [(&[u8], &[u8]); 5] = [
         (b"//h/a", b"/.//h/a"),
         (b"c:d", b"./c:d"),
@@ -269,7 +269,7 @@ fn no_host_and_no_scheme_comes_out_of_a_path() {
 }
 
 #[test]
-fn a_component_that_would_not_read_back_is_refused_with_its_place() {
+fn error_for_an_ambiguous_component_has_its_position() {
     use Component::{Host, Path, Port, Query, Scheme, Userinfo};
     let base = Uri { authority: host(b"h"), ..Uri::default() };
     let authority = Authority { host: b"h", ..Authority::default() };
@@ -310,7 +310,7 @@ fn a_component_that_would_not_read_back_is_refused_with_its_place() {
 }
 
 #[test]
-fn quoting_then_unquoting_is_the_identity_whatever_is_safe() {
+fn quote_then_unquote_is_the_identity_for_any_safe_set() {
     for_each_case(2, |rng| {
         let data = generator::any(rng);
         let safe = if rng.one_in(2) { generator::any(rng) } else { (0..=255).collect() };
@@ -323,7 +323,7 @@ fn quoting_then_unquoting_is_the_identity_whatever_is_safe() {
 }
 
 #[test]
-fn quoted_data_is_allowed_in_its_component() {
+fn quoted_data_is_valid_in_its_component() {
     let all: Vec<u8> = (0..=255).collect();
     for component in Component::ALL {
         let allowed = allowed_characters(component);
@@ -339,7 +339,7 @@ fn quoted_data_is_allowed_in_its_component() {
 }
 
 #[test]
-fn decoding_reads_each_triplet_once_and_names_a_bad_one() {
+fn decode_reads_each_triplet_once_and_locates_a_bad_one() {
     assert_eq!(decoded(b"%2541%00%ff").as_deref(), Ok(&b"%41\0\xFF"[..]));
     for (bytes, at) in [(&b"%"[..], 0), (b"a%4", 1), (b"%41%zz", 3), (b"%%41", 0), (b"%+1", 0)] {
         assert_eq!(decoded(bytes), Err(Error { at, kind: ErrorKind::Escape }), "{}", escape(bytes));
@@ -347,7 +347,7 @@ fn decoding_reads_each_triplet_once_and_names_a_bad_one() {
 }
 
 #[test]
-fn dissecting_what_was_composed_is_the_identity() {
+fn compose_then_dissect_query_is_the_identity() {
     for_each_case(2, |rng| {
         let pairs: Vec<(Vec<u8>, Option<Vec<u8>>)> = (0..rng.below(6))
             .map(|_| (some_bytes(rng), (!rng.one_in(3)).then(|| some_bytes(rng))))
@@ -373,7 +373,7 @@ fn some_bytes(rng: &mut Rng) -> Vec<u8> {
 }
 
 #[test]
-fn any_query_dissects_into_pairs_that_compose_to_the_same_pairs() {
+fn dissected_query_pairs_round_trip() {
     for_each_case(2, |rng| {
         let query = generator::any(rng);
         let pairs: Vec<_> = dissect_query(&query).collect();
@@ -385,7 +385,7 @@ fn any_query_dissects_into_pairs_that_compose_to_the_same_pairs() {
 }
 
 #[test]
-fn form_decoding_keeps_what_the_url_standard_keeps() {
+fn form_decoding_follows_the_url_standard() {
     let pairs = |query: &'static [u8]| -> Vec<(String, Option<String>)> {
         let show = |bytes: Cow<'_, [u8]>| escape(&bytes);
         dissect_query(query).map(|(name, value)| (show(name), value.map(show))).collect()
@@ -401,7 +401,7 @@ fn form_decoding_keeps_what_the_url_standard_keeps() {
 
 /// A quadratic step would make each of these take minutes.
 #[test]
-fn no_operation_takes_more_than_linear_time() {
+fn every_operation_takes_linear_time() {
     for piece in ["/..", "../", "/a", "/a/..", "./", "//", "@", "[", ":", "?", "#", "%2E", "&", "+"]
     {
         let long = piece.repeat(200_000).into_bytes();
@@ -423,7 +423,7 @@ mod guide {
     use super::*;
 
     #[test]
-    fn a_uri_with_other_characters_is_refused_and_can_be_recomposed() {
+    fn uri_with_invalid_characters_is_rejected_and_can_be_recomposed() {
         let reject = syntax("http://cities/örebro?foo bar".as_bytes()).unwrap_err();
         assert_eq!((reject.code, reject.at), (RejectReason::Byte, 14));
         let uri = Uri {
@@ -443,7 +443,7 @@ mod guide {
     }
 
     #[test]
-    fn the_allowed_characters_are_those_of_the_guide() {
+    fn allowed_characters_agree_with_the_erlang_guide() {
         let alphanumeric = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
         let listed = |punctuation: &str| {
             let mut all = [punctuation, alphanumeric].concat().into_bytes();
@@ -472,14 +472,14 @@ mod guide {
     }
 
     #[test]
-    fn a_host_with_a_delimiter_is_encoded() {
+    fn host_with_a_delimiter_is_encoded() {
         let uri = Uri { scheme: Some(b"https"), authority: host(b"local#host"), ..Uri::default() };
         assert_eq!(encoded(uri).as_deref().map(escape), Ok("https://local%23host".to_owned()));
         assert!(recomposed(uri).is_err());
     }
 
     #[test]
-    fn splitting_decodes_nothing_and_normalizing_decodes_the_unreserved() {
+    fn split_decodes_nothing_and_normalize_decodes_unreserved_triplets() {
         let url = b"http://%6C%6Fcal%23host/%F6re%26bro%20";
         let uri = Uri::split(url);
         assert_eq!(uri.authority, host(b"%6C%6Fcal%23host"));
@@ -490,7 +490,7 @@ mod guide {
     }
 
     #[test]
-    fn decoding_after_the_split_is_safe_and_before_it_is_not() {
+    fn decoding_is_safe_only_after_the_split() {
         assert_eq!(decoded(b"local%23host").as_deref(), Ok(&b"local#host"[..]));
         // The guide's `invalid_utf8`: here bytes need not be UTF-8.
         assert_eq!(decoded(b"/%F6re%26bro%20").as_deref(), Ok(&b"/\xF6re&bro "[..]));
@@ -501,7 +501,7 @@ mod guide {
 
     #[cfg(feature = "transcode")]
     #[test]
-    fn latin_1_becomes_utf_8() {
+    fn latin_1_triplets_transcode_to_utf8() {
         use uniqurl::uri::{Charset, transcode};
         let latin_1_to_utf_8 = |out: &mut Vec<u8>| {
             transcode(b"/%F6re%26bro%20", Charset::LATIN_1, Charset::UTF_8, out)
@@ -512,7 +512,7 @@ mod guide {
     }
 
     #[test]
-    fn the_canonical_form_and_its_parts_come_out() {
+    fn canonical_form_splits_into_its_parts() {
         let mut out = Vec::new();
         let scheme = Normalizer::new(&Profile::SCHEME);
         let _ = scheme.normalize(b"hTTp://LocalHost:80/%c3%B6rebro/a/../b", &mut out);

@@ -27,37 +27,37 @@ fn check(name: &str, ask: fn(&Library, &[u8]) -> Answer) {
 }
 
 #[test]
-fn library_states_the_rows_of_string() {
+fn library_matches_the_string_vectors() {
     check("string", Library::normalize);
 }
 
 #[test]
-fn library_states_the_rows_of_syntax() {
+fn library_matches_the_syntax_vectors() {
     check("syntax", Library::normalize);
 }
 
 #[test]
-fn library_states_the_rows_of_scheme() {
+fn library_matches_the_scheme_vectors() {
     check("scheme", Library::normalize);
 }
 
 #[test]
-fn library_states_the_rows_of_crawl() {
+fn library_matches_the_crawl_vectors() {
     check("crawl", Library::normalize);
 }
 
 #[test]
-fn library_states_the_rows_of_ia() {
+fn library_matches_the_ia_vectors() {
     check("ia", Library::normalize);
 }
 
 #[test]
-fn library_states_the_rows_of_targets() {
+fn library_matches_the_targets_vectors() {
     check("targets", Library::normalize_target);
 }
 
 #[test]
-fn library_joins_and_parts_the_pairs_of_merge() {
+fn library_matches_the_merge_vectors() {
     for pair in tsv::pairs() {
         for profile in &pair.profiles {
             for library in on_every_backend(profile) {

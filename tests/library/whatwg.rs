@@ -31,7 +31,7 @@ fn assert_same(what: &str, url: &[u8], got: &Answer, expected: &Result<Vec<u8>, 
 }
 
 #[test]
-fn the_steps_of_the_standard_give_the_same() {
+fn library_agrees_with_the_steps_of_the_url_standard() {
     for library in on_every_backend("whatwg") {
         for_each_case(1, |rng| {
             let url = url(rng);
@@ -45,7 +45,7 @@ fn the_steps_of_the_standard_give_the_same() {
 }
 
 #[test]
-fn the_steps_of_the_standard_give_the_same_with_a_base() {
+fn library_agrees_with_the_steps_of_the_url_standard_with_a_base() {
     for base in BASES {
         let library = on_best_backend("whatwg").with_base(base.as_bytes());
         let base = Url::parse(base.as_bytes(), None).unwrap();
@@ -81,7 +81,7 @@ fn is_departure(text: &str, answer: &Answer) -> bool {
 }
 
 #[test]
-fn the_url_crate_gives_the_same_where_it_follows_the_standard() {
+fn library_agrees_with_the_url_crate_except_known_departures() {
     let library = on_best_backend("whatwg");
     let (mut same, mut left_out) = (0u64, 0u64);
     for_each_case(1, |rng| {
@@ -100,7 +100,7 @@ fn the_url_crate_gives_the_same_where_it_follows_the_standard() {
 }
 
 #[test]
-fn the_canonical_form_is_its_own_and_prints() {
+fn canonical_form_is_idempotent_and_printable() {
     for library in on_every_backend("whatwg") {
         for_each_case(1, |rng| {
             let url = url(rng);
@@ -119,7 +119,7 @@ fn the_canonical_form_is_its_own_and_prints() {
 }
 
 #[test]
-fn a_base_does_not_act_on_a_canonical_form() {
+fn base_leaves_a_canonical_form_unchanged() {
     for base in BASES {
         let library = on_best_backend("whatwg");
         let based = on_best_backend("whatwg").with_base(base.as_bytes());
@@ -132,7 +132,7 @@ fn a_base_does_not_act_on_a_canonical_form() {
 }
 
 #[test]
-fn a_target_is_what_it_would_be_behind_a_host() {
+fn target_normalizes_as_it_does_after_a_host() {
     for library in on_every_backend("whatwg") {
         for_each_case(1, |rng| {
             let mut target = url(rng);
@@ -159,7 +159,7 @@ fn a_target_is_what_it_would_be_behind_a_host() {
 }
 
 #[test]
-fn what_is_no_path_is_refused_as_a_target_by_its_form() {
+fn target_that_is_not_a_path_is_rejected_by_its_form() {
     for library in on_every_backend("whatwg") {
         for (target, refused) in [
             ("", ("empty", 0)),
@@ -178,7 +178,7 @@ fn what_is_no_path_is_refused_as_a_target_by_its_form() {
 /// "Relative slash state" goes to the "authority state" for a scheme that is not special, too. The
 /// serializer's `/.` before a path that starts with `//` is not part of that path.
 #[test]
-fn references_act_behind_a_base_that_is_not_special() {
+fn references_resolve_against_a_base_with_a_non_special_scheme() {
     for (base, reference, url) in [
         ("foo://h/p/q", "//g/x", "foo://g/x"),
         ("foo://h/p/q", "/x", "foo://h/x"),
@@ -201,7 +201,7 @@ fn references_act_behind_a_base_that_is_not_special() {
 }
 
 #[test]
-fn one_by_one_and_in_bulk_are_the_same() {
+fn bulk_results_agree_with_single_calls() {
     for library in on_every_backend("whatwg") {
         for_each_case(20, |rng| {
             let mut values = Vec::new();
@@ -225,7 +225,7 @@ fn one_by_one_and_in_bulk_are_the_same() {
 }
 
 #[test]
-fn a_byte_that_is_no_text_is_encoded_by_itself_but_refused_in_a_host() {
+fn byte_that_is_not_utf8_is_encoded_but_rejected_in_a_host() {
     for library in on_every_backend("whatwg") {
         for byte in 0x80..=0xFFu8 {
             let around = |before: &[u8], after: &[u8]| [before, &[byte], after].concat();
@@ -249,7 +249,7 @@ fn a_byte_that_is_no_text_is_encoded_by_itself_but_refused_in_a_host() {
 }
 
 #[test]
-fn whatever_comes_often_takes_linear_time() {
+fn repeated_words_take_linear_time() {
     let library = on_best_backend("whatwg");
     for word in WORDS.iter().chain(&["/a/..", "../", "a/", "/./", "%", "1.", "\u{e9}.", "\t", "@:"])
     {
@@ -266,7 +266,7 @@ fn whatever_comes_often_takes_linear_time() {
 }
 
 #[test]
-fn library_and_steps_state_the_rows() {
+fn library_and_steps_match_the_vectors() {
     let mut wrong = Vec::new();
     for row in tsv::rows("whatwg") {
         let base = row.base.as_ref().map(|base| Url::parse(base, None).unwrap());
@@ -294,7 +294,7 @@ fn library_and_steps_state_the_rows() {
 }
 
 #[test]
-fn a_rejected_url_leaves_what_was_written_before() {
+fn rejected_url_leaves_the_output_unchanged() {
     let Library(normalizer) = on_best_backend("whatwg");
     let mut out = b"kept".to_vec();
     let Outcome::Reject(reject) = normalizer.normalize(b"http://u@h:x/", &mut out) else {

@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_rule_is_found_by_its_name_and_stands_in_its_place() {
+    fn every_rule_is_found_by_name_and_listed_by_index() {
         for (place, rule) in Rule::ALL.iter().enumerate() {
             assert_eq!(Rule::named(&rule.to_string()), Some(*rule));
             assert_eq!(*rule as usize, place);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_a_rule_fits_a_line_of_80_columns() {
+    fn description_of_each_rule_fits_80_columns() {
         for rule in Rule::ALL {
             assert!(rule.sentence().len() <= 74, "{}", rule.name());
             let source = rule.source().map_or(0, str::len);

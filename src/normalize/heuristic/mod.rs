@@ -269,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn www_goes_while_two_labels_remain() {
+    fn www_is_stripped_while_two_labels_remain() {
         for (host, expected) in [
             ("www.example.com", "example.com"),
             ("www.com", "www.com"),

@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_looked_for_is_found_wherever_it_stands() {
+    fn repeated_slashes_and_session_markers_are_found_at_every_offset() {
         for length in (0..40).step_by(if cfg!(miri) { 7 } else { 1 }) {
             for at in 0..length {
                 for (first, second) in

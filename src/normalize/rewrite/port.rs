@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ports_are_read_as_the_standard_library_does() {
+    fn port_parser_agrees_with_the_standard_library() {
         let mut text = Vec::new();
         let step = if cfg!(miri) { 997 } else { 1 };
         for length in 0..=6 {
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_digits_is_a_port() {
+    fn port_with_a_non_digit_is_rejected() {
         for byte in (0..=u8::MAX).filter(|byte| !byte.is_ascii_digit()) {
             for length in 1..=5 {
                 for at in 0..length {

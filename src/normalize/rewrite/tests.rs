@@ -72,7 +72,7 @@ const PATH: [&str; 24] = [
 ];
 
 #[test]
-fn paths_and_queries_come_out_as_normalize_has_them() {
+fn bulk_rewrite_of_paths_and_queries_agrees_with_normalize() {
     let (mut state, mut done) = (1, 0);
     let many = cases(4000);
     for n in 0..many {
@@ -87,7 +87,7 @@ fn paths_and_queries_come_out_as_normalize_has_them() {
 }
 
 #[test]
-fn authorities_come_out_as_normalize_has_them() {
+fn bulk_rewrite_of_authorities_agrees_with_normalize() {
     // The last port is that of `http` plus 2^32.
     const PIECES: [&str; 26] = [
         "a",
@@ -134,7 +134,7 @@ fn authorities_come_out_as_normalize_has_them() {
 }
 
 #[test]
-fn bytes_behind_a_url_are_no_part_of_it() {
+fn bytes_after_a_url_are_not_read() {
     let url = b"HTTPS://u@H%2e:443/a/%2E%2e/.?%7e#f";
     let step = if cfg!(miri) { 11 } else { 1 };
     for start in (0..url.len()).step_by(step) {
@@ -158,7 +158,7 @@ fn bytes_behind_a_url_are_no_part_of_it() {
 }
 
 #[test]
-fn what_everybody_writes_is_done_here() {
+fn common_urls_take_the_bulk_rewrite() {
     for url in [
         "HTTP://EXAMPLE.com",
         "https://u:p@Example.com:443/%7Ea/../b?c=%2f#d",

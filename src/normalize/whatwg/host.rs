@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_fill_an_ipv4_address_as_the_standard_says() {
+    fn short_ipv4_addresses_are_filled_as_the_url_standard_says() {
         for (host, expected) in [
             ("1.2.3.4", "1.2.3.4"),
             ("1.2.3", "1.2.0.3"),
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_in_ascii_are_not_looked_into_but_beside_others() {
+    fn punycode_is_validated_only_beside_non_ascii_labels() {
         assert_eq!(parsed("XN--A.xn--").as_deref(), Ok("xn--a.xn--"));
         assert_eq!(parsed("xn--a.\u{e9}"), Err((RejectReason::Idna, 0)));
         assert_eq!(parsed("\u{3e8ac}"), Err((RejectReason::Idna, 0)));

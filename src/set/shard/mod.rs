@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shard_is_exact_and_counts_whatever_the_hash() {
+    fn shard_is_exact_and_counts_under_any_hash() {
         let urls = urls(3000);
         for mask in MASKS {
             let mut shard = Shard::new(Counting::On);
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn many_at_once_are_the_same_as_one_by_one() {
+    fn batch_insert_agrees_with_single_inserts() {
         let urls = urls(5000);
         let text = urls.concat();
         for mask in MASKS {
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_that_is_the_start_of_another_is_not_the_other() {
+    fn prefix_of_a_url_is_a_different_url() {
         let mut shard = Shard::new(Counting::Off);
         let hash = Hash::chosen(0);
         for url in [&b"abc"[..], b"ab", b"", b"abcd", b"b"] {
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_longer_than_a_block_is_kept_whole() {
+    fn url_longer_than_a_block_is_stored_whole() {
         let mut shard = Shard::new(Counting::On);
         let length = if cfg!(miri) { 70_000 } else { 1 << 20 };
         let long = |byte| vec![byte; length];
@@ -470,12 +470,12 @@ mod tests {
 
     #[cfg_attr(miri, ignore = "averages over thousands of URLs")]
     #[test]
-    fn no_list_of_urls_makes_searches_long() {
-        no_list_of_urls_makes_searches_long_with(Kernel::scalar());
-        no_list_of_urls_makes_searches_long_with(Kernel::best());
+    fn adversarial_urls_do_not_lengthen_searches() {
+        assert_searches_stay_short(Kernel::scalar());
+        assert_searches_stay_short(Kernel::best());
     }
 
-    fn no_list_of_urls_makes_searches_long_with(kernel: Kernel) {
+    fn assert_searches_stay_short(kernel: Kernel) {
         const COUNT: u64 = 6_000;
         let theirs = HashKey::seeded(kernel, 0x7468_6569_7273);
         let scattered = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_full_before_the_next_is_begun() {
+    fn cache_line_fills_before_the_next_is_used() {
         for lane in 0..LANES as u64 {
             let mut table = Table::default();
             table.grow(Table::MIN).unwrap();
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_grows_holds_what_it_held() {
+    fn growing_table_keeps_its_entries() {
         let mut table = Table::default();
         assert!(table.is_empty());
         table.grow(Table::MIN).unwrap();

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use crate::generator::words;
 
 /// URLs from words, so that a failing one shrinks to the few words that matter.
-pub fn worded() -> impl Strategy<Value = Vec<u8>> {
+pub fn url_of_words() -> impl Strategy<Value = Vec<u8>> {
     let word = prop_oneof![
         12 => proptest::sample::select(words::MIXED).prop_map(|word| word.as_bytes().to_vec()),
         1 => any::<u8>().prop_map(|byte| vec![byte]),
