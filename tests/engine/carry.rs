@@ -347,7 +347,7 @@ fn with_numbers(out: &str) -> Vec<String> {
 }
 
 #[test]
-fn each_format_carries_what_was_written_of_the_record_that_survives() {
+fn each_format_carries_columns_of_the_kept_record() {
     let directory = tempfile::tempdir().unwrap();
     for written in FORMATS {
         let path = directory.path().join(written.name);
@@ -412,7 +412,7 @@ fn each_format_carries_what_was_written_of_the_record_that_survives() {
 }
 
 #[test]
-fn what_is_carried_changes_nothing_about_which_urls_there_are() {
+fn carried_columns_do_not_change_the_set() {
     let directory = tempfile::tempdir().unwrap();
     for written in FORMATS {
         let path = directory.path().join(written.name);
@@ -431,7 +431,7 @@ fn what_is_carried_changes_nothing_about_which_urls_there_are() {
 }
 
 #[test]
-fn values_of_any_type_come_out_as_they_were_written() {
+fn values_of_any_json_type_are_carried_verbatim() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("in");
     let line = |(i, (value, _)): (usize, &(&str, &str))| {
@@ -460,7 +460,7 @@ fn values_of_any_type_come_out_as_they_were_written() {
 }
 
 #[test]
-fn objects_have_the_names_of_fields_and_of_what_is_carried() {
+fn json_objects_name_fields_and_carried_columns() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("in.csv");
     // Records may end before a column of the header.
@@ -487,7 +487,7 @@ fn objects_have_the_names_of_fields_and_of_what_is_carried() {
 }
 
 #[test]
-fn a_format_that_cannot_carry_a_column_is_refused_with_what_to_do() {
+fn carrying_from_a_format_without_columns_is_an_error() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("in");
     write(&path, "http://h/\n".into());

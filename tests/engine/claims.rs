@@ -267,7 +267,7 @@ fn is_refused(name: &str, bytes: &[u8], words: &str) {
 }
 
 #[test]
-fn what_is_built_here_is_a_file_where_nothing_is_wrong_with_it() {
+fn unmodified_test_file_is_readable() {
     let data = plain(&["http://a/", "http://b/", "HTTP://a"]);
     let length = data.len() as i64;
     let bytes = [head(length, length, 3, NO_STATISTICS.to_vec()), data].concat();
@@ -278,7 +278,7 @@ fn what_is_built_here_is_a_file_where_nothing_is_wrong_with_it() {
 }
 
 #[test]
-fn a_column_that_is_encrypted_is_told_as_such() {
+fn encrypted_column_is_an_error() {
     // Without the key the bytes cannot be read as a page: a length, then encrypted bytes.
     let bytes = [&95_u32.to_le_bytes()[..], &[0xE5; 95]].concat();
     let pages = Pages { codec: 0, bytes, rows: 3, dictionary: false };
@@ -291,7 +291,7 @@ fn a_column_that_is_encrypted_is_told_as_such() {
 }
 
 #[test]
-fn a_schema_is_not_believed_to_be_deeper_or_wider_than_it_can_be() {
+fn too_deep_or_too_wide_schema_is_rejected() {
     let nested = |depth: usize| {
         let above = (0..depth).map(|_| group(b"g", 1));
         with_schema(std::iter::once(group_of_one()).chain(above).chain([leaf(b"url")]).collect())
@@ -311,7 +311,7 @@ fn a_schema_is_not_believed_to_be_deeper_or_wider_than_it_can_be() {
 }
 
 #[test]
-fn names_that_repeat_in_every_column_are_counted_before_they_are_kept() {
+fn repeated_column_names_count_against_the_memory_limit() {
     let name = vec![b'n'; 16 << 10];
     let mut schema = vec![group_of_one()];
     schema.extend((0..90).map(|_| group(&name, 1)));
@@ -321,7 +321,7 @@ fn names_that_repeat_in_every_column_are_counted_before_they_are_kept() {
 }
 
 #[test]
-fn a_footer_that_hides_its_schema_behind_other_types_is_no_footer() {
+fn footer_with_wrong_field_types_is_rejected() {
     let schema = (2, Field::List(STRUCT, vec![group_of_one(), leaf(b"url")]));
     // A reader that goes by numbers alone takes the text for a number and fields.
     let hidden = fields(std::slice::from_ref(&schema));
@@ -340,7 +340,7 @@ fn a_footer_that_hides_its_schema_behind_other_types_is_no_footer() {
 }
 
 #[test]
-fn counts_of_rows_and_groups_that_cannot_be_are_errors() {
+fn impossible_row_and_group_counts_are_errors() {
     let schema = (2, Field::List(STRUCT, vec![group_of_one(), leaf(b"url")]));
     for (name, rows, groups) in [
         ("groups", 0, Field::Raw(LIST, list(STRUCT, u64::from(u32::MAX)))),
@@ -354,7 +354,7 @@ fn counts_of_rows_and_groups_that_cannot_be_are_errors() {
 }
 
 #[test]
-fn pages_are_not_believed_to_hold_more_than_there_is_room_for() {
+fn page_that_claims_more_than_fits_in_memory_is_rejected() {
     let of = |codec, bytes, dictionary| with_pages(&Pages { codec, bytes, rows: 3, dictionary });
     let most = i64::from(i32::MAX);
     let statistics = |length: u64| [vec![0x18], varint(length)].concat();
@@ -392,7 +392,7 @@ fn pages_are_not_believed_to_hold_more_than_there_is_room_for() {
 }
 
 #[test]
-fn a_page_that_unpacks_to_more_than_there_is_memory_for_is_not_unpacked() {
+fn page_larger_than_the_memory_limit_is_not_decompressed() {
     let data = plain(&["http://a/", &format!("http://b/{}", "b".repeat(64 << 20)), "http://c/"]);
     let packed = zstd::encode_all(&data[..], 1).unwrap();
     assert!(packed.len() < 100 << 10);
@@ -410,7 +410,7 @@ fn a_page_that_unpacks_to_more_than_there_is_memory_for_is_not_unpacked() {
 }
 
 #[test]
-fn values_that_say_what_the_head_of_their_page_does_are_read() {
+fn value_counts_that_agree_with_the_page_header_are_read() {
     let texts = ["http://a/", "http://b/", "http://a/"];
     let all = texts.concat().into_bytes();
     let suffixes = [same(9, 1), b"http://a/".to_vec()].concat();
@@ -445,7 +445,7 @@ fn values_that_say_what_the_head_of_their_page_does_are_read() {
 }
 
 #[test]
-fn values_are_not_believed_to_be_more_than_the_head_of_their_page_says() {
+fn more_values_than_the_page_header_claims_are_rejected() {
     let most = (1 << 31) - 1;
     let huge = 1 << 62;
     for (name, encoding, rows, bytes, words) in [
@@ -513,7 +513,7 @@ fn values_are_not_believed_to_be_more_than_the_head_of_their_page_says() {
 }
 
 #[test]
-fn texts_that_grow_when_they_are_spelled_out_are_counted_before() {
+fn expanded_prefix_encoded_texts_count_against_the_memory_limit() {
     let long = format!("http://a/{}", "a".repeat(1 << 20)).into_bytes();
     let (length, rows) = (long.len() as i64, 10_001);
     // The first is all suffix, the others all prefix: a difference of the length, and then none.
@@ -547,7 +547,7 @@ fn texts_that_grow_when_they_are_spelled_out_are_counted_before() {
 }
 
 #[test]
-fn what_unpacks_without_end_is_not_unpacked() {
+fn compression_bombs_are_rejected() {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     packer.write_all(&vec![0; 64 << 20]).unwrap();
     let packed = packer.finish().unwrap();
@@ -585,7 +585,7 @@ fn what_unpacks_without_end_is_not_unpacked() {
 }
 
 #[test]
-fn a_page_that_was_left_unpacked_is_not_looked_at_as_if_it_were_packed() {
+fn uncompressed_page_is_not_checked_as_compressed() {
     const BROTLI: i64 = 4;
     const FALSE: u8 = 2;
     // The first byte is the length of the first URL, and no brotli window begins with it.
@@ -619,7 +619,7 @@ fn a_page_that_was_left_unpacked_is_not_looked_at_as_if_it_were_packed() {
 }
 
 #[test]
-fn numbers_are_not_believed_to_be_more_than_the_head_of_their_page_says() {
+fn more_numbers_than_the_page_header_claims_are_rejected() {
     const INT32: i64 = 1;
     let urls = page(PLAIN, 3, &plain(&["http://a/", "http://b/", "http://c/"]));
     let file = |encoding, bytes: &[u8]| {
@@ -681,7 +681,7 @@ fn numbers_are_not_believed_to_be_more_than_the_head_of_their_page_says() {
 }
 
 #[test]
-fn pages_that_unpack_to_much_are_not_all_held_at_once() {
+fn large_decompressed_pages_are_not_all_held_at_once() {
     // Each page has one row of four megabytes. A batch sized by the footer would hold all of them.
     let url = format!("http://a/{}", "a".repeat(4 << 20));
     let data = plain(&[&url]);

@@ -170,7 +170,7 @@ fn write(format: &str, urls: &[Vec<u8>]) -> Vec<u8> {
 }
 
 #[test]
-fn the_same_urls_make_the_same_set_and_accounting_in_every_format() {
+fn every_format_gives_the_same_set_and_accounting() {
     let urls = urls();
     let expected = read("lines", &write("lines", &urls), &DEDUP, 65536, HOWS[0]);
     assert!(expected.report.tally.unique > 50 && expected.report.tally.rejected > 50);
@@ -275,7 +275,7 @@ fn missing(attempt: &Result<Outcome, RunError>) -> Option<&str> {
 }
 
 #[test]
-fn hostile_bytes_are_the_same_records_however_they_are_read() {
+fn hostile_bytes_give_the_same_records_in_every_read_mode() {
     let cases = std::env::var("UNIQURL_CASES").map_or(2_000, |n| n.parse().expect("a number"));
     let formats = [
         "csv:url",
@@ -331,7 +331,7 @@ fn hostile_bytes_are_the_same_records_however_they_are_read() {
 }
 
 #[test]
-fn a_quotation_that_never_closes_loses_nothing_behind_it() {
+fn unclosed_quote_loses_no_later_record() {
     let mut file = b"url\nhttp://h/0\n\"http://h/open\n".to_vec();
     for i in 1..60_000 {
         file.extend(format!("http://h/{i:050}\n").into_bytes());
@@ -344,7 +344,7 @@ fn a_quotation_that_never_closes_loses_nothing_behind_it() {
 }
 
 #[test]
-fn what_stands_before_damage_does_not_depend_on_how_it_is_read() {
+fn records_before_damage_are_the_same_in_every_read_mode() {
     // A block of bzip2 of 1.4 million line feeds that ends in the middle of a run.
     const DAMAGED: &[u8] =
         b"BZh91AY\x26SY\x12N\x02B\x00\x00\x06Y\x80\x00\x10\x00\x00\x80\x100@D\x00\x20\

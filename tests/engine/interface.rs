@@ -11,25 +11,25 @@ use uniqurl_formats::input::{Input, InputError};
 use uniqurl_store::spill::SpillError;
 
 #[test]
-fn a_field_is_read_as_it_is_shown() {
+fn field_name_round_trips() {
     for field in Field::ALL {
         assert_eq!(field.to_string().parse::<Field>(), Ok(*field));
     }
 }
 
 #[test]
-fn types_go_from_thread_to_thread() {
-    fn do_so<T: Send + Sync + Debug>() {}
-    do_so::<(JobPlan, Report, UrlFilter, Watch, Input)>();
+fn public_types_are_send_and_sync() {
+    fn assert_send_sync<T: Send + Sync + Debug>() {}
+    assert_send_sync::<(JobPlan, Report, UrlFilter, Watch, Input)>();
 }
 
 #[test]
-fn errors_are_those_of_the_standard_library() {
-    fn is_one<T: Error + Send + Sync + 'static>() {}
-    is_one::<BadUrlFilter>();
-    is_one::<RunError>();
-    is_one::<SeenError>();
-    is_one::<TooManyRejected>();
-    is_one::<InputError>();
-    is_one::<SpillError>();
+fn error_types_implement_std_error() {
+    fn assert_error<T: Error + Send + Sync + 'static>() {}
+    assert_error::<BadUrlFilter>();
+    assert_error::<RunError>();
+    assert_error::<SeenError>();
+    assert_error::<TooManyRejected>();
+    assert_error::<InputError>();
+    assert_error::<SpillError>();
 }

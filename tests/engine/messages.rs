@@ -103,7 +103,7 @@ fn with(bytes: &[u8], at: usize, others: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_changed_here_is_a_file_where_nothing_is_changed() {
+fn unmodified_test_file_is_readable() {
     for packing in [None, Some(CompressionType::ZSTD), Some(CompressionType::LZ4_FRAME)] {
         for bytes in written(&texts(), packing) {
             let Outcome { out, report, result } = read(&bytes, Some(64 << 20), false);
@@ -114,7 +114,7 @@ fn what_is_changed_here_is_a_file_where_nothing_is_changed() {
 }
 
 #[test]
-fn lengths_and_places_of_buffers_are_compared_with_the_body() {
+fn buffer_bounds_are_checked_against_the_message_body() {
     let urls: usize = urls().iter().map(String::len).sum();
     for bytes in written(&texts(), None) {
         let offsets = place(&bytes, &OFFSETS.to_le_bytes(), 0);
@@ -141,7 +141,7 @@ fn lengths_and_places_of_buffers_are_compared_with_the_body() {
 }
 
 #[test]
-fn lengths_of_messages_are_compared_with_the_file() {
+fn message_lengths_are_checked_against_the_file() {
     let [file, stream] = written(&texts(), None);
     let end = file.len() - 10;
     for (length, words) in [
@@ -198,7 +198,7 @@ fn lengths_of_messages_are_compared_with_the_file() {
 }
 
 #[test]
-fn a_packed_buffer_is_not_believed_to_be_longer_than_there_is_memory_for() {
+fn compressed_buffer_that_claims_more_than_fits_in_memory_is_rejected() {
     let urls: usize = urls().iter().map(String::len).sum();
     let urls = urls as i64;
     for (packing, magic) in [
@@ -227,7 +227,7 @@ fn a_packed_buffer_is_not_believed_to_be_longer_than_there_is_memory_for() {
 }
 
 #[test]
-fn offsets_out_of_order_and_keys_that_there_are_not_are_errors() {
+fn unordered_offsets_and_missing_dictionary_keys_are_errors() {
     for bytes in written(&texts(), None) {
         // The second and the third text, of 20 bytes each.
         let offsets: Vec<u8> = [0_i32, 20, 40].iter().flat_map(|at| at.to_le_bytes()).collect();
@@ -249,7 +249,7 @@ fn offsets_out_of_order_and_keys_that_there_are_not_are_errors() {
 }
 
 #[test]
-fn a_dictionary_that_is_made_of_itself_ends() {
+fn dictionary_that_contains_itself_terminates() {
     // A dictionary of structs with a dictionary in each, then both with the same ID.
     let inner: DictionaryArray<Int32Type> = vec!["a", "b", "a"].into_iter().collect();
     let fields = Fields::from(vec![Field::new("x", inner.data_type().clone(), true)]);
@@ -276,7 +276,7 @@ fn a_dictionary_that_is_made_of_itself_ends() {
 }
 
 #[test]
-fn a_stream_with_numbers_in_the_other_order_is_refused() {
+fn stream_with_foreign_byte_order_is_rejected() {
     let [_, stream] = written(&texts(), None);
     let message = arrow_ipc::root_as_message(&stream[8..]).unwrap();
     let schema = 8 + message.header_as_schema().unwrap()._tab.loc();
@@ -303,7 +303,7 @@ fn second_dictionary(file: &[u8], field: u16) -> (DictionaryBatch<'_>, usize) {
 /// Batches are read in any order, so "it is invalid to have more than one non-delta dictionary batch per
 /// dictionary ID".
 #[test]
-fn a_dictionary_of_a_file_is_not_replaced() {
+fn replacement_dictionary_in_a_file_is_an_error() {
     let keyed = |urls: &[&str]| {
         let array: DictionaryArray<Int32Type> = urls.iter().copied().collect();
         one_column(Arc::new(array))
@@ -326,7 +326,7 @@ fn a_dictionary_of_a_file_is_not_replaced() {
 
 /// The dictionary of a column that is not read, and one that belongs to no column.
 #[test]
-fn only_dictionaries_of_columns_that_are_read_are_unpacked() {
+fn only_dictionaries_of_selected_columns_are_decompressed() {
     let url = Arc::new(StringArray::from(urls())) as ArrayRef;
     let other: DictionaryArray<Int32Type> =
         (0..ROWS).map(|row| if row % 2 == 0 { "even" } else { "odd" }).collect();
@@ -346,7 +346,7 @@ fn only_dictionaries_of_columns_that_are_read_are_unpacked() {
 }
 
 #[test]
-fn a_dictionary_that_no_column_has_is_damage_though_it_is_not_read() {
+fn dictionary_without_a_column_is_damage() {
     let url = Arc::new(StringArray::from(vec!["http://a/", "http://b/"])) as ArrayRef;
     let other: DictionaryArray<Int32Type> = vec!["x", "y"].into_iter().collect();
     let other = Arc::new(other) as ArrayRef;
@@ -359,7 +359,7 @@ fn a_dictionary_that_no_column_has_is_damage_though_it_is_not_read() {
 }
 
 #[test]
-fn names_that_repeat_in_every_column_are_counted_before_they_are_kept() {
+fn repeated_column_names_count_against_the_memory_limit() {
     let leaves = (0..2000).map(|i| Field::new(format!("u{i}"), DataType::Utf8, true));
     let leaves = DataType::Struct(leaves.collect());
     let schema = Schema::new(vec![Field::new("n".repeat(1 << 20), leaves, true)]);
@@ -373,7 +373,7 @@ fn names_that_repeat_in_every_column_are_counted_before_they_are_kept() {
 }
 
 #[test]
-fn a_large_number_in_any_place_is_no_panic_and_loses_no_row_unsaid() {
+fn large_number_at_any_offset_neither_panics_nor_loses_rows_silently() {
     let mut dictionary = StringDictionaryBuilder::<Int32Type>::new();
     dictionary.extend(urls().iter().take(40).map(Some));
     let short = texts().slice(0, 40);

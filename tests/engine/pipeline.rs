@@ -117,7 +117,7 @@ fn lines(urls: impl IntoIterator<Item = Vec<u8>>) -> Vec<u8> {
 }
 
 #[test]
-fn every_chunk_size_and_every_number_of_threads_gives_the_same_bytes() {
+fn output_does_not_depend_on_chunk_size_or_threads() {
     let list = list();
     let file = file(&list);
     let expected = lines(plainly_counted(&list, &Profile::CRAWL).into_iter().map(|(url, _)| url));
@@ -139,7 +139,7 @@ fn every_chunk_size_and_every_number_of_threads_gives_the_same_bytes() {
 }
 
 #[test]
-fn a_number_beyond_its_bounds_is_taken_for_the_nearest_within() {
+fn limits_beyond_their_bounds_are_clamped() {
     let list = list();
     let file = file(&list);
     let (inputs, errors) = input::check(&[file.path().to_owned()]);
@@ -169,7 +169,7 @@ fn a_number_beyond_its_bounds_is_taken_for_the_nearest_within() {
 }
 
 #[test]
-fn a_share_of_rejected_records_that_cannot_be_is_taken_for_the_nearest_that_can() {
+fn reject_percentage_is_clamped() {
     let run_with = |list: &[u8], percent: f64| {
         let file = file(list);
         let (inputs, _) = input::check(&[file.path().to_owned()]);
@@ -191,7 +191,7 @@ fn a_share_of_rejected_records_that_cannot_be_is_taken_for_the_nearest_that_can(
 }
 
 #[test]
-fn every_profile_and_scanner_agrees_with_the_plain_code() {
+fn every_profile_and_backend_agrees_with_plain_code() {
     let list = list();
     let file = file(&list);
     for profile in Profile::ALL {
@@ -208,7 +208,7 @@ fn every_profile_and_scanner_agrees_with_the_plain_code() {
 }
 
 #[test]
-fn orders_limits_and_counts_are_views_of_one_set() {
+fn order_limit_and_counts_do_not_change_the_set() {
     let list = list();
     let file = file(&list);
     let counted = plainly_counted(&list, &Profile::CRAWL);
@@ -240,7 +240,7 @@ fn orders_limits_and_counts_are_views_of_one_set() {
 }
 
 #[test]
-fn many_inputs_are_one_after_the_other() {
+fn many_inputs_equal_their_concatenation() {
     let list = list();
     let files: Vec<_> = list.chunks(777).map(file).collect();
     let paths: Vec<_> = files.iter().map(|file| file.path().to_owned()).collect();
@@ -315,7 +315,7 @@ fn normalize_writes_one_line_for_each_record_in_order() {
 }
 
 #[test]
-fn merging_two_sets_is_the_set_of_both() {
+fn merged_sets_equal_the_set_of_both_inputs() {
     let list = list();
     let (a, b) = list.split_at(list.len() / 2);
     let dedup = |paths: &[PathBuf]| {
@@ -330,7 +330,7 @@ fn merging_two_sets_is_the_set_of_both() {
 }
 
 #[test]
-fn an_output_that_cannot_be_written_ends_the_run_with_its_error() {
+fn write_error_ends_the_run() {
     struct Full;
     impl Write for Full {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {
@@ -352,7 +352,7 @@ fn an_output_that_cannot_be_written_ends_the_run_with_its_error() {
 }
 
 #[test]
-fn a_run_that_is_stopped_ends_also_while_it_waits_for_a_pipe() {
+fn stopped_run_ends_while_it_waits_for_a_pipe() {
     use std::os::fd::AsRawFd;
     use std::sync::atomic::Ordering;
     use std::time::Duration;
@@ -384,7 +384,7 @@ fn a_run_that_is_stopped_ends_also_while_it_waits_for_a_pipe() {
 }
 
 #[test]
-fn how_much_will_be_spilled_is_told_of_little_that_was_read() {
+fn spill_size_is_estimated_early() {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     static NEEDED: AtomicU64 = AtomicU64::new(0);
@@ -412,7 +412,7 @@ fn how_much_will_be_spilled_is_told_of_little_that_was_read() {
 
 /// The library's messages name no options of the command.
 #[test]
-fn a_set_that_is_refused_names_no_option() {
+fn error_for_a_rejected_saved_set_names_no_option() {
     let place = tempfile::tempdir().unwrap();
     for (text, why) in [
         (&b"http://a/\0http://b/\0"[..], "its records end with NUL"),
@@ -439,7 +439,7 @@ fn a_set_that_is_refused_names_no_option() {
 }
 
 /// Reads a file whose modification time changes once the first lines are written.
-pub(super) fn is_an_error_where_it_is_rewritten(format: &str, bytes: &[u8]) {
+pub(super) fn assert_rewriting_is_an_error(format: &str, bytes: &[u8]) {
     struct Rewriting<'a>(&'a Path);
     impl Write for Rewriting<'_> {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -466,18 +466,18 @@ pub(super) fn is_an_error_where_it_is_rewritten(format: &str, bytes: &[u8]) {
 }
 
 #[test]
-fn a_file_that_is_rewritten_while_it_is_read_is_an_error_however_it_is_read() {
+fn file_rewritten_while_it_is_read_is_an_error() {
     let lines: String = (0..20_000).map(|n| format!("http://h/{n}\n")).collect();
-    is_an_error_where_it_is_rewritten("lines", lines.as_bytes());
+    assert_rewriting_is_an_error("lines", lines.as_bytes());
     // The position of the header decides how a chunk is read.
-    is_an_error_where_it_is_rewritten("csv:url", format!("url\n{lines}").as_bytes());
+    assert_rewriting_is_an_error("csv:url", format!("url\n{lines}").as_bytes());
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     packer.write_all(lines.as_bytes()).unwrap();
-    is_an_error_where_it_is_rewritten("lines", &packer.finish().unwrap());
+    assert_rewriting_is_an_error("lines", &packer.finish().unwrap());
 }
 
 #[test]
-fn a_set_that_is_rewritten_while_it_is_read_is_an_error() {
+fn saved_set_rewritten_while_it_is_read_is_an_error() {
     fn rewrite(spilling: &SpillNotice<'_>) {
         let file = std::fs::File::options().write(true).open(spilling.directory.join("seen"));
         file.unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
@@ -509,7 +509,7 @@ fn a_set_that_is_rewritten_while_it_is_read_is_an_error() {
 
 /// Half of a key may equal that of another URL.
 #[test]
-fn a_saved_set_whose_last_line_is_still_being_written_is_damaged() {
+fn saved_set_with_an_unfinished_last_line_is_damaged() {
     let watch = Watch::default();
     let normalizer = Normalizer::new(&Profile::CRAWL);
     let mut plan = JobPlan::new(normalizer, Job::Dedup(FIRST));

@@ -135,7 +135,7 @@ fn cases() -> Vec<Case> {
 const BUDGETS: [u64; 6] = [0, 1 << 16, 600_000, 1_200_000, 2_500_000, 5_000_000];
 
 #[test]
-fn no_budget_changes_a_byte_or_a_count() {
+fn output_and_counts_do_not_depend_on_the_budget() {
     let place = Place::new();
     let mut spilled_at = [0; BUDGETS.len()];
     for (i, case) in cases().into_iter().enumerate() {
@@ -170,7 +170,7 @@ fn a_set_that_just_fits_is_not_spilled() {
 }
 
 #[test]
-fn a_temporary_directory_that_cannot_be_used_ends_the_run_with_its_name() {
+fn unusable_temporary_directory_is_an_error_with_its_name() {
     let place = Place::new();
     let dedup = Dedup { order: SetOrder::First, count: false, min_count: 1, limit: None };
     let case = Case { dedup, key: Key::Url, fields: vec![], threads: 2, chunk_size: 5_000 };
@@ -183,7 +183,7 @@ fn a_temporary_directory_that_cannot_be_used_ends_the_run_with_its_name() {
 /// Law 7 with `--seen` and `--save-seen`: output, saved set and accounting are the same whichever
 /// part does not fit, the seen URLs or the new ones.
 #[test]
-fn no_budget_changes_what_was_seen_or_what_is_saved() {
+fn seen_and_saved_sets_do_not_depend_on_the_budget() {
     let place = Place::new();
     let (seen, _) = input::check(&[place.paths[2].clone(), place.paths[1].clone()]);
     let (inputs, _) = input::check(&place.paths);

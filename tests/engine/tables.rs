@@ -33,7 +33,7 @@ use uniqurl_formats::input::InputState;
 use uniqurl_formats::input::{Input, InputError, Source};
 use uniqurl_formats::record::{self, Filter};
 
-use crate::pipeline::is_an_error_where_it_is_rewritten;
+use crate::pipeline::assert_rewriting_is_an_error;
 
 const FIRST: Dedup = Dedup { order: SetOrder::First, count: false, min_count: 1, limit: None };
 
@@ -208,7 +208,7 @@ fn rejects(outcome: &Outcome) -> Vec<String> {
 }
 
 #[test]
-fn a_table_is_the_list_of_its_rows_whatever_their_type_and_encoding() {
+fn table_of_any_type_and_encoding_equals_the_list_of_its_rows() {
     let rows = rows(1500);
     let dedups =
         [FIRST, Dedup { order: SetOrder::Sorted, count: true, min_count: 2, limit: Some(99) }];
@@ -281,17 +281,17 @@ fn a_table_is_the_list_of_its_rows_whatever_their_type_and_encoding() {
 }
 
 #[test]
-fn a_table_that_is_rewritten_while_it_is_read_is_an_error() {
+fn table_rewritten_while_it_is_read_is_an_error() {
     let urls: StringArray = (0..20_000).map(|n| Some(format!("http://h/{n}"))).collect();
     let batch = batch(vec![("url", Arc::new(urls))]);
-    is_an_error_where_it_is_rewritten("parquet:url", &parquet(&batch, plain()));
+    assert_rewriting_is_an_error("parquet:url", &parquet(&batch, plain()));
     for file in arrow(&batch, 1000, None) {
-        is_an_error_where_it_is_rewritten("arrow:url", &file);
+        assert_rewriting_is_an_error("arrow:url", &file);
     }
 }
 
 #[test]
-fn rows_that_come_once_name_no_host_as_often_as_they_are() {
+fn repeated_rows_without_a_host_are_counted_each_time() {
     let rows: Vec<Option<String>> = ["/a/b", " ", "http://h/x", "/c;d", "/%zz"]
         .iter()
         .map(|row| Some((*row).to_owned()))
@@ -309,7 +309,7 @@ fn rows_that_come_once_name_no_host_as_often_as_they_are() {
 }
 
 #[test]
-fn the_column_is_told_by_its_name_or_number_or_type() {
+fn column_is_selected_by_name_number_or_type() {
     let urls = Arc::new(StringArray::from(vec!["http://a/", "http://b/"])) as ArrayRef;
     let texts = Arc::new(StringArray::from(vec!["x", "y"])) as ArrayRef;
     let numbers = Arc::new(Int32Array::from(vec![1, 2])) as ArrayRef;
@@ -358,7 +358,7 @@ fn the_column_is_told_by_its_name_or_number_or_type() {
 }
 
 #[test]
-fn a_table_without_columns_is_told_as_one() {
+fn table_without_columns_is_an_error() {
     let nothing = RecordBatch::new_empty(Arc::new(Schema::empty()));
     let [file, stream] = arrow(&nothing, 1, None);
     for (table, formats) in [
@@ -374,7 +374,7 @@ fn a_table_without_columns_is_told_as_one() {
 }
 
 #[test]
-fn a_column_of_nulls_alone_is_blank_whatever_is_asked_of_it() {
+fn column_of_nulls_is_blank() {
     let nothing = Arc::new(NullArray::new(3)) as ArrayRef;
     let urls = Arc::new(StringArray::from(vec!["http://a/", "http://b/", "http://c/"])) as ArrayRef;
     let batch = batch(vec![("url", Arc::clone(&nothing)), ("link", urls), ("code", nothing)]);
@@ -395,7 +395,7 @@ fn a_column_of_nulls_alone_is_blank_whatever_is_asked_of_it() {
 }
 
 #[test]
-fn parts_are_joined_and_filters_judge() {
+fn parts_of_a_row_are_joined_and_filtered() {
     let hosts = vec![Some("a.example"), Some("b.example"), None, Some("a.example"), None];
     let hosts = Arc::new(StringArray::from(hosts)) as ArrayRef;
     let paths = vec![Some("/1"), Some("/2?q"), Some("/3"), None, Some("/1")];
@@ -421,7 +421,7 @@ fn parts_are_joined_and_filters_judge() {
 }
 
 #[test]
-fn bytes_that_are_no_text_survive_and_rows_are_told_by_their_number() {
+fn bytes_that_are_not_utf8_are_kept_and_rejects_name_their_row() {
     let rows: Vec<&[u8]> = vec![b"http://a/\xFF", b"bad \xC3", b"http://a/\xFF"];
     let table = batch(vec![("url", Arc::new(BinaryArray::from(rows)) as ArrayRef)]);
     let [file, stream] = arrow(&table, 2, None);
@@ -435,7 +435,7 @@ fn bytes_that_are_no_text_survive_and_rows_are_told_by_their_number() {
 }
 
 #[test]
-fn a_set_in_a_table_is_read_back_as_it_was() {
+fn set_written_as_a_table_round_trips() {
     let directory = tempfile::tempdir().unwrap();
     let rows = rows(400_000 / 64);
     let set = as_lines(&rows, &How::default()).out;
@@ -461,7 +461,7 @@ fn a_set_in_a_table_is_read_back_as_it_was() {
 }
 
 #[test]
-fn a_table_that_is_complete_takes_no_more_rows() {
+fn finished_table_takes_no_more_rows() {
     let directory = tempfile::tempdir().unwrap();
     for (kind, name) in [(TableKind::Parquet, "s.parquet"), (TableKind::Arrow, "s.arrow")] {
         let path = directory.path().join(name);
@@ -477,7 +477,7 @@ fn a_table_that_is_complete_takes_no_more_rows() {
 }
 
 #[test]
-fn a_table_never_appears_behind_an_error() {
+fn no_table_appears_after_an_error() {
     let directory = tempfile::tempdir().unwrap();
     for (kind, name) in [(TableKind::Parquet, "s.parquet"), (TableKind::Arrow, "s.arrow")] {
         let path = directory.path().join(name);
@@ -495,7 +495,7 @@ fn a_table_never_appears_behind_an_error() {
 }
 
 #[test]
-fn a_row_group_of_long_rows_ends_before_it_fills_the_memory() {
+fn row_group_of_long_rows_is_bounded_by_memory() {
     const LONG: usize = 1 << 20;
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("long.parquet");
@@ -523,7 +523,7 @@ fn a_row_group_of_long_rows_ends_before_it_fills_the_memory() {
 }
 
 #[test]
-fn the_bytes_of_a_table_depend_on_nothing_but_its_rows() {
+fn table_bytes_depend_only_on_its_rows() {
     let directory = tempfile::tempdir().unwrap();
     let rows: String = (0..150_000).map(|i| format!("{i}\thttp://a/{i}\n")).collect();
     // Half of the bytes that may wait, so that size ends a row group, too.
@@ -556,7 +556,7 @@ fn the_bytes_of_a_table_depend_on_nothing_but_its_rows() {
 }
 
 #[test]
-fn a_sorted_set_says_what_is_least_and_greatest_in_each_row_group() {
+fn row_groups_of_a_sorted_set_have_min_and_max_statistics() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("set.parquet");
     let columns = vec![TableColumn { name: "canonical".into(), holds: TableValues::Text }];
@@ -581,7 +581,7 @@ fn a_sorted_set_says_what_is_least_and_greatest_in_each_row_group() {
 }
 
 #[test]
-fn what_stands_before_damage_counts_if_the_run_goes_on_and_is_told() {
+fn rows_before_damage_count_if_the_run_continues() {
     let rows = rows(4000);
     let table = batch(vec![("url", Arc::clone(&arrays(&rows)[0]))]);
     let properties = WriterProperties::builder()
@@ -615,7 +615,7 @@ fn what_stands_before_damage_counts_if_the_run_goes_on_and_is_told() {
 }
 
 #[test]
-fn what_stands_before_damage_is_the_same_for_any_memory_and_threads() {
+fn rows_before_damage_do_not_depend_on_memory_or_threads() {
     const BEFORE: usize = 1234;
     let urls: Vec<String> = (0..3000).map(|row| format!("http://example.com/{row}")).collect();
     let table = batch(vec![("url", Arc::new(StringArray::from(urls.clone())))]);
@@ -656,7 +656,7 @@ fn with_row_groups(file: &[u8], count: usize, rows: i64) -> Vec<u8> {
 }
 
 #[test]
-fn row_groups_that_share_their_bytes_are_damage() {
+fn row_groups_that_share_bytes_are_damage() {
     let rows = rows(1000);
     let table = batch(vec![("url", Arc::clone(&arrays(&rows)[0]))]);
     let file = parquet(&table, plain());
@@ -677,7 +677,7 @@ pub fn footer(file: &[u8]) -> (usize, arrow_ipc::Footer<'_>) {
 }
 
 #[test]
-fn an_arrow_file_of_metadata_v4_is_read_as_its_stream_is() {
+fn arrow_file_of_metadata_v4_reads_as_its_stream() {
     let rows = rows(500);
     let expected = as_lines(&rows, &How::default()).out;
     for array in [&arrays(&rows)[0], &arrays(&rows)[6]] {
@@ -718,7 +718,7 @@ fn an_arrow_file_of_metadata_v4_is_read_as_its_stream_is() {
 }
 
 #[test]
-fn an_arrow_stream_must_end_as_one_and_with_its_file() {
+fn arrow_stream_must_end_with_its_marker_and_the_file() {
     let rows = rows(100);
     let table = batch(vec![("url", Arc::clone(&arrays(&rows)[0]))]);
     let [file, stream] = arrow(&table, 10, None);
@@ -741,7 +741,7 @@ fn an_arrow_stream_must_end_as_one_and_with_its_file() {
 
 /// An Arrow file with a changed number of batches in its footer, or a changed offset of one.
 #[test]
-fn a_batch_that_the_footer_of_an_arrow_file_does_not_name_is_damage() {
+fn batch_missing_from_an_arrow_footer_is_damage() {
     let rows = rows(50);
     let expected = as_lines(&rows, &How::default()).out;
     for array in [&arrays(&rows)[0], &arrays(&rows)[6]] {
@@ -775,7 +775,7 @@ fn a_batch_that_the_footer_of_an_arrow_file_does_not_name_is_damage() {
 }
 
 #[test]
-fn a_batch_that_the_footer_of_an_arrow_file_names_twice_is_damage() {
+fn batch_named_twice_in_an_arrow_footer_is_damage() {
     let rows = rows(50);
     for array in [&arrays(&rows)[0], &arrays(&rows)[6]] {
         let table = batch(vec![("url", Arc::clone(array))]);
@@ -800,7 +800,7 @@ fn a_batch_that_the_footer_of_an_arrow_file_names_twice_is_damage() {
 }
 
 #[test]
-fn a_table_through_a_pipe_is_refused_with_what_to_do() {
+fn table_through_a_pipe_is_an_error() {
     let rows = rows(10);
     let table = batch(vec![("url", Arc::clone(&arrays(&rows)[0]))]);
     let [file, stream] = arrow(&table, 10, None);
@@ -838,7 +838,7 @@ fn flips(file: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
 }
 
 #[test]
-fn a_flipped_bit_is_no_panic_and_behind_a_checksum_no_other_url() {
+fn flipped_bit_under_a_checksum_neither_panics_nor_changes_a_url() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpora/tables/checked.parquet");
     let checked = std::fs::read(path).unwrap();
     let expected = read(&checked, &How::default());
@@ -863,7 +863,7 @@ fn a_flipped_bit_is_no_panic_and_behind_a_checksum_no_other_url() {
 }
 
 #[test]
-fn a_flipped_bit_without_a_checksum_is_no_panic_and_loses_no_row_unsaid() {
+fn flipped_bit_without_a_checksum_neither_panics_nor_loses_rows_silently() {
     let rows = rows(90);
     let table = batch(vec![("url", Arc::clone(&arrays(&rows)[0]))]);
     let properties = WriterProperties::builder().set_max_row_group_row_count(Some(40));

@@ -285,7 +285,7 @@ fn every_format_agrees_with_the_oracle_on_hostile_lines() {
 }
 
 #[test]
-fn lines_read_one_by_one_are_what_they_are_together() {
+fn lines_read_alone_or_together_give_the_same_records() {
     for name in FORMATS.into_iter().chain(["log:%v %t \"%r\"", "log:\"%m %U%q %H\""]) {
         let format = Format::parse(name).unwrap();
         for case in 0..cases() / 20 {
@@ -364,7 +364,7 @@ fn hash(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn what_a_logger_escaped_comes_back_byte_for_byte() {
+fn logger_escapes_round_trip() {
     type Escaper = fn(&[u8]) -> Vec<u8>;
     let loggers: [(&str, Escaper); 7] = [
         ("clf", apache),
@@ -405,7 +405,7 @@ fn what_a_logger_escaped_comes_back_byte_for_byte() {
 }
 
 #[test]
-fn no_bytes_make_a_reader_panic() {
+fn readers_never_panic_on_any_bytes() {
     let formats = FORMATS.into_iter().chain([
         "log:%h %l %u %t \"%r\" %s",
         "log:%v:%p %{Host}i %U%q",
@@ -434,7 +434,7 @@ fn no_bytes_make_a_reader_panic() {
 }
 
 #[test]
-fn no_text_makes_the_parser_of_formats_panic() {
+fn format_parser_never_panics() {
     const PARTS: &[&str] = &[
         "%",
         "$",
@@ -608,7 +608,7 @@ fn read_in_chunks(format: &Format, ctx: &Context, input: &[u8], random: &mut Ran
 }
 
 #[test]
-fn an_input_cut_into_chunks_holds_what_it_holds_as_a_whole() {
+fn chunked_input_gives_the_same_records() {
     for name in ["csv:url", "tsv:url", "tsv:2", "cdx", "w3c", "cloudfront"] {
         let Ok(format) = Format::parse(name) else { continue };
         for case in 0..cases() / 2 {

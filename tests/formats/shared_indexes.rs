@@ -29,7 +29,7 @@ fn column(bytes: &[u8], number: usize) -> Vec<String> {
 }
 
 #[test]
-fn the_urls_of_a_cdx_file_are_its_third_column() {
+fn urls_of_a_cdx_file_are_its_third_column() {
     for (name, records) in [("iana.cdx", 171), ("sample.cdx.gz", 2144)] {
         let Some(bytes) = unpacked(name) else { continue };
         let format = detect(name, &bytes);
@@ -41,7 +41,7 @@ fn the_urls_of_a_cdx_file_are_its_third_column() {
 }
 
 #[test]
-fn the_urls_of_a_cdxj_file_are_the_members_of_its_objects() {
+fn urls_of_a_cdxj_file_are_the_url_members_of_its_objects() {
     let Some(bytes) = unpacked("iana.cdxj") else { return };
     let format = detect("iana.cdxj", &bytes);
     assert_eq!(format.name(), "cdxj");
@@ -60,7 +60,7 @@ fn the_urls_of_a_cdxj_file_are_the_members_of_its_objects() {
 }
 
 #[test]
-fn filters_keep_the_records_that_the_columns_say() {
+fn filters_agree_with_the_cdx_columns() {
     for (name, statuses) in [("iana.cdx", "200"), ("sample.cdx.gz", "3xx")] {
         let Some(bytes) = unpacked(name) else { continue };
         let mut filter = Filter::default();

@@ -26,7 +26,7 @@ fn count(format: &Format, log: &[u8]) -> BTreeMap<&'static str, usize> {
 }
 
 #[test]
-fn all_lines_of_a_combined_log_are_read() {
+fn every_line_of_a_combined_log_is_read() {
     let name = "access-combined.log.gz";
     let Some(log) = unpacked(name) else { return };
     let format = detect(name, &log);
@@ -35,7 +35,7 @@ fn all_lines_of_a_combined_log_are_read() {
 }
 
 #[test]
-fn all_lines_of_a_log_in_extra_quotes_are_read() {
+fn every_line_of_a_log_in_extra_quotes_is_read() {
     let name = "access-scanner.log.gz";
     let Some(log) = unpacked(name) else { return };
     let format = detect(name, &log);

@@ -90,7 +90,7 @@ fn assert_agree(library: &Library, target: &[u8], got: &Answer, expected: &Answe
 }
 
 #[test]
-fn targets_are_read_as_the_rows_of_forms_say() {
+fn targets_match_the_forms_vectors() {
     let mut wrong = Vec::new();
     for row in tsv::rows("forms") {
         for profile in &row.profiles {
@@ -114,7 +114,7 @@ fn targets_are_read_as_the_rows_of_forms_say() {
 }
 
 #[test]
-fn what_a_target_gives_is_read_again_as_itself() {
+fn canonical_target_is_read_back_unchanged() {
     for profile in Profile::ALL {
         for base in [None, Some(b"http://H:80/a?b")] {
             let mut library = on_best_backend(profile.name());
@@ -154,7 +154,7 @@ fn what_a_target_gives_is_read_again_as_itself() {
     }
 }
 
-fn forms_agree(bases: &[Option<&[u8]>]) {
+fn assert_forms_agree(bases: &[Option<&[u8]>]) {
     for profile in LADDER {
         for &base in bases {
             let (mut oracle, mut library) = (Oracle::new(profile), on_best_backend(profile));
@@ -177,16 +177,21 @@ fn forms_agree(bases: &[Option<&[u8]>]) {
 
 #[test]
 fn forms_of_targets_agree_with_the_oracle() {
-    forms_agree(&[None, Some(b"HTTP://u@H:0080/a/b?c#d"), Some(b"x://h"), Some(b"x://[::1]:")]);
+    assert_forms_agree(&[
+        None,
+        Some(b"HTTP://u@H:0080/a/b?c#d"),
+        Some(b"x://h"),
+        Some(b"x://[::1]:"),
+    ]);
 }
 
 #[test]
 fn targets_of_a_base_without_authority_agree_with_the_oracle() {
-    forms_agree(&[Some(b"x:/a"), Some(b"x:")]);
+    assert_forms_agree(&[Some(b"x:/a"), Some(b"x:")]);
 }
 
 #[test]
-fn targets_of_logs_agree_with_the_oracles_and_are_read_again() {
+fn log_targets_agree_with_the_oracles_and_round_trip() {
     for_each_system(20, |rng, system| {
         let (mut system, target) = (system.clone(), url(rng));
         // Its rules for targets are the ladder's.

@@ -260,7 +260,7 @@ mod tests {
     use uniqurl_store::spill::SpillError;
 
     #[test]
-    fn a_limit_of_the_process_is_not_mended_by_another_directory() {
+    fn hint_for_too_many_open_files_does_not_name_temp_dir() {
         let told = |errno: Errno| {
             let error = SpillError { directory: "d".into(), error: errno.into() };
             of_run(&RunError::Spill(error), JobKind::Dedup).expect("a hint")
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hint_of_a_missing_file_goes_by_its_use_and_name() {
+    fn hint_for_a_missing_file_appears_only_for_urls() {
         let missing = |name: &str| {
             let error = std::io::Error::from(ErrorKind::NotFound);
             InputError::new(name.as_ref(), None, Trouble::Io(error))
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_are_told_by_their_most_frequent_code() {
+    fn hint_for_rejects_follows_the_most_frequent_code() {
         let hints = [
             of_rejects(Some(RejectReason::TooLong), true),
             of_rejects(Some(RejectReason::Relative), true),

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_total_gives_a_bar_that_is_wiped_away() {
+    fn known_total_draws_a_bar_and_clears_it() {
         let (during, after) = screens(Some(4 << 20), Duration::ZERO, "left", MINUTE);
         assert!(during.contains("75%") && during.contains("3.00 MiB/4.00 MiB"), "{during}");
         assert!(during.ends_with("left") && !during.contains(" 0 B/s"), "{during}");
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_total_gives_bytes_and_rate() {
+    fn unknown_total_shows_bytes_and_rate() {
         let (during, after) = screens(None, Duration::ZERO, "/s", MINUTE);
         assert!(during.contains("3.00 MiB") && during.contains("/s"), "{during}");
         assert_eq!(after, "");
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn never_draws_nothing() {
+    fn progress_never_draws_no_bar() {
         let never = Progress::start(When::Never, Arc::default(), Some(1));
         assert!(never.drawing.is_none());
     }

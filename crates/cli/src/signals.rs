@@ -144,14 +144,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mask_of_ignored_signals_is_found() {
+    fn mask_of_ignored_signals_is_parsed() {
         let status = "Name:\tx\nSigBlk:\t0000000000000002\nSigIgn:\t0000000000001001\n";
         assert_eq!(ignored_in(status), Some(0x1001));
         assert_eq!(ignored_in("Name:\tx\n"), None);
     }
 
     #[test]
-    fn a_child_tells_the_same_as_the_system() {
+    fn child_process_and_proc_agree_on_ignored_signals() {
         let Some(mask) =
             fs::read_to_string("/proc/self/status").ok().as_deref().and_then(ignored_in)
         else {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn last_words_that_never_end_do_not_keep_the_process() {
+    fn exit_message_that_blocks_times_out() {
         let (_keep, never) = channel::<()>();
         call_with_timeout(move || {
             let _ = never.recv();

@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_after_a_rejected_record_too_many_are_taken_back() {
+    fn input_errors_after_the_rejection_limit_are_not_reported() {
         let (plan, inputs, watch) =
             (plan(Some(MaxRejected::Count(1))), inputs(3), Watch::default());
         let mut accounts = Accounts::new(&plan, &inputs, &watch);
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_of_rejected_records_is_checked_over_all_inputs() {
+    fn percentage_limit_of_rejects_counts_all_inputs() {
         for (percent, fails) in [(50.0, false), (49.9, true)] {
             let limit = Some(MaxRejected::Percent(percent));
             let (plan, inputs, watch) = (plan(limit), inputs(2), Watch::default());

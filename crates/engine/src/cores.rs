@@ -18,7 +18,7 @@ mod tests {
     use super::most_threads;
 
     #[test]
-    fn a_few_threads_are_taken_on_any_machine_and_many_only_by_many_cores() {
+    fn at_least_64_threads_are_allowed_and_more_by_the_number_of_cores() {
         assert_eq!([1, 2, 4, 8, 64].map(most_threads), [64, 64, 64, 128, 1024]);
     }
 }

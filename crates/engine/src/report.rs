@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn no_error_names_an_option_of_the_command() {
+    fn no_engine_error_names_a_command_option() {
         for error in errors() {
             let told = error.to_string();
             assert!(!told.contains(" -"), "{told}");
@@ -248,7 +248,7 @@ mod tests {
 
     /// Callers that print an error with its sources would otherwise print the text twice.
     #[test]
-    fn what_the_system_said_is_told_once() {
+    fn errors_have_no_source_that_repeats_their_text() {
         for error in errors() {
             assert!(error.source().is_none(), "{error}");
             let inner: Option<&dyn Error> = match &error {

@@ -81,7 +81,7 @@ mod tests {
     use uniqurl::{Normalizer, Profile};
 
     #[test]
-    fn batches_are_written_in_order_to_each_output() {
+    fn batches_reach_each_output_in_order() {
         let plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Default::default()));
         let batch = |lines: &str, rejects: &str| {
             let mut batch = WorkBatch::default();

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_is_one_whatever_stands_around_it() {
+    fn all_urls_of_a_host_share_a_shard() {
         for key in [Key::Url, Key::Surt, Key::Ssurt] {
             let split = Split { by: SplitBy::Host, shards: 1 << 20, key };
             let shard = |url: &str| {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_surt_tells_no_more_of_a_host_than_it_says() {
+    fn host_of_a_surt_is_found_only_where_it_is_certain() {
         let split = Split { by: SplitBy::Host, shards: 1 << 20, key: Key::Surt };
         for (surt, host) in [
             ("h:8)/", "h"),
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shard_is_what_anyone_can_compute() {
+    fn shard_is_sha256_modulo_the_number_of_shards() {
         // printf 'h.example' | sha256sum, its first 16 digits modulo 7, and the same of the URL.
         let split = |by| Split { by, shards: 7, key: Key::Url }.shard(b"http://h.example/");
         assert_eq!((split(SplitBy::Host), split(SplitBy::Hash)), (2, 0));

@@ -203,7 +203,7 @@ mod tests {
     use super::UrlFilter;
 
     #[test]
-    fn a_scheme_is_kept_in_any_case_and_a_target_always() {
+    fn scheme_filter_ignores_case_and_keeps_targets() {
         let mut wanted = UrlFilter::default();
         wanted.schemes("HTTP,urn").unwrap();
         for (url, kept) in [
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_glob_is_for_the_whole_host_and_nothing_else() {
+    fn glob_matches_the_whole_host_only() {
         let mut wanted = UrlFilter::default();
         wanted.host("*.Example.com").unwrap();
         wanted.host("h{1,2}").unwrap();
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_glob_that_no_host_is_like_is_refused() {
+    fn glob_that_can_match_no_host_is_rejected() {
         for (globs, why) in [
             (&["https://h", "http://[::1]/", "h/", "h/a", "u@h", "*.h/*"][..], "without a scheme"),
             (&["::1", "2001:db8::*"], "in brackets"),
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn each_of_many_globs_is_looked_for() {
+    fn every_one_of_many_globs_matches() {
         const GLOBS: usize = 3 * super::AT_ONCE + 1;
         let mut wanted = UrlFilter::default();
         assert!(wanted.keeps(b"http://h0.example/"));
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn an_expression_is_found_anywhere_in_the_bytes() {
+    fn pattern_matches_anywhere_in_the_url() {
         let mut wanted = UrlFilter::default();
         wanted.pattern("/a[0-9]+$").unwrap();
         wanted.pattern(r"(?-u)\xFF").unwrap();
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn one_unwanted_expression_drops_a_url_whatever_else_is_found() {
+    fn unwanted_pattern_overrides_a_wanted_one() {
         let mut wanted = UrlFilter::default();
         wanted.unwanted_pattern("[.]png$").unwrap();
         wanted.unwanted_pattern("^ftp:").unwrap();

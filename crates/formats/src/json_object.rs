@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_stand_in_their_order_and_every_byte_comes_back() {
+    fn members_keep_their_order_and_every_byte() {
         let inner = Object::default().raw("n", 1).end();
         let object = Object::default().text("z", "a\"\n").bytes("b", b"\xFF").list("l", [inner]);
         assert_eq!(object.end(), r#"{"z":"a\"\n","b_base64":"/w==","l":[{"n":1}]}"#);

@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn each_url_comes_out_once_in_order_with_its_first_input() {
+    fn each_url_is_returned_once_in_order_with_its_first_input() {
         let urls: Vec<Vec<u8>> = (0..cases(20_000) as u64).map(url).collect();
         for threads in [1, 3] {
             let mut buckets = buckets_for(&urls[..urls.len() / 8], threads);
@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn repeated_urls_and_uneven_buckets_are_noticed() {
+    fn repeated_urls_and_uneven_buckets_are_detected() {
         let urls: Vec<Vec<u8>> = (0..cases(20_000) as u64).map(|n| n.to_string().into()).collect();
         let scatter = |urls: &mut dyn Iterator<Item = &Vec<u8>>, buckets: &mut Buckets| {
             buckets.scatter(0, 0, urls.map(|url| Measured::whole(url))).unwrap();

@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_compared_as_numbers_and_anything_else_by_bytes() {
+    fn numbers_compare_by_value_and_other_text_by_bytes() {
         // Ascending; equal values are in one group.
         let ladder: &[&[&str]] = &[
             &["", "-"],
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equals_the_earlier_survives_and_nothing_loses_to_anything() {
+    fn earlier_of_equal_values_wins_and_a_missing_value_loses() {
         for (policy, line) in
             [(KeepPolicy::First, "a\n"), (KeepPolicy::Last, "e\n"), (KeepPolicy::Greatest, "c\n")]
         {

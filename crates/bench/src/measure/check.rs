@@ -152,7 +152,7 @@ mod tests {
     use crate::corpus::Kind;
 
     #[test]
-    fn one_by_one_the_truth_is_found() {
+    fn normalizing_each_url_gives_the_counts_of_the_corpus() {
         for kind in Kind::ALL {
             let sample = LoadedCorpus::new(kind, 2, 200_000).expect("made");
             let expected = Expected::new(&sample, &Profile::CRAWL).expect("the truth");
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_answer_is_named() {
+    fn wrong_answer_is_reported() {
         let sample = LoadedCorpus::new(Kind::Sample, 2, 20_000).expect("made");
         let expected = Expected::new(&sample, &Profile::CRAWL).expect("the truth");
         let mut answer = vec![
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_corpus_that_is_not_what_it_says_is_an_error() {
+    fn corpus_with_a_wrong_count_is_an_error() {
         let mut sample = LoadedCorpus::new(Kind::Mixed, 2, 20_000).expect("made");
         sample.truth.distinct += 1;
         assert!(Expected::new(&sample, &Profile::CRAWL).is_err());

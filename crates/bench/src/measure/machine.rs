@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn processors_with_and_without_a_name_are_told() {
+    fn cpu_model_is_read_with_and_without_a_name() {
         let named = "processor\t: 0\nmodel\t\t: 17\nmodel name\t: A CPU\x1b v2 \n";
         assert_eq!(model(named).as_deref(), Some("A CPU v2"));
         let numbered = "processor : 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd40\n";

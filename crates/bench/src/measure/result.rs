@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_median_is_in_the_middle() {
+    fn median_is_the_middle_value() {
         let times = Times::new(vec![3.0, 1.0, 2.0]);
         assert_eq!((times.median, times.min, times.max), (2.0, 1.0, 3.0));
         assert_eq!(times.runs, [3.0, 1.0, 2.0]);

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chunks_hold_whole_lines_and_all_of_them() {
+    fn chunks_end_at_line_feeds_and_cover_the_corpus() {
         let sample = LoadedCorpus::new(Kind::Access, 3, 1 << 20).expect("made");
         assert!(sample.chunks.len() >= 4);
         assert!(
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_team_does_each_chunk_once() {
+    fn each_chunk_is_processed_once_by_a_team() {
         let sample = LoadedCorpus::new(Kind::Clean, 1, 1 << 20).expect("made");
         let team = Team::new(3).expect("started");
         let done = Mutex::new(Vec::new());

@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn without_choices_everything_is_measured_under_crawl() {
+    fn default_measures_everything_under_crawl() {
         let bench = parse("").expect("valid");
         assert_eq!(bench.corpora(), KINDS);
         assert_eq!(bench.profiles(), [&Profile::CRAWL]);
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn choices_are_taken_once_and_in_order() {
+    fn repeated_choices_are_merged_and_sorted() {
         let bench = parse(
             "--corpus dup,clean,dup --profile ia,syntax --profile ia --stage whole,scan \
              --backend scalar,scalar -j 3,1 --threads 3 --size 2K --seed 7 --repeats 1",
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comparison_measures_nothing() {
+    fn compare_excludes_the_options_of_a_measurement() {
         for line in ["--compare a b", "-q --compare a b", "--compare a b --progress never"] {
             assert_eq!(parse(line).expect("valid").compare.len(), 2);
         }

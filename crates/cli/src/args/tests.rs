@@ -27,7 +27,7 @@ fn error(line: &str) -> String {
 }
 
 #[test]
-fn the_definitions_are_consistent() {
+fn clap_definitions_are_consistent() {
     Cli::command().debug_assert();
     to_parse().debug_assert();
     let all = Cli::command();
@@ -38,7 +38,7 @@ fn the_definitions_are_consistent() {
 }
 
 #[test]
-fn of_a_choice_that_is_given_again_the_last_one_counts() {
+fn last_value_of_a_repeated_option_wins() {
     let again = dedup(
         "-q -j 3 --order sorted -p ia -f warc --memory 1G --max-url 2K --count --schemes http -q -j 4 --order none \
          -p syntax -f lines --memory 2G --max-url 3K --count --schemes https",
@@ -52,7 +52,7 @@ fn of_a_choice_that_is_given_again_the_last_one_counts() {
 }
 
 #[test]
-fn what_names_a_file_is_given_once() {
+fn options_that_name_a_file_cannot_be_repeated() {
     for option in [
         "-o",
         "--rejects",
@@ -89,7 +89,7 @@ fn defaults_are_as_documented() {
 }
 
 #[test]
-fn every_option_is_read() {
+fn every_option_is_parsed() {
     let all = dedup(
         "a - --files-from list -p syntax@1 -f ws:3 --base http://h/ --assume-scheme https -j 3 \
          --max-url 1m --backend scalar --keep-going --rejects r --stats s -q --progress never \
@@ -115,7 +115,7 @@ fn every_option_is_read() {
 }
 
 #[test]
-fn choices_are_those_of_the_profile() {
+fn allow_and_with_are_checked_against_the_profile() {
     let common = dedup("-p servlet --allow encoded-slash,control --with keep-empty-segments");
     let normalizer = common.common.normalizer().expect("valid");
     let expected = "servlet@1 allow=encoded-slash,control with=keep-empty-segments";
@@ -140,7 +140,7 @@ fn choices_are_those_of_the_profile() {
 }
 
 #[test]
-fn a_ring_is_a_profile_of_its_own() {
+fn ring_option_selects_the_profile_ring() {
     for line in ["--ring decode=2F", "--ring decode=2F -p ring", "-p ring@1 --ring encode="] {
         assert_eq!(dedup(line).common.profile, &Profile::RING);
     }
@@ -170,7 +170,7 @@ fn sizes_are_powers_of_1024() {
 }
 
 #[test]
-fn a_number_that_is_none_is_told_what_to_give_instead() {
+fn error_for_a_bad_number_names_the_valid_range() {
     for (line, told) in [
         ("dedup --min-count 0", "not a whole number that is 1 or more"),
         ("dedup --min-count 1.5", "not a whole number that is 1 or more"),
@@ -195,7 +195,7 @@ fn a_number_that_is_none_is_told_what_to_give_instead() {
 }
 
 #[test]
-fn a_shell_offers_every_format_that_is_complete_by_its_name() {
+fn shell_completion_offers_every_format_without_arguments() {
     for name in FORMATS {
         assert!(parse(&format!("dedup -f {name}")).is_ok(), "{name}");
     }
@@ -209,7 +209,7 @@ fn a_shell_offers_every_format_that_is_complete_by_its_name() {
 }
 
 #[test]
-fn wrong_usage_is_told_with_status_2() {
+fn wrong_usage_exits_with_status_2() {
     for line in [
         "",
         "frobnicate",
@@ -264,7 +264,7 @@ fn wrong_usage_is_told_with_status_2() {
 }
 
 #[test]
-fn a_scanner_the_cpu_lacks_is_wrong_usage_that_lists_the_others() {
+fn unavailable_backend_is_an_error_that_lists_the_available_ones() {
     for backend in Backend::ALL.iter().filter(|backend| !backend.is_available()) {
         assert!(error(&format!("dedup --backend {}", backend.name())).contains("it has scalar"));
     }
@@ -274,7 +274,7 @@ fn a_scanner_the_cpu_lacks_is_wrong_usage_that_lists_the_others() {
 }
 
 #[test]
-fn a_terminal_is_not_waited_for_unasked() {
+fn dedup_without_inputs_on_a_terminal_is_an_error() {
     let parse = |line: &str| {
         let arguments = line.split_whitespace().map(OsString::from);
         Cli::try_parse(arguments, "avx2", Stdin::Terminal)
@@ -288,7 +288,7 @@ fn a_terminal_is_not_waited_for_unasked() {
 }
 
 #[test]
-fn the_version_names_the_scanner() {
+fn version_names_the_backend() {
     let shown = parse("--version").expect_err("shown instead");
     assert_eq!(shown.exit_code(), 0);
     let expected = format!("uniqurl {} (scanner avx2)\n", env!("CARGO_PKG_VERSION"));

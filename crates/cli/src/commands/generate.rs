@@ -183,7 +183,7 @@ mod tests {
     use clap::ValueEnum;
 
     #[test]
-    fn every_shell_learns_every_option() {
+    fn completions_of_every_shell_hold_every_option() {
         for &shell in Shell::value_variants() {
             let mut script = Vec::new();
             completions(shell, &mut script).expect("written");
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn every_page_is_a_man_page_with_its_own_name() {
+    fn every_man_page_has_its_own_name() {
         for (page, name) in [
             (None, "uniqurl"),
             (Some(ManPage::Dedup), "uniqurl\\-dedup"),
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn every_page_that_is_listed_can_be_made() {
+    fn every_listed_man_page_can_be_generated() {
         let mut text = Vec::new();
         man(None, &mut text).expect("written");
         let text = String::from_utf8(text).expect("text");
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn examples_are_not_filled() {
+    fn man_pages_do_not_reflow_examples() {
         let filled = |page| {
             let mut text = Vec::new();
             man(page, &mut text).expect("written");

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn carets_stand_below_what_is_marked() {
+    fn carets_are_below_the_marked_bytes() {
         assert_eq!(shown("abc", &[1..2]), "  - abc\n     ^\n");
         assert_eq!(shown("abc", &[3..3]), "  - abc\n       ^\n");
         assert_eq!(shown("a\nb", &[2..3]), "  - a\\x0Ab\n         ^\n");
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn spaces_at_the_end_are_shown() {
+    fn trailing_spaces_are_shown() {
         assert_eq!(shown("a ", &[1..2]), "  - a \n     ^\n");
         assert_eq!(shown("a  ", &[3..3]), "  - a  \n       ^\n");
         assert_eq!(shown(" ", &[]), "  -  \n");
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_at_the_end_has_some_of_the_url_before_it() {
+    fn mark_at_the_end_is_shown_with_bytes_before_it() {
         let text = shown(&"x".repeat(76), &[76..76]);
         let half = "x".repeat(38);
         assert_eq!(text, format!("  - ...\n    {half}\n{}^\n", " ".repeat(42)));
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn no_colour_stands_around_nothing() {
+    fn empty_mark_colors_only_its_caret() {
         let mut out = String::new();
         marked("", b"a", &[1..1], (COLORED, Role::Wrong), &mut out);
         assert_eq!(out, "a\n \x1b[1;31m^\x1b[0m\n");
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_stand_around_what_is_marked_alone() {
+    fn only_marked_bytes_are_colored() {
         let mut out = String::new();
         marked("", b"abc", &[1..2], (COLORED, Role::Added), &mut out);
         assert_eq!(out, "a\x1b[1;32mb\x1b[0mc\n \x1b[1;32m^\x1b[0m\n");
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_terminal_has_shorter_lines() {
+    fn lines_fit_a_narrow_terminal() {
         for width in [LEAST_WIDTH, 33, 60] {
             let narrow = TextStyle { width, ..PLAIN };
             let mut out = String::new();
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_heading_takes_no_columns_for_its_colour() {
+    fn color_codes_do_not_count_as_columns_of_a_heading() {
         let [mut plain, mut colored] = [String::new(), String::new()];
         let text = format!(" {}", ["word"; 14].join(" "));
         PLAIN.headed("  ", "rule", &text, &mut plain);
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_broken_at_spaces() {
+    fn text_wraps_at_spaces() {
         let mut out = String::new();
         wrapped("  ", &["word"; 40].join(" "), PLAIN, &mut out);
         assert!(out.lines().all(|line| line.len() <= 80 && line.starts_with("  word")));

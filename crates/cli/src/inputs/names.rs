@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_and_nul_are_told_apart() {
+    fn nul_in_a_list_of_names_makes_nul_the_separator() {
         assert_eq!(names(b"a\nb c\r\n\n d\n-"), ["a", "b c", " d", "-"]);
         assert_eq!(names(b"a\nb\0c\r\0\0"), ["a\nb", "c\r"]);
         assert_eq!(names(b"one\0"), ["one"]);
@@ -59,12 +59,12 @@ mod tests {
     }
 
     #[test]
-    fn a_name_need_not_be_text() {
+    fn file_name_may_hold_bytes_that_are_not_utf8() {
         assert_eq!(split(b"caf\xE9\n")[0].as_os_str().as_encoded_bytes(), b"caf\xE9");
     }
 
     #[test]
-    fn a_list_that_is_not_there_is_named() {
+    fn error_for_a_missing_list_of_names_holds_its_name() {
         let error = from_list(Path::new("no\x1bsuch")).expect_err("missing");
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
         assert!(error.to_string().starts_with("no\\x1Bsuch: missing: "), "{error}");

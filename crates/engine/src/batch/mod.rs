@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buffers_that_only_some_jobs_use_count_as_memory() {
+    fn optional_buffers_count_as_memory() {
         const MORE: usize = 1000;
         let grown: [fn(&mut WorkBatch); 5] = [
             |batch| batch.extras.get_or_insert_default().decoded.paths.reserve(MORE),

@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_without_a_url_has_no_bytes_at_a_readable_address() {
+    fn record_without_a_url_has_an_empty_slice_at_a_valid_address() {
         let text = BatchText::default();
         for url in [UrlRef::BLANK, UrlRef::REJECTED, UrlRef::FILTERED, UrlRef::UNWANTED] {
             let bytes = text.get(url);

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_of_a_file_depend_on_nothing_but_what_was_written() {
+    fn compressed_bytes_depend_only_on_the_written_text() {
         let line = b"http://example.com/a\n";
         let mut text = Vec::new();
         while text.len() < BLOCK * (BLOCKS + 2) + 77 {
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_a_valid_file_too() {
+    fn empty_output_is_a_valid_compressed_file() {
         for name in ["a.gz", "a.zst"] {
             let file = written(name, b"", 1);
             assert!(!file.is_empty() && unpacked(name, &file).is_empty(), "{name}");

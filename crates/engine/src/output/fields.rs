@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_is_taken_apart() {
+    fn url_columns_hold_its_components() {
         let line = line(b"ssh://u:p@h.example:81/p//q?r?s#t", CanonicalBytes::Printable);
         let columns: Vec<_> = line.split('\t').collect();
         assert_eq!(
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn any_bytes_make_one_line_of_as_many_columns() {
+    fn any_byte_keeps_one_line_with_all_columns() {
         for byte in 0..=255u8 {
             let line = line(&[b'a', byte, b'b'], CanonicalBytes::Any);
             assert_eq!(line.matches('\t').count(), Field::ALL.len() - 1, "{byte:#x}");
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_for_itself_is_told_alike_for_one_byte_and_for_all() {
+    fn escaping_agrees_with_printable_for_every_byte() {
         for byte in 0..=255u8 {
             let bytes = [b'a', byte, b'b'];
             let mut out = Vec::new();
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_holds_every_byte_under_the_names_of_the_columns() {
+    fn json_object_keeps_every_byte_under_the_column_names() {
         let row = Row {
             canonical: b"http://h/",
             original: b"HTTP://h\t\"",

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_appears_whole_at_the_commit() {
+    fn file_appears_complete_at_commit() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("out");
         let mut output = written(&path, "one\n");
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_that_is_given_up_leaves_nothing_and_the_old_file() {
+    fn dropped_output_keeps_the_old_file() {
         let dir = tempfile::tempdir().expect("a directory");
         let old = dir.path().join("old");
         fs::write(&old, "old").expect("written");
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn permissions_are_those_of_the_old_file_or_of_any_new_one() {
+    fn replaced_file_keeps_its_permissions() {
         let dir = tempfile::tempdir().expect("a directory");
         let plain = dir.path().join("plain");
         fs::write(&plain, "").expect("written");
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_symbolic_link_stays_and_what_it_points_to_is_replaced() {
+    fn target_of_a_symbolic_link_is_replaced_and_the_link_stays() {
         let dir = tempfile::tempdir().expect("a directory");
         let (sub, link, dangling) =
             (dir.path().join("sub"), dir.path().join("link"), dir.path().join("dangling"));
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_known_at_once_and_named_safely() {
+    fn unwritable_path_is_an_early_error_with_a_printable_name() {
         let dir = tempfile::tempdir().expect("a directory");
         fs::write(dir.path().join("file"), "").expect("written");
         for bad in ["missing/out", "", "file/out", "missing\x1b[31m/out", "..", "new/", "new/."] {
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_and_pipes_are_written_directly() {
+    fn devices_and_pipes_are_written_in_place() {
         written(Path::new("/dev/null"), "x").commit().expect("committed");
         assert!(!fs::metadata("/dev/null").expect("there").is_file());
         let error = {
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_written_in_order_whatever_their_sizes_and_the_name() {
+    fn parts_of_any_size_are_written_in_order() {
         let dir = tempfile::tempdir().expect("a directory");
         let text: Vec<u8> = (0..9 * BUFFER).map(|i| (i % 253) as u8).collect();
         for name in ["out", "out.gz"] {
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_appears_behind_an_error_however_often_it_is_tried() {
+    fn no_file_appears_after_a_write_error() {
         let dir = tempfile::tempdir().expect("a directory");
         let readable = dir.path().join("readable");
         fs::write(&readable, "").expect("written");
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_interrupted_can_be_done_again() {
+    fn commit_can_be_retried_after_an_interruption() {
         let dir = tempfile::tempdir().expect("a directory");
         let mut output = written(&dir.path().join("out"), "one\n");
         let interrupted = output.noted::<()>(Err(io::ErrorKind::Interrupted.into()));
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_free_again_can_be_taken() {
+    fn commit_works_once_its_name_is_free_again() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("out");
         let mut output = written(&path, "one\n");
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_pipe_is_told_by_its_kind() {
+    fn closed_pipe_gives_broken_pipe() {
         let (reader, writer) = io::pipe().expect("a pipe");
         let path = PathBuf::from(format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&writer)));
         let mut output = Output::create(&path).expect("opened");

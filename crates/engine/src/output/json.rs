@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_are_as_documented() {
+    fn json_objects_match_the_documentation() {
         assert_eq!(
             line(|out| canonical(1, b"http://h/a", out)),
             "{\"record\":1,\"out\":\"http://h/a\"}\n"
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_comes_back_as_it_was() {
+    fn every_byte_survives_json() {
         for byte in 0..=255u8 {
             let url = [b'a', byte, b'b'];
             let object = parsed(|out| canonical(1, &url, out));
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_strings_are_those_json_leaves_alone() {
+    fn plain_strings_need_no_json_escape() {
         for byte in 0..=0x7Fu8 {
             let text = char::from(byte).to_string();
             let quoted = serde_json::to_string(&text).expect("a string");
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_every_length_are_right() {
+    fn numbers_of_every_length_are_written_exactly() {
         let powers = (0..20).map(|e| 10u64.pow(e));
         for n in powers.flat_map(|p| [p - 1, p, p + 1]).chain([u64::MAX]) {
             assert_eq!(line(|out| number(n, out)), n.to_string());
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_name_that_is_not_text_is_not_lost() {
+    fn file_name_that_is_not_utf8_is_written_as_base64() {
         use std::os::unix::ffi::OsStrExt;
         let name = b"caf\xE9.log";
         let file = FileMember::new(Path::new(std::ffi::OsStr::from_bytes(name)));

@@ -290,7 +290,7 @@ mod tests {
     use std::os::unix::fs::MetadataExt;
 
     #[test]
-    fn a_named_temporary_file_keeps_the_same_promises() {
+    fn named_temporary_file_is_renamed_or_removed() {
         let dir = tempfile::tempdir().expect("a directory");
         let plain = dir.path().join("plain");
         fs::write(&plain, "").expect("written");

@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_go_where_they_belong_however_they_are_cut() {
+    fn lines_reach_their_shard_wherever_writes_are_cut() {
         let mut text = Vec::new();
         let mut expected = vec![Vec::new(); 3];
         for i in 0..60u32 {
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_feed_in_a_mark_is_none() {
+    fn line_feed_in_a_shard_number_ends_no_line() {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("shards");
         for step in [1, 3, 100] {
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_was_removed_is_told_by_the_name_that_it_was_to_have() {
+    fn error_for_a_removed_directory_names_the_output() {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("shards");
         let mut shards = ShardFiles::create(&target, 2, ".zst", Separator::LineFeed).unwrap();
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn many_compressed_files_gather_no_more_than_their_share() {
+    fn many_compressed_files_share_one_memory_limit() {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("shards");
         let mut shards = ShardFiles::create(&target, 2000, ".gz", Separator::LineFeed).unwrap();
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_up_leaves_nothing() {
+    fn dropped_shards_leave_no_files() {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("shards");
         let mut shards = ShardFiles::create(&target, 4, ".gz", Separator::LineFeed).unwrap();

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_document_holds_totals_and_files() {
+    fn stats_hold_totals_and_each_file() {
         assert_eq!(
             document(JobKind::Dedup),
             json!({
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_name_that_is_not_text_is_not_lost() {
+    fn file_name_that_is_not_utf8_is_written_as_base64() {
         use std::os::unix::ffi::OsStrExt;
         let path = Path::new(std::ffi::OsStr::from_bytes(b"caf\xE9"));
         let name = serde_json::to_value(FileName::new(path)).expect("an object");

@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_stand_in_their_own_place() {
+    fn each_code_counts_under_its_own_index() {
         for (place, &code) in RejectReason::ALL.iter().enumerate() {
             assert_eq!(code as usize, place);
         }
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_is_lost_or_counted_twice_is_seen() {
+    fn lost_or_doubly_counted_record_is_detected() {
         assert!(tally().adds_up(JobKind::Dedup) && tally().adds_up(JobKind::Normalize));
         for spoil in [
             |t: &mut Tally| t.records += 1,
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_has_the_terms_of_its_job() {
+    fn summary_line_has_the_terms_of_its_job() {
         assert_eq!(
             summary(JobKind::Dedup, tally()).to_string(),
             "records 9 = unique 3 + duplicates 2 + rejected 3 + blank 1; \
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn a_term_for_what_was_filtered_is_there_where_filters_are() {
+    fn summary_line_counts_filtered_records_if_filters_are_on() {
         let mut filtered = Tally { filtered: 4, ..tally() };
         filtered.records += 4;
         assert!(
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_before_is_a_term_of_its_own() {
+    fn seen_records_are_counted_apart_from_duplicates() {
         let mut seen = Tally { seen: 3, ..tally() };
         assert!(!seen.adds_up(JobKind::Dedup));
         (seen.canonical, seen.records) = (8, 12);
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_not_called_duplicate() {
+    fn undecided_records_are_not_counted_as_duplicates() {
         let mut early = Tally { undecided: 3, ..tally() };
         assert!(!early.adds_up(JobKind::Dedup));
         (early.canonical, early.records) = (8, 12);
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_too_short_to_time_has_no_infinite_rate() {
+    fn run_of_zero_seconds_has_rate_zero() {
         let instant = Summary { seconds: 0.0, ..summary(JobKind::Dedup, tally()) };
         assert!(instant.to_string().ends_with("in 0.00 s (0.00 GB/s)"));
     }

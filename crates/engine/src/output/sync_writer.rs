@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_to_be_on_the_disk_is_synced_and_nothing_else() {
+    fn file_is_synced_only_if_asked() {
         // A pipe cannot be synced, so the error shows whether a sync was attempted.
         for (sync, is_told) in [(Sync::AtTheEnd, true), (Sync::Never, false)] {
             let (_reader, writer) = io::pipe().expect("a pipe");

@@ -101,7 +101,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn a_directory_that_nobody_may_open_is_removed_too() {
+    fn directory_without_permissions_is_removed() {
         if rustix::process::geteuid().is_root() {
             not_tried("root may open every directory");
         }

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_is_written_however_little_is_taken_at_a_time() {
+    fn partial_writes_are_completed() {
         let parts = [&b""[..], b"abc", b"", b"d", b"efghij", b""];
         for most in 1..12 {
             let mut taken = Vec::new();
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_taken_is_an_error_and_nothing_needs_no_writing() {
+    fn zero_length_write_is_an_error_and_empty_parts_are_not_written() {
         let error = write_all([&b"a"[..]].into_iter(), |_| Ok(0)).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::WriteZero);
         let error = write_all([&b"a"[..]].into_iter(), |_| Err(io::ErrorKind::BrokenPipe.into()));

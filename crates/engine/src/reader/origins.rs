@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_counts_for_the_input_it_is_from() {
+    fn record_counts_for_its_own_input() {
         let mut origins = RecordOrigins::default();
         for (ordinal, input) in [(0, 0), (3, 0), (5, 2), (5, 3), (9, 4)] {
             origins.begin(ordinal, input);

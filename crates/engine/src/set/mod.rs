@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_spills_only_within_a_budget() {
+    fn set_without_a_budget_cannot_spill() {
         let mut plan = plan(Job::Dedup(Dedup::default()));
         assert!(matches!(set(&plan).begin_to_spill(), Err(RunError::Set(_))));
         let directory = tempfile::tempdir().unwrap();
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_set_that_is_only_sorted_may_be_scattered() {
+    fn only_a_sorted_set_without_counts_is_scattered() {
         let sorted = Dedup { order: SetOrder::Sorted, ..Dedup::default() };
         let counted = Dedup { count: true, ..sorted };
         for (dedup, may_scatter) in [(sorted, true), (counted, false), (Dedup::default(), false)] {

@@ -137,12 +137,12 @@ mod tests {
     }
 
     #[test]
-    fn hosts_that_find_no_memory_end_the_run() {
+    fn failed_allocation_while_counting_hosts_ends_the_run() {
         assert!(refusals(true) > refusals(false));
     }
 
     #[test]
-    fn hosts_are_counted_over_all_chunks_whatever_stands_around_them() {
+    fn hosts_are_counted_across_all_chunks() {
         let mut lines = String::new();
         let mut counts: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         for i in 0..900 {

@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_behind_the_rest_of_a_line_goes_to_the_start_of_a_page() {
+    fn bytes_after_a_carried_over_line_start_at_a_page() {
         let buffers = BufferPool::new(10_000);
         for length in [0, 1, 75, 4095, 4096, 9_999, 30_000] {
             let rest = vec![b'r'; length];

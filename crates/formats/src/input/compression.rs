@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_told_by_its_first_bytes() {
+    fn compression_is_detected_by_its_magic_number() {
         for (head, compression) in [
             (&b"\x1F\x8B\x08\0\0\0\0\0\0\x03"[..], Some(Compression::Gzip)),
             (b"\x1F\x8B", Some(Compression::Gzip)),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_bytes_of_a_list_are_waited_on_no_longer_than_they_leave_it_open() {
+    fn detection_stops_once_the_first_bytes_decide() {
         for open in [&b""[..], b"\x1F", b"P*", b"B", b"BZh9", b"\xFD7z", b"\x28\xB5"] {
             assert!(Compression::could_be(open), "{}", open.escape_ascii());
         }

@@ -75,7 +75,7 @@ mod tests {
     use rustix::pipe::fcntl_getpipe_size;
 
     #[test]
-    fn a_pipe_holds_more_and_a_larger_one_stays_as_it_is() {
+    fn small_pipe_is_enlarged_and_a_large_one_is_kept() {
         let (read, write) = std::io::pipe().unwrap();
         let most = std::fs::read_to_string("/proc/sys/fs/pipe-max-size").unwrap();
         let most: usize = most.trim().parse().unwrap();
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pipe_is_left_alone() {
+    fn regular_file_is_not_resized() {
         let file = tempfile::tempfile().unwrap();
         set_pipe_size(&file);
         assert_eq!(file.metadata().unwrap().len(), 0);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_late_is_waited_for() {
+    fn read_waits_for_data_on_a_nonblocking_pipe() {
         let (mut read, mut write) = hasty();
         assert_eq!(read.read(&mut [0]).unwrap_err().kind(), io::ErrorKind::WouldBlock);
         let late = thread::spawn(move || {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn who_reads_late_is_waited_for_and_who_went_away_is_not() {
+    fn write_waits_for_a_slow_reader_and_fails_without_one() {
         let (mut read, write) = hasty();
         let bytes: Vec<u8> = (0..1_000_000_u32).map(|i| i as u8).collect();
         let late = thread::spawn(move || {

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn every_record_comes_out_once_whatever_the_ranges() {
+    fn every_record_is_read_once_at_any_range_size() {
         for text in [&b"a\nbc\n\n\ndefgh\nij"[..], b"\n", b"x", b"abcdefghijkl\n\nm\n"] {
             let (_file, opened) = opened(text);
             let whole = records(&opened, 1000, 100);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_has_the_same_place_in_a_page_of_memory_as_in_the_file() {
+    fn buffer_has_the_page_alignment_of_the_file() {
         let text: Vec<u8> =
             (0..60_000u32).map(|i| if i % 70 == 9 { b'\n' } else { b'x' }).collect();
         let (_file, opened) = opened(&text);
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_of_the_longest_length_is_whole_with_what_ends_it() {
+    fn record_of_the_maximum_length_is_complete_with_its_line_ending() {
         // The filler makes a read stop at each of the last bytes of the record.
         for filler in STEP - 60..STEP {
             let text =
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_record_that_is_too_long_little_more_than_the_limit_comes_out() {
+    fn overlong_record_is_cut_a_little_after_the_limit() {
         let mut text = b"ab\n".to_vec();
         text.extend([b'x'; 200_000]);
         text.extend(b"\ncd\n");
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn records_may_end_with_another_byte() {
+    fn records_may_end_with_nul() {
         let (_file, opened) = opened(b"a\nb\0\0cd\0e\n");
         for step in 1..12 {
             let mut all = Vec::new();
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_was_being_written_is_left_out_and_a_finished_one_is_not() {
+    fn unfinished_last_line_is_skipped() {
         let (mut file, opened) = opened(b"a\nb");
         file.write_all(b"cd\n").unwrap();
         let mut block = RangeBuffer::default();
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_shrinks_or_is_replaced_or_rewritten_is_an_error() {
+    fn file_that_changes_while_it_is_read_is_an_error() {
         let (file, shrunk) = opened(b"a\nb\nc\n");
         file.as_file().set_len(3).unwrap();
         let error = read_range(&shrunk, 0..6, 100, b'\n', &mut RangeBuffer::default()).unwrap_err();

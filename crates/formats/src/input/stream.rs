@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_was_being_written_is_left_out_of_a_compressed_file_too() {
+    fn unfinished_last_line_of_a_compressed_file_is_skipped() {
         let member = |text: &[u8]| {
             let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
             encoder.write_all(text).unwrap();
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn every_record_comes_out_once_whatever_the_reads_and_chunks() {
+    fn every_record_is_read_once_at_any_read_and_chunk_size() {
         let text = b"a\nbc\n\n\ndefgh\nijklmnop\nq";
         let whole = records(text, 1000, 1000, 100);
         assert_eq!(whole.iter().flat_map(|(_, r)| r.clone()).collect::<Vec<_>>(), text);
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_of_the_longest_length_is_whole_with_what_ends_it() {
+    fn record_of_the_maximum_length_is_complete_with_its_line_ending() {
         let text = [&b"ab\n"[..], &[b'x'; 50], b"\r\n", &[b'y'; 50], b"\ncd\n"].concat();
         let whole = records(&text, 1000, 1000, 100);
         for read in 1..=text.len() {
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_record_that_is_too_long_only_the_start_is_kept() {
+    fn only_the_start_of_an_overlong_record_is_kept() {
         let mut text = b"ab\n".to_vec();
         text.extend([b'x'; 10_000]);
         text.extend(b"\ncd\n");

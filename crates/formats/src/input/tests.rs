@@ -86,7 +86,7 @@ impl Grows for Dribble<'_> {
 }
 
 #[test]
-fn members_are_read_one_behind_the_other_however_they_come_in() {
+fn concatenated_members_are_read_at_any_read_size() {
     let text = text(30_000, 1);
     for compression in ALL {
         let mut packed = Vec::new();
@@ -144,7 +144,7 @@ fn is_unchecked(compression: Compression, packed: &[u8], byte: usize, bit: u8) -
 }
 
 #[test]
-fn no_flipped_bit_is_silent() {
+fn every_flipped_bit_is_detected() {
     let text = text(14_000, 3);
     for compression in ALL {
         let packed = pack(compression, &text);
@@ -193,7 +193,7 @@ fn header(flags: u8, changed: Option<usize>) -> Vec<u8> {
 }
 
 #[test]
-fn whatever_a_header_of_gzip_holds_is_stepped_over_and_its_checksum_verified() {
+fn optional_gzip_header_fields_are_skipped_and_their_checksum_verified() {
     let text = b"what is packed\n";
     // Its own header has ten bytes and a name.
     let body = &pack(Compression::Gzip, text)[19..];
@@ -217,7 +217,7 @@ fn ahead(compression: Compression) -> u64 {
 }
 
 #[test]
-fn damage_is_told_alike_however_the_bytes_come_in() {
+fn damage_is_reported_alike_at_any_read_size() {
     for compression in ALL {
         let first = pack(compression, &text(6_000, 6));
         let packed = [&first[..], &pack(compression, &text(3_000, 7))].concat();
@@ -247,7 +247,7 @@ fn damage_is_told_alike_however_the_bytes_come_in() {
 }
 
 #[test]
-fn what_stands_before_a_damaged_block_comes_out() {
+fn bytes_before_a_damaged_zstd_block_are_returned() {
     let text = text(400_000, 8);
     let mut packed = pack(Compression::Zstd, &text);
     // RFC 8878 3.1.1.2: the last-block bit, two bits for the type (the fourth value is reserved), and
@@ -266,7 +266,7 @@ fn what_stands_before_a_damaged_block_comes_out() {
 }
 
 #[test]
-fn zeros_behind_the_last_member_are_padding_and_anything_else_is_an_error() {
+fn zeros_after_the_last_member_are_padding_and_other_bytes_are_an_error() {
     for compression in ALL {
         let packed = pack(compression, b"http://h/\n");
         for zeros in [1, 4, 511, 100_000] {
@@ -294,7 +294,7 @@ fn zeros_behind_the_last_member_are_padding_and_anything_else_is_an_error() {
 /// RFC 8878 3.1.1: a header with Single_Segment_Flag and a Frame_Content_Size of one byte, a raw block,
 /// and optionally an empty last block.
 #[test]
-fn a_frame_has_as_many_bytes_as_it_says() {
+fn zstd_frame_must_hold_its_declared_content_size() {
     let frame = |said: u8, text: &[u8], ends_empty: bool| {
         let block = |length: usize, is_last: bool| {
             let [a, b, c, _] = ((length as u32) << 3 | u32::from(is_last)).to_le_bytes();
@@ -325,7 +325,7 @@ fn a_frame_has_as_many_bytes_as_it_says() {
 }
 
 #[test]
-fn skippable_frames_and_a_dictionary_at_the_start_are_understood() {
+fn skippable_zstd_frames_and_a_leading_dictionary_are_read() {
     let skippable = |kind: u8, bytes: &[u8]| {
         let length = (bytes.len() as u32).to_le_bytes();
         [&[0x50 | kind, 0x2A, 0x4D, 0x18], &length[..], bytes].concat()
@@ -375,7 +375,7 @@ fn skippable_frames_and_a_dictionary_at_the_start_are_understood() {
 }
 
 #[test]
-fn windows_and_memory_have_limits_that_are_told() {
+fn window_and_memory_limits_are_errors_with_a_text() {
     let window = |log| {
         let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
         encoder.window_log(log).unwrap();
@@ -454,7 +454,7 @@ fn members(compression: Compression) -> (Vec<u8>, Vec<u8>) {
 }
 
 #[test]
-fn members_come_out_in_order_from_several_threads_also_where_starts_are_guessed_wrong() {
+fn parallel_decoding_keeps_the_order_of_members_after_false_starts() {
     for compression in [Compression::Gzip, Compression::Zstd] {
         let (packed, whole) = members(compression);
         assert!(packed.len() > 1 << 20);
@@ -473,7 +473,7 @@ fn members_come_out_in_order_from_several_threads_also_where_starts_are_guessed_
 
 /// "No input makes it quadratic": earlier, the next megabytes were searched again from each member.
 #[test]
-fn members_whose_starts_nobody_guesses_take_linear_time() {
+fn members_with_unrecognized_headers_take_linear_time() {
     // No compressor writes this operating system code.
     let unknown = flate2::GzBuilder::new().operating_system(100).filename("unknown.txt");
     let unknown = unknown.write(Vec::new(), Default::default()).finish().unwrap();
@@ -490,7 +490,7 @@ fn members_whose_starts_nobody_guesses_take_linear_time() {
 }
 
 #[test]
-fn damage_is_the_same_on_several_threads_as_from_front_to_back() {
+fn parallel_and_sequential_decoding_report_the_same_damage() {
     for compression in [Compression::Gzip, Compression::Zstd] {
         let (packed, _) = members(compression);
         for i in 0..12 {
@@ -517,7 +517,7 @@ fn damage_is_the_same_on_several_threads_as_from_front_to_back() {
 }
 
 #[test]
-fn a_bomb_is_unpacked_a_little_at_a_time() {
+fn compression_bomb_is_decoded_in_small_steps() {
     let member = pack(Compression::Gzip, &vec![b'x'; 30 << 20]);
     let bomb = member.repeat(20);
     assert!(bomb.len() > 2 * (128 << 10));

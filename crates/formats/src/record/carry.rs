@@ -356,7 +356,7 @@ mod tests {
     use uniqurl::bytes::alloc::failing::{self, Plan};
 
     #[test]
-    fn a_value_that_finds_no_memory_is_told_of() {
+    fn failed_allocation_of_a_value_is_an_error() {
         let mut values = Values::default();
         failing::follow(Some(Plan::at(0, false)));
         values.push(Some(b"a"));

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn the_legend_decides_the_column() {
+    fn legend_decides_the_column_of_the_url() {
         let chunk =
             b" CDX N b a m s k r M S V g\nk 20140126200624 http://h/a text/html 200 D - - 1 2 f\n\
             \tCDX\ta\tN\nhttp://h/b\tk\n";
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_hands_its_last_legend_on() {
+    fn last_legend_of_a_chunk_applies_to_the_next_chunk() {
         let first = Cdx::default();
         let ctx = Context::default();
         assert_eq!(first.after(&ctx, b"k 20140126200624 http://h/CDX\n"), None);
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_looks_like_a_legend_all_along_is_looked_at_once() {
+    fn long_line_of_legend_markers_is_searched_once() {
         let mut chunk = b"\xEF\xBB\xBF CDX N a\n".to_vec();
         let ctx = Context::default();
         let behind = Cdx::default().after(&ctx, &chunk);
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_legend_the_url_is_the_third_of_seven_or_nine_to_eleven_or_fourteen() {
+    fn url_is_the_third_field_without_a_legend() {
         for columns in [7, 9, 10, 11, 14] {
             let line = format!("k 20140126200624 http://h/{}", " -".repeat(columns - 3));
             assert_eq!(show(&cdx(), &Context::default(), line.as_bytes()), "url http://h/");
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_legend_without_a_url_leaves_no_field() {
+    fn legend_without_a_url_column_gives_no_field() {
         let out = read(&cdx(), &Context::default(), b" CDX N b\nk 2014\n");
         assert!(matches!(
             out.records[1].found,

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_usual_line_is_read_as_any() {
+    fn fast_path_for_usual_lines_agrees_with_the_general_parser() {
         let usual = line(r#"GET /\"a\" HTTP/1.1"#);
         let mut short = 0;
         for at in 0..usual.len().min(60) {
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_usual_time_is_one_byte_for_byte() {
+    fn fast_path_accepts_only_well_formed_times() {
         let usual = br#"[17/May/2015:10:05:03 +0000] ""#;
         for at in 0..USUAL {
             for byte in 0..=255 {
@@ -234,34 +234,34 @@ mod tests {
     }
 
     #[test]
-    fn a_line_in_another_pair_of_quotes_is_read_as_without() {
+    fn line_in_extra_quotes_is_read() {
         assert_eq!(clf(&format!("\"{}\"", line("GET /a HTTP/1.1"))), "target /a");
     }
 
     #[test]
-    fn a_user_cannot_forge_the_request() {
+    fn user_name_cannot_forge_the_request() {
         let user = r#"1.2.3.4 - [22/Dec/2016:00:00:00 +0000] \"GET /forged\" "#;
         assert_eq!(clf(&(user.to_owned() + &line("GET /a HTTP/1.1"))), "target /a");
     }
 
     #[test]
-    fn a_time_in_another_form_is_the_first_bracket() {
+    fn time_in_another_form_ends_at_the_first_bracket() {
         assert_eq!(clf(r#"h - - [1482424252.123] "GET /a" 200 "http://r/[1]""#), "target /a");
         assert_eq!(clf(r#"[::1] - - [2015-05-17T10:05:03+00:00] "GET /a""#), "target /a");
     }
 
     #[test]
-    fn escapes_are_undone_once_in_the_target() {
+    fn escapes_in_the_target_are_decoded_once() {
         assert_eq!(clf(&line(r#"GET /\"\\x41\x42\u0043 HTTP/1.1"#)), r#"target /"\x41B\u0043"#);
     }
 
     #[test]
-    fn a_space_of_the_client_is_told_from_an_escaped_one() {
+    fn escaped_space_belongs_to_the_target() {
         assert_eq!(clf(&line(r"GET /a\x20HTTP/1.1")), "target /a HTTP/1.1");
     }
 
     #[test]
-    fn a_request_that_never_closes_was_cut() {
+    fn unclosed_request_is_truncated() {
         let time = "h - - [17/May/2015:10:05:03 +0000] ";
         for cut in ["\"", "\"GET /a", r#""GET /a\""#, r#""GET /a\"#] {
             assert_eq!(clf(&(time.to_owned() + cut)), "truncated 0");
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_time_or_request_is_no_line_of_this_log() {
+    fn line_without_time_or_request_is_a_log_syntax_error() {
         for other in ["x", r#"h - - "GET /a""#, "[", "]", "[17/May/2015:10:05:03", "h [t] GET"] {
             assert_eq!(clf(other), "log-syntax 0", "{other}");
         }
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_other_than_origin_are_told_by_method_and_target() {
+    fn request_forms_are_recognized_by_method_and_target() {
         assert_eq!(clf(&line("GET http://h/a HTTP/1.1")), "url http://h/a");
         assert_eq!(clf(&line("OPTIONS * HTTP/1.1")), "asterisk-form 0");
         assert_eq!(clf(&line("CONNECT h:443 HTTP/1.1")), "authority-form 0");
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_is_joined_to_the_base_also_when_it_was_escaped() {
+    fn escaped_target_is_joined_to_the_base() {
         let base = Origin { scheme: b"http".to_vec(), authority: b"b".to_vec() };
         let ctx = Context { base: Some(base), ..Context::default() };
         for (request, shown) in [
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_on_the_record_and_on_the_unescaped_target() {
+    fn length_limits_apply_to_the_record_and_the_unescaped_target() {
         let ctx = Context { max_url: 3, max_record: 120, ..Context::default() };
         let read = |request: &str| show(&Format::Clf, &ctx, line(request).as_bytes());
         assert_eq!(read(r"GET /\x41\x41 HTTP/1.1"), "target /AA");

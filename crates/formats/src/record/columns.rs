@@ -233,7 +233,7 @@ mod tests {
     use super::{Columns, parts};
 
     #[test]
-    fn a_lone_column_is_that_of_the_url() {
+    fn single_column_is_the_url() {
         assert_eq!(parts("a=b").unwrap(), [(RecordPart::Url, "a=b")]);
         assert_eq!(parts("a,b").unwrap(), [(RecordPart::Url, "a,b")]);
         let two = [(RecordPart::Host, "h"), (RecordPart::Target, "t")];
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_make_no_url_are_refused() {
+    fn parts_that_cannot_make_a_url_are_rejected() {
         for text in [
             "host=h",
             "host=h,t",

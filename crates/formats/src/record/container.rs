@@ -47,7 +47,7 @@ mod tests {
     use super::Container;
 
     #[test]
-    fn a_container_is_told_by_its_first_bytes() {
+    fn container_is_detected_by_its_magic_number() {
         for (head, found) in [
             (&b"PAR1\x15\x04"[..], Some(Container::Parquet)),
             (b"ARROW1\0\0", Some(Container::Arrow)),

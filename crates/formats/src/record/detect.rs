@@ -302,7 +302,7 @@ mod tests {
         http://h.example/ text/plain #014 20110623171208574+225 sha1:YIUO - 3t";
 
     #[test]
-    fn each_format_is_told_by_its_lines() {
+    fn each_format_is_detected_by_its_lines() {
         let vhost = format!("h.example:443 {COMBINED}");
         let proxied = format!("10.0.0.1, {COMBINED}");
         let wrapped = format!("\"{COMBINED}\"");
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_with_as_many_spaces_as_a_cdx_has_is_of_a_cdxj() {
+    fn cdxj_object_with_spaces_is_not_taken_for_cdx() {
         let mut members = String::from(r#""url": "http://h/""#);
         for (n, name) in ["mime", "status", "digest", "length", "offset"].iter().enumerate() {
             let line = format!("h)/ 20200101000000 {{{members}}}\n");
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_a_log_is_no_header_whatever_its_visitor_asked_for() {
+    fn log_line_is_not_taken_for_a_header() {
         let elb = "2015-05-13T23:39:43.945958Z lb 1.2.3.4:1 10.0.0.1:80 0 0 0 200 200 0 29 \
                    \"GET https://e.org:443/a HTTP/1.1\" \"curl\" - -";
         let cdx = "h)/a 20200101000000 dns:/a text/html 200 D - - 1 2 f";
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_of_json_is_no_header() {
+    fn json_object_is_not_taken_for_a_header() {
         let tags = r#"{"tags":["id","url","x"],"url":"/a"}"#;
         assert_eq!(detect("x", format!("{tags}\n").as_bytes()).name(), "json:target=/url");
         let cdxj = r#"h)/ 20200101000000 {"tags":["id","url","x"],"url":"http://h/"}"#;
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_of_a_cdxj_are_not_counted_against_it() {
+    fn cdxj_header_lines_do_not_prevent_detection() {
         let header = "!OpenWayback-CDXJ 1.0\n!keys [\"surt\", \"url\", \"x\"]\n";
         let line = "h)/ 20200101000000 {\"url\":\"http://h/\"}\n";
         let index = format!("{header}{header}{line}{line}");
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_refused_whether_tables_are_read_or_not() {
+    fn table_input_is_refused_with_and_without_table_support() {
         let why = if READS_TABLES { "read from its end" } else { "not read here" };
         for head in [&b"PAR1\x15\x04"[..], b"ARROW1\0\0", b"\xFF\xFF\xFF\xFF\x78\0\0\0\x10"] {
             assert!(super::refusal(head).is_some_and(|said| said.to_string().contains(why)));
@@ -440,13 +440,13 @@ mod tests {
     }
 
     #[test]
-    fn a_client_with_a_port_is_no_virtual_host() {
+    fn client_address_with_a_port_is_not_a_virtual_host() {
         let line = COMBINED.replace("1.2.3.4", "1.2.3.4:5678");
         assert_eq!(detect("x", line.as_bytes()), Format::Combined);
     }
 
     #[test]
-    fn nothing_and_a_tie_are_lines() {
+    fn empty_head_and_a_tie_are_detected_as_lines() {
         for head in ["", "\n", " \n\t\n", "/a\nhttp://h/\n"] {
             assert_eq!(detect("access.log", head.as_bytes()), Format::Lines);
         }
@@ -456,13 +456,13 @@ mod tests {
     }
 
     #[test]
-    fn a_line_cut_at_the_end_of_the_head_has_no_vote() {
+    fn line_cut_at_the_end_of_the_head_is_not_counted() {
         assert_eq!(detect("x", b"/a\nhttp://h/b"), Format::Target);
         assert_eq!(detect("x", &[b'/'; 64 << 10]), Format::Lines);
     }
 
     #[test]
-    fn requests_that_were_none_still_speak_for_a_log() {
+    fn malformed_requests_count_for_a_log() {
         for request in ["-", "", r"\x16\x03", "<BADREQ>"] {
             let line = COMBINED.replace("GET /a HTTP/1.1", request);
             assert_eq!(detect("x", line.as_bytes()), Format::Combined, "{request}");

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn the_request_is_the_first_quoted_field_of_either_kind() {
+    fn request_is_the_first_quoted_field() {
         for prefix in ["", "https "] {
             let rest = r#""GET https://h:443/a?b HTTP/1.1" "UA \x22x\x22" - -"#;
             assert_eq!(elb(prefix, rest), "url https://h:443/a?b");
@@ -76,13 +76,13 @@ mod tests {
     }
 
     #[test]
-    fn its_escapes_are_undone_once_and_no_others() {
+    fn elb_escapes_are_decoded_once() {
         let rest = r#""GET http://h:80/\x22\x5Cx41\n\" HTTP/1.1" "-""#;
         assert_eq!(elb("", rest), r#"url http://h:80/"\x41\n\"#);
     }
 
     #[test]
-    fn a_connection_without_a_request_and_a_cut_line_are_no_urls() {
+    fn line_without_a_request_is_rejected() {
         assert_eq!(elb("", r#""- - - " "-" - -"#), "log-syntax 0");
         assert_eq!(elb("h2 ", r#""- http://h:80- -" "-""#), "log-syntax 0");
         assert_eq!(elb("", r#""GET http://h"#), "truncated 0");
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_status_is_the_balancers_own() {
+    fn status_is_that_of_the_load_balancer() {
         assert_eq!(super::status(ELB.as_bytes()), b"200");
         assert_eq!(super::status(b"\xff"), b"");
     }

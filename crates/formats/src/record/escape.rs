@@ -116,20 +116,20 @@ mod tests {
     }
 
     #[test]
-    fn every_sequence_of_apache_and_nginx_is_undone() {
+    fn every_escape_of_apache_and_nginx_is_decoded() {
         let text = br#"\x00\xfF\"\\\n\t\r\b\f\v\a"#;
         let bytes = b"\x00\xff\"\\\n\t\r\x08\x0c\x0b\x07";
         assert_eq!(undone(Escape::Backslash, text), bytes);
     }
 
     #[test]
-    fn what_was_escaped_once_is_undone_once() {
+    fn escapes_are_decoded_once() {
         assert_eq!(undone(Escape::Backslash, br"\\x41\x5cx41"), br"\x41\x41");
         assert_eq!(undone(Escape::Hash, b"#2341"), b"#41");
     }
 
     #[test]
-    fn a_sequence_no_logger_writes_stays_as_it_stands() {
+    fn unknown_escape_is_kept() {
         for text in [br"\u003C".as_slice(), br"\x4", br"\x", br"\xg0", br"\", br"\'", b"%5C"] {
             assert_eq!(undone(Escape::Backslash, text), text);
         }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_bare_quote_closes() {
+    fn only_an_unescaped_quote_closes_a_field() {
         assert_eq!(closing_quote(br#"a"b"#, 0), Some(1));
         assert_eq!(closing_quote(br#"a\"b""#, 0), Some(4));
         assert_eq!(closing_quote(br#"a\\"b"#, 0), Some(3));

@@ -169,7 +169,7 @@ mod tests {
     use super::Filter;
 
     #[test]
-    fn a_status_is_kept_by_number_or_class() {
+    fn status_filter_matches_number_or_class() {
         let mut filter = Filter::default();
         filter.status("2XX,304").unwrap();
         for (status, kept) in [
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_media_type_is_kept_by_name_or_kind() {
+    fn mime_filter_matches_name_or_kind() {
         let mut filter = Filter::default();
         filter.mime("text/*,Application/PDF").unwrap();
         for (mime, kept) in [
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn all_lists_must_agree() {
+    fn record_must_pass_every_filter() {
         let mut filter = Filter::default();
         filter.method("GET,HEAD").unwrap();
         filter.status("200").unwrap();

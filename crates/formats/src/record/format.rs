@@ -398,7 +398,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_name_is_read_back_from_its_format() {
+    fn format_name_round_trips() {
         for name in [
             "lines",
             "target",
@@ -427,7 +427,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn formats_of_tables_are_listed_only_where_they_are_read() {
+    fn table_formats_are_listed_only_with_table_support() {
         let error = Format::parse("no").unwrap_err().to_string();
         let (_, listed) = error.split_once("; there are ").unwrap();
         assert_eq!(listed.contains("parquet"), READS_TABLES, "{error}");
@@ -435,7 +435,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_names_no_format_is_an_error_in_words() {
+    fn unknown_format_name_is_an_error_with_a_reason() {
         for (name, words) in [
             ("", "no such format"),
             ("auto", "no such format"),
@@ -456,13 +456,13 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn an_error_shows_a_format_with_the_quotation_marks_that_it_has() {
+    fn error_quotes_a_format_with_its_own_quotation_marks() {
         let error = Format::parse("log:%h '\"%r\u{1b}").unwrap_err().to_string();
         assert!(error.starts_with("format `log:%h '\"%r\\u{1b}`"), "{error}");
     }
 
     #[test]
-    fn an_error_counts_in_the_name_as_it_was_given() {
+    fn error_position_refers_to_the_name_as_given() {
         for (name, words) in [
             ("log:$request $", "format `log:$request $`, byte 13: "),
             ("log:%h%U", "format `log:%h%U`, byte 6: "),

@@ -49,24 +49,24 @@ mod tests {
     }
 
     #[test]
-    fn the_request_is_read_behind_a_syslog_prefix_too() {
+    fn request_is_read_after_a_syslog_prefix() {
         for prefix in ["", "Feb  6 12:14:14 localhost haproxy[14389]: "] {
             assert_eq!(haproxy(prefix, r#""GET /index.html HTTP/1.1""#), "target /index.html");
         }
     }
 
     #[test]
-    fn its_escapes_are_undone_once_and_no_others() {
+    fn haproxy_escapes_are_decoded_once() {
         assert_eq!(haproxy("", r#""GET /#22#2341\x41\#5C HTTP/1.1""#), r##"target /"#41\x41\\"##);
     }
 
     #[test]
-    fn a_request_of_http_2_may_be_absolute() {
+    fn http_2_request_may_hold_an_absolute_url() {
         assert_eq!(haproxy("", r#""GET https://h/a HTTP/2.0""#), "url https://h/a");
     }
 
     #[test]
-    fn what_was_no_method_before_it_was_escaped_is_none() {
+    fn escaped_control_bytes_are_not_a_method() {
         for junk in ["#16#03#01#02 /admin HTTP/1.1", "G#22T /a", "#00 /a HTTP/1.1"] {
             assert_eq!(haproxy("", &format!("\"{junk}\"")), "log-syntax 0", "{junk}");
         }
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_and_cut_requests_are_told_apart() {
+    fn malformed_and_truncated_requests_have_different_codes() {
         assert_eq!(haproxy("", r#""<BADREQ>""#), "log-syntax 0");
         assert_eq!(haproxy("", ""), "log-syntax 0");
         assert_eq!(haproxy("", r#""GET /index"#), "truncated 0");

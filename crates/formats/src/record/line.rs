@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_of_n_line_feeds_has_n_records_and_an_unended_line_is_one_more() {
+    fn each_line_feed_ends_a_record_and_an_unended_line_is_one() {
         assert_eq!(lines(b""), []);
         assert_eq!(lines(b"\n"), [Extracted::Blank]);
         assert_eq!(lines(b"a\nb\n"), [url(0, 1), url(2, 3)]);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_longer_than_a_url_may_be_is_rejected_where_the_limit_is() {
+    fn overlong_line_is_rejected_at_the_limit() {
         let ctx = Context { max_url: 3, max_record: 5, ..Context::default() };
         let found: Vec<Extracted> = read(&Format::Lines, &ctx, b"abc\nabcd\n     \n      \n")
             .records

@@ -292,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_that_are_read_in_parts_are_those_that_are_read_at_once() {
+    fn reading_in_parts_gives_the_same_records() {
         let base = Origin { scheme: b"http".to_vec(), authority: b"a-long-base".to_vec() };
         let ctx = Context { base: Some(base), ..Context::default() };
         for (format, chunk) in [

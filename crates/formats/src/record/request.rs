@@ -163,14 +163,14 @@ mod tests {
     }
 
     #[test]
-    fn the_target_stands_between_method_and_version() {
+    fn target_is_between_method_and_version() {
         for version in ["HTTP/1.1", "HTTP/1.0", "HTTP/2", "HTTP/2.0", "HTTP/10.12"] {
             assert_eq!(target(&format!("GET /a {version}")), Some("/a"));
         }
     }
 
     #[test]
-    fn a_usual_request_is_split_as_any() {
+    fn fast_path_for_usual_requests_agrees_with_the_general_parser() {
         let mut usual = 0;
         for whole in ["GET /a HTTP/1.1", "POST / HTTP/2.0", "HEAD //  HTTP/1.0", "PUT /a HTTP/1.1"]
         {
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_version_belongs_to_the_target() {
+    fn malformed_version_belongs_to_the_target() {
         for rest in
             ["/a HTTP/", "/a HTTP/1.", "/a HTTP/.1", "/a http/1.1", "/a XHTTP/1.1", "/aHTTP/1.1"]
         {
@@ -203,13 +203,13 @@ mod tests {
     }
 
     #[test]
-    fn a_version_is_not_needed() {
+    fn version_is_optional() {
         assert_eq!(target("GET /a"), Some("/a"));
         assert_eq!(target("GET /1.1"), Some("/1.1"));
     }
 
     #[test]
-    fn spaces_inside_the_target_stay_and_those_around_it_go() {
+    fn spaces_inside_the_target_are_kept_and_those_around_it_dropped() {
         assert_eq!(target("GET   /a  b   HTTP/1.1  "), Some("/a  b"));
         assert_eq!(target("GET /a HTTP/1.1 HTTP/1.1"), Some("/a HTTP/1.1"));
     }
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_was_a_request_is_none() {
+    fn junk_is_not_a_request() {
         for junk in ["", "-", " ", r"\x16\x03\x01 /", "<BADREQ>", "(GET) /a", "GET\t/a", " GET /a"]
         {
             assert_eq!(target(junk), None, "{junk}");
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn only_connect_in_capitals_is_connect() {
+    fn method_connect_is_case_sensitive() {
         assert_eq!(parts("CONNECT h:443 HTTP/1.1"), Some((Method::Connect, "h:443")));
         assert_eq!(parts("connect h:443 HTTP/1.1"), Some((Method::Other, "h:443")));
         assert_eq!(parts("M-SEARCH * HTTP/1.1"), Some((Method::Other, "*")));

@@ -125,7 +125,7 @@ mod tests {
     use uniqurl::{Profile, Redirects, Switch};
 
     #[test]
-    fn a_header_is_read_back_and_differs_from_no_other_of_its_rules() {
+    fn header_round_trips_and_matches_its_own_rules() {
         let crawl = Normalizer::new(&Profile::CRAWL);
         let header = SetHeader::of(&crawl, Key::Surt);
         let line = header.line();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_named() {
+    fn error_names_the_difference_between_rules() {
         let crawl = Normalizer::new(&Profile::CRAWL);
         let own = SetHeader::of(&crawl, Key::Url);
         let told = |normalizer: &Normalizer, key| {
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_header_of_this_version_is_told_apart() {
+    fn other_versions_and_damaged_headers_are_distinguished() {
         for line in [&b""[..], b"http://h/", b"#uniqurl", b"# uniqurl-set {}"] {
             assert_eq!(SetHeader::parse(line), Parsed::NoHeader, "{}", line.escape_ascii());
         }

@@ -96,7 +96,7 @@ mod tests {
     use crate::record::line::Line;
 
     #[test]
-    fn a_line_is_split_as_byte_by_byte_wherever_it_stands() {
+    fn separator_masks_agree_with_splitting_byte_by_byte() {
         let bytes = b"a\tbc\t\t0123456789012345678901234567890123456789\t ".repeat(9);
         let separators = Separators::find(&bytes, [b'\t', b' ']);
         for start in 0..bytes.len() {

@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn the_column_is_the_one_called_url_or_the_only_text() {
+    fn column_named_url_or_the_only_text_column_is_read() {
         for (columns, found) in [
             (&["a", "url", "b"][..], Some("parquet:url")),
             (&["uri", "URL"], Some("parquet:URL")),
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_that_is_not_there_is_named() {
+    fn error_names_the_missing_column() {
         let names = names(&["a", "b"]);
         for (name, missing) in [("arrow:c", "c"), ("arrow:3", "3"), ("arrow:host=a,path=x", "x")] {
             let error = table(name).resolve(&names, |_| true).unwrap_err();
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_behind_others_are_like_those_among_them_alone() {
+    fn rest_of_a_row_batch_equals_its_rows_alone() {
         let cell = |start| Span { start, end: start + 1 };
         let rows = RowBatch {
             width: 2,

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn each_form_is_told_by_the_target_alone() {
+    fn request_form_is_recognized_by_the_target() {
         for (line, shown) in [
             (b"/a?b#c".as_slice(), "target /a?b#c"),
             (b"//h/x", "target //h/x"),
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn where_targets_are_trimmed_blanks_do_not_count_for_the_form_and_are_handed_on() {
+    fn trimming_profiles_ignore_blanks_before_a_target() {
         assert_eq!(target(&Context::default(), b" \t/a "), "target  \t/a ");
         assert_eq!(target(&Context::default(), b"\0* "), "asterisk-form 1");
         assert_eq!(target(&Context::default(), b" h:80 "), "authority-form 1");
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn where_they_stand_as_they_are_blanks_are_bytes_like_any() {
+    fn verbatim_profiles_keep_blanks_before_a_target() {
         let ctx = Context { targets: Targets::Verbatim, ..base() };
         assert_eq!(target(&ctx, b"/a "), "joined 11 https://b:1/a ");
         for blank in [b" ".as_slice(), b"\0", b"\t "] {
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn where_targets_are_paths_a_url_has_two_slashes_behind_its_scheme() {
+    fn path_profiles_read_only_scheme_and_two_slashes_as_a_url() {
         let ctx = Context { targets: Targets::Paths, ..Context::default() };
         for (line, shown) in [
             ("/a", "target /a"),
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_starts_with_no_slash_is_judged_or_completed_where_the_profile_says_so() {
+    fn target_without_a_slash_is_judged_or_completed_by_profile() {
         let judged = Context { targets: Targets::Judged, ..base() };
         let completed = Context { targets: Targets::Completed, ..base() };
         let hostless = Context { base: None, ..completed.clone() };
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_is_joined_to_the_base_and_never_resolved() {
+    fn target_is_joined_to_the_base_and_not_resolved() {
         assert_eq!(target(&base(), b"/a"), "joined 11 https://b:1/a");
         assert_eq!(target(&base(), b"//h/../x"), "joined 11 https://b:1//h/../x");
         assert_eq!(target(&base(), b"http://h/"), "url http://h/");
@@ -332,12 +332,12 @@ mod tests {
     }
 
     #[test]
-    fn what_a_profile_may_trim_stays_outside_of_a_joined_url() {
+    fn blanks_around_a_target_stay_outside_the_joined_url() {
         assert_eq!(target(&base(), b" /a "), "joined 11  https://b:1/a ");
     }
 
     #[test]
-    fn the_limit_is_on_the_target_not_on_what_it_is_joined_to() {
+    fn length_limit_applies_to_the_target_alone() {
         let ctx = Context { max_url: 2, ..base() };
         assert_eq!(target(&ctx, b"/a"), "joined 11 https://b:1/a");
         assert_eq!(target(&ctx, b"/ab"), "too-long 2");

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_carriage_return_before_a_line_feed_is_no_part_of_a_record() {
+    fn carriage_return_before_a_line_feed_is_not_part_of_the_record() {
         let ctx = Context { max_record: 9, ..Context::default() };
         for (text, found) in [
             ("<http://h>", Extracted::Reject(RejectReason::TooLong, 0)),

@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn the_scheme_is_told_by_the_port() {
+    fn port_decides_the_scheme() {
         let ctx = Context::default();
         assert_eq!(vhost(&ctx, "h:443", "/a"), "joined 13 https://h:443/a");
         assert_eq!(vhost(&ctx, "h:80", "/a"), "joined 11 http://h:80/a");
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn the_base_gives_what_the_log_does_not() {
+    fn base_supplies_missing_scheme_and_host() {
         let base = Origin { scheme: b"wss".to_vec(), authority: b"b".to_vec() };
         let ctx = Context { base: Some(base), ..Context::default() };
         assert_eq!(vhost(&ctx, "h:443", "/a"), "joined 13 https://h:443/a");
@@ -63,19 +63,19 @@ mod tests {
     }
 
     #[test]
-    fn an_absolute_target_stands_for_itself() {
+    fn absolute_target_overrides_the_host() {
         assert_eq!(vhost(&Context::default(), "h:80", "http://o/a"), "url http://o/a");
     }
 
     #[test]
-    fn a_host_that_would_change_the_path_is_none() {
+    fn host_with_a_delimiter_is_rejected() {
         for host in ["a/b", "a?b:80", "u@h:80", "a#b", r"a\\b:80", r"a\x2fb", "h:8/0"] {
             assert_eq!(vhost(&Context::default(), host, "/a"), "log-syntax 0", "{host}");
         }
     }
 
     #[test]
-    fn a_line_in_another_pair_of_quotes_is_read_as_without() {
+    fn line_in_extra_quotes_is_read() {
         assert_eq!(vhost(&Context::default(), "\"h:80", "/a"), "joined 11 http://h:80/a");
     }
 }

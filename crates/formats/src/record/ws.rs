@@ -61,14 +61,14 @@ mod tests {
     }
 
     #[test]
-    fn fields_stand_between_runs_of_spaces_and_tabs() {
+    fn runs_of_spaces_and_tabs_separate_fields() {
         for line in ["a http://h/ c", " \ta\t \thttp://h/\t", "a http://h/"] {
             assert_eq!(ws("2", line), "url http://h/");
         }
     }
 
     #[test]
-    fn a_line_with_fewer_fields_or_a_dash_there_has_no_url() {
+    fn missing_field_or_dash_is_rejected() {
         for line in ["a", "a ", "a -", "a - b"] {
             assert_eq!(ws("2", line), "log-syntax 0");
         }
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_starts_with_no_slash_is_a_url_however_the_profile_reads_targets() {
+    fn field_without_a_slash_is_a_url_under_every_profile() {
         let base = Origin { scheme: b"http".to_vec(), authority: b"b".to_vec() };
         let format = Format::parse("ws:1").unwrap();
         for targets in [Targets::Verbatim, Targets::Paths, Targets::Judged, Targets::Completed] {
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_before_the_slash_makes_a_url_of_it_where_targets_are_not_trimmed() {
+    fn byte_before_the_slash_makes_a_url_unless_targets_are_trimmed() {
         let format = Format::parse("ws:1").unwrap();
         for (targets, shown) in [
             (Targets::Trimmed, "target \u{1}/a"),
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_base_joins_targets_only() {
+    fn base_applies_to_targets_only() {
         let base = Origin { scheme: b"http".to_vec(), authority: b"b".to_vec() };
         let ctx = Context { base: Some(base), ..Context::default() };
         let format = Format::parse("ws:1").unwrap();

@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_of_rows_that_share_their_cells_ends() {
+    fn rows_that_share_cells_are_cut_into_bounded_chunks() {
         const ROWS: usize = 10_000;
         const LONG: usize = 5000;
         let long = "a".repeat(LONG + ROWS);
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_in_a_longer_one_ends_before_it() {
+    fn overlapping_texts_are_cut_exactly() {
         const ROWS: usize = 1000;
         const LONG: usize = 500;
         let text: String = (0..2 * ROWS + LONG).map(|n| char::from(b'a' + (n % 7) as u8)).collect();

@@ -442,7 +442,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_that_say_that_they_have_more_buffers_than_can_be_are_added_up() {
+    fn claimed_buffer_counts_are_added_without_overflow() {
         let text = |name: &str| arrow_schema::Field::new(name, DataType::Utf8View, true);
         let kind = DataType::Struct(vec![text("a"), text("b")].into());
         for (each, all) in [(1, 1 + 2 * 3), (i64::MAX, usize::MAX)] {

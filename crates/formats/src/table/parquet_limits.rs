@@ -446,7 +446,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_are_those_of_the_table_of_the_standard() {
+    fn brotli_window_sizes_match_rfc_7932() {
         // RFC 7932 section 9.1, with the bits from last to first.
         #[rustfmt::skip]
         let table = [
@@ -461,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_reaches_over_no_more_pages_than_there_is_room_for() {
+    fn batch_spans_only_pages_that_fit_in_memory() {
         let mut state = 1_u64;
         let mut random = |below: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_ascend_and_what_is_in_one_is_equal_up_to_its_depth() {
+    fn buckets_ascend_and_share_a_prefix_of_their_depth() {
         let mut texts: Vec<Vec<u8>> = (0..cases(20_000) as u64)
             .map(|n| text(n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (n % 48 + 8)))
             .collect();

@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn places_come_out_in_the_order_of_their_bytes() {
+    fn sort_orders_places_by_their_bytes() {
         let mut urls: Vec<Vec<u8>> = vec![Vec::new(), vec![0], vec![0, 0], vec![0xFF]];
         let mut state = 1u64;
         for i in 0..cases(40_000) as u64 {
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn many_urls_with_long_equal_starts_are_scattered_again() {
+    fn urls_with_long_common_prefixes_are_scattered_again() {
         let start = "a".repeat(1_000);
         let many = if cfg!(miri) { 100 } else { MANY + MANY / 8 };
         let mut urls: Vec<Vec<u8>> = (0..many)
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_urls_stand_next_to_each_other() {
+    fn equal_urls_are_adjacent_after_sorting() {
         let many = if cfg!(miri) { 300 } else { 3 * MANY };
         for different in [1, 3, 40, 2_000, 2 * MANY as u32] {
             let number = |n: usize| (n as u32).wrapping_mul(2_654_435_761) % different;
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_that_are_equal_for_long_take_no_more_stack() {
+    fn long_common_prefixes_do_not_grow_the_stack() {
         let start = "a".repeat(1 << 20);
         let pair = ["b", "a"].map(|end| format!("{start}{end}").into_bytes());
         // Each of these URLs leaves the common prefix at another digit.

@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_come_back_as_they_were_whatever_their_length() {
+    fn entries_of_any_length_round_trip() {
         let (directory, store) = store();
         let stream = stream(&store);
         assert!(stream.0.len() > 300 && store.size() > 0);
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_byte_anywhere_is_an_error_and_never_an_entry() {
+    fn damaged_byte_is_an_error() {
         let (_directory, store) = store();
         let mut compressor = BlockCompressor::new(&store).unwrap();
         let entry = SpillEntry { ordinal: 7, count: 1, key: b"http://example.com/", line: b"" };
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_ends_within_an_entry_is_damaged() {
+    fn truncated_stream_is_an_error() {
         let (_directory, store) = store();
         let mut stream = stream(&store);
         stream.0.pop();

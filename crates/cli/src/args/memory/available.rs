@@ -105,14 +105,14 @@ mod tests {
     }
 
     #[test]
-    fn without_groups_it_is_what_the_machine_has() {
+    fn memory_of_the_machine_is_the_limit_without_cgroups() {
         check(&[], Some(4000 << 10));
         check(&[("proc/self/cgroup", "0::/\n")], Some(4000 << 10));
         assert_eq!(of(root(&[]).path()), None);
     }
 
     #[test]
-    fn the_tightest_group_of_version_2_decides() {
+    fn tightest_cgroup_v2_limit_wins() {
         let group = ("proc/self/cgroup", "0::/a.slice/b.scope\n");
         let around = [
             ("sys/fs/cgroup/a.slice/memory.max", "1000000\n"),
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_container_the_mount_is_the_group() {
+    fn cgroup_of_a_container_is_read_at_the_mount() {
         let files = [
             ("sys/fs/cgroup/memory/memory.limit_in_bytes", "500000\n"),
             ("sys/fs/cgroup/memory/memory.usage_in_bytes", "300000\n"),

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn something_is_left_of_what_is_free() {
+    fn default_budget_leaves_some_free_memory() {
         let mib = |free: u64, threads| share(free << 20, threads) >> 20;
         let two = [4096, 256, 128, 96, 64, 8].map(|free| mib(free, 2));
         assert_eq!(two, [3072, 168, 40, 8, 1, 1]);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_holds() {
+    fn memory_and_temp_dir_options_are_used_as_given() {
         let temp_dir = Some(PathBuf::from("/a/b"));
         let memory =
             MemoryArgs { memory: Some(5 << 20), temp_dir }.memory(2, |_| {}).expect("known");
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn little_memory_makes_small_chunks_and_much_makes_none_larger() {
+    fn little_memory_shrinks_chunks_and_much_memory_does_not_enlarge_them() {
         let chunk = |budget, threads| {
             let memory = Memory { budget, directory: PathBuf::new(), tell: |_| {} };
             chunk_size(Some(&memory), threads)

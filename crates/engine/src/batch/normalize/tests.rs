@@ -70,7 +70,7 @@ const PROFILES: [&Profile; 5] =
     [&Profile::CRAWL, &Profile::STRING, &Profile::SERVLET, &Profile::WHATWG, &Profile::AGGRESSIVE];
 
 #[test]
-fn urls_in_two_buffers_are_normalized_as_one_by_one() {
+fn urls_in_two_buffers_normalize_as_single_urls_do() {
     let urls = urls();
     // A quoted field is unescaped into the scratch buffer, any other stays in the chunk.
     let csv: String =
@@ -97,7 +97,7 @@ fn urls_in_two_buffers_are_normalized_as_one_by_one() {
 }
 
 #[test]
-fn targets_are_normalized_as_one_by_one() {
+fn batch_of_targets_normalizes_as_single_targets_do() {
     let targets: Vec<String> = (0..60).map(|n| format!("/a/../%7E{}", "x".repeat(n))).collect();
     let text: String = targets.iter().map(|target| format!("{target}\n")).collect();
     for profile in PROFILES {
@@ -111,7 +111,7 @@ fn targets_are_normalized_as_one_by_one() {
 }
 
 #[test]
-fn records_that_fill_a_batch_go_on_in_the_next() {
+fn full_batch_continues_in_the_next() {
     // Each short URL is replaced by one of 100 KB.
     let long = format!("http://r/\thttp://long/{}\n", "x".repeat(100_000));
     let redirects = Redirects::parse(long.as_bytes()).unwrap();

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_of_nothing_is_a_bar() {
+    fn bar_of_zero_has_no_width() {
         let mut html = String::new();
         bar(&mut html, 0, 0).unwrap();
         assert!(html.contains("width:0.00%"), "{html}");

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_cut_no_count_is_too_high_and_none_lower_than_is_said() {
+    fn estimated_counts_of_hosts_stay_within_the_stated_error() {
         let mut hosts = Hosts::default();
         let truth = |i: u64| if i < 10 { 1000 + i } else { 1 + i % 3 };
         let mut total = 0;
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_without_end_takes_no_memory_without_end() {
+    fn long_host_names_are_cut() {
         let mut hosts = Hosts::default();
         hosts.add(&vec![b'a'; 1 << 20], 1);
         assert_eq!(hosts.top(1)[0].0.len(), LONGEST);

@@ -410,14 +410,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_html_has_a_meaning_for_is_text() {
+    fn html_special_characters_are_escaped() {
         let hostile = "<script>alert('1')</script>&\"";
         let shown = HtmlText(hostile).to_string();
         assert_eq!(shown, "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;&quot;");
     }
 
     #[test]
-    fn numbers_are_read_at_a_glance() {
+    fn numbers_have_separators_and_units() {
         assert_eq!(Number(0).to_string(), "0");
         assert_eq!(Number(999).to_string(), "999");
         assert_eq!(Number(1_234_567).to_string(), "1,234,567");

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_samples_of_a_code_stay() {
+    fn merging_keeps_the_first_samples_of_a_code() {
         let mut all = Observed::default();
         for chunk in 0..3 {
             let mut next = Observed::default();

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_record_is_whole_and_is_not_parsed_again_for_each_piece_of_it() {
+    fn long_record_is_complete_and_parsed_in_linear_time() {
         let quoted = |length: usize| format!("\"http://h/?{}\"\n", "\"\"\n".repeat(length / 3));
         let long = 3 * LONG;
         for ends in [true, false] {

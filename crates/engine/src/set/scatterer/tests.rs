@@ -112,7 +112,7 @@ fn scattered_urls_are_deduplicated_and_counted_for_their_first_input() {
 }
 
 #[test]
-fn shards_and_keys_are_written_as_from_a_set() {
+fn scattered_shards_and_keys_equal_those_of_a_set() {
     let lists = Lists::of([numbers(0, 5000)]);
     let split = Split { by: SplitBy::Host, shards: 3, key: Written::Surt };
     let change = |plan: &mut JobPlan| {
@@ -175,7 +175,7 @@ fn more_urls_than_expected_are_gathered_into_a_set() {
 }
 
 #[test]
-fn batches_waiting_after_a_long_chunk_are_gathered_too() {
+fn batches_queued_after_a_long_chunk_are_gathered() {
     let mut lists = Lists::of((0..600).map(|n| numbers(n * 10, 10)));
     // One list repeats a few long URLs, so that it takes many rounds.
     let long = |n| format!("http://r/{n}\thttp://long/{n}/{}\n", "x".repeat(50_000));
@@ -196,7 +196,7 @@ fn batches_waiting_after_a_long_chunk_are_gathered_too() {
 }
 
 #[test]
-fn failed_allocations_while_scattering_end_the_run_or_change_nothing() {
+fn failed_allocation_while_scattering_ends_the_run_or_changes_nothing() {
     let lists = Lists::of([numbers(0, 900), numbers(400, 900)]);
     let (expected, counted) = lists.expected();
     let (mut survived, mut refused) = (0, 0);

@@ -52,7 +52,7 @@ fn try_ran(
 }
 
 #[test]
-fn a_bad_hash_costs_time_and_changes_nothing() {
+fn colliding_hashes_do_not_change_the_output() {
     for order in [SetOrder::First, SetOrder::Sorted] {
         let (out, tally, _) = ran(64, order, None);
         assert_eq!((tally.unique, tally.records), (1000, 2000));
@@ -67,7 +67,7 @@ fn a_bad_hash_costs_time_and_changes_nothing() {
 }
 
 #[test]
-fn many_threads_in_little_memory_settle_as_few_would() {
+fn spilled_output_does_not_depend_on_the_number_of_threads() {
     let spilled = |threads| {
         let ((out, tally, spilled), result) =
             try_ran(threads, 64, Dedup::default(), Vec::new(), Some(1 << 20), 100_000);
@@ -81,7 +81,7 @@ fn many_threads_in_little_memory_settle_as_few_would() {
 }
 
 #[test]
-fn memory_that_runs_out_at_any_time_ends_the_run_or_changes_nothing() {
+fn failed_allocation_ends_the_run_or_changes_nothing() {
     let (mut survived, mut refused) = (0, 0);
     let order = |order| Dedup { order, ..Dedup::default() };
     let counted = Dedup { count: true, ..Dedup::default() };

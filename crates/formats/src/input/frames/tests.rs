@@ -64,7 +64,7 @@ fn read(framing: Framing, members: &[&[u8]], step: usize) -> (Vec<(u64, FrameSta
 }
 
 #[test]
-fn what_a_record_is_does_not_depend_on_the_reads() {
+fn framing_does_not_depend_on_read_sizes() {
     let warc: &[u8] = b"WARC/1.0\r\nContent-Length: 2\r\n\r\nab\r\n\r\n";
     let arc: &[u8] = b"http://a/ 1.2.3.4 20200101000000 text/html 2\nab\n";
     let whole = |offset: usize| (offset as u64, FrameState::Whole);
@@ -99,7 +99,7 @@ fn what_a_record_is_does_not_depend_on_the_reads() {
 }
 
 #[test]
-fn a_line_of_an_arc_file_that_is_too_long_is_so_whatever_the_reads() {
+fn overlong_arc_line_is_too_long_at_any_read_size() {
     let line = [&vec![b'x'; MAX_HEAD][..], b"\n"].concat();
     for step in [7, 50, 101, 300, 1000] {
         assert_eq!(read(Framing::Arc, &[&line], step).0, [(0, FrameState::TooLong)], "by {step}");
@@ -108,7 +108,7 @@ fn a_line_of_an_arc_file_that_is_too_long_is_so_whatever_the_reads() {
 
 /// It would be a head if it were shorter.
 #[test]
-fn a_line_of_an_arc_file_that_is_too_long_is_no_head_behind_junk_whatever_the_reads() {
+fn overlong_arc_line_after_junk_is_not_a_header() {
     let good = b"http://a/ 1.2.3.4 20200101000000 text/html 5\nhello\n";
     let rest = b" 1.2.3.4 20200101000000 text/html 2\n";
     for length in [MAX_HEAD - 1, MAX_HEAD, MAX_HEAD + 1, 2 * MAX_HEAD] {
@@ -128,7 +128,7 @@ fn a_line_of_an_arc_file_that_is_too_long_is_no_head_behind_junk_whatever_the_re
 }
 
 #[test]
-fn what_is_kept_of_what_is_no_record_does_not_depend_on_the_reads() {
+fn excerpt_of_junk_does_not_depend_on_read_sizes() {
     let warc: &[u8] = b"WARC/1.0\r\nContent-Length: 2\r\n\r\nab\r\n\r\n";
     let arc: &[u8] = b"http://a/ 1.2.3.4 20200101000000 text/html 2\nab\n";
     let junk = [&b"junk of "[..], &b"a few lines\n".repeat(200)].concat();
@@ -154,7 +154,7 @@ fn what_is_kept_of_what_is_no_record_does_not_depend_on_the_reads() {
 }
 
 #[test]
-fn no_byte_is_looked_at_again_and_again_for_the_end_of_a_head() {
+fn search_for_the_end_of_a_header_takes_linear_time() {
     const COUNT: usize = 3_000;
     let begun = b"\nWARC/1.".repeat(COUNT);
     let ended = [&begun[..], b"\n\n"].concat();

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_what_the_whole_base_makes_of_it_or_too_long() {
+    fn shortened_base_resolves_links_as_the_whole_base_does() {
         let references = words(&["..", ".", "/", "b", "?q", "#f", "s:"], 4);
         let bases = words(&["/", "a", "..", ".", "/long.name", "?", "#"], 3);
         for front in ["x:", "x://h", "long-scheme://long.host"] {

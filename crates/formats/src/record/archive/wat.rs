@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn links_that_lead_nowhere_are_not_kept() {
+    fn links_without_a_url_are_dropped() {
         let chunk = String::from_utf8(archive("http://h/", &["a", "b"])).unwrap();
         for list in [r#"[{},{"url":"#, r#"[{},{"url":1,"url":"#] {
             let chunk = chunk.replace(r#"[{"url":"#, list);
@@ -278,7 +278,7 @@ mod tests {
 
     /// "No input makes it quadratic": each part was read from the start of the record.
     #[test]
-    fn a_record_is_read_once_in_however_many_parts_its_links_are_taken() {
+    fn reading_links_in_parts_takes_linear_time() {
         let all: Vec<_> = (0..100).map(|n| format!("{n}")).collect();
         let all: Vec<_> = all.iter().map(String::as_str).collect();
         let mut chunk = archive("http://h/d/p", &all);
@@ -306,7 +306,7 @@ mod tests {
 
     /// "No input makes it quadratic": these took hours when each link copied the whole base.
     #[test]
-    fn links_of_a_page_with_a_long_address_take_linear_time() {
+    fn links_of_a_page_with_a_long_url_take_linear_time() {
         let long = "a/".repeat(2_000_000);
         let name = "n".repeat(2_000_000);
         for (target, links) in [

@@ -26,7 +26,7 @@ fn limited(max_record: usize) -> Context {
 }
 
 #[test]
-fn quotes_hold_commas_line_feeds_and_doubled_quotes() {
+fn quoted_field_may_hold_commas_line_feeds_and_doubled_quotes() {
     let chunk = b"id,url\r\n1,http://a/\r\n\"2\",\"http://b/,\"\"x\ny\"\r\n\r\n3,http://c/\"q\"\n4\n5,\"\"\n6,\"a\"b";
     let expected = [
         "skipped",
@@ -42,7 +42,7 @@ fn quotes_hold_commas_line_feeds_and_doubled_quotes() {
 }
 
 #[test]
-fn a_number_needs_no_header_and_a_name_is_found_in_any_case() {
+fn column_number_needs_no_header_and_names_ignore_case() {
     assert_eq!(found(&csv("2"), &Context::default(), b"1,u\n2,v\n"), ["u", "v"]);
     assert_eq!(
         found(&csv("URL"), &Context::default(), b"\n\"Url\",x\nu,v\n"),
@@ -54,7 +54,7 @@ fn a_number_needs_no_header_and_a_name_is_found_in_any_case() {
 }
 
 #[test]
-fn a_record_that_begins_like_a_byte_order_mark_keeps_it() {
+fn byte_order_mark_stays_part_of_a_csv_record() {
     let chunk = b"\xEF\xBB\xBF,\"u\"\n\xEF\xBB\xBFx,\"u\"\n";
     assert_eq!(
         found(&csv("1"), &Context::default(), chunk),
@@ -63,7 +63,7 @@ fn a_record_that_begins_like_a_byte_order_mark_keeps_it() {
 }
 
 #[test]
-fn a_quotation_that_never_closes_costs_one_line() {
+fn unclosed_quote_costs_one_line() {
     for ctx in [limited(1000), limited(12)] {
         let chunk = b"a\n\"b\nc\nd\n";
         assert_eq!(found(&csv("1"), &ctx, chunk), ["a", "truncated", "c", "d"]);
@@ -82,7 +82,7 @@ fn a_carriage_return_without_a_line_feed_belongs_to_the_record() {
 }
 
 #[test]
-fn lines_that_each_open_a_quotation_take_linear_time() {
+fn unclosed_quotes_on_every_line_take_linear_time() {
     // Such a line leaves a quotation open, whether or not it starts inside one.
     let chunk = b"x\",\"\n".repeat(50_000);
     let start = std::time::Instant::now();
@@ -92,7 +92,7 @@ fn lines_that_each_open_a_quotation_take_linear_time() {
 }
 
 #[test]
-fn how_much_is_whole_does_not_change_what_is_read() {
+fn cutting_at_complete_records_does_not_change_the_records() {
     let words: &[&[u8]] = &[b"\"", b"\"\"", b",", b"\n", b"\r\n", b"ab", b"x\",\"\n", b" ", b"\""];
     for case in 0..20_000u64 {
         let mut state = case.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -144,7 +144,7 @@ fn texts() -> impl Iterator<Item = Vec<u8>> {
 }
 
 #[test]
-fn records_cut_by_masks_are_those_cut_field_by_field() {
+fn mask_cutter_agrees_with_the_field_cutter() {
     for (case, text) in texts().enumerate() {
         let max_record = [3, 20, 70, 1000][case % 4];
         let by_masks: Vec<_> = cut::CsvCutter::new(&text, max_record).collect();
@@ -154,7 +154,7 @@ fn records_cut_by_masks_are_those_cut_field_by_field() {
 }
 
 #[test]
-fn fields_are_those_of_csv_core() {
+fn fields_agree_with_csv_core() {
     let mut reader = ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build();
     for text in texts() {
         for piece in cut::CsvCutter::new(&text, 1000) {

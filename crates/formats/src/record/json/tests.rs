@@ -8,7 +8,7 @@ fn json(pointer: &str, line: &[u8]) -> String {
 }
 
 #[test]
-fn a_pointer_leads_through_objects_and_arrays() {
+fn pointer_walks_objects_and_arrays() {
     assert_eq!(json("/url", br#"{"a":[{}],"url":"http://h/"}"#), "url http://h/");
     assert_eq!(json("/a/1/b~1c~0", br#" {"a":[0,{"b/c~":"u"}]} "#), "url u");
     assert_eq!(json("", br#""u""#), "url u");
@@ -18,7 +18,7 @@ fn a_pointer_leads_through_objects_and_arrays() {
 }
 
 #[test]
-fn what_is_not_there_or_no_string_is_no_field() {
+fn missing_or_non_string_value_is_no_field() {
     for line in
         [r#"{"u":1}"#, r#"{"u":null}"#, r#"{"u":["x"]}"#, r#"{"u":{}}"#, "{}", "[]", "1", "null"]
     {
@@ -28,7 +28,7 @@ fn what_is_not_there_or_no_string_is_no_field() {
 }
 
 #[test]
-fn what_is_no_json_is_no_line_of_this_log() {
+fn invalid_json_is_a_log_syntax_error() {
     for line in [
         "{",
         "x",
@@ -48,13 +48,13 @@ fn what_is_no_json_is_no_line_of_this_log() {
 }
 
 #[test]
-fn escapes_are_undone_once() {
+fn json_escapes_are_decoded_once() {
     assert_eq!(json("/u", br#"{"u":"http:\/\/h\u002f\"\\x41"}"#), r#"url http://h/"\x41"#);
     assert_eq!(json("/\u{e9}", br#"{"\u00e9":"a\u0041"}"#), "url aA");
 }
 
 #[test]
-fn the_escape_of_nginx_is_read_as_that_byte() {
+fn nginx_hex_escape_is_read_as_a_byte() {
     let ctx = Context::default();
     let format = Format::parse("json:/u").unwrap();
     let line = br#"{"v":"\x16","u":"/\xC3\xA9\x22\x5C\x0a\\x41\x4"}"#;
@@ -64,7 +64,7 @@ fn the_escape_of_nginx_is_read_as_that_byte() {
 }
 
 #[test]
-fn bytes_that_are_not_utf_8_pass() {
+fn bytes_that_are_not_utf8_are_kept() {
     let format = Format::parse("json:/u").unwrap();
     let line = b"{\"\xff\":\"\xfe\",\"u\":\"/\xe9\\xE9\\ud800\"}";
     let mut out = super::super::Records::default();
@@ -77,7 +77,7 @@ fn bytes_that_are_not_utf_8_pass() {
 }
 
 #[test]
-fn of_a_name_that_is_there_twice_the_last_counts() {
+fn last_of_two_equal_names_wins() {
     assert_eq!(json("/u", br#"{"u":"a","u":"b"}"#), "url b");
     assert_eq!(json("/u", br#"{"u":"a","u":null}"#), "no-field 0");
     assert_eq!(json("/a/u", br#"{"a":{"u":"a"},"a":{}}"#), "no-field 0");
@@ -100,7 +100,7 @@ fn of_a_name_that_is_there_twice_the_last_counts() {
 }
 
 #[test]
-fn what_a_pointer_leads_to_may_hold_any_byte_of_each_kind_at_once() {
+fn selected_values_may_hold_any_byte() {
     let pointer = "url=/u,status=/s";
     let statuses: [&[u8]; 6] = [b"\"\xff\"", b"\"\t\"", b"-5", b"[5]", b"1", b"\"\\ud800\""];
     for status in statuses {
@@ -112,7 +112,7 @@ fn what_a_pointer_leads_to_may_hold_any_byte_of_each_kind_at_once() {
 }
 
 #[test]
-fn a_careful_reading_is_the_usual_one() {
+fn slow_path_agrees_with_the_fast_path() {
     let pointers = "url=/u,status=/s,mime=/m/0,scheme=/t";
     let root = super::Json::parse(pointers).unwrap().root;
     let values = [
@@ -146,7 +146,7 @@ fn a_careful_reading_is_the_usual_one() {
 }
 
 #[test]
-fn parts_make_a_url_as_a_log_does() {
+fn url_is_joined_from_parts_as_in_logs() {
     let parts = "scheme=/s,host=/h,path=/p,query=/q";
     for (line, shown) in [
         (
@@ -173,7 +173,7 @@ fn parts_make_a_url_as_a_log_does() {
 }
 
 #[test]
-fn the_presets_read_their_logs() {
+fn presets_read_their_logs() {
     let caddy = r#"{"level":"info","request":{"remote_ip":"1.2.3.4","proto":"HTTP/2.0","method":"GET","host":"e.org","uri":"/a?b","tls":{"resumed":false}},"status":200,"resp_headers":{"Content-Type":["text/html"]}}"#;
     assert_eq!(json("caddy", caddy.as_bytes()), "joined 13 https://e.org/a?b");
     let plain = caddy.replace(r#","tls":{"resumed":false}"#, "").replace(r#"["text/html"]"#, "1");
@@ -220,7 +220,7 @@ fn the_presets_read_their_logs() {
 }
 
 #[test]
-fn pointers_that_lead_nowhere_are_refused() {
+fn malformed_pointers_are_rejected() {
     for (name, words) in [
         ("json:url", "begins with a slash"),
         ("json:/a~2", "in a pointer, ~"),
@@ -234,7 +234,7 @@ fn pointers_that_lead_nowhere_are_refused() {
 }
 
 #[test]
-fn what_stands_beside_the_url_need_not_be_utf_8() {
+fn other_selected_values_need_not_be_utf8() {
     let mut ctx = Context::default();
     ctx.filter.status("200").unwrap();
     ctx.filter.mime("text/*").unwrap();

@@ -19,20 +19,20 @@ const LINE: &str =
     r#"1.2.3.4 - - [17/May/2015:10:05:03 +0000] "GET /a%20b HTTP/1.1" 200 5 "-" "UA""#;
 
 #[test]
-fn combined_is_read_from_either_servers_own_string() {
+fn combined_format_strings_of_apache_and_nginx_are_read() {
     for format in [COMBINED, NGINX, &COMBINED.replace('"', "\\\"")] {
         assert_eq!(log(format, LINE), "target /a%20b");
     }
 }
 
 #[test]
-fn modifiers_change_nothing_about_where_a_field_ends() {
+fn modifiers_do_not_change_where_a_field_ends() {
     let format = r#"%>h %!200,304{User-agent}i %{c}a %^FB %{X}^ti 100%% %<r|"#;
     assert_eq!(log(format, "h - a b c 100% GET /x HTTP/1.1|"), "target /x");
 }
 
 #[test]
-fn a_users_spaces_do_not_hide_the_time() {
+fn spaces_in_the_user_name_do_not_hide_the_time() {
     let line = LINE.replacen("- -", "- John [the] Doe", 1);
     assert_eq!(log(COMBINED, &line), "target /a%20b");
 }
@@ -45,7 +45,7 @@ fn times_with_spaces_are_one_field() {
 }
 
 #[test]
-fn a_line_that_does_not_match_is_no_line_of_this_log() {
+fn line_that_does_not_match_is_a_log_syntax_error() {
     for line in ["x", "h - - \"GET /a\"", "h - - [t] \"GET /a\"", "h - - [t t] \"GET /a\"200"] {
         assert_eq!(log(COMBINED, line), "log-syntax 0", "{line}");
     }
@@ -54,7 +54,7 @@ fn a_line_that_does_not_match_is_no_line_of_this_log() {
 }
 
 #[test]
-fn a_line_cut_in_the_request_is_truncated_and_behind_it_is_read() {
+fn line_cut_in_the_request_is_truncated_and_one_cut_later_is_read() {
     let start = "h - - [17/May/2015:10:05:03 +0000] ";
     assert_eq!(log(COMBINED, &format!("{start}\"GET /a")), "truncated 0");
     assert_eq!(log(COMBINED, &format!("{start}\"GET /a\" 2")), "target /a");
@@ -63,7 +63,7 @@ fn a_line_cut_in_the_request_is_truncated_and_behind_it_is_read() {
 }
 
 #[test]
-fn no_field_in_quotes_runs_past_the_closing_one() {
+fn quoted_field_ends_at_its_closing_quote() {
     assert_eq!(log(r#""%m %U %H" "%{X}i""#, r#""GET /x" "a HTTP/1.1""#), "log-syntax 0");
     assert_eq!(log(r#""%{X}i" "%r""#, r#""a\" \"GET /no" "GET /a""#), "target /a");
 }
@@ -93,7 +93,7 @@ fn a_target_without_quotes_runs_up_to_the_status() {
 }
 
 #[test]
-fn path_and_query_are_joined_again() {
+fn path_and_query_fields_are_joined() {
     let format = r#""%m %U%q %H""#;
     assert_eq!(log(format, r#""GET /a b?c=%20?d HTTP/1.1""#), "target /a b?c=%20?d");
     assert_eq!(log(format, r#""GET /a HTTP/1.1""#), "target /a");
@@ -109,7 +109,7 @@ fn path_and_query_are_joined_again() {
 }
 
 #[test]
-fn a_path_that_was_logged_decoded_is_encoded_again_where_it_must_be() {
+fn decoded_path_is_encoded_again_where_needed() {
     assert_eq!(
         log("%U %q", r"/%41#\x3fé\\ ?x=%41#").replace('é', "e"),
         r"target /%2541%23%3Fe\?x=%41#"
@@ -120,14 +120,14 @@ fn a_path_that_was_logged_decoded_is_encoded_again_where_it_must_be() {
 }
 
 #[test]
-fn a_method_tells_connect() {
+fn method_decides_the_form_of_a_connect_target() {
     assert_eq!(log("%m %U", "CONNECT h"), "authority-form 0");
     assert_eq!(log("%m %U", "OPTIONS *"), "asterisk-form 0");
     assert_eq!(log("$request_uri", "h:443"), "authority-form 0");
 }
 
 #[test]
-fn the_host_is_the_clients_else_the_one_used_else_the_servers() {
+fn host_header_precedes_the_used_host_and_the_server_name() {
     let format = "%{Host}i %V %v %U";
     assert_eq!(log(format, "c u s /a"), "joined 8 http://c/a");
     assert_eq!(log(format, "- u s /a"), "joined 8 http://u/a");
@@ -140,7 +140,7 @@ fn the_host_is_the_clients_else_the_one_used_else_the_servers() {
 }
 
 #[test]
-fn a_port_field_completes_the_servers_name_not_the_clients_host() {
+fn port_field_completes_the_server_name_only() {
     assert_eq!(log("%v:%p %U", "h:8080 /a"), "joined 13 http://h:8080/a");
     assert_eq!(log("%v:%p %U", "[::1]:443 /a"), "joined 17 https://[::1]:443/a");
     assert_eq!(log("$host $server_port $uri", "h 443 /a"), "joined 13 https://h:443/a");
@@ -150,7 +150,7 @@ fn a_port_field_completes_the_servers_name_not_the_clients_host() {
 }
 
 #[test]
-fn the_scheme_is_the_logs_then_the_ports_then_the_bases() {
+fn scheme_comes_from_the_log_then_the_port_then_the_base() {
     assert_eq!(log("$scheme $host $server_port $uri", "https h 80 /a"), "joined 12 https://h:80/a");
     assert_eq!(log("%{X-Forwarded-Proto}i %v %U", "https h /a"), "joined 9 https://h/a");
     assert_eq!(log("%{X-Forwarded-Proto}i %v %U", "- h /a"), "joined 8 http://h/a");
@@ -165,7 +165,7 @@ fn the_scheme_is_the_logs_then_the_ports_then_the_bases() {
 }
 
 #[test]
-fn host_or_port_and_target_may_stand_side_by_side() {
+fn host_or_port_may_be_adjacent_to_the_target() {
     let format = "$status $scheme://$host$request_uri $bytes_sent";
     assert_eq!(log(format, "200 https://h/a?b 5"), "joined 9 https://h/a?b");
     assert_eq!(log("%v%U%q", "h/a?b"), "joined 8 http://h/a?b");
@@ -178,12 +178,12 @@ fn host_or_port_and_target_may_stand_side_by_side() {
 }
 
 #[test]
-fn an_absolute_target_stands_for_itself() {
+fn absolute_target_overrides_the_host() {
     assert_eq!(log("%v %r", "h GET http://o/a HTTP/1.1"), "url http://o/a");
 }
 
 #[test]
-fn a_format_that_cannot_be_read_is_refused_in_words() {
+fn unreadable_log_format_is_rejected_with_a_reason() {
     for (format, words) in [
         ("%h %t", "names no request"),
         ("$remote_addr", "names no request"),

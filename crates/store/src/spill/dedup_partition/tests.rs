@@ -75,7 +75,7 @@ fn settled_by(
 }
 
 #[test]
-fn partitions_and_recursion_give_what_one_map_gives_whatever_the_hash() {
+fn partitions_agree_with_one_map_under_any_hash() {
     let mut expected: Vec<Row> = Vec::new();
     let mut places = HashMap::new();
     for (ordinal, key, line) in entries() {
@@ -104,7 +104,7 @@ fn partitions_and_recursion_give_what_one_map_gives_whatever_the_hash() {
 }
 
 #[test]
-fn lines_that_grow_behind_a_set_that_is_full_move_out_of_it() {
+fn lines_that_outgrow_a_full_set_are_spilled() {
     // Each key comes six times, with a line that is longer each time but for the last. Where the first
     // lines are long too, some keys are spilled before others move out.
     let (keys, rounds) = (60, 6);
@@ -150,7 +150,7 @@ fn lines_that_grow_behind_a_set_that_is_full_move_out_of_it() {
 }
 
 #[test]
-fn a_set_that_lines_grow_out_of_keeps_those_of_its_first_urls_and_what_was_seen() {
+fn overfull_set_keeps_its_first_urls_and_seen_keys() {
     let directory = tempfile::tempdir().unwrap();
     let store = Arc::new(Store::create(directory.path()).unwrap());
     let (order, counting, block) = (MergeOrder::First, Counting::Off, 4096);
@@ -196,7 +196,7 @@ fn a_set_that_lines_grow_out_of_keeps_those_of_its_first_urls_and_what_was_seen(
 }
 
 #[test]
-fn keys_that_were_seen_are_not_settled_again_however_small_the_memory() {
+fn seen_keys_are_never_new_under_any_budget() {
     let is_seen = |key: &[u8]| key.ends_with(b"3") || key.ends_with(b"/20");
     for (memory, width) in [(1 << 30, 64), (20_000, 64), (0, 64), (0, 0)] {
         let directory = tempfile::tempdir().unwrap();
