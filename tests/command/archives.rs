@@ -20,7 +20,7 @@ fn of_kind(kind: &str, target: &str) -> String {
 }
 
 #[test]
-fn targets_of_what_a_url_led_to_are_taken_and_other_records_are_skipped() {
+fn only_response_like_warc_records_give_targets() {
     let archive = [
         record(&[("WARC-Type", "warcinfo")], "software: x\r\n"),
         of_kind("request", "http://request/"),
@@ -52,7 +52,7 @@ fn targets_of_what_a_url_led_to_are_taken_and_other_records_are_skipped() {
 }
 
 #[test]
-fn the_value_of_a_field_may_begin_on_the_next_line() {
+fn folded_header_value_may_begin_on_the_next_line() {
     let folded = "WARC/1.0\r\nX:\r\n WARC-Type: request\r\nWARC-Type:\r\n response\r\n\
                   WARC-Target-URI: \r\n\t<http://a/>\r\nContent-Length:\r\n  4\r\n\r\nbody\r\n\r\n";
     let next = of_kind("response", "http://b/");
@@ -63,7 +63,7 @@ fn the_value_of_a_field_may_begin_on_the_next_line() {
 }
 
 #[test]
-fn the_value_of_a_field_may_go_on_in_the_next_lines() {
+fn folded_header_value_may_continue_on_later_lines() {
     let folded = "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: <http://a/b\r\n c\r\n \r\n\t d>\r\n\
                   Content-Length: 4\r\n\r\nbody\r\n\r\n";
     let next = of_kind("response", "http://b/");
@@ -74,7 +74,7 @@ fn the_value_of_a_field_may_go_on_in_the_next_lines() {
 }
 
 #[test]
-fn offsets_are_those_of_records_in_the_input() {
+fn offsets_point_at_records_of_the_input() {
     let first = of_kind("response", "http://h:99999/");
     let second = of_kind("response", "http://ok/");
     let place = Place::with([("in", format!("{first}{second}{first}").as_bytes())]);
@@ -86,7 +86,7 @@ fn offsets_are_those_of_records_in_the_input() {
 }
 
 #[test]
-fn a_malformed_record_is_rejected_and_the_next_one_is_found() {
+fn reading_resumes_after_a_malformed_record() {
     let good = of_kind("response", "http://good/");
     for (bad, codes) in [
         ("garbage\r\n", &["log-syntax"][..]),
@@ -118,7 +118,7 @@ fn a_malformed_record_is_rejected_and_the_next_one_is_found() {
 }
 
 /// The metadata record of a WAT file for one response.
-pub(super) fn told(kind: &str, target: &str, page: &str) -> String {
+pub(super) fn wat_record(kind: &str, target: &str, page: &str) -> String {
     let json = format!(
         r#"{{"Container":{{}},"Envelope":{{"Payload-Metadata":{{"HTTP-Response-Metadata":{{"HTML-Metadata":{page}}}}},"WARC-Header-Metadata":{{"WARC-Type":"{kind}","WARC-Target-URI":"{target}"}}}}}}"#
     );
@@ -133,15 +133,15 @@ pub(super) fn told(kind: &str, target: &str, page: &str) -> String {
 }
 
 #[test]
-fn a_wat_file_gives_responses_or_the_links_of_their_pages() {
+fn wat_file_gives_responses_or_links() {
     let page = r#"{"Head":{"Link":[{"url":"s.css","rel":"stylesheet"}],"Scripts":[{"url":"//cdn/x.js"}]},"Links":[{"path":"A@/href","url":"../up"},{"url":" \u0068ttp://abs/ "},{"text":"none"},{"url":""}]}"#;
     let based = r##"{"Head":{"Base":"/base/"},"Links":[{"url":"a"},{"url":" "},{"url":"#f"}]}"##;
     let archive = [
         record(&[("WARC-Type", "warcinfo")], ""),
-        told("request", "http://h/d/p", "null"),
-        told("response", "http://h/d/p", page),
-        told("response", "http://b/d/p", based),
-        told("response", "http://n/", "null"),
+        wat_record("request", "http://h/d/p", "null"),
+        wat_record("response", "http://h/d/p", page),
+        wat_record("response", "http://b/d/p", based),
+        wat_record("response", "http://n/", "null"),
         record(
             &[("WARC-Type", "metadata"), ("Content-Type", "application/json")],
             "{\"Envelope\":",
@@ -161,11 +161,11 @@ fn a_wat_file_gives_responses_or_the_links_of_their_pages() {
 }
 
 #[test]
-fn blank_lines_before_an_archive_do_not_make_a_list_of_it() {
+fn archive_after_blank_lines_is_detected() {
     let warc = [target(1), target(2)].concat();
     let arc = "filedesc://x.arc 0.0.0.0 20200101000000 text/plain 3\nabc\n\
         http://a/ 1.2.3.4 20200101000000 text/html 2\nab\n";
-    let wat = told("response", "http://h/d/p", "null");
+    let wat = wat_record("response", "http://h/d/p", "null");
     for (archive, format) in [(&warc[..], "warc"), (arc, "arc"), (&wat, "wat")] {
         let plain = Place::new().run_on(["dedup"], archive).exits(0);
         for blank in ["\n", "\r\n", "\r\n\r\n\n", "   \n", "\n \t\r\n"] {
@@ -191,7 +191,7 @@ fn blank_lines_before_an_archive_do_not_make_a_list_of_it() {
 }
 
 #[test]
-fn a_note_in_json_among_other_records_makes_no_wat_file() {
+fn json_metadata_record_does_not_make_a_wat_file() {
     let note = record(
         &[
             ("WARC-Type", "metadata"),
@@ -213,15 +213,15 @@ fn a_note_in_json_among_other_records_makes_no_wat_file() {
 }
 
 #[test]
-fn a_link_of_a_style_sheet_in_a_page_is_a_link() {
+fn style_sheet_links_of_a_page_are_links() {
     let page = r#"{"Links":[{"path":"STYLE/#text","href":"/bg.png"},{"href":"x","url":"a"},{"url":null,"href":"b"}]}"#;
-    let place = Place::with([("in", told("response", "http://h/d/p", page).as_bytes())]);
+    let place = Place::with([("in", wat_record("response", "http://h/d/p", page).as_bytes())]);
     let run = place.run(["normalize", "in", "-f", "wat:links"]).exits(0);
     assert_eq!(run.out(), "http://h/bg.png\nhttp://h/d/a\nhttp://h/d/b\n");
 }
 
 #[test]
-fn odd_values_of_a_wat_file_are_no_reason_to_leave_a_page_out() {
+fn odd_wat_values_do_not_drop_the_page() {
     for (page, links) in [
         (r#"{"Head":{"Base":"/no/","Base":"/b/"},"Links":[{"url":"a"}]}"#, "http://h/b/a\n"),
         (r#"{"Head":{"Base":5},"Links":[{"url":"a"}]}"#, "http://h/d/a\n"),
@@ -234,13 +234,13 @@ fn odd_values_of_a_wat_file_are_no_reason_to_leave_a_page_out() {
         (r#"{"Head":[],"Links":"a"}"#, ""),
         ("[1]", ""),
     ] {
-        let place = Place::with([("in", told("response", "http://h/d/p", page).as_bytes())]);
+        let place = Place::with([("in", wat_record("response", "http://h/d/p", page).as_bytes())]);
         let run = place.run(["normalize", "in", "-f", "wat"]).exits(0);
         assert_eq!(run.out(), "http://h/d/p\n", "{page}");
         let run = place.run(["normalize", "in", "-f", "wat:links"]).exits(0);
         assert_eq!((run.out(), run.summary("rejected")), (links, 0), "{page}");
     }
-    let twice = told("response", "http://h/", "null")
+    let twice = wat_record("response", "http://h/", "null")
         .replace(r#""WARC-Target-URI":"#, r#""WARC-Target-URI":5,"WARC-Target-URI":"#);
     let length = twice.find("\r\n\r\n").unwrap();
     let body = twice[length..].trim();
@@ -250,9 +250,10 @@ fn odd_values_of_a_wat_file_are_no_reason_to_leave_a_page_out() {
 }
 
 #[test]
-fn metadata_beyond_sixteen_mebibytes_are_too_long_and_the_next_are_read() {
+fn wat_record_over_16_mib_is_too_long_and_the_next_is_read() {
     let page = format!("{}null", " ".repeat(16 << 20));
-    let both = told("response", "http://h/long", &page) + &told("response", "http://h/", "null");
+    let both = wat_record("response", "http://h/long", &page)
+        + &wat_record("response", "http://h/", "null");
     let place = Place::with([("in", both.as_bytes())]);
     let run = place.run(["dedup", "in", "-f", "wat", "--stats", "stats"]).exits(0);
     assert_eq!(run.out(), "http://h/\n");
@@ -260,9 +261,9 @@ fn metadata_beyond_sixteen_mebibytes_are_too_long_and_the_next_are_read() {
 }
 
 #[test]
-fn a_string_of_a_wat_file_need_not_be_utf8() {
+fn wat_strings_need_not_be_utf8() {
     let page = r#"{"Head":{"Base":"/~/"},"Links":[{"url":"~"},{"url":"\udce9"},{"url":"z"}]}"#;
-    let mut archive = told("response", "http://h/~", page).into_bytes();
+    let mut archive = wat_record("response", "http://h/~", page).into_bytes();
     archive.iter_mut().filter(|byte| **byte == b'~').for_each(|byte| *byte = 0xE9);
     let place = Place::with([("in", &archive[..])]);
     assert_eq!(place.run(["normalize", "in"]).exits(0).out(), "http://h/%E9\n");
@@ -272,7 +273,7 @@ fn a_string_of_a_wat_file_need_not_be_utf8() {
 }
 
 #[test]
-fn an_arc_file_is_read_by_its_heads() {
+fn arc_file_is_read_by_its_record_headers() {
     let body = "HTTP/1.0 200 OK\n\nhttp://no/ 1.2.3.4 20010101000000 text/html 3\n";
     let head = |url: &str, body: &str| {
         format!("{url} 192.0.2.1 20010101000000 text/html {}\n{body}\n", body.len())
@@ -296,7 +297,7 @@ fn an_arc_file_is_read_by_its_heads() {
 }
 
 #[test]
-fn records_of_an_arc_file_are_kept_by_their_types() {
+fn arc_records_are_filtered_by_mime_type() {
     let head = |url: &str, mime: &str| format!("{url} 192.0.2.1 20010101000000 {mime} 1\nx\n");
     let archive = [
         head("filedesc://a.arc", "text/plain"),
@@ -324,7 +325,7 @@ fn target(n: usize) -> String {
 }
 
 #[test]
-fn in_members_of_their_own_records_are_found_again_where_a_member_begins() {
+fn warc_reading_resumes_at_the_next_gzip_member() {
     let length = |record: String, length: &str| {
         let (head, body) = record.split_once("Content-Length: 27").expect("such a body");
         format!("{head}Content-Length: {length}{body}")
@@ -350,7 +351,7 @@ fn in_members_of_their_own_records_are_found_again_where_a_member_begins() {
         ("no archive", "<html>".repeat(9), lost, &["log-syntax"]),
         ("nothing at all", String::new(), lost, &[]),
     ] {
-        found_again("warc", name, &around, bad, urls, codes);
+        assert_reading_resumes("warc", name, &around, bad, urls, codes);
     }
 }
 
@@ -360,7 +361,7 @@ fn arc_target(n: usize) -> String {
 }
 
 #[test]
-fn in_members_of_their_own_records_of_an_arc_file_are_found_again_too() {
+fn arc_reading_resumes_at_the_next_gzip_member() {
     let around = AROUND.map(|numbers| packed_alone(numbers.map(arc_target)));
     let (kept, lost) = (&["http://h/1"][..], &[][..]);
     let length = |length: &str| arc_target(1).replace(" 27\n", &format!(" {length}\n"));
@@ -376,7 +377,7 @@ fn in_members_of_their_own_records_of_an_arc_file_are_found_again_too() {
         ("no line ending", arc_target(1).trim_end().to_owned(), kept, &[]),
         ("no archive", "<html>".repeat(9), lost, &["log-syntax"]),
     ] {
-        found_again("arc", name, &around, bad, urls, codes);
+        assert_reading_resumes("arc", name, &around, bad, urls, codes);
     }
 }
 
@@ -396,7 +397,7 @@ fn packed_alone(records: impl Iterator<Item = String>) -> [Vec<u8>; 2] {
 
 /// Asserts that `bad`, placed among records compressed as members of their own, gives these URLs
 /// and codes, and that every other record still gives its URL.
-fn found_again(
+fn assert_reading_resumes(
     format: &str,
     name: &str,
     [before, after]: &[[Vec<u8>; 2]; 2],
@@ -427,7 +428,7 @@ fn found_again(
 }
 
 #[test]
-fn a_member_that_begins_inside_a_record_is_a_part_of_it_unless_it_begins_with_a_head() {
+fn member_inside_a_record_belongs_to_it_unless_it_begins_with_a_header() {
     // As bgzip packs: a member may begin anywhere in a record.
     let archive: String = (0..3000).map(target).collect();
     let packed: Vec<u8> = archive.as_bytes().chunks(1000).flat_map(gzip).collect();
@@ -436,7 +437,7 @@ fn a_member_that_begins_inside_a_record_is_a_part_of_it_unless_it_begins_with_a_
     assert_eq!((run.out().lines().count(), run.summary("rejected")), (3000, 0));
     // A record of a WAT file, whose bodies are read.
     let page = r#"{"Links":[{"url":"up"}]}"#;
-    let good = told("response", "http://h/", page);
+    let good = wat_record("response", "http://h/", page);
     let bad = good.replacen("Content-Length: ", "Content-Length: 9", 1);
     let packed = [&good, &bad, &good].map(|record| gzip(record.as_bytes())).concat();
     let place = Place::with([("in", &packed[..])]);

@@ -18,7 +18,7 @@ fn strings(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_result_holds_what_was_asked_for() {
+fn result_holds_the_requested_measurements() {
     let place = Place::new();
     let arguments = [
         "--corpus",
@@ -66,7 +66,7 @@ fn a_result_holds_what_was_asked_for() {
 }
 
 #[test]
-fn every_profile_stage_and_scanner_gives_the_right_answer() {
+fn every_profile_stage_and_backend_gives_the_right_answer() {
     let place = Place::new();
     let arguments = ["bench", "--profile=all", "--size=6K", "--repeats=1", "-j2", "--json=-"];
     let run = place.run(arguments.iter().chain(&["--corpus=dirty,access"])).exits(0);
@@ -129,7 +129,7 @@ fn the_plot_is_well_formed() {
 }
 
 #[test]
-fn what_goes_to_standard_output_stands_there_alone() {
+fn json_or_plot_on_standard_output_is_alone() {
     let place = Place::new();
     let small =
         ["bench", "-q", "--size=6K", "--repeats=1", "-j1", "--corpus=clean", "--stage=scan"];
@@ -143,7 +143,7 @@ fn what_goes_to_standard_output_stands_there_alone() {
 }
 
 #[test]
-fn a_profile_is_taken_as_the_result_calls_it() {
+fn versioned_profile_names_are_accepted() {
     let place = Place::new();
     small(&place, &["--corpus=clean", "--stage=scan", "--profile=syntax@1,crawl,syntax"]);
     assert_eq!(strings(&place.json("here.json")["flags"]["profile"]), ["syntax@1", "crawl@1"]);
@@ -206,7 +206,7 @@ fn results_of_the_same_bytes_are_compared() {
 }
 
 #[test]
-fn results_that_say_nothing_of_each_other_are_refused() {
+fn results_that_cannot_be_compared_are_rejected() {
     let place = Place::new();
     small(&place, &["--corpus=clean", "--stage=scan", "--backend=scalar"]);
     let here = place.json("here.json");
@@ -239,7 +239,7 @@ fn results_that_say_nothing_of_each_other_are_refused() {
 }
 
 #[test]
-fn wrong_names_are_wrong_usage() {
+fn unknown_names_are_wrong_usage() {
     let place = Place::new();
     for arguments in [
         &["--corpus", "sample"][..],
@@ -270,7 +270,7 @@ fn wrong_names_are_wrong_usage() {
 }
 
 #[test]
-fn what_cannot_be_written_is_told_before_anything_is_measured() {
+fn unwritable_output_fails_before_measuring() {
     let place = Place::new();
     for option in ["--json", "--plot"] {
         // A corpus of this size could not be drawn within the time of a test.
@@ -280,7 +280,7 @@ fn what_cannot_be_written_is_told_before_anything_is_measured() {
 }
 
 #[test]
-fn the_temporary_file_does_not_stay() {
+fn temporary_corpus_file_is_removed() {
     let place = Place::new();
     let mut command = built::command();
     command.env("TMPDIR", place.path("")).current_dir(place.path(""));

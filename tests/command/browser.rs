@@ -8,7 +8,7 @@ const LIST: &[u8] = b"HTTP://u:@EXAMPLE.com:80/a/../%7e b?it's#f\nhttp:\\\\0x7f.
     http://[::1/\n\x01\nhttp://%C2%AD/\n";
 
 #[test]
-fn lists_come_out_as_browsers_write_them() {
+fn whatwg_profile_writes_urls_as_browsers_do() {
     let place = Place::with([("in", LIST)]);
     let run = place.run(["normalize", "--json", "-p", "whatwg", "in"]).exits(0);
     let objects = json_lines(&run.out);
@@ -30,7 +30,7 @@ fn lists_come_out_as_browsers_write_them() {
 }
 
 #[test]
-fn the_set_is_its_own_canonical_form() {
+fn dedup_is_idempotent_under_whatwg() {
     let place = Place::with([("in", LIST)]);
     let arguments = ["dedup", "-p", "whatwg", "in", "-o", "out", "--stats", "stats"];
     place.run(arguments).exits(0);
@@ -45,7 +45,7 @@ fn the_set_is_its_own_canonical_form() {
 }
 
 #[test]
-fn references_are_resolved_as_on_the_page_that_is_the_base() {
+fn references_resolve_against_the_base_as_in_browsers() {
     let place = Place::with([("in", b"..\\c\n//H:443\nhttps:d\n#f\n?q\nmailto:a@B\n")]);
     let arguments = ["normalize", "-p", "whatwg", "--base", "https://h/a/b/?x#y", "in"];
     assert_eq!(
@@ -62,7 +62,7 @@ fn references_are_resolved_as_on_the_page_that_is_the_base() {
 }
 
 #[test]
-fn no_host_comes_out_of_a_target_of_a_log() {
+fn log_target_never_becomes_a_host_under_whatwg() {
     let log =
         br#"h - - [10/Oct/2000:13:55:36 +0000] "GET //evil.example\\a/../b?it's HTTP/1.1" 200 1
 h - - [10/Oct/2000:13:55:36 +0000] "GET /%2e%2E/a|b#f HTTP/1.1" 200 1

@@ -12,7 +12,7 @@ h)/a 20240301000000 HTTP://h/a text/html 301 CCC - - 10 0 two.gz\n\
 h)/a 20240201000000 http://h:80/a text/html 200 DDD - - 10 9 two.gz\n";
 
 #[test]
-fn columns_of_the_record_that_is_kept_stand_behind_the_key() {
+fn carried_columns_of_the_kept_record_follow_the_key() {
     let place = Place::with([("index.cdx", CDX)]);
     for (keep, a) in [
         (&[][..], "20240101000000\t200"),
@@ -38,7 +38,7 @@ fn columns_of_the_record_that_is_kept_stand_behind_the_key() {
 }
 
 #[test]
-fn objects_and_tables_have_columns_by_their_names() {
+fn json_and_tables_name_carried_columns() {
     let place = Place::with([("index.cdx", CDX)]);
     let carry = ["dedup", "index.cdx", "--carry", "k,redirect", "--keep", "last"];
     let json = place.run([&carry[..], &["--json", "--count"]].concat()).exits(0);
@@ -65,7 +65,7 @@ fn objects_and_tables_have_columns_by_their_names() {
 }
 
 #[test]
-fn a_column_stands_behind_a_string_that_holds_what_it_should_escape() {
+fn carried_json_column_after_an_unescaped_string_is_exact() {
     let lines = b"{\"v\":{\"w\":\"\\\"}\"},\"url\":\"http://h/\ta\",\"from\":[1, {}],\"n\": -5 }\n";
     let place = Place::with([("t.jsonl", lines)]);
     let run = place.run(["dedup", "-f", "json:/url", "--carry", "from,v,/v/w,n", "t.jsonl"]);
@@ -73,14 +73,14 @@ fn a_column_stands_behind_a_string_that_holds_what_it_should_escape() {
 }
 
 #[test]
-fn what_is_carried_is_masked_like_the_original() {
+fn redact_masks_carried_columns() {
     let place = Place::with([("t.tsv", b"url\tfrom\nhttp://h/\thttp://u:p@h/?q=1\n")]);
     let run = place.run(["dedup", "-f", "tsv:url", "--carry", "from", "--redact", "t.tsv"]);
     assert_eq!(run.exits(0).out(), "http://h/\thttp://***@h/?q=***\n");
 }
 
 #[test]
-fn a_query_that_stands_by_itself_is_masked_where_it_is_carried() {
+fn redact_masks_a_carried_query_column() {
     for (format, columns, input, shown) in [
         (
             "w3c",
@@ -117,7 +117,7 @@ fn a_query_that_stands_by_itself_is_masked_where_it_is_carried() {
 }
 
 #[test]
-fn what_cannot_be_carried_or_kept_is_refused_with_what_to_do() {
+fn carry_and_keep_without_columns_are_usage_errors() {
     let place = Place::with([("urls", b"http://h/\n")]);
     for (arguments, words) in [
         (&["-f", "lines", "--carry", "a"][..], "lines has no columns with names; the formats"),
@@ -133,7 +133,7 @@ fn what_cannot_be_carried_or_kept_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn a_column_that_the_header_does_not_have_is_an_error_that_lists_those_it_has() {
+fn error_for_a_missing_column_lists_the_header() {
     let w3c = "#Software: x\n#Fields: date cs-uri-stem sc-status\n2026-01-01 /a 200\n";
     let later = format!("{w3c}#Fields: date cs-uri-stem\n2026-01-01 /b\n{w3c}");
     let marked = format!("{w3c}\u{FEFF}#Fields: date cs-uri-stem\n2026-01-01 /b\n");
@@ -180,7 +180,7 @@ fn a_column_that_the_header_does_not_have_is_an_error_that_lists_those_it_has() 
 }
 
 #[test]
-fn an_input_without_bytes_lacks_nothing() {
+fn empty_input_lacks_no_column() {
     let place = Place::with([("index.cdx", CDX), ("empty", b""), ("empty.gz", &gzip(b""))]);
     for empty in ["empty", "empty.gz", "-"] {
         for keep in [&["--carry", "timestamp"][..], &["--keep", "max:b", "--fields", "host"]] {
@@ -193,7 +193,7 @@ fn an_input_without_bytes_lacks_nothing() {
 }
 
 #[test]
-fn a_column_may_not_have_the_name_that_another_has_in_base64() {
+fn column_name_must_not_collide_with_a_base64_name() {
     let place = Place::with([("t.tsv", b"url\tx\tx_base64\thost_base64\nhttp://h/\t\xE9\tb\tc\n")]);
     for (carry, fields) in [("x,x_base64", "host"), ("x_base64,x", "host"), ("host_base64", "host")]
     {
@@ -227,7 +227,7 @@ fn an_object_names_its_file_as_the_rejects_do() {
 }
 
 #[test]
-fn a_number_may_have_either_sign() {
+fn signed_numbers_compare_by_value() {
     let table = "url,n\nhttp://h/,9\nhttp://h/,-20\nhttp://h/,+11\nhttp://h/,+2\n";
     let place = Place::with([("t.csv", table.as_bytes())]);
     let run = place.run(["dedup", "-f", "csv:url", "--carry", "n", "--keep", "max:n", "t.csv"]);

@@ -4,7 +4,7 @@ use super::Place;
 use serde_json::json;
 
 #[test]
-fn triplets_of_another_charset_become_utf_8() {
+fn transcode_rewrites_triplets_as_utf8() {
     // Erlang's guide: uri_string:transcode("/%F6re%26bro%20", [{in_encoding, latin1}]).
     let place =
         Place::with([("in", b"http://h/%F6re%26bro%20\nhttp://h/%C3%B6re%26bro%20\nhttp://h/a\n")]);
@@ -21,7 +21,7 @@ fn triplets_of_another_charset_become_utf_8() {
 }
 
 #[test]
-fn help_names_more_than_one() {
+fn help_of_transcode_names_example_charsets() {
     let place = Place::new();
     for command in ["dedup", "normalize", "compare", "explain"] {
         let [long, short] = ["--help", "-h"].map(|flag| {
@@ -35,7 +35,7 @@ fn help_names_more_than_one() {
 }
 
 #[test]
-fn an_explanation_names_it() {
+fn explain_names_the_charset() {
     let run = Place::new().run(["explain", "--transcode", "latin1", "http://h/%F6"]).exits(0);
     let step = "  transcode (RFC 3986 section 2.5)
   triplets of another charset are rewritten as UTF-8
@@ -48,7 +48,7 @@ fn an_explanation_names_it() {
 }
 
 #[test]
-fn a_profile_file_takes_one_for_all_its_hosts() {
+fn charset_applies_to_all_hosts_of_a_profile_file() {
     let rules = "name = 'mine'\nversion = 1\nbase = 'crawl'\n[host.wiki]\nbase = 'mediawiki'\n";
     let list = b"http://h/%F6\nhttp://wiki/%F6%2f\n";
     let place = Place::with([("mine", rules.as_bytes()), ("in", list)]);
@@ -67,7 +67,7 @@ fn a_profile_file_takes_one_for_all_its_hosts() {
 }
 
 #[test]
-fn not_every_charset_and_not_every_profile() {
+fn unknown_charsets_and_unsupported_profiles_are_rejected() {
     let place = Place::with([("in", b"http://h/\n")]);
     for (arguments, told) in [
         (&["--transcode", "utf-16"][..], "agrees with ASCII"),

@@ -4,7 +4,7 @@ use super::{Place, json_lines};
 use serde_json::json;
 
 #[test]
-fn the_lowest_rung_that_joins_two_urls_is_named_alone() {
+fn compare_prints_the_lowest_profile_that_merges_two_urls() {
     let place = Place::new();
     for (a, b, rung) in [
         ("http://h/", "http://h/", "string"),
@@ -41,7 +41,7 @@ fn the_lowest_rung_that_joins_two_urls_is_named_alone() {
 }
 
 #[test]
-fn why_it_is_no_lower_rung_is_told_beside() {
+fn compare_explains_why_lower_profiles_differ() {
     let place = Place::new();
     let run =
         place.run(["compare", "http://example.com:80/%7Ea", "http://example.com/~A/"]).exits(1);
@@ -125,7 +125,7 @@ string: they differ
 }
 
 #[test]
-fn a_program_gets_every_rung() {
+fn json_output_holds_every_profile() {
     let run = Place::new().run(["compare", "--json", "http://h", "http://h/^"]).exits(1);
     assert!(run.err.is_empty());
     let rung = |profile: &str, a: &str| json!({"profile": profile, "a": a, "b_reject": ["byte"], "b_at": 9});
@@ -154,7 +154,7 @@ fn relative_references_are_compared_on_a_base() {
 }
 
 #[test]
-fn names_of_files_are_no_urls() {
+fn compare_warns_about_file_names() {
     let place = Place::with([("a.txt", b"http://h/\n"), ("b.txt", b"http://h/\n")]);
     let told = "uniqurl: warning: a.txt is a file, and its name was compared; `uniqurl set diff` ";
     let run = place.run(["compare", "-q", "a.txt", "b.txt"]).exits(1);
@@ -170,7 +170,7 @@ fn names_of_files_are_no_urls() {
 }
 
 #[test]
-fn redirects_that_come_through_a_pipe_are_those_of_every_profile() {
+fn redirects_from_a_pipe_apply_to_every_profile() {
     let place = Place::new();
     let list = "http://h/a\thttp://h/b\n";
     let compare = ["compare", "--redirects", "/dev/stdin", "HTTP://h/a", "http://h/b"];
@@ -181,7 +181,7 @@ fn redirects_that_come_through_a_pipe_are_those_of_every_profile() {
 }
 
 #[test]
-fn choices_are_for_the_rungs_that_have_them() {
+fn options_apply_only_to_profiles_that_have_them() {
     let place = Place::with([("list", b"http://a/\thttp://b/\n")]);
     let rules = "compare -q --json http://a/ http://b/ --redirects list --with sort-query \
                  --drop-param x --color never --base http://h/ --assume-scheme http --transcode latin1";
@@ -196,7 +196,7 @@ fn choices_are_for_the_rungs_that_have_them() {
 }
 
 #[test]
-fn wrong_usage_is_status_2() {
+fn wrong_usage_exits_with_status_2() {
     let place = Place::with([("in", b"http://h/\n")]);
     for arguments in [
         &["compare"][..],

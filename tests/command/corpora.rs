@@ -4,7 +4,7 @@ use super::built;
 use uniqurl_bench::corpus::{Amount, Kind, Truth, in_memory};
 
 #[test]
-fn the_command_finds_the_truth_in_every_corpus() {
+fn command_gives_the_counts_of_every_corpus() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let input = directory.path().join("input");
     let stats = directory.path().join("stats");

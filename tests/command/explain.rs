@@ -14,7 +14,7 @@ fn explain(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn the_name_of_a_file_is_no_url() {
+fn explain_warns_about_a_file_name() {
     let place = Place::with([("a.txt", b"http://h/\n")]);
     let run = place.run(["explain", "a.txt"]).exits(0);
     assert!(run.out().contains("rejected at byte 0"), "{}", run.out());
@@ -74,7 +74,7 @@ scheme@1
 }
 
 #[test]
-fn a_ring_alone_implies_its_profile() {
+fn ring_option_implies_the_profile_ring() {
     let place = Place::new();
     let run = place.run(["explain", "--ring", "decode=21", "http://h/%21"]).exits(0);
     assert!(run.out().contains("\n  = http://h/!\n"), "{}", run.out());
@@ -102,7 +102,7 @@ syntax@1, scheme@1
 }
 
 #[test]
-fn a_check_of_a_profile_file_is_switched_off_there() {
+fn hint_names_the_profile_file_for_its_own_check() {
     let file = |allowed: &str| {
         format!(
             "name = \"own\"\nversion = 1\nbase = \"crawl\"\n[host.\"h\"]\nbase = \"servlet\"\n{allowed}"
@@ -127,7 +127,7 @@ fn a_check_of_a_profile_file_is_switched_off_there() {
 }
 
 #[test]
-fn a_host_and_a_port_that_read_as_a_scheme_are_told_of() {
+fn explain_warns_about_host_and_port_read_as_a_scheme() {
     let told = "--assume-scheme reads a host and a port there";
     for (arguments, is_told) in [
         (&["-p", "all", "example.com:80?secret"][..], true),
@@ -141,7 +141,7 @@ fn a_host_and_a_port_that_read_as_a_scheme_are_told_of() {
 }
 
 #[test]
-fn the_examples_of_the_texts_it_comes_from_fit_80_columns() {
+fn explanations_fit_80_columns() {
     let examples = [
         // RFC 3986 section 6.2.
         "example://a/b/c/%7Bfoo%7D",
@@ -182,13 +182,13 @@ fn the_examples_of_the_texts_it_comes_from_fit_80_columns() {
 }
 
 #[test]
-fn a_canonical_url_says_so() {
+fn explain_says_that_a_url_is_canonical() {
     let text = explain(&["http://example.com/"]);
     assert_eq!(text, "crawl@1\n  http://example.com/\n  is in canonical form.\n");
 }
 
 #[test]
-fn all_profiles_are_told_and_equal_ones_together() {
+fn explain_all_groups_profiles_with_equal_results() {
     let text = explain(&["-p", "all", "http://ex%61mple.com/"]);
     assert!(
         text.contains("syntax@1, scheme@1, crawl@1, aggressive@1, servlet@1, mediawiki@1"),
@@ -205,7 +205,7 @@ fn all_profiles_are_told_and_equal_ones_together() {
 }
 
 #[test]
-fn profiles_that_refuse_a_list_of_redirects_say_so_and_the_others_explain() {
+fn explain_all_reports_profiles_that_reject_the_redirects() {
     // Only profiles that repair accept `^`.
     let place = Place::with([("moved", b"http://h/^\thttp://h/new\n")]);
     let arguments = ["explain", "-p", "all", "--redirects", "moved", "http://h/%5E"];
@@ -247,14 +247,14 @@ fn profiles_that_refuse_a_list_of_redirects_say_so_and_the_others_explain() {
 }
 
 #[test]
-fn long_urls_show_the_rows_that_change() {
+fn long_urls_show_changed_rows_only() {
     let long = format!("http://h/{}%7e{}", "a".repeat(300), "\u{e9}".repeat(300));
     let text = explain(&[&long]);
     assert!(text.contains("  - ...\n") && text.lines().count() < 120, "{text}");
 }
 
 #[test]
-fn colours_are_for_terminals_or_on_demand() {
+fn colors_appear_on_terminals_or_on_demand() {
     let place = Place::new();
     assert!(!place.run(["explain", "HTTP://h/"]).exits(0).out().contains('\x1b'));
     let run = place.run(["explain", "--color", "always", "HTTP://h/"]).exits(0);
@@ -265,7 +265,7 @@ fn colours_are_for_terminals_or_on_demand() {
 }
 
 #[test]
-fn programs_get_objects() {
+fn json_output_is_one_object_per_url() {
     let text = explain(&["--json", "-p", "scheme", "HTTP://h", "http://h:x/"]);
     let objects = json_lines(text.as_bytes());
     assert_eq!(
@@ -295,7 +295,7 @@ fn hostile_bytes_are_shown_printably() {
 }
 
 #[test]
-fn wrong_usage_is_status_2() {
+fn wrong_usage_exits_with_status_2() {
     let place = Place::new();
     for arguments in [
         &["explain"][..],

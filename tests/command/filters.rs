@@ -14,7 +14,7 @@ no log line
 "#;
 
 #[test]
-fn records_are_kept_by_status_and_method_and_the_rest_is_counted() {
+fn status_and_method_filters_count_dropped_records() {
     let place = Place::with([("log", LOG.as_bytes())]);
     let run =
         place.run(["dedup", "-f", "vhost", "log", "--status", "2xx,304", "--stats", "s"]).exits(0);
@@ -44,7 +44,7 @@ fn records_are_kept_by_status_and_method_and_the_rest_is_counted() {
 }
 
 #[test]
-fn every_log_format_tells_its_status_and_method() {
+fn status_and_method_are_read_from_every_log_format() {
     let place = Place::new();
     let combined = LOG.lines().map(|line| line.trim_start_matches("e.org:443 ").to_owned() + "\n");
     let combined: String = combined.collect();
@@ -80,7 +80,7 @@ fn every_log_format_tells_its_status_and_method() {
 }
 
 #[test]
-fn a_filter_that_can_do_nothing_is_wrong_usage_or_a_warning() {
+fn filter_without_effect_is_an_error_or_a_warning() {
     let place = Place::with([("list", b"http://a/\n")]);
     let run = place.run(["dedup", "-f", "lines", "--status", "200", "list"]).exits(2);
     assert!(run.err.contains("--status can do nothing"), "{}", run.err);
@@ -90,7 +90,7 @@ fn a_filter_that_can_do_nothing_is_wrong_usage_or_a_warning() {
 }
 
 #[test]
-fn urls_are_kept_by_scheme_host_and_pattern_in_canonical_form() {
+fn scheme_host_and_pattern_filters_match_the_canonical_form() {
     let list = b"HTTP://WWW.Example.com/%7Ea\nhttps://example.org/a\nurn:a:b\nftp://www.example.com/x\nhttp://h:x/\n";
     let place = Place::with([("list", list)]);
     for (arguments, out) in [
@@ -132,7 +132,7 @@ fn urls_are_kept_by_scheme_host_and_pattern_in_canonical_form() {
 }
 
 #[test]
-fn the_decoded_path_beside_a_url_is_its_own_where_others_are_dropped() {
+fn decoded_path_matches_its_url_if_others_are_dropped() {
     let place = Place::with([("list", b"/drop\n/keep%20a\n/keep%20b\n")]);
     let arguments = "dedup -f target -p servlet --fields canonical,decoded --match keep list";
     for order in ["first", "sorted"] {
@@ -176,7 +176,7 @@ fn too_many_rejected_records_stop_the_run_and_write_nothing() {
 
 /// The number of threads decides how far a run reads past the record that ends it.
 #[test]
-fn nothing_is_said_of_inputs_behind_the_record_that_ends_the_run() {
+fn inputs_after_the_failing_record_are_not_reported() {
     let padded = [gzip(b"http://a/\n"), vec![0; 512]].concat();
     let place = Place::with([
         ("bad", &b"bad\n"[..]),
@@ -190,7 +190,7 @@ fn nothing_is_said_of_inputs_behind_the_record_that_ends_the_run() {
     let run = |files: &[&str], options: &[&str]| {
         place.write("list", b"http://a/\nhttp://h");
         let arguments = [&["dedup", "--keep-going", "--seen", "pipe"], options, files].concat();
-        place.run_behind("pipe", &arguments, Stdio::null(), || place.append("list", b"/\n"))
+        place.run_meanwhile("pipe", &arguments, Stdio::null(), || place.append("list", b"/\n"))
     };
     // Inputs after an unreadable one are still read.
     for files in
@@ -206,7 +206,7 @@ fn nothing_is_said_of_inputs_behind_the_record_that_ends_the_run() {
 }
 
 #[test]
-fn all_may_be_rejected_where_a_limit_says_so() {
+fn rejecting_all_records_is_allowed_by_max_rejected() {
     let place = Place::with([("list", b"bad1\n\nbad2\n")]);
     for (arguments, status) in [
         (&[][..], 3),
@@ -224,7 +224,7 @@ fn all_may_be_rejected_where_a_limit_says_so() {
 }
 
 #[test]
-fn what_is_on_standard_output_is_not_said_to_be_unwritten() {
+fn error_names_the_bytes_already_on_standard_output() {
     let mut list: Vec<u8> =
         (0..200_000).flat_map(|n| format!("http://h/{n}\n").into_bytes()).collect();
     list.extend(b"bad\n");
@@ -244,7 +244,7 @@ fn what_is_on_standard_output_is_not_said_to_be_unwritten() {
 }
 
 #[test]
-fn targets_that_a_glob_for_hosts_drops_are_told() {
+fn warning_counts_targets_dropped_by_a_host_filter() {
     let place = Place::with([("log", b"/a\n/b\n"), ("list", b"http://h/\nmailto:a\n")]);
     let told = "uniqurl: warning: 2 request targets name no host, so --host dropped them; --base";
     for files in [&["log"][..], &["log", "list"]] {
@@ -259,7 +259,7 @@ fn targets_that_a_glob_for_hosts_drops_are_told() {
 }
 
 #[test]
-fn hosts_are_asked_for_as_the_profile_writes_them() {
+fn host_filter_takes_hosts_as_the_profile_writes_them() {
     let place = Place::with([("list", "http://b\u{fc}cher.example/\n".as_bytes())]);
     let run = place.run(["dedup", "--host", "b\u{fc}cher.example", "list"]).exits(2);
     assert!(run.err.contains("profile crawl writes hosts in ASCII, as in xn--"), "{}", run.err);
@@ -270,7 +270,7 @@ fn hosts_are_asked_for_as_the_profile_writes_them() {
 }
 
 #[test]
-fn a_host_with_a_full_stop_is_asked_for_as_it_is_read() {
+fn host_filter_with_a_trailing_dot_follows_the_profile() {
     let list = b"http://h.example./a\nhttp://h.example/b\nx://h.example./c\nhttp://g.example/d\n";
     let place = Place::with([("list", list)]);
     for (profile, glob, kept) in [
@@ -291,7 +291,7 @@ fn a_host_with_a_full_stop_is_asked_for_as_it_is_read() {
 }
 
 #[test]
-fn secrets_are_masked_in_all_that_is_told_of_records() {
+fn redact_masks_secrets_in_every_output() {
     let list = b"http://u:SECRET@h:x/?a=SECRET#SECRET\nhttp://u:SECRET@h/?a=b\n";
     let place = Place::with([("list", list)]);
     let arguments = ["dedup", "list", "--redact", "--rejects", "r", "--fields", "host,original"];
@@ -303,7 +303,7 @@ fn secrets_are_masked_in_all_that_is_told_of_records() {
 }
 
 #[test]
-fn no_secret_of_a_record_without_a_url_is_told() {
+fn redact_masks_records_without_a_url() {
     let clf =
         |request: &str| format!("h - - [x] \"{request}\" 200 \"http://r/?x=SECRET\" \"UA\"\n");
     let w3c = "- SECRET h\n#Fields: cs-uri-stem cs-uri-query cs-host\n- tok=SECRET h\nfoo SECRET h\n\
@@ -388,7 +388,7 @@ const SECRETIVE: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn however_a_record_is_cut_no_secret_of_it_is_told() {
+fn redact_masks_truncated_records() {
     for (format, header, record) in SECRETIVE {
         let mut lines = format!("{header}\n");
         for end in (1..=record.len()).rev() {
@@ -410,7 +410,7 @@ fn however_a_record_is_cut_no_secret_of_it_is_told() {
 }
 
 #[test]
-fn directories_are_read_in_the_order_of_their_names() {
+fn directories_are_read_in_name_order() {
     let place = Place::new();
     for directory in ["d", "d/b", "d/.hidden", "d/B"] {
         fs::create_dir(place.path(directory)).expect("made");
@@ -439,7 +439,7 @@ fn directories_are_read_in_the_order_of_their_names() {
 }
 
 #[test]
-fn directories_without_a_file_to_read_are_told_of() {
+fn warning_for_directories_without_files() {
     let place = Place::new();
     fs::create_dir(place.path("d")).expect("made");
     place.write("d/.hidden", "http://h/\n");
@@ -454,7 +454,7 @@ fn directories_without_a_file_to_read_are_told_of() {
 }
 
 #[test]
-fn what_a_run_before_has_written_is_told_of_where_directories_are_read() {
+fn warning_for_outputs_read_as_inputs_of_a_directory() {
     let place = Place::new();
     fs::create_dir(place.path("d")).expect("made");
     place.write("d/a", "http://h/\nrelative\n");
@@ -474,7 +474,7 @@ fn what_a_run_before_has_written_is_told_of_where_directories_are_read() {
 }
 
 #[test]
-fn kinds_of_records_are_asked_of_archives_alone() {
+fn record_types_apply_to_archives_only() {
     let place = Place::with([("in", b"http://a/\n")]);
     for format in ["lines", "csv:url", "wat", "arc"] {
         let run = place.run(["dedup", "--record-types", "request", "-f", format, "in"]).exits(2);

@@ -33,7 +33,7 @@ fn a_log_without_a_host_gives_paths_and_with_a_base_urls() {
 }
 
 #[test]
-fn lines_that_name_no_resource_are_rejected_each_by_its_code() {
+fn request_forms_without_a_resource_have_their_own_codes() {
     let place = Place::with([("access.log", LOG.as_bytes())]);
     let run = place.run(["normalize", "--json", "-f", "combined", "access.log"]).exits(0);
     let expected = ["", "", "", "asterisk-form", "authority-form", "log-syntax", "", "truncated"];
@@ -41,7 +41,7 @@ fn lines_that_name_no_resource_are_rejected_each_by_its_code() {
 }
 
 #[test]
-fn a_blank_before_a_target_goes_only_where_the_profile_trims() {
+fn blank_before_a_target_is_dropped_only_by_trimming_profiles() {
     let place = Place::with([
         ("target", b" /x\n\0/x\n".as_slice()),
         ("vhost", b"b - - [10/Oct/2025:13:55:36 +0000] \"GET \\x01/x HTTP/1.1\" 200 5\n"),
@@ -84,7 +84,7 @@ fn a_blank_before_a_target_goes_only_where_the_profile_trims() {
 }
 
 #[test]
-fn an_empty_port_of_a_host_field_is_one() {
+fn empty_port_of_a_host_field_is_kept_or_dropped_by_profile() {
     let place = Place::new();
     for (profile, url) in [
         ("string", "http://h:/x\n"),
@@ -114,7 +114,7 @@ fn an_empty_port_of_a_host_field_is_one() {
 }
 
 #[test]
-fn auto_finds_a_log_and_a_list_side_by_side() {
+fn auto_detects_a_log_and_a_list_in_one_run() {
     let place = Place::with([("x", LOG.as_bytes()), ("y", b"http://y/\nhttp://z/\n")]);
     let run = place.run(["dedup", "x", "y", "-f", "auto"]).exits(0);
     assert!(run.out().starts_with("/b?q=~\n"), "{}", run.out());
@@ -122,7 +122,7 @@ fn auto_finds_a_log_and_a_list_side_by_side() {
 }
 
 #[test]
-fn other_formats_are_chosen_by_name() {
+fn formats_are_selected_by_name() {
     let place = Place::new();
     for (format, input, out) in [
         ("lines", "http://A/\n", "http://a/\n"),
@@ -144,7 +144,7 @@ fn other_formats_are_chosen_by_name() {
 }
 
 #[test]
-fn a_line_feed_that_an_escape_hides_is_no_new_line() {
+fn escaped_line_feed_does_not_end_a_record() {
     let line = "h - - [10/Oct/2025:13:55:36 +0000] \"GET /a\\x0ab HTTP/1.1\" 200 5\n";
     let place = Place::with([("log", line.as_bytes())]);
     let run = place.run(["normalize", "--json", "-f", "clf", "-p", "string", "log"]).exits(0);
@@ -154,7 +154,7 @@ fn a_line_feed_that_an_escape_hides_is_no_new_line() {
 }
 
 #[test]
-fn a_list_that_looks_like_a_table_is_told_of() {
+fn warning_for_a_list_that_looks_like_a_table() {
     let place = Place::new();
     let list = |tabbed: usize| {
         let plain = "http://h/\n".repeat(100 - tabbed);
@@ -169,7 +169,7 @@ fn a_list_that_looks_like_a_table_is_told_of() {
 }
 
 #[test]
-fn tables_and_logs_are_told_by_what_they_say_of_themselves() {
+fn tables_and_logs_are_detected_by_their_headers() {
     let w3c = "#Software: Microsoft Internet Information Services 10.0\n#Fields: cs-host s-port cs-uri-stem cs-uri-query\n\
                e.org 443 /a%20b?c#d -\n#Fields: cs-uri-stem cs-host\n/x e.net\n";
     let cloudfront = "#Version: 1.0\n#Fields: date x-edge-location cs-uri-stem x-host-header cs-protocol cs-uri-query\n\
@@ -212,7 +212,7 @@ fn tables_and_logs_are_told_by_what_they_say_of_themselves() {
 }
 
 #[test]
-fn quotation_marks_in_a_log_of_iis_are_the_clients() {
+fn quotation_marks_in_an_iis_log_are_data() {
     let fields = "#Fields: cs-uri-stem cs-uri-query cs(Host) s-port\n";
     for (software, line, url) in [
         ("Microsoft Internet Information Services 10.0", "/q \"a\" h 80", "http://h/q?%22a%22"),
@@ -253,7 +253,7 @@ fn a_query_that_begins_with_a_question_mark_keeps_it() {
 }
 
 #[test]
-fn the_keys_of_a_zipnum_index_are_refused() {
+fn zipnum_index_is_rejected() {
     let cluster = b"com,example)/ 20240101000000\tcdx-00000.gz\t0\t188224\t1\n\
         org,example)/ 20240101000000\tcdx-00000.gz\t188224\t178351\t2\n";
     let place = Place::with([("cluster.idx", cluster), ("urls", b"http://h/\n")]);
@@ -266,7 +266,7 @@ fn the_keys_of_a_zipnum_index_are_refused() {
 }
 
 #[test]
-fn forms_of_files_that_are_not_read_are_refused() {
+fn unsupported_file_types_are_rejected() {
     let list = b"http://a/\nhttp://b/\n";
     let utf_16 = list.iter().flat_map(|byte| [*byte, 0]);
     let utf_16: Vec<u8> = [0xFF, 0xFE].into_iter().chain(utf_16).collect();
@@ -321,7 +321,7 @@ fn forms_of_files_that_are_not_read_are_refused() {
 }
 
 #[test]
-fn a_saved_set_is_no_list_among_the_inputs() {
+fn saved_set_as_an_input_is_rejected() {
     let place = Place::with([("y", b"http://y/\n")]);
     place.run(["dedup", "y", "--save-seen", "x.zst", "-o", "out"]).exits(0);
     // Here any text is a URL: a reference to the base, or its own bytes under `string`.
@@ -335,7 +335,7 @@ fn a_saved_set_is_no_list_among_the_inputs() {
 }
 
 #[test]
-fn a_list_that_begins_as_other_files_nearly_do_is_one() {
+fn list_that_resembles_another_format_is_read() {
     for first in [
         "http://h/;url",
         "/a;url",
@@ -360,7 +360,7 @@ fn a_list_that_begins_as_other_files_nearly_do_is_one() {
 }
 
 #[test]
-fn the_first_line_of_a_log_is_no_header_whatever_its_visitor_asked_for() {
+fn first_log_line_is_not_taken_for_a_header() {
     let line = |request: &str| {
         format!("1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"{request}\" 200 5 \"-\" \"a, b\"\n")
     };
@@ -384,7 +384,7 @@ fn the_first_line_of_a_log_is_no_header_whatever_its_visitor_asked_for() {
 }
 
 #[test]
-fn a_list_whose_lines_end_otherwise_is_refused() {
+fn list_with_other_line_endings_is_rejected() {
     let packed = gzip(b"http://a/\0http://b/\0");
     let table = b"id,url\r1,http://a/\r2,http://b/\r";
     for input in [&b"http://a/\0http://b/\0"[..], &packed, b"http://a/\rhttp://b/", table] {
@@ -406,7 +406,7 @@ fn a_list_whose_lines_end_otherwise_is_refused() {
 }
 
 #[test]
-fn blanks_around_a_name_in_a_header_are_no_part_of_it() {
+fn blanks_around_header_names_are_ignored() {
     let table = b"id, url ,\tSTATUS\n1,http://a/,200\n2,http://b/,404\n";
     let place = Place::with([("x", table)]);
     let run = place.run(["dedup", "x"]).exits(0);
@@ -420,7 +420,7 @@ fn blanks_around_a_name_in_a_header_are_no_part_of_it() {
 }
 
 #[test]
-fn a_header_that_is_too_long_is_rejected_and_says_nothing() {
+fn overlong_header_is_rejected_and_ignored() {
     let long = "x".repeat(2 << 20);
     let letters = " a".repeat(1 << 20);
     for (format, input) in [
@@ -439,7 +439,7 @@ fn a_header_that_is_too_long_is_rejected_and_says_nothing() {
 }
 
 #[test]
-fn a_byte_order_mark_is_no_part_of_json_under_any_profile() {
+fn byte_order_mark_before_json_is_skipped() {
     let json = "\u{FEFF}{\"url\":\"http://a/\"}\n{\"url\":\"http://b/\"}\n";
     let cdxj = "\u{FEFF}a)/ 20240101000000 {\"url\":\"http://a/\"}\n";
     let place = Place::with([("json", json.as_bytes()), ("cdxj", cdxj.as_bytes())]);
@@ -452,7 +452,7 @@ fn a_byte_order_mark_is_no_part_of_json_under_any_profile() {
 }
 
 #[test]
-fn an_index_of_the_wayback_machine_is_read_without_a_legend() {
+fn wayback_index_without_a_legend_is_read() {
     let line = "a)/ 20240101000000 http://a/ text/html 200 DIGEST 1234\n";
     let run = Place::new().run_on(["dedup", "--carry", "status,digest,length"], line).exits(0);
     assert!(run.err.contains("read as cdx"), "{}", run.err);
@@ -460,7 +460,7 @@ fn an_index_of_the_wayback_machine_is_read_without_a_legend() {
 }
 
 #[test]
-fn an_index_of_outbackcdx_is_read_without_a_legend() {
+fn outbackcdx_index_without_a_legend_is_read() {
     let index = "@alias http://b/ http://a/\n\
         a)/ 20240101000000 http://a/ warc/revisit 200 D - - 5 6 b.warc.gz 7 8 a.warc.gz\n";
     let columns = "length,filename,orig.length,orig.offset,orig.filename";
@@ -472,7 +472,7 @@ fn an_index_of_outbackcdx_is_read_without_a_legend() {
 }
 
 #[test]
-fn the_names_of_columns_are_escaped_once_in_messages() {
+fn column_names_are_escaped_once_in_messages() {
     let header = "größe,a\\b\n1,2\n".as_bytes();
     let place = Place::with([("x.csv", header), ("y.csv", b"url\nhttp://y/\n")]);
     let run = place.run(["dedup", "-f", "csv:url", "x.csv"]).exits(2);
@@ -483,7 +483,7 @@ fn the_names_of_columns_are_escaped_once_in_messages() {
 }
 
 #[test]
-fn a_column_that_a_header_does_not_have_is_an_error_that_lists_what_it_has() {
+fn error_for_a_missing_column_lists_the_header() {
     let place = Place::with([
         ("a.csv", b"url,status\nhttp://a/,200\n".as_slice()),
         ("b.tsv", b"link\tstatus\nhttp://b/\t200\n".as_slice()),
@@ -503,7 +503,7 @@ fn a_column_that_a_header_does_not_have_is_an_error_that_lists_what_it_has() {
 }
 
 #[test]
-fn a_list_most_of_which_is_rejected_is_told_of() {
+fn warning_if_most_lines_of_a_list_are_rejected() {
     let text = "h\n".repeat(5);
     let place = Place::with([("in", text.as_bytes()), ("one", b"http://one/\n")]);
     let told = "uniqurl: in: warning: read as lines, of which 5 of 5 were rejected, most of them as \

@@ -3,7 +3,7 @@
 //! Only the length differs. So each run is compared with a run on short text, in whose output the
 //! long text replaces the short one.
 
-use super::archives::told;
+use super::archives::wat_record;
 use super::packed::gzip;
 use super::{Place, Run};
 
@@ -28,7 +28,7 @@ fn assert_same(arguments: &str, run: impl Fn(&str) -> Run) {
 }
 
 #[test]
-fn a_target_behind_a_long_base_is_the_one_that_was_read() {
+fn targets_joined_to_a_long_base_stay_in_order() {
     let target = |i: u32| match i % 13 {
         5 => "relative\n".to_owned(),
         7 => "\n".to_owned(),
@@ -74,12 +74,17 @@ fn a_target_behind_a_long_base_is_the_one_that_was_read() {
 }
 
 #[test]
-fn links_of_a_page_with_a_long_address_are_all_there() {
+fn every_link_of_a_page_with_a_long_url_is_read() {
     let links: String = (0..300).map(|i| format!(r#"{{"url":"{}"}},"#, i * 7919 % 500)).collect();
     let page = format!(r#"{{"Links":[{links}{{"url":"last"}}]}}"#);
     let archive = |address: &str| {
-        let page = told("response", &format!("http://h/{address}/"), &page);
-        [told("request", "http://h/", "null"), page, told("response", "http://n/", "null")].concat()
+        let page = wat_record("response", &format!("http://h/{address}/"), &page);
+        [
+            wat_record("request", "http://h/", "null"),
+            page,
+            wat_record("response", "http://n/", "null"),
+        ]
+        .concat()
     };
     let place = Place::new();
     for arguments in [
@@ -95,7 +100,7 @@ fn links_of_a_page_with_a_long_address_are_all_there() {
 }
 
 #[test]
-fn urls_that_a_redirect_makes_long_are_counted_as_what_they_are() {
+fn urls_lengthened_by_redirects_are_counted_exactly() {
     let line = |i: u32| match i % 3 {
         0 => "HTTP://h/old\n".to_owned(),
         1 => format!("HTTP://h/{}\n", i % 50),

@@ -53,7 +53,7 @@ fn from_base64(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn the_command_says_of_hostile_urls_what_the_oracle_says() {
+fn command_agrees_with_the_oracle_on_hostile_urls() {
     let mut urls = Vec::new();
     cases::for_each_case(SHARE, |rng| {
         let mut url = generator::any(rng);

@@ -11,7 +11,7 @@ use std::process::Stdio;
 use std::thread;
 
 #[test]
-fn bad_inputs_are_all_named_before_any_work() {
+fn all_bad_inputs_are_reported_before_reading() {
     let place = Place::with([("good", b"http://a/\n"), ("secret", b"http://b/\n")]);
     fs::create_dir(place.path("dir")).expect("made");
     fs::set_permissions(place.path("secret"), fs::Permissions::from_mode(0o000)).expect("set");
@@ -37,7 +37,7 @@ fn bad_inputs_are_all_named_before_any_work() {
 }
 
 #[test]
-fn keep_going_skips_what_is_bad_and_says_so_with_status_1() {
+fn keep_going_skips_bad_inputs_with_status_1() {
     let place = Place::with([("a", b"http://a/\n"), ("b", b"http://b/\n")]);
     fs::create_dir(place.path("dir")).expect("made");
     let arguments = ["dedup", "a", "missing", "dir", "b", "--keep-going", "--stats", "stats"];
@@ -55,7 +55,7 @@ fn keep_going_skips_what_is_bad_and_says_so_with_status_1() {
 }
 
 #[test]
-fn line_endings_marks_and_empty_files_are_as_people_expect() {
+fn line_endings_byte_order_marks_and_empty_files_are_handled() {
     let place = Place::new();
     for (bytes, lines) in [
         (&b""[..], &[][..]),
@@ -82,7 +82,7 @@ fn line_endings_marks_and_empty_files_are_as_people_expect() {
 }
 
 #[test]
-fn a_byte_order_mark_is_skipped_at_the_start_of_every_file_and_nowhere_else() {
+fn byte_order_mark_is_skipped_at_the_start_of_each_file_only() {
     let place = Place::with([
         ("a", b"\xEF\xBB\xBFhttp://a/\n\xEF\xBB\xBFhttp://b/\n"),
         ("c", b"\xEF\xBB\xBFhttp://c/\n"),
@@ -93,7 +93,7 @@ fn a_byte_order_mark_is_skipped_at_the_start_of_every_file_and_nowhere_else() {
 }
 
 #[test]
-fn standard_input_is_read_without_a_name_and_by_its_own() {
+fn standard_input_is_read_by_default_and_as_dash() {
     let place = Place::with([("a", b"http://a/\n")]);
     let piped = "http://p/\n";
     assert_eq!(place.run_on(["dedup"], piped).exits(0).out(), "http://p/\n");
@@ -114,7 +114,7 @@ fn a_named_pipe_is_streamed() {
 }
 
 /// Runs with a file as standard input, to whose end standard output is appended.
-fn behind_its_own_input(place: &Place, arguments: &[&str]) -> Run {
+fn run_appending_to_input(place: &Place, arguments: &[&str]) -> Run {
     let path = place.path("list");
     let out = fs::OpenOptions::new().append(true).open(&path).expect("there");
     let mut command = built::process();
@@ -124,17 +124,17 @@ fn behind_its_own_input(place: &Place, arguments: &[&str]) -> Run {
 }
 
 #[test]
-fn of_a_file_that_is_standard_input_what_is_there_at_the_start_is_read() {
+fn redirected_file_is_read_up_to_its_initial_size() {
     // More than the command reads ahead of its output.
     let path = "http://example.com/a/path/that/makes/the/list/a/long/one";
     let list: String = (0..250_000).map(|n| format!("{path}/{n}\n")).collect();
     let place = Place::with([("list", list.as_bytes())]);
-    let run = behind_its_own_input(&place, &["dedup", "-", "-j", "1"]).exits(0);
+    let run = run_appending_to_input(&place, &["dedup", "-", "-j", "1"]).exits(0);
     assert_eq!((run.summary("records"), run.summary("duplicates")), (250_000, 0));
     assert!(place.text("list") == list.repeat(2));
     // A line that is still being written is skipped, and reading at an offset starts there.
     place.write("list", format!("{list}http://cut"));
-    let run = behind_its_own_input(&place, &["dedup", "-j", "1"]).exits(0);
+    let run = run_appending_to_input(&place, &["dedup", "-j", "1"]).exits(0);
     let cut = format!("-@{}: cut: the last line was still being written", list.len());
     assert!(run.err.contains(&cut) && run.summary("skipped") == 1, "{}", run.err);
     assert!(place.text("list") == format!("{list}http://cut{list}"));
@@ -147,7 +147,7 @@ fn of_a_file_that_is_standard_input_what_is_there_at_the_start_is_read() {
 
 /// Its turn comes after other inputs, when it may already hold output.
 #[test]
-fn a_file_that_is_standard_input_ends_where_it_did_when_the_run_began() {
+fn redirected_file_after_other_inputs_keeps_its_initial_end() {
     for (before, records, skipped) in
         [("http://a/\n", 1, 0), ("http://a/\nhttp://b", 1, 1), ("", 0, 0)]
     {
@@ -155,7 +155,7 @@ fn a_file_that_is_standard_input_ends_where_it_did_when_the_run_began() {
         place.pipe("pipe");
         let list = fs::File::open(place.path("list")).expect("there");
         let arguments = ["dedup", "-f", "lines", "pipe", "-"];
-        let run = place.run_behind("pipe", &arguments, list, || place.append("list", b"c/\n"));
+        let run = place.run_meanwhile("pipe", &arguments, list, || place.append("list", b"c/\n"));
         let run = run.exits(0);
         assert_eq!(run.summary("records"), records, "{before:?}: {}", run.err);
         assert_eq!(run.err.contains("-@10: cut: "), skipped == 1, "{before:?}: {}", run.err);
@@ -163,7 +163,7 @@ fn a_file_that_is_standard_input_ends_where_it_did_when_the_run_began() {
 }
 
 #[test]
-fn standard_input_that_is_named_twice_is_at_its_end_the_second_time() {
+fn second_standard_input_is_empty() {
     let place = Place::with([("list", b"http://a/\nhttp://b/\n")]);
     let piped = place.run_on(["dedup", "-", "-"], place.text("list")).exits(0);
     let mut command = built::process();
@@ -175,7 +175,7 @@ fn standard_input_that_is_named_twice_is_at_its_end_the_second_time() {
 }
 
 #[test]
-fn a_file_that_shrinks_as_standard_input_is_an_error() {
+fn redirected_file_that_shrinks_is_an_error() {
     let place = Place::new();
     place.write("list", "http://example.com/a/rather/long/path/to/fill/the/pipe\n".repeat(500_000));
     let mut command = built::process();
@@ -192,7 +192,7 @@ fn a_file_that_shrinks_as_standard_input_is_an_error() {
 }
 
 #[test]
-fn a_line_on_a_slow_pipe_is_answered_before_the_next_comes() {
+fn line_from_a_slow_pipe_is_written_at_once() {
     for (arguments, more) in [
         (&["normalize"][..], ""),
         (&["normalize", "-f", "lines", "--json"], ""),
@@ -230,7 +230,7 @@ fn a_line_on_a_slow_pipe_is_answered_before_the_next_comes() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn pipes_that_others_told_not_to_wait_are_waited_for() {
+fn nonblocking_pipes_are_waited_for() {
     use rustix::fs::{OFlags, fcntl_setfl};
     use std::io::Read;
     use std::os::fd::AsFd;
@@ -262,7 +262,7 @@ fn pipes_that_others_told_not_to_wait_are_waited_for() {
 }
 
 #[test]
-fn names_come_from_lists_of_lines_and_of_nul() {
+fn files_from_reads_names_ended_by_lines_or_nul() {
     let odd = OsStr::from_bytes(b"new\nline \xFF");
     let place = Place::with([("a b", b"http://a/\n"), ("c", b"http://c/\n")]);
     place.write(odd, "http://odd/\n");
@@ -301,7 +301,7 @@ fn names_come_from_lists_of_lines_and_of_nul() {
 }
 
 #[test]
-fn a_line_beyond_the_limit_is_one_rejected_record_however_long() {
+fn overlong_line_is_one_rejected_record() {
     let place = Place::new();
     for length in [65_536, 65_537, 1_200_000, 20_000_000] {
         let mut long = b"http://h/".to_vec();
@@ -332,14 +332,14 @@ fn a_line_beyond_the_limit_is_one_rejected_record_however_long() {
 }
 
 #[test]
-fn a_file_given_twice_is_read_twice() {
+fn input_named_twice_is_read_twice() {
     let place = Place::with([("a", b"http://a/\n")]);
     let run = place.run(["dedup", "a", "a"]).exits(0);
     assert_eq!((run.out(), run.summary("duplicates"), run.summary("ok")), ("http://a/\n", 1, 2));
 }
 
 #[test]
-fn a_pipe_that_is_standard_input_is_that_under_any_name() {
+fn standard_input_is_recognized_under_every_name() {
     let place = Place::with([("in", b"http://h/\n"), ("list", b"in\n/dev/stdin\n")]);
     for arguments in [
         &["dedup", "--seen", "/dev/stdin"][..],

@@ -7,7 +7,7 @@ const LIST: &str = "http://b.example.com/\nhttps://example.com/\nHTTP://example.
                     http://example.com/z?q\nnonsense\n\nhttp://example.com/\n";
 
 #[test]
-fn the_key_is_what_is_unique_counted_and_sorted() {
+fn dedup_counts_and_sorts_by_key() {
     let place = Place::with([("list", LIST.as_bytes())]);
     let run = place.run(["dedup", "--key", "surt", "list"]).exits(0);
     assert_eq!(run.out(), "com,example,b)/\ncom,example)/\ncom,example)/z?q\n");
@@ -52,7 +52,7 @@ fn normalize_writes_the_key_of_each_record() {
 }
 
 #[test]
-fn archive_keys_come_out_of_the_profile_ia() {
+fn ia_profile_with_surt_gives_archive_keys() {
     let place = Place::new();
     let list = "http://www.Archive.org/Goo/?b&a\nhttps://archive.org:443/goo?a&b\nmailto:A@b\n";
     let run = place.run_on(["dedup", "-p", "ia", "--key", "surt"], list).exits(0);
@@ -60,7 +60,7 @@ fn archive_keys_come_out_of_the_profile_ia() {
 }
 
 #[test]
-fn rejected_records_are_told_as_without_a_key() {
+fn rejects_are_the_same_with_and_without_a_key() {
     let place = Place::with([("list", LIST.as_bytes())]);
     place.run(["dedup", "--rejects", "plain", "list"]).exits(0);
     place.run(["dedup", "--rejects", "keyed", "--key", "surt", "list"]).exits(0);
@@ -69,7 +69,7 @@ fn rejected_records_are_told_as_without_a_key() {
 }
 
 #[test]
-fn fields_say_what_and_where_the_first_record_was() {
+fn fields_describe_the_first_record() {
     let place = Place::with([
         ("a", b"http://b.example/x?y\n\nHTTP://a.example:80\\z\n"),
         ("b", b"http://a.example/\xE9\nhttp://u:p@A.example/ \t\nhttp://b.example/x?y\n"),
@@ -87,7 +87,7 @@ fn fields_say_what_and_where_the_first_record_was() {
 }
 
 #[test]
-fn columns_come_in_the_order_asked_for_and_more_than_once() {
+fn fields_are_written_in_the_given_order_and_may_repeat() {
     let place = Place::with([("list", LIST.as_bytes())]);
     let run =
         place.run(["dedup", "--key", "surt", "--fields", "count,canonical,count,surt", "list"]);
@@ -99,7 +99,7 @@ fn columns_come_in_the_order_asked_for_and_more_than_once() {
 }
 
 #[test]
-fn lines_of_columns_are_in_the_order_of_the_keys() {
+fn lines_with_fields_are_sorted_by_key() {
     let place = Place::with([("list", LIST.as_bytes())]);
     let sorted = ["dedup", "--key", "surt", "--fields", "first", "--order", "sorted", "list"];
     assert_eq!(place.run(sorted).exits(0).out(), "list:2:22\nlist:4:65\nlist:1:0\n");
@@ -110,7 +110,7 @@ fn lines_of_columns_are_in_the_order_of_the_keys() {
 }
 
 #[test]
-fn the_original_of_a_log_is_what_was_asked_for() {
+fn original_of_a_log_is_its_request_target() {
     let log = b"1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"GET /A%7e\\x22?b HTTP/1.1\" 200 1\n\
                 1.2.3.4 - - [10/Oct/2000:13:55:37 -0700] \"GET http://h/c HTTP/1.1\" 200 1\n";
     let place = Place::with([("log", &log[..])]);
@@ -126,7 +126,7 @@ fn the_original_of_a_log_is_what_was_asked_for() {
 }
 
 #[test]
-fn standard_input_and_odd_bytes_make_whole_columns() {
+fn fields_escape_odd_bytes_and_name_standard_input() {
     let place = Place::new();
     let list = b"a\tb\\\n\x00\xFF\n";
     let run =
@@ -138,7 +138,7 @@ fn standard_input_and_odd_bytes_make_whole_columns() {
 }
 
 #[test]
-fn keys_and_fields_are_the_same_for_any_number_of_threads() {
+fn keys_and_fields_do_not_depend_on_threads() {
     let place = Place::new();
     let mut list = String::new();
     for i in 0..20_000u64 {

@@ -126,7 +126,7 @@ impl Place {
 
     /// Runs the command on `input` until it reads the named pipe `pipe`, calls `meanwhile`, then
     /// lets the command go on.
-    fn run_behind(
+    fn run_meanwhile(
         &self,
         pipe: &str,
         arguments: &[&str],

@@ -12,7 +12,7 @@ fn is_printable(text: &str) {
 }
 
 #[test]
-fn help_version_and_usage_errors_are_as_expected() {
+fn help_and_version_succeed_and_usage_errors_exit_with_status_2() {
     let place = Place::new();
     let help = place.run(["--help"]).exits(0);
     assert!(help.out().contains("Examples:") && help.out().contains("normalize"));
@@ -67,7 +67,7 @@ fn completed(shell: &str, words: &str) -> Option<Vec<String>> {
 }
 
 #[test]
-fn shells_complete_names_where_names_are_wanted_and_files_elsewhere() {
+fn shells_complete_values_and_file_names() {
     for shell in ["bash", "fish"] {
         for (words, expected) in [
             ("uniqurl set", &["diff", "intersect", "union"][..]),
@@ -120,7 +120,7 @@ fn completions_and_man_pages_are_written() {
 }
 
 #[test]
-fn a_scanner_that_the_cpu_lacks_is_wrong_usage() {
+fn unavailable_backend_is_wrong_usage() {
     let place = Place::with([("in", b"http://a/\n")]);
     for backend in Backend::ALL {
         let is_there = built::scanners().iter().any(|name| name == backend.name());
@@ -130,7 +130,7 @@ fn a_scanner_that_the_cpu_lacks_is_wrong_usage() {
 }
 
 #[test]
-fn the_summary_is_the_last_line_and_its_terms_add_up() {
+fn summary_is_the_last_line_and_adds_up() {
     let place = Place::with([("in", b"http://a/\nhttp://A\n\nx\n")]);
     let run = place.run(["dedup", "in"]).exits(0);
     let line = run.err.lines().last().expect("a summary");
@@ -143,7 +143,7 @@ fn the_summary_is_the_last_line_and_its_terms_add_up() {
 }
 
 #[test]
-fn an_input_that_the_run_left_is_not_called_ok() {
+fn abandoned_input_is_not_counted_as_ok() {
     let place = Place::with([("first", b"http://first/\n")]);
     let mut list: Vec<u8> =
         (0..200_000).flat_map(|n| format!("http://h/{n}\n").into_bytes()).collect();
@@ -176,7 +176,7 @@ fn an_input_that_the_run_left_is_not_called_ok() {
 }
 
 #[test]
-fn what_is_not_what_was_asked_for_is_no_damage() {
+fn wrong_kind_of_input_is_not_counted_as_damaged() {
     let place = Place::with([("table", b"a,b\nhttp://a/,1\n"), ("in", b"http://a/\n")]);
     std::fs::create_dir(place.path("dir")).expect("made");
     for (arguments, status) in [
@@ -198,7 +198,7 @@ fn what_is_not_what_was_asked_for_is_no_damage() {
 }
 
 #[test]
-fn quiet_means_errors_and_warnings_alone() {
+fn quiet_run_prints_errors_and_warnings_only() {
     let place = Place::with([("in", b"http://a/\nx\n")]);
     for flag in ["-q", "--quiet"] {
         let arguments = ["dedup", "in", flag, "--progress", "always", "--stats", "stats"];
@@ -216,7 +216,7 @@ fn quiet_means_errors_and_warnings_alone() {
 }
 
 #[test]
-fn a_run_that_fails_before_it_reads_has_a_summary_too() {
+fn run_that_fails_before_reading_has_a_summary() {
     let place = Place::with([("in", b"http://a/\n"), ("other", b"http://b/\n")]);
     place.write("file", "");
     std::fs::create_dir(place.path("full")).expect("made");
@@ -243,7 +243,7 @@ fn a_run_that_fails_before_it_reads_has_a_summary_too() {
 }
 
 #[test]
-fn a_message_says_what_is_wrong_and_what_there_is() {
+fn error_messages_name_the_cause_and_the_alternatives() {
     let place = Place::with([("in", b"http://a/\n")]);
     std::fs::create_dir(place.path("dir")).expect("made");
     for (arguments, told) in [
@@ -275,7 +275,7 @@ fn a_message_says_what_is_wrong_and_what_there_is() {
 }
 
 #[test]
-fn urls_that_are_taken_for_names_of_files_are_told_of_once() {
+fn urls_given_as_inputs_are_reported_once() {
     let place = Place::with([("list", b"http://a/\nhttp://b/\nnowhere\nhttp://c/\n")]);
     for arguments in
         [&["--files-from", "list"][..], &["http://a/", "http://b/", "nowhere", "http://c/"]]
@@ -293,7 +293,7 @@ fn urls_that_are_taken_for_names_of_files_are_told_of_once() {
 }
 
 #[test]
-fn progress_is_drawn_where_it_was_asked_for() {
+fn progress_follows_its_option() {
     let place = Place::with([("in", b"http://a/\n")]);
     let never = place.run(["dedup", "in", "--progress", "never"]).exits(0);
     let auto = place.run(["dedup", "in"]).exits(0);
@@ -332,7 +332,7 @@ fn hostile_names_are_shown_printably() {
 }
 
 #[test]
-fn the_environment_puts_nothing_else_on_standard_error() {
+fn environment_variables_do_not_reach_standard_error() {
     let place = Place::with([("in", b"http://a/\nx\n")]);
     let hostile = "\x1b[31m\u{e9}\x07";
     for name in ["LANG", "LC_ALL", "TERM", "COLUMNS", "TMPDIR", "PATH", "HOME", "RUST_LOG"] {
@@ -346,7 +346,7 @@ fn the_environment_puts_nothing_else_on_standard_error() {
 }
 
 #[test]
-fn credentials_and_queries_stay_out_of_messages() {
+fn messages_hold_no_credentials_or_queries() {
     let place = Place::new();
     place.write(
         "in",

@@ -3,7 +3,7 @@
 use super::{Place, cases, generator};
 
 #[test]
-fn records_end_with_nul_on_both_sides() {
+fn null_option_ends_input_and_output_records_with_nul() {
     let place = Place::with([("in", b"http://b/\0HTTP://A/x\ny\0\0http://b\0no\0http://c/")]);
     for threads in ["1", "2"] {
         for flag in ["-0", "--null"] {
@@ -26,7 +26,7 @@ fn records_end_with_nul_on_both_sides() {
 }
 
 #[test]
-fn json_stays_lines() {
+fn json_output_ends_with_line_feeds_under_null() {
     let place = Place::with([("in", b"http://b/\0x\ny\0")]);
     let run = place.run(["normalize", "-0", "--json", "--rejects", "rejects", "in"]).exits(0);
     assert_eq!(run.out().lines().count(), 2);
@@ -35,7 +35,7 @@ fn json_stays_lines() {
 }
 
 #[test]
-fn a_line_feed_is_still_no_part_of_a_url_that_is_kept_as_it_is() {
+fn line_feed_in_a_url_is_rejected_under_string() {
     let place = Place::with([("in", b"a\nb\0c\r\0d\0")]);
     let run = place.run(["normalize", "-0", "-p", "string", "--json", "in"]).exits(0);
     assert!(run.out().starts_with("{\"record\":1,\"reject\":[\"newline\"]"), "{}", run.out());
@@ -44,7 +44,7 @@ fn a_line_feed_is_still_no_part_of_a_url_that_is_kept_as_it_is() {
 }
 
 #[test]
-fn formats_that_are_no_lists_are_refused() {
+fn null_option_requires_the_format_lines() {
     let place = Place::with([("in", b"http://b/\0")]);
     for format in ["combined", "csv:1", "tsv:1", "json:/url", "warc", "text", "target"] {
         for command in ["dedup", "normalize"] {
@@ -58,7 +58,7 @@ fn formats_that_are_no_lists_are_refused() {
 }
 
 #[test]
-fn lists_of_what_was_seen_end_so_too_and_saved_sets_do_not() {
+fn null_option_applies_to_seen_lists_and_not_to_saved_sets() {
     let place =
         Place::with([("old", b"http://a/\0http://x\ny/\0"), ("in", b"http://a/\0http://b/\0")]);
     let run = place.run(["dedup", "-0", "--seen", "old", "in", "--save-seen", "set"]).exits(0);
@@ -72,7 +72,7 @@ fn lists_of_what_was_seen_end_so_too_and_saved_sets_do_not() {
 }
 
 #[test]
-fn the_same_urls_give_the_same_set_however_they_end() {
+fn lines_and_nul_records_give_the_same_set() {
     cases::for_each_case(200, |rng| {
         let urls = (0..400).map(|_| generator::any(rng)).filter(|url| {
             // Leaves out URLs that only one of the two kinds of list can hold.

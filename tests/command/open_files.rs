@@ -31,7 +31,7 @@ fn url(i: u32) -> String {
 }
 
 #[test]
-fn any_number_of_files_is_read_under_any_limit() {
+fn many_inputs_are_read_under_a_low_limit_of_open_files() {
     let log = |i| format!("- - - [01/Jan/2026:00:00:00 +0000] \"GET /{i} HTTP/1.1\" 200 1\n");
     let table = |i| format!("a,url\n1,{}", url(i));
     for (place, format) in [
@@ -55,7 +55,7 @@ fn any_number_of_files_is_read_under_any_limit() {
 }
 
 #[test]
-fn a_set_is_divided_among_as_many_files_as_the_system_lets_be_open() {
+fn split_respects_the_limit_of_open_files() {
     let place = files(3, |i| url(i).into());
     let dedup = ["dedup", "-r", "in", "-o", "out", "--split-by"];
     let run = run_under(&place, "-n 64", &[&dedup[..], &["hash:200"]].concat()).exits(2);
@@ -73,7 +73,7 @@ fn a_set_is_divided_among_as_many_files_as_the_system_lets_be_open() {
 }
 
 #[test]
-fn sets_are_joined_as_many_as_the_system_lets_be_open() {
+fn set_operations_respect_the_limit_of_open_files() {
     let place = files(100, |i| url(i).into());
     let names: Vec<_> = (0..100).map(|i| format!("in/{i:04}")).collect();
     let names: Vec<_> = names.iter().map(String::as_str).collect();

@@ -6,7 +6,7 @@ const A: &[u8] = b"http://c/\nhttp://a/\nHTTP://C\nhttp://b/\n";
 const B: &[u8] = b"http://b/\nhttp://B/\nhttp://0/\n";
 
 #[test]
-fn first_occurrence_is_the_default_order() {
+fn default_order_is_first_occurrence() {
     let place = Place::with([("a", A), ("b", B)]);
     for arguments in [&["dedup", "a", "b"][..], &["dedup", "a", "b", "--order", "first"]] {
         let run = place.run(arguments).exits(0);
@@ -17,7 +17,7 @@ fn first_occurrence_is_the_default_order() {
 }
 
 #[test]
-fn sorted_is_by_bytes_and_none_is_the_same_set() {
+fn sorted_order_is_bytewise_and_none_gives_the_same_set() {
     let place = Place::with([("a", A), ("b", B)]);
     let sorted = "http://0/\nhttp://a/\nhttp://b/\nhttp://c/\n";
     assert_eq!(place.run(["dedup", "a", "b", "--order", "sorted"]).exits(0).out(), sorted);
@@ -32,7 +32,7 @@ fn sorted_is_by_bytes_and_none_is_the_same_set() {
 }
 
 #[test]
-fn counts_stand_before_the_url_in_every_order() {
+fn counts_precede_the_url_in_every_order() {
     let place = Place::with([("a", A), ("b", B)]);
     let run = place.run(["dedup", "a", "b", "--count"]).exits(0);
     assert_eq!(run.out(), "2\thttp://c/\n1\thttp://a/\n3\thttp://b/\n1\thttp://0/\n");
@@ -45,7 +45,7 @@ fn counts_stand_before_the_url_in_every_order() {
 }
 
 #[test]
-fn rare_urls_and_the_tail_can_be_left_out() {
+fn min_count_and_limit_shorten_the_output() {
     let place = Place::with([("a", A), ("b", B)]);
     let run = place.run(["dedup", "a", "b", "--min-count", "2"]).exits(0);
     assert_eq!(run.out(), "http://c/\nhttp://b/\n");

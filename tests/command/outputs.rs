@@ -11,7 +11,7 @@ use std::process::Stdio;
 const URLS: &[u8] = b"http://b/\nHTTP://A/\nhttp://a\n";
 
 #[test]
-fn the_set_goes_to_standard_output_or_to_a_file() {
+fn output_goes_to_standard_output_or_a_file() {
     let place = Place::with([("in", URLS)]);
     let run = place.run(["dedup", "in"]).exits(0);
     assert_eq!(run.out(), "http://b/\nhttp://a/\n");
@@ -25,7 +25,7 @@ fn the_set_goes_to_standard_output_or_to_a_file() {
 }
 
 #[test]
-fn a_name_that_promises_what_is_not_written_is_told_of() {
+fn warning_for_an_output_name_with_a_misleading_extension() {
     let place = Place::with([("in", URLS)]);
     let warned = |arguments: &[&str]| place.run(arguments).exits(0).err.contains(" written");
     for arguments in [
@@ -49,7 +49,7 @@ fn a_name_that_promises_what_is_not_written_is_told_of() {
 }
 
 #[test]
-fn a_link_to_standard_output_leads_there() {
+fn link_to_dev_stdout_writes_to_standard_output() {
     let place = Place::with([("in", URLS)]);
     symlink("/dev/stdout", place.path("link")).expect("linked");
     symlink("link", place.path("other")).expect("linked");
@@ -64,7 +64,7 @@ fn a_link_to_standard_output_leads_there() {
 }
 
 #[test]
-fn an_output_may_be_one_of_the_inputs() {
+fn output_may_replace_an_input() {
     for command in ["dedup", "normalize"] {
         let place = Place::with([("a", b"http://A/\n"), ("b", b"http://B/\n")]);
         place.run([command, "a", "b", "-o", "b"]).exits(0);
@@ -74,7 +74,7 @@ fn an_output_may_be_one_of_the_inputs() {
 }
 
 #[test]
-fn an_input_that_the_shell_emptied_for_standard_output_is_told_of() {
+fn warning_for_an_input_truncated_by_the_shell() {
     let place = Place::with([("more", b"http://b/\n")]);
     for arguments in [&["dedup", "more", "list"][..], &["set", "union", "list"]] {
         let told = |stdout: fs::File, arguments: &[&str]| {
@@ -104,7 +104,7 @@ fn an_input_that_the_shell_emptied_for_standard_output_is_told_of() {
 }
 
 #[test]
-fn a_run_that_fails_leaves_the_old_file_and_no_other() {
+fn failed_run_keeps_the_old_output() {
     let place = Place::with([("in", URLS), ("bad", b"relative\n"), ("old", b"old")]);
     for (arguments, status) in [
         (&["dedup", "in", "missing", "-o", "old"][..], 2),
@@ -125,7 +125,7 @@ fn a_run_that_fails_leaves_the_old_file_and_no_other() {
 }
 
 #[test]
-fn all_records_rejected_is_status_3_for_dedup_alone() {
+fn rejecting_all_records_is_status_3_for_dedup_only() {
     let place = Place::with([("bad", b"relative\n/x\n")]);
     let run = place.run(["dedup", "bad", "--stats", "stats"]).exits(3);
     assert!(run.out.is_empty());
@@ -135,7 +135,7 @@ fn all_records_rejected_is_status_3_for_dedup_alone() {
 }
 
 #[test]
-fn an_output_that_cannot_be_is_named_before_any_work() {
+fn impossible_output_is_reported_before_reading() {
     let place = Place::with([("in", URLS), ("file", b"")]);
     fs::create_dir(place.path("dir")).expect("made");
     for bad in ["missing/out", "dir", "file/out", "new/", "new/."] {
@@ -157,7 +157,7 @@ fn an_output_that_cannot_be_is_named_before_any_work() {
 
 /// The file may be writable although no new file can be made beside it to replace it.
 #[test]
-fn a_directory_in_which_nothing_can_be_made_is_named() {
+fn error_names_the_unwritable_output_directory() {
     if !is_root() {
         return say("NOT TRIED: only root runs as another user");
     }
@@ -178,7 +178,7 @@ fn a_directory_in_which_nothing_can_be_made_is_named() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_directory_of_the_kernel_is_not_said_to_be_missing() {
+fn unwritable_proc_directory_is_not_reported_as_missing() {
     let place = Place::with([("in", URLS)]);
     for more in [&["-o", "/proc/x"][..], &["-o", "/proc/x", "--split-by", "hash:2"]] {
         let run = place.run(["dedup", "in"].iter().chain(more)).exits(2);
@@ -188,7 +188,7 @@ fn a_directory_of_the_kernel_is_not_said_to_be_missing() {
 }
 
 #[test]
-fn a_new_directory_in_which_nothing_can_be_made_is_told_by_its_own_name() {
+fn error_for_an_unwritable_split_directory_holds_its_name() {
     if !is_root() {
         return say("NOT TRIED: only root runs as another user");
     }
@@ -211,7 +211,7 @@ fn a_new_directory_in_which_nothing_can_be_made_is_told_by_its_own_name() {
 
 /// A rename that would be refused is reported before any work, too.
 #[test]
-fn a_file_that_cannot_be_replaced_is_named_before_any_work() {
+fn irreplaceable_output_is_reported_before_reading() {
     if !is_root() {
         return say("NOT TRIED: only root has files of another user");
     }
@@ -238,7 +238,7 @@ fn a_file_that_cannot_be_replaced_is_named_before_any_work() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_mount_point_is_no_output() {
+fn output_on_a_mount_point_is_rejected() {
     let place = Place::with([("in", URLS), ("file", b"old"), ("other", b"other")]);
     fs::create_dir(place.path("dir")).expect("made");
     for output in [&["file"][..], &["dir", "--split-by", "hash:2"]] {
@@ -258,7 +258,7 @@ fn a_mount_point_is_no_output() {
 }
 
 #[test]
-fn a_full_disk_is_an_error_with_a_name() {
+fn full_disk_error_names_the_output() {
     let place = Place::with([("in", URLS)]);
     let run = place.run(["dedup", "in", "-o", "/dev/full"]).exits(2);
     assert!(run.err.contains("/dev/full: ") && run.err.contains("No space"), "{}", run.err);
@@ -269,7 +269,7 @@ fn a_full_disk_is_an_error_with_a_name() {
 }
 
 #[test]
-fn help_that_cannot_be_written_is_an_error_too() {
+fn help_on_a_full_disk_is_an_error() {
     for arguments in [&["--help"][..], &["dedup", "--help"], &["help", "set"], &["--version"]] {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("there");
         let run = built::process().args(arguments).stdout(full).output().expect("started");
@@ -280,7 +280,7 @@ fn help_that_cannot_be_written_is_an_error_too() {
 }
 
 #[test]
-fn the_accounting_of_a_run_that_failed_says_so() {
+fn stats_of_a_failed_run_hold_its_status() {
     let place = Place::with([("in", URLS)]);
     place.run(["dedup", "in", "-o", "/dev/full", "--stats", "stats"]).exits(2);
     assert_eq!((&place.json("stats")["status"], place.names().len()), (&2.into(), 2));
@@ -289,7 +289,7 @@ fn the_accounting_of_a_run_that_failed_says_so() {
 }
 
 #[test]
-fn an_account_that_cannot_be_written_is_told_once() {
+fn unwritable_stats_file_is_reported_once() {
     let place = Place::with([("in", URLS)]);
     for accounts in [&["--stats", "s"][..], &["--report", "s"], &["--stats", "s", "--report", "r"]]
     {
@@ -308,7 +308,7 @@ fn an_account_that_cannot_be_written_is_told_once() {
 }
 
 #[test]
-fn permissions_and_links_survive() {
+fn output_keeps_permissions_and_links() {
     let place = Place::with([("in", URLS), ("old", b"old"), ("plain", b"")]);
     fs::set_permissions(place.path("old"), fs::Permissions::from_mode(0o640)).expect("set");
     symlink("old", place.path("link")).expect("linked");
@@ -322,7 +322,7 @@ fn permissions_and_links_survive() {
 
 /// Otherwise the kept mode bits would open the file to a group that could not read the old one.
 #[test]
-fn the_group_of_an_old_file_survives() {
+fn output_keeps_the_group_of_the_old_file() {
     if !is_root() {
         return say("NOT TRIED: only root runs as a member of any group");
     }
@@ -348,7 +348,7 @@ fn the_group_of_an_old_file_survives() {
 /// would grant the group those permissions.
 #[cfg(target_os = "linux")]
 #[test]
-fn the_access_control_list_of_an_old_file_survives() {
+fn output_keeps_the_access_control_list_of_the_old_file() {
     use rustix::fs::{XattrFlags, getxattr, setxattr};
     const ACL: &str = "system.posix_acl_access";
     // Version 2; the owner, user 5 and the mask may read and write, the group and others nothing
@@ -391,7 +391,7 @@ fn the_access_control_list_of_an_old_file_survives() {
 }
 
 #[test]
-fn two_outputs_in_one_place_are_wrong_usage() {
+fn two_outputs_at_one_path_are_wrong_usage() {
     let place = Place::with([("in", URLS)]);
     fs::create_dir(place.path("d")).expect("made");
     symlink("x", place.path("link")).expect("linked");
@@ -415,7 +415,7 @@ fn two_outputs_in_one_place_are_wrong_usage() {
 }
 
 #[test]
-fn a_name_says_how_the_output_is_written_or_is_refused() {
+fn output_extension_decides_the_format_or_is_rejected() {
     let place = Place::with([("in", URLS)]);
     for (arguments, told) in [
         (&["dedup", "in", "-o", "x.xz"][..], "--output: what ends in .xz is read and not written"),
@@ -446,7 +446,7 @@ fn a_name_says_how_the_output_is_written_or_is_refused() {
 }
 
 #[test]
-fn a_closed_pipe_ends_the_run_quietly() {
+fn closed_pipe_ends_the_run_without_an_error() {
     let place = Place::new();
     place.write("in", "http://example.com/a/rather/long/path/to/fill/the/pipe\n".repeat(100_000));
     for arguments in [&["normalize", "in"][..], &["normalize", "--json", "in"]] {
@@ -469,7 +469,7 @@ fn a_closed_pipe_ends_the_run_quietly() {
 }
 
 #[test]
-fn a_killed_run_leaves_the_old_file() {
+fn killed_run_keeps_the_old_file() {
     let place = Place::with([("old", b"old")]);
     for output in ["old", "new"] {
         let mut child = built::process()
@@ -490,7 +490,7 @@ fn a_killed_run_leaves_the_old_file() {
 }
 
 #[test]
-fn accounts_into_a_closed_pipe_end_the_run_quietly() {
+fn stats_into_a_closed_pipe_end_the_run_without_an_error() {
     let place = Place::with([("in", URLS)]);
     let closed = |arguments: &[&str]| {
         let (reader, writer) = std::io::pipe().expect("a pipe");
@@ -514,7 +514,7 @@ fn accounts_into_a_closed_pipe_end_the_run_quietly() {
 }
 
 #[test]
-fn a_file_behind_a_standard_stream_is_written_to_and_not_replaced() {
+fn file_of_a_standard_stream_is_appended_to_and_not_replaced() {
     let place = Place::with([("in", URLS)]);
     for (name, is_error) in
         [("/dev/stdout", false), ("/dev/fd/1", false), ("/dev/stderr", true), ("/dev/fd/2", true)]
@@ -543,7 +543,7 @@ fn a_file_behind_a_standard_stream_is_written_to_and_not_replaced() {
 }
 
 #[test]
-fn an_output_takes_no_list_away_that_is_read_beside_the_inputs() {
+fn output_must_not_replace_a_list_that_the_run_reads() {
     let place = Place::with([("in", URLS), ("list", b"http://old/\n")]);
     symlink("list", place.path("link")).expect("linked");
     for output in ["-o", "--rejects", "--stats", "--report"] {
@@ -566,7 +566,7 @@ fn an_output_takes_no_list_away_that_is_read_beside_the_inputs() {
 }
 
 #[test]
-fn standard_output_is_a_place_like_any_other() {
+fn standard_output_counts_as_an_output_path() {
     let place = Place::with([("in", b"http://a/\nrelative\n")]);
     for arguments in [
         &["dedup", "-o", "f", "--rejects", "-"][..],
@@ -608,7 +608,7 @@ fn standard_output_is_a_place_like_any_other() {
 }
 
 #[test]
-fn a_place_for_what_is_kept_is_looked_at_before_any_work() {
+fn paths_of_side_outputs_are_checked_before_reading() {
     let place = Place::with([("in", URLS), ("file", b"")]);
     fs::create_dir(place.path("d")).expect("made");
     for (arguments, told) in [
@@ -641,7 +641,7 @@ fn run_that_loses_a_directory(place: &Place, arguments: &[&str]) -> Run {
 }
 
 #[test]
-fn a_directory_that_goes_away_leaves_no_output_elsewhere() {
+fn removed_output_directory_leaves_no_other_output() {
     let place = Place::with([("first", URLS)]);
     let arguments = ["first", "-", "-o", "dir/out", "--rejects", "rejects"];
     let run = run_that_loses_a_directory(&place, &arguments);
@@ -650,7 +650,7 @@ fn a_directory_that_goes_away_leaves_no_output_elsewhere() {
 }
 
 #[test]
-fn an_account_that_cannot_be_written_keeps_no_other_back() {
+fn unwritable_stats_file_does_not_prevent_the_report() {
     let place = Place::new();
     let arguments = ["-", "-o", "out", "--stats", "dir/stats", "--report", "page.html"];
     let run = run_that_loses_a_directory(&place, &arguments);
@@ -660,7 +660,7 @@ fn an_account_that_cannot_be_written_keeps_no_other_back() {
 }
 
 #[test]
-fn a_name_that_is_taken_during_the_run_leaves_no_output_elsewhere() {
+fn output_name_taken_during_the_run_leaves_no_other_output() {
     for (taken, arguments, why) in [
         ("seen", &["-o", "out", "--save-seen", "seen"][..], "seen: is a directory"),
         ("out", &["-o", "out", "--rejects", "rejects"], "out: is a directory"),
@@ -691,7 +691,7 @@ fn a_name_that_is_taken_during_the_run_leaves_no_output_elsewhere() {
 /// Otherwise a bar would be drawn after each line and never cleared before the next.
 #[cfg(target_os = "linux")]
 #[test]
-fn no_bar_is_drawn_among_lines_on_a_terminal() {
+fn no_progress_bar_appears_among_output_lines() {
     let place = Place::new();
     let run = built::process();
     let words = [run.get_program()].into_iter().chain(run.get_args());

@@ -61,7 +61,7 @@ fn terms(run: &Run) -> String {
 }
 
 #[test]
-fn what_takes_too_much_to_unpack_is_a_limit_and_no_damage() {
+fn oversized_zstd_window_is_a_limit_and_not_damage() {
     let mut encoder = zstd::Encoder::new(Vec::new(), 1).expect("made");
     encoder.window_log(26).expect("set");
     encoder.include_contentsize(false).expect("set");
@@ -81,7 +81,7 @@ fn what_takes_too_much_to_unpack_is_a_limit_and_no_damage() {
 }
 
 #[test]
-fn every_container_gives_the_same_set_the_same_rejects_and_the_same_accounting() {
+fn every_compression_gives_the_same_set_rejects_and_accounting() {
     let list = list(60_000);
     let place = Place::with([("plain", &list)]);
     let expected = place.run(["dedup", "plain", "--rejects", "rejects"]).exits(0);
@@ -109,7 +109,7 @@ fn every_container_gives_the_same_set_the_same_rejects_and_the_same_accounting()
 }
 
 #[test]
-fn a_format_is_guessed_from_what_is_unpacked() {
+fn format_is_detected_from_decompressed_text() {
     let line = "1.2.3.4 - - [17/May/2015:10:05:03 +0000] \"GET /a HTTP/1.1\" 200 5\n";
     let place = Place::with([("access.log.1", &gzip(line.repeat(9_000).as_bytes()))]);
     let run = place.run(["dedup", "access.log.1"]).exits(0);
@@ -118,7 +118,7 @@ fn a_format_is_guessed_from_what_is_unpacked() {
 }
 
 #[test]
-fn what_is_damaged_is_named_with_both_offsets_and_commits_nothing() {
+fn damage_is_reported_with_both_offsets_and_nothing_is_committed() {
     let list = list(20_000);
     let packed = gzip(&list);
     let place = Place::with([("cut", &packed[..packed.len() / 2]), ("good", b"http://good/\n")]);
@@ -158,7 +158,7 @@ fn what_is_damaged_is_named_with_both_offsets_and_commits_nothing() {
 }
 
 #[test]
-fn no_truncation_and_no_flipped_bit_of_a_sample_is_silent() {
+fn truncations_and_sampled_bit_flips_are_detected() {
     let list = list(700);
     for (name, packed) in [("gzip", gzip(&list)), ("zstd", zstd(&list))] {
         let place = Place::with([("whole", &packed)]);
@@ -186,7 +186,7 @@ fn no_truncation_and_no_flipped_bit_of_a_sample_is_silent() {
 }
 
 #[test]
-fn what_breaks_off_in_its_first_line_is_damaged_whatever_it_lacks() {
+fn input_truncated_in_its_first_line_is_damaged() {
     let table = gzip(b"url,ts\nhttp://h/,1\n");
     for length in [10, 14] {
         let place = Place::with([("in", &table[..length])]);
@@ -200,7 +200,7 @@ fn what_breaks_off_in_its_first_line_is_damaged_whatever_it_lacks() {
 }
 
 #[test]
-fn zeros_behind_the_last_member_are_told_and_left_out() {
+fn zeros_after_the_last_member_are_skipped_with_a_warning() {
     let padded = [gzip(b"http://a/\n"), vec![0; 512]].concat();
     let place = Place::with([("in", &padded)]);
     let run = place.run(["dedup", "in"]).exits(0);
@@ -209,7 +209,7 @@ fn zeros_behind_the_last_member_are_told_and_left_out() {
 }
 
 #[test]
-fn a_line_that_is_a_bomb_is_one_rejected_record() {
+fn compression_bomb_of_one_line_is_one_rejected_record() {
     let mut line = b"http://h/".to_vec();
     line.resize(40 << 20, b'a');
     line.extend(b"\nhttp://a/\n");
@@ -226,14 +226,14 @@ fn a_line_that_is_a_bomb_is_one_rejected_record() {
 }
 
 #[test]
-fn a_list_of_names_may_be_compressed() {
+fn list_of_file_names_may_be_compressed() {
     let place =
         Place::with([("a", b"http://a/\n"), ("b", b"http://b/\n"), ("l", &gzip(b"a\nb\n"))]);
     assert_eq!(place.run(["dedup", "--files-from", "l"]).exits(0).out(), "http://a/\nhttp://b/\n");
 }
 
 #[test]
-fn outputs_are_compressed_as_their_names_say_and_can_be_read_back() {
+fn output_extension_selects_the_compression() {
     let list = list(30_000);
     let place = Place::with([("in", &list)]);
     let expected = place.run(["dedup", "in", "--rejects", "r"]).exits(0);

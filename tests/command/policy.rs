@@ -8,7 +8,7 @@ const URLS: &[u8] = b"http://www.h.x/a/index.html?b=1&a=2&utm_id=x\nhttps://h.x/
                       http://h.x//a/;jsessionid=1?a=2&b=1#f\nhttp://u@h.x/a?ref=1&a=3\n";
 
 #[test]
-fn aggressive_merges_what_its_switches_say() {
+fn aggressive_profile_follows_its_switches() {
     let place = Place::with([("in", URLS)]);
     let run = place.run(["dedup", "-p", "aggressive", "in"]).exits(0);
     assert_eq!(run.out(), "http://h.x/a?a=2&b=1\nhttps://h.x/a?a=2&b=1\nhttp://h.x/a?a=3&ref=1\n");
@@ -20,7 +20,7 @@ fn aggressive_merges_what_its_switches_say() {
 }
 
 #[test]
-fn switches_and_lists_are_for_the_upper_rungs() {
+fn switches_and_parameter_lists_need_a_supporting_profile() {
     let place = Place::with([("in", URLS)]);
     let arguments =
         ["normalize", "in", "--with", "keep-fragment", "--drop-param", "a", "--keep-param"];
@@ -36,7 +36,7 @@ fn switches_and_lists_are_for_the_upper_rungs() {
 }
 
 #[test]
-fn a_switch_that_a_profile_does_not_have_is_wrong_usage() {
+fn unsupported_switch_is_wrong_usage() {
     let place = Place::with([("in", b"/\n")]);
     for (profile, arguments, told) in [
         ("syntax", ["--with", "sort-query"], "it is one of scheme, crawl, aggressive"),
@@ -53,7 +53,7 @@ fn a_switch_that_a_profile_does_not_have_is_wrong_usage() {
 }
 
 #[test]
-fn redirects_lead_to_the_end_of_their_chain() {
+fn redirects_are_followed_to_the_end_of_the_chain() {
     let place = Place::with([
         ("in", b"http://H/a#x\nhttp://h/b\nhttp://h/c\nhttp://h/d\n"),
         ("moved", b"http://h/a\thttp://h/b\nhttp://h/b\thttps://k\nhttp://h/d\thttp://h/c\n"),
@@ -78,7 +78,7 @@ fn redirects_lead_to_the_end_of_their_chain() {
 }
 
 #[test]
-fn redirects_may_be_compressed_and_come_from_standard_input_where_nothing_else_does() {
+fn redirects_may_be_compressed_or_from_standard_input() {
     let moved = "http://h/a\thttp://h/b\n";
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     packed.write_all(moved.as_bytes()).unwrap();
@@ -109,7 +109,7 @@ fn redirects_may_be_compressed_and_come_from_standard_input_where_nothing_else_d
 }
 
 #[test]
-fn a_profile_file_may_be_standard_input_where_nothing_else_is() {
+fn profile_file_may_be_standard_input() {
     let place = Place::with([("in", &b"http://h/A\n"[..]), ("list", b"-\n")]);
     let run = |arguments: &[&str]| {
         let rules =
@@ -147,7 +147,7 @@ fn profiles_are_listed_with_their_versions() {
 }
 
 #[test]
-fn a_profile_that_is_written_is_read_back() {
+fn printed_profile_round_trips() {
     let place = Place::with([("in", URLS)]);
     let listed = place.run(["profiles"]).exits(0);
     for profile in
@@ -163,7 +163,7 @@ fn a_profile_that_is_written_is_read_back() {
 }
 
 #[test]
-fn a_profile_file_has_a_name_of_its_own() {
+fn profile_file_supplies_the_profile_name() {
     let file =
         b"name = 'shop'\nversion = 3\nbase = 'crawl'\n[host.'*.h.x'.switches]\nstrip-www = true\n";
     let place =
@@ -194,7 +194,7 @@ fn a_profile_file_has_a_name_of_its_own() {
 
 /// The output may hold any byte, although the profile itself writes only ASCII.
 #[test]
-fn a_host_under_string_is_written_as_string_is() {
+fn host_under_string_keeps_its_raw_bytes() {
     let file = b"name = 's'\nversion = 1\nbase = 'crawl'\n[host.'s.x']\nbase = 'string'\n";
     let list = b"http://s.x/a\tb\nhttp://s.x/\xFF\nhttp://a/\n";
     let place = Place::with([("in", list), ("host.toml", file)]);
@@ -215,7 +215,7 @@ fn a_host_under_string_is_written_as_string_is() {
 
 /// A pattern with a comma is not split into two.
 #[test]
-fn a_set_saved_under_other_patterns_is_refused() {
+fn set_saved_under_other_patterns_is_rejected() {
     let place = Place::with([("in", b"http://h/?a=1&b=2&a,b=3\n")]);
     for (name, patterns) in [("one", "'a,b'"), ("two", "'a', 'b'")] {
         let drop = format!("[parameters]\ndrop = [{patterns}]\n");
@@ -231,7 +231,7 @@ fn a_set_saved_under_other_patterns_is_refused() {
 
 /// Otherwise such a pattern would match no parameter without an error.
 #[test]
-fn a_pattern_for_parameters_that_reads_as_a_list_or_a_pair_is_refused() {
+fn parameter_glob_that_looks_like_a_list_or_pair_is_rejected() {
     let place = Place::with([("in", b"http://h/?utm_source=x&id=1&a,b=2&c%3Dd=3\n")]);
     for option in ["--drop-param", "--keep-param"] {
         for glob in ["utm_*,id", "utm_*|id", "utm_source=x", "id=*"] {
@@ -246,7 +246,7 @@ fn a_pattern_for_parameters_that_reads_as_a_list_or_a_pair_is_refused() {
 }
 
 #[test]
-fn a_file_of_an_option_that_cannot_be_read_is_named_with_its_code_and_the_option() {
+fn error_for_an_unreadable_option_file_names_file_code_and_option() {
     let place = Place::with([("in", URLS)]);
     std::fs::create_dir(place.path("dir")).expect("made");
     for (option, what) in [

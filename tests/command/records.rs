@@ -40,7 +40,7 @@ fn normalize_writes_an_object_for_each_record() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_not_lost() {
+fn bytes_that_are_not_utf8_are_written_as_base64() {
     let place = Place::with([("in", b"http://h/\xFF\"\\\nhttp://h/\xC3\xA9\"\\\n")]);
     let run = place.run(["normalize", "--json", "-p", "string", "in"]).exits(0);
     assert_eq!(
@@ -64,7 +64,7 @@ fn bytes_that_are_no_text_are_not_lost() {
 }
 
 #[test]
-fn every_rejected_record_is_told_with_its_place() {
+fn rejects_hold_the_position_of_every_rejected_record() {
     let place = Place::with([("a", MIXED), ("b", b"http://h:x/\n")]);
     for command in ["dedup", "normalize"] {
         let arguments = [command, "a", "b", "--rejects", "rejects", "-o", "out"];
@@ -86,7 +86,7 @@ fn every_rejected_record_is_told_with_its_place() {
 }
 
 #[test]
-fn positions_count_in_the_url_as_it_came() {
+fn reject_positions_refer_to_the_original_url() {
     let place = Place::new();
     let run = place.run_on(["normalize", "--json"], "  http://h:x/\n\x01\n").exits(0);
     let at: Vec<_> = json_lines(&run.out).iter().map(|o| o["at"].clone()).collect();
@@ -110,7 +110,7 @@ const BAD_HOSTS: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn a_host_that_is_rejected_is_told_as_that_of_a_list_with_the_target_behind_it() {
+fn rejected_host_of_a_log_is_shown_as_a_whole_url() {
     for (format, record, url) in BAD_HOSTS {
         let place = Place::with([("in", record.as_bytes()), ("list", url.as_bytes())]);
         let told = |command: &str, format: &str, input: &str| {
@@ -138,7 +138,7 @@ fn a_host_that_is_rejected_is_told_as_that_of_a_list_with_the_target_behind_it()
 }
 
 #[test]
-fn a_target_that_is_rejected_is_told_without_the_host_before_it() {
+fn rejected_target_is_shown_without_its_host() {
     let records = "{\"h\":\"h\",\"t\":\"/%zz\"}\n{\"h\":\"h:x\",\"t\":\"/%zz\"}\n";
     let place = Place::with([("in", records.as_bytes())]);
     let format = "json:host=/h,target=/t";
@@ -153,7 +153,7 @@ fn a_target_that_is_rejected_is_told_without_the_host_before_it() {
 }
 
 #[test]
-fn blanks_before_a_target_are_a_part_of_the_original() {
+fn original_keeps_blanks_before_a_target() {
     let place = Place::with([("in", b"h.example,  /a b\nh.example,/c\n")]);
     let format = ["-f", "csv:host=1,target=2", "in"];
     let originals = "  /a b\n/c\n";
@@ -167,7 +167,7 @@ fn blanks_before_a_target_are_a_part_of_the_original() {
 }
 
 #[test]
-fn secrets_behind_a_host_that_is_rejected_are_masked() {
+fn redact_masks_the_query_after_a_rejected_host() {
     let place = Place::with([("in", b"h:99999,/a,t=SECRET\n")]);
     let arguments = ["normalize", "-f", "csv:host=1,path=2,query=3", "--redact", "in"];
     let outputs = ["--rejects", "r", "--report", "page", "-o", "out"];
@@ -177,7 +177,7 @@ fn secrets_behind_a_host_that_is_rejected_are_masked() {
 }
 
 #[test]
-fn the_accounting_adds_up_in_all_and_for_each_file() {
+fn accounting_adds_up_in_total_and_per_file() {
     let place = Place::with([("a", MIXED), ("b", b"http://h:x/\nhttp://example.com/%7ea\n")]);
     let run = place.run(["dedup", "a", "b", "--stats", "stats", "-j", "2"]).exits(0);
     let stats = place.json("stats");
@@ -210,7 +210,7 @@ fn the_accounting_adds_up_in_all_and_for_each_file() {
 }
 
 #[test]
-fn a_base_that_reads_as_a_scheme_is_refused() {
+fn base_of_host_and_port_is_rejected() {
     let place = Place::with([("in", b"/a\n")]);
     let told =
         "--base begins with a host and a port, which read as a scheme: write http:// before them";
@@ -228,7 +228,7 @@ fn a_base_that_reads_as_a_scheme_is_refused() {
 }
 
 #[test]
-fn a_base_and_an_assumed_scheme_say_how_to_read_the_rest() {
+fn base_and_assumed_scheme_complete_relative_urls() {
     let place = Place::with([("in", b"../x\n/y?q\n//h/z\nexample.com:80/w\nhttp://a/\n")]);
     let run = place.run(["normalize", "in", "--base", "https://e.org/a/b/c#f"]).exits(0);
     let joined = "https://e.org/a/x\nhttps://e.org/y?q\nhttps://h/z\nexample.com:80/w\nhttp://a/\n";
@@ -240,7 +240,7 @@ fn a_base_and_an_assumed_scheme_say_how_to_read_the_rest() {
 }
 
 #[test]
-fn a_list_that_a_scheme_is_assumed_of_is_none_of_request_targets() {
+fn list_with_an_assumed_scheme_is_not_detected_as_targets() {
     let list = "//h/x\n//H/x\n/y\n";
     let place = Place::with([("in", list.as_bytes())]);
     let run = place.run(["dedup", "in", "--assume-scheme", "https"]).exits(0);
@@ -255,7 +255,7 @@ fn a_list_that_a_scheme_is_assumed_of_is_none_of_request_targets() {
 }
 
 #[test]
-fn that_no_scheme_is_assumed_of_request_targets_is_told() {
+fn warning_for_targets_that_ignore_an_assumed_scheme() {
     let place = Place::with([("in", b"//h/x\n/y\n")]);
     let told = "2 request targets name no host, so --assume-scheme did nothing to them; --base";
     let arguments = ["dedup", "-q", "in", "-f", "target", "--assume-scheme", "https"];
@@ -267,7 +267,7 @@ fn that_no_scheme_is_assumed_of_request_targets_is_told() {
 }
 
 #[test]
-fn each_profile_does_its_own() {
+fn normalize_applies_each_profile() {
     let place = Place::with([("in", b"HTTP://U@EX%41MPLE.com:80/a/../%7eb c#f\nHTTP://H#f\n")]);
     for (profile, out) in [
         ("string", "HTTP://U@EX%41MPLE.com:80/a/../%7eb c#f\nHTTP://H#f\n"),
@@ -280,7 +280,7 @@ fn each_profile_does_its_own() {
 }
 
 #[test]
-fn a_url_of_nothing_but_spaces_and_tabs_is_blank_in_every_format() {
+fn url_of_spaces_and_tabs_is_blank_in_every_format() {
     let place = Place::new();
     let gaps = |blank: &str| {
         let json = blank.replace('\t', "\\t");

@@ -17,7 +17,7 @@ fn page(place: &Place) -> String {
 }
 
 #[test]
-fn the_page_tells_what_the_run_was() {
+fn report_describes_the_run() {
     let place = Place::with([("in", HOSTILE)]);
     place.run(["dedup", "-p", "syntax", "in", "-o", "out", "--report", "page.html"]).exits(0);
     let page = page(&place);
@@ -37,7 +37,7 @@ fn the_page_tells_what_the_run_was() {
 }
 
 #[test]
-fn what_was_read_shows_as_text_and_keeps_its_secrets() {
+fn report_escapes_html_and_masks_secrets() {
     let name = "<b>&\"'.txt";
     let place = Place::with([(name, HOSTILE)]);
     place.run(["dedup", "-p", "syntax", name, "-o", "out", "--report", "page.html"]).exits(0);
@@ -56,7 +56,7 @@ fn what_was_read_shows_as_text_and_keeps_its_secrets() {
 }
 
 #[test]
-fn a_run_that_fails_has_a_page_that_says_so() {
+fn report_of_a_failed_run_says_so() {
     let place = Place::with([("in", &b"http://h:x/\n"[..])]);
     place.run(["dedup", "in", "-o", "out", "--report", "page.html"]).exits(3);
     assert!(page(&place).contains("<p>Stopped by a limit, before the output was complete.</p>"));
@@ -64,7 +64,7 @@ fn a_run_that_fails_has_a_page_that_says_so() {
 }
 
 #[test]
-fn keys_and_spilled_sets_have_pages_too() {
+fn report_covers_keys_and_spilled_sets() {
     let lines: String = (0..60_000).map(|i| format!("http://h{}.example/{i}\n", i % 7)).collect();
     let place = Place::with([("in", lines.as_bytes())]);
     let rest = ["in", "-o", "out", "--report", "page.html"];
@@ -82,7 +82,7 @@ fn keys_and_spilled_sets_have_pages_too() {
 }
 
 #[test]
-fn duplicates_are_counted_by_host_where_a_full_set_meets_nothing_new() {
+fn duplicates_are_counted_by_host_if_nothing_spilled() {
     let lines: String =
         (0..72_000).map(|i| format!("http://h.example/{i:08}/abcdefghij\n")).collect();
     let place = Place::with([("in", lines.repeat(2).as_bytes())]);
@@ -101,7 +101,7 @@ fn duplicates_are_counted_by_host_where_a_full_set_meets_nothing_new() {
 }
 
 #[test]
-fn normalize_has_a_page() {
+fn normalize_writes_a_report() {
     let place = Place::with([("in", HOSTILE)]);
     place.run(["normalize", "in", "-o", "out", "--report", "page.html"]).exits(0);
     let page = page(&place);
@@ -109,14 +109,14 @@ fn normalize_has_a_page() {
 }
 
 #[test]
-fn a_page_needs_a_place_of_its_own() {
+fn report_needs_its_own_path() {
     let place = Place::with([("in", HOSTILE)]);
     let run = place.run(["dedup", "in", "--stats", "x", "--report", "x"]).exits(2);
     assert!(run.err.contains("would write to the same place"), "{}", run.err);
 }
 
 #[test]
-fn a_page_says_that_an_input_was_skipped() {
+fn report_mentions_skipped_inputs() {
     let place = Place::with([("in", HOSTILE)]);
     let arguments =
         ["normalize", "in", "none", "--keep-going", "-o", "out", "--report", "page.html"];
@@ -126,7 +126,7 @@ fn a_page_says_that_an_input_was_skipped() {
 }
 
 #[test]
-fn where_no_rule_acted_the_page_does_not_call_rejected_urls_canonical() {
+fn report_without_changed_urls_does_not_call_them_canonical() {
     let place = Place::with([("in", &b"relative\n"[..])]);
     place.run(["dedup", "in", "-o", "out", "--report", "page.html"]).exits(3);
     assert!(page(&place).contains("<p>None: no URL was changed.</p>"));

@@ -20,7 +20,7 @@ const URLS: &[u8] = b"HTTP://a/#x\nhttp://a/#y\nhttp://a/\nhttp://a\nhttp://a:80
                       http://a/~\nhttp://a/~\nhttp://b:x/\n";
 
 #[test]
-fn rules_are_counted_by_the_urls_they_changed() {
+fn stats_count_changed_urls_per_rule() {
     let place = Place::with([("in", URLS), ("more", b"http://C/\nHTTP://c/\n")]);
     let rules = json!({
         "drop-fragment": 2, "scheme-case": 2, "empty-path": 1, "decode-unreserved": 1,

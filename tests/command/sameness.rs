@@ -102,7 +102,7 @@ fn accounting(stats: &Value) -> Value {
 }
 
 #[test]
-fn threads_scanners_and_pipes_make_no_difference() {
+fn output_does_not_depend_on_threads_backend_or_pipes() {
     let place = Place::new();
     let text = mixed(200_000);
     let expected = expected(&text);
@@ -146,7 +146,7 @@ fn threads_scanners_and_pipes_make_no_difference() {
 }
 
 #[test]
-fn runs_that_fail_come_as_far_and_say_the_same_with_any_number_of_threads() {
+fn failed_runs_report_the_same_with_any_number_of_threads() {
     let lines: String = (0..40_000).map(|i| format!("http://host{i}.example/path/\n")).collect();
     let packed = gzip(lines.as_bytes());
     let place = Place::with([
@@ -197,7 +197,7 @@ fn runs_that_fail_come_as_far_and_say_the_same_with_any_number_of_threads() {
 }
 
 #[test]
-fn a_set_of_sets_is_the_set_of_all() {
+fn dedup_of_partial_sets_equals_dedup_of_all() {
     let place = Place::new();
     let text = mixed(5_000);
     let lines: Vec<_> = text.split_inclusive(|&b| b == b'\n').collect();
@@ -215,7 +215,7 @@ fn a_set_of_sets_is_the_set_of_all() {
 }
 
 #[test]
-fn many_small_files_are_as_one() {
+fn many_small_files_equal_one_file() {
     let place = Place::new();
     let text = mixed(3_000);
     let mut names = Vec::new();

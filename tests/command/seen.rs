@@ -22,7 +22,7 @@ fn list(from: u32, count: u32) -> String {
 }
 
 #[test]
-fn only_what_is_not_in_an_earlier_output_comes_out() {
+fn seen_urls_are_not_written_again() {
     let place = Place::with([
         ("old", b"HTTP://a:80\nhttp://b/\n"),
         ("more", b"http://c/\n"),
@@ -49,7 +49,7 @@ fn only_what_is_not_in_an_earlier_output_comes_out() {
 }
 
 #[test]
-fn an_earlier_output_may_have_any_compression() {
+fn seen_list_may_have_any_compression() {
     let place =
         Place::with([("old", list(0, 2000).as_bytes()), ("in", list(1500, 2000).as_bytes())]);
     let plain = place.run(["dedup", "--seen", "old", "in"]).exits(0);
@@ -69,7 +69,7 @@ fn an_earlier_output_may_have_any_compression() {
 }
 
 #[test]
-fn an_earlier_output_is_known_also_where_encoding_made_a_url_longer_than_max_url() {
+fn seen_url_longer_than_max_url_is_recognized() {
     // With the default limit, and with one as short as the URL.
     let long = [&b"http://h/"[..], &[0xE9; 60 << 10], b"\n"].concat();
     let place = Place::with([("long", &long[..]), ("short", b"http://h/\xE9\xE9\n")]);
@@ -88,7 +88,7 @@ fn an_earlier_output_is_known_also_where_encoding_made_a_url_longer_than_max_url
 }
 
 #[test]
-fn a_saved_set_grows_from_run_to_run_and_is_sorted() {
+fn saved_set_grows_and_stays_sorted() {
     let place = Place::new();
     let mut new = Vec::new();
     for day in 0..4 {
@@ -114,7 +114,7 @@ fn a_saved_set_grows_from_run_to_run_and_is_sorted() {
 }
 
 #[test]
-fn every_key_and_form_of_output_knows_what_was_seen() {
+fn seen_works_with_every_key_and_output_form() {
     let place = Place::with([("old", list(0, 900).as_bytes()), ("in", list(500, 900).as_bytes())]);
     for key in ["url", "surt", "ssurt", "hash"] {
         let run = |arguments: &[&str]| {
@@ -142,7 +142,7 @@ fn every_key_and_form_of_output_knows_what_was_seen() {
 }
 
 #[test]
-fn no_budget_changes_what_was_seen() {
+fn seen_does_not_depend_on_the_budget() {
     let place =
         Place::with([("a", list(0, 9_000).as_bytes()), ("b", list(3_000, 12_000).as_bytes())]);
     fs::create_dir(place.path("temp")).expect("made");
@@ -179,7 +179,7 @@ fn no_budget_changes_what_was_seen() {
 }
 
 #[test]
-fn a_set_of_other_rules_is_refused_and_the_difference_named() {
+fn set_saved_under_other_rules_is_rejected_with_the_difference() {
     let place = Place::with([
         ("in", b"http://a/\n"),
         ("one", b"http://x/\thttp://y/\n"),
@@ -209,7 +209,7 @@ fn a_set_of_other_rules_is_refused_and_the_difference_named() {
 }
 
 #[test]
-fn wrong_use_is_refused_up_front() {
+fn wrong_use_of_seen_is_rejected_before_reading() {
     let place = Place::with([("in", b"http://a/\n"), ("surts", b"com,a)/\ncom,b)/\n")]);
     for (arguments, words) in [
         (&["in", "--save-seen", "s", "--limit", "3"][..], "--limit"),
@@ -234,7 +234,7 @@ fn wrong_use_is_refused_up_front() {
 }
 
 #[test]
-fn a_damaged_set_ends_the_run_and_keeps_what_was_there() {
+fn damaged_saved_set_ends_the_run_and_keeps_old_files() {
     let place = Place::with([("in", b"http://a/\n"), ("out", b"old")]);
     place.write("big", list(0, 5_000));
     place.run(["dedup", "big", "-q", "-o", "x", "--save-seen", "set.zst"]).exits(0);
@@ -256,7 +256,7 @@ fn a_damaged_set_ends_the_run_and_keeps_what_was_there() {
 
 /// Half of a key may equal that of another URL: here one that nobody saw.
 #[test]
-fn a_saved_set_that_breaks_off_in_a_line_is_refused() {
+fn saved_set_truncated_in_a_line_is_rejected() {
     let place = Place::with([("in", b"http://a/\nhttp://b/x\n"), ("new", b"http://b/\n")]);
     place.run(["dedup", "in", "--save-seen", "set"]).exits(0);
     let whole = place.read("set");
@@ -284,7 +284,7 @@ fn a_saved_set_that_breaks_off_in_a_line_is_refused() {
 
 /// A cut line is not counted as seen, plain or compressed.
 #[test]
-fn the_last_line_of_a_list_that_grows_was_not_seen() {
+fn unfinished_last_line_of_a_seen_list_is_ignored() {
     let place = Place::with([("in", b"http://h/9\nhttp://h/95\n")]);
     place.pipe("pipe");
     let list = b"http://a/\nhttp://h/9";
@@ -293,13 +293,14 @@ fn the_last_line_of_a_list_that_grows_was_not_seen() {
     {
         place.write(name, list);
         let arguments = ["dedup", "--seen", "pipe", "--seen", name, "in"];
-        let run = place.run_behind("pipe", &arguments, Stdio::null(), || place.append(name, &more));
+        let run =
+            place.run_meanwhile("pipe", &arguments, Stdio::null(), || place.append(name, &more));
         assert_eq!(run.exits(0).out(), "http://h/9\nhttp://h/95\n", "{name}");
     }
 }
 
 #[test]
-fn rejects_are_those_of_the_inputs_alone() {
+fn rejects_hold_records_of_inputs_only() {
     let place = Place::with([("old", b"bad\nhttp://a/\n"), ("in", b"http://b/\nworse\n")]);
     place.run(["dedup", "in", "--seen", "old", "--rejects", "rejects"]).exits(0);
     let rejects = json_lines(&place.read("rejects"));
@@ -310,7 +311,7 @@ fn rejects_are_those_of_the_inputs_alone() {
 /// dedup(A ++ B) is dedup(A) and then dedup --seen dedup(A) B: as lists and as saved sets, and
 /// every record is counted.
 #[test]
-fn two_runs_are_one() {
+fn two_runs_with_seen_equal_one_run() {
     cases::for_each_case(200, |rng| {
         let mut urls = |count: usize| {
             let urls = (0..count).map(|_| generator::any(rng));
@@ -350,7 +351,7 @@ fn two_runs_are_one() {
 }
 
 #[test]
-fn a_mark_is_a_part_of_a_list_where_it_is_one_of_an_input() {
+fn byte_order_mark_of_a_seen_list_is_read_as_that_of_an_input() {
     let place = Place::with([("in", b"\xEF\xBB\xBFhttp://a/\nhttp://b/\n")]);
     for profile in ["string", "crawl"] {
         place.run(["dedup", "-p", profile, "in", "-o", "out", "--save-seen", "set"]).exits(0);
@@ -364,7 +365,7 @@ fn a_mark_is_a_part_of_a_list_where_it_is_one_of_an_input() {
 }
 
 #[test]
-fn rejected_lines_of_a_list_are_counted_in_one_warning() {
+fn rejected_lines_of_a_seen_list_give_one_warning() {
     let place = Place::with([
         ("in", b"http://a/\nhttp://b/\n"),
         ("old", b"http://a/\nnone\n\nmore\n"),
@@ -386,7 +387,7 @@ fn rejected_lines_of_a_list_are_counted_in_one_warning() {
 }
 
 #[test]
-fn each_line_of_a_list_is_one_url() {
+fn each_line_of_a_seen_list_is_one_url() {
     let place = Place::with([
         ("in", &b"http://h/a\tb\nhttp://h/\xE9\nfirst:1:0\n1\thttp://h/\n"[..]),
         ("ends", b"http://h/a\tb\r\n\r\nhttp://h/\xE9\r\nfirst:1:0\r\n1\thttp://h/\r\n"),
@@ -398,14 +399,14 @@ fn each_line_of_a_list_is_one_url() {
 }
 
 #[test]
-fn records_of_a_list_end_as_those_of_the_inputs_do() {
+fn seen_list_has_the_separator_of_the_inputs() {
     let place = Place::with([("in", b"http://a/\0http://b/\0"), ("old", b"http://a/\0\0")]);
     let run = place.run(["dedup", "-0", "in", "--seen", "old"]).exits(0);
     assert_eq!((run.out(), run.summary("seen")), ("http://b/\0", 1));
 }
 
 #[test]
-fn a_file_that_can_be_no_list_is_refused() {
+fn seen_file_that_is_not_a_list_is_rejected() {
     let place = Place::with([
         ("in", b"http://a/\nhttp://b/\n"),
         ("nul", b"http://a/\0http://b/\0"),

@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
 #[test]
-fn sets_are_joined_intersected_and_subtracted() {
+fn set_union_intersect_and_diff_are_exact() {
     let place = Place::with([("a", b"b\nc\nd\n"), ("b", b"a\nb\nd"), ("c", b"d\ne\r\n\n")]);
     for (arguments, expected) in [
         (&["union", "a", "b", "c"][..], "a\nb\nc\nd\ne\n"),
@@ -27,7 +27,7 @@ fn sets_are_joined_intersected_and_subtracted() {
 }
 
 #[test]
-fn compressed_sets_go_in_and_come_out() {
+fn sets_may_be_compressed() {
     let place = Place::with([("a", b"http://a/\nhttp://c/\n"), ("b", b"http://b/\nhttp://c/\n")]);
     for (name, of) in [("a.gz", "a"), ("b.zst", "b")] {
         place.run(["set", "union", of, "-o", name]).exits(0);
@@ -59,7 +59,7 @@ fn compressed_sets_go_in_and_come_out() {
 }
 
 #[test]
-fn a_table_is_no_set() {
+fn table_is_not_accepted_as_a_set() {
     let place = Place::with([("a", b"http://a/\n")]);
     for name in ["t.parquet", "t.arrow"] {
         place.run(["dedup", "a", "-o", name]).exits(0);
@@ -70,7 +70,7 @@ fn a_table_is_no_set() {
 }
 
 #[test]
-fn what_is_not_sorted_is_refused_with_its_line() {
+fn error_for_an_unsorted_set_names_the_line() {
     let place = Place::with([
         ("good", b"http://a/\n"),
         ("bad", b"http://b/\nhttp://c/\n\nhttp://a:secret@a/\x1b[31m?q\nhttp://d/\n"),
@@ -100,7 +100,7 @@ fn what_is_not_sorted_is_refused_with_its_line() {
 }
 
 #[test]
-fn counts_add_up_to_those_of_one_run() {
+fn union_with_counts_equals_the_counts_of_one_run() {
     let place = Place::with([
         ("a", b"http://a/\nhttp://b/\nHTTP://a/\n"),
         ("b", b"http://c/\nhttp://a/\n"),
@@ -119,7 +119,7 @@ fn counts_add_up_to_those_of_one_run() {
 }
 
 #[test]
-fn equal_lines_of_one_set_are_one() {
+fn equal_lines_of_one_set_are_merged() {
     let place = Place::with([
         ("a", b"a\na\nb\n"),
         ("b", b"b\nb\n"),
@@ -135,7 +135,7 @@ fn equal_lines_of_one_set_are_one() {
 }
 
 #[test]
-fn saved_sets_stay_saved_sets_and_must_be_of_the_same_rules() {
+fn union_of_saved_sets_is_a_saved_set_and_needs_equal_rules() {
     let place = Place::with([("a", b"http://a/\nhttp://b/\n"), ("b", b"http://b/\nhttp://c/\n")]);
     for name in ["a", "b"] {
         place.run(["dedup", "-q", name, "--save-seen", &format!("{name}.set")]).exits(0);
@@ -167,7 +167,7 @@ fn saved_sets_stay_saved_sets_and_must_be_of_the_same_rules() {
 }
 
 #[test]
-fn a_saved_set_is_one_in_a_pipe_too() {
+fn saved_set_is_recognized_in_a_pipe() {
     let place = Place::with([("a", b"http://a/\nhttp://b/\n"), ("b", b"http://b/\n")]);
     place.run(["dedup", "-q", "a", "-p", "scheme", "--save-seen", "a.set"]).exits(0);
     place.run(["dedup", "-q", "b", "--save-seen", "b.set"]).exits(0);
@@ -184,7 +184,7 @@ fn a_saved_set_is_one_in_a_pipe_too() {
 }
 
 #[test]
-fn wrong_use_is_refused() {
+fn wrong_use_of_set_is_rejected() {
     let place = Place::with([("a", b"a\n")]);
     for (arguments, words) in [
         (&["union"][..], "FILE"),
@@ -209,7 +209,7 @@ fn wrong_use_is_refused() {
 }
 
 #[test]
-fn an_output_may_be_one_of_the_sets_and_an_empty_file_is_one() {
+fn output_may_replace_a_set_and_an_empty_file_is_a_set() {
     let place = Place::with([("a", b"a\n"), ("b", b"b\n"), ("empty.gz", b"")]);
     place.run(["set", "union", "a", "b", "empty.gz", "-o", "a"]).exits(0);
     assert_eq!(place.text("a"), "a\nb\n");
@@ -218,7 +218,7 @@ fn an_output_may_be_one_of_the_sets_and_an_empty_file_is_one() {
 
 /// Half of a key may equal that of another URL.
 #[test]
-fn the_last_line_of_a_list_that_grows_is_left_out() {
+fn unfinished_last_line_of_a_set_is_skipped() {
     let place = Place::new();
     place.pipe("pipe");
     let list = b"http://a/\nhttp://h/9";
@@ -227,7 +227,8 @@ fn the_last_line_of_a_list_that_grows_is_left_out() {
     {
         place.write(name, list);
         let arguments = ["set", "union", "pipe", name];
-        let run = place.run_behind("pipe", &arguments, Stdio::null(), || place.append(name, &more));
+        let run =
+            place.run_meanwhile("pipe", &arguments, Stdio::null(), || place.append(name, &more));
         let run = run.exits(0);
         let told = format!("{name}@10: cut: the last line was still being written and is left out");
         assert!(run.err.contains(&told), "{}", run.err);
@@ -237,7 +238,7 @@ fn the_last_line_of_a_list_that_grows_is_left_out() {
 }
 
 #[test]
-fn a_closed_pipe_ends_it_quietly() {
+fn closed_pipe_ends_set_without_an_error() {
     let place = Place::new();
     let line = |i| format!("http://example.com/a/rather/long/path/to/fill/the/pipe/{i:09}\n");
     place.write("in", (0..50_000).map(line).collect::<String>());
@@ -259,7 +260,7 @@ fn a_closed_pipe_ends_it_quietly() {
 type Keys = BTreeSet<Vec<u8>>;
 
 #[test]
-fn operations_are_those_of_any_sets_of_bytes() {
+fn set_operations_agree_with_btreemap() {
     cases::for_each_case(80, |rng| {
         let pieces = ["a", "b", "/", "\u{1}", "\u{ff}", "?", "ab", "\t"];
         let place = Place::new();

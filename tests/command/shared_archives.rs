@@ -34,7 +34,7 @@ fn set(arguments: &[&str], input: Vec<u8>) -> BTreeSet<String> {
 }
 
 #[test]
-fn archives_yield_the_targets_that_a_slow_reader_finds() {
+fn archive_targets_agree_with_a_simple_reader() {
     for (name, count) in [
         ("iana.warc.gz", 171),
         ("whirlwind.warc", 1),
@@ -64,7 +64,7 @@ fn archives_yield_the_targets_that_a_slow_reader_finds() {
 }
 
 #[test]
-fn a_wat_file_of_a_request_names_no_response() {
+fn wat_file_of_a_request_gives_no_response() {
     let name = "whirlwind.warc.wat.gz";
     let (Some(path), Some(bytes)) = (corpus(name), unpacked(name)) else { return };
     let text = std::str::from_utf8(&bytes).expect("text");
@@ -74,7 +74,7 @@ fn a_wat_file_of_a_request_names_no_response() {
 }
 
 #[test]
-fn compressed_lists_are_those_that_were_compressed() {
+fn compressed_lists_equal_their_plain_text() {
     for name in ["urls.txt.gz", "sample.cdx.gz", "access-combined.log.gz"] {
         let (Some(path), Some(plain)) = (corpus(name), unpacked(name)) else { continue };
         let path = path.to_str().expect("text");

@@ -70,7 +70,7 @@ fn error(child: &mut Child) -> String {
 }
 
 #[test]
-fn a_run_dies_by_the_signal_with_its_accounting_and_leaves_the_old_files() {
+fn interrupted_run_prints_its_accounting_and_keeps_old_files() {
     for signal in heeded() {
         let place = Place::with([("out", b"old"), ("stats", b"old")]);
         let mut command = built::process();
@@ -94,7 +94,7 @@ fn a_run_dies_by_the_signal_with_its_accounting_and_leaves_the_old_files() {
 }
 
 #[test]
-fn what_is_passed_over_of_a_long_record_counts_as_read() {
+fn skipped_bytes_of_an_overlong_record_count_as_read() {
     let Some(signal) = heeded().next() else { return };
     let place = Place::new();
     File::create(place.path("sparse")).expect("made").set_len(1 << 40).expect("longer");
@@ -124,7 +124,7 @@ fn what_is_passed_over_of_a_long_record_counts_as_read() {
 }
 
 #[test]
-fn a_signal_that_comes_twice_leaves_the_accounting() {
+fn second_signal_does_not_lose_the_accounting() {
     let Some(signal) = heeded().next() else { return };
     for pause in (0..20).map(|n| Duration::from_micros(n * 20)) {
         let place = Place::with([("list", b"http://a/\nhttp://b/\n")]);
@@ -146,7 +146,7 @@ fn a_signal_that_comes_twice_leaves_the_accounting() {
 }
 
 #[test]
-fn a_run_that_waits_for_a_reader_ends_too() {
+fn run_that_waits_for_a_reader_can_be_interrupted() {
     let place = Place::new();
     place.write("in", "http://example.com/a/rather/long/path/to/fill/the/pipe\n".repeat(100_000));
     for (signal, quiet) in heeded().zip([true, false, true]) {
@@ -166,7 +166,7 @@ fn a_run_that_waits_for_a_reader_ends_too() {
 }
 
 #[test]
-fn a_signal_that_was_ignored_stays_ignored() {
+fn signal_ignored_at_the_start_stays_ignored() {
     if std::env::var_os("UNIQURL_COMMAND").is_some() {
         // An emulator handles signals itself, and hides from the command which were ignored.
         return say("NOT TRIED: ignored signals do not reach an emulated command as such");
@@ -194,7 +194,7 @@ fn a_signal_that_was_ignored_stays_ignored() {
 }
 
 #[test]
-fn a_file_that_may_not_grow_is_an_error_and_no_signal() {
+fn file_size_limit_is_an_error_and_not_a_signal() {
     let place = Place::with([("out", b"old")]);
     place.write(
         "in",
@@ -215,7 +215,7 @@ fn a_file_that_may_not_grow_is_an_error_and_no_signal() {
 }
 
 #[test]
-fn a_benchmark_that_is_ended_leaves_nothing() {
+fn interrupted_benchmark_removes_its_corpus() {
     for signal in heeded() {
         let place = Place::new();
         let mut command = built::process();

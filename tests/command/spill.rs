@@ -29,7 +29,7 @@ fn accounting(stats: &Value) -> Value {
 }
 
 #[test]
-fn a_small_budget_changes_nothing_but_how() {
+fn output_does_not_depend_on_the_budget() {
     let place = Place::with([("a", list().as_bytes()), ("b", &list().as_bytes()[50_000..])]);
     fs::create_dir(place.path("temp")).expect("made");
     for arguments in [
@@ -58,7 +58,7 @@ fn a_small_budget_changes_nothing_but_how() {
 }
 
 #[test]
-fn lines_of_first_records_stay_in_a_memory_that_is_full() {
+fn lines_of_first_records_stay_in_a_full_set() {
     // The long lines come once the set is full, and take more memory than the lines before.
     let line = |i: u32, length: usize| format!("http://h/{i}\t{}\n", "x".repeat(length));
     let list: String = (0..9_000).map(|i| line(i, if i < 6_000 { 0 } else { 900 })).collect();
@@ -75,7 +75,7 @@ fn lines_of_first_records_stay_in_a_memory_that_is_full() {
 }
 
 #[test]
-fn lines_that_become_longer_leave_a_memory_that_is_full() {
+fn lines_that_outgrow_a_full_set_are_spilled() {
     // Eight thousand URLs come three times, the second time with the longest line, and then with others
     // between them.
     let line = |i: u32, length: usize| {
@@ -108,7 +108,7 @@ fn lines_that_become_longer_leave_a_memory_that_is_full() {
 }
 
 #[test]
-fn a_temporary_directory_that_cannot_be_used_is_named_and_nothing_is_written() {
+fn unusable_temp_dir_is_an_error_and_nothing_is_written() {
     let place = Place::with([("in", list().as_bytes()), ("out", b"old")]);
     let arguments = ["dedup", "in", "-o", "out", "--memory", "1M", "--temp-dir", "no/such"];
     let run = place.run(arguments).exits(2);
@@ -118,7 +118,7 @@ fn a_temporary_directory_that_cannot_be_used_is_named_and_nothing_is_written() {
 }
 
 #[test]
-fn a_temporary_directory_of_the_environment_that_cannot_be_used_is_warned_of() {
+fn unusable_tmpdir_is_a_warning() {
     let place = Place::with([("in", b"http://a/\n")]);
     let run = |arguments: &[&str]| {
         let mut command = built::command();
@@ -132,7 +132,7 @@ fn a_temporary_directory_of_the_environment_that_cannot_be_used_is_warned_of() {
 }
 
 #[test]
-fn where_no_file_may_grow_another_directory_is_no_advice() {
+fn file_size_limit_gives_no_temp_dir_advice() {
     let urls: String = (0..30_000).map(|i| format!("http://h/{i}/{}\n", i % 7919)).collect();
     let place = Place::with([("in", urls.as_bytes())]);
     let arguments = ["dedup", "in", "-o", "/dev/null", "--memory", "1M", "--temp-dir", "."];
@@ -142,14 +142,14 @@ fn where_no_file_may_grow_another_directory_is_no_advice() {
 }
 
 #[test]
-fn quiet_runs_do_not_tell_that_they_spilled() {
+fn quiet_run_does_not_report_spilling() {
     let place = Place::with([("in", list().as_bytes())]);
     let arguments = ["dedup", "-q", "in", "--memory", "1M", "--temp-dir", "."];
     assert_eq!(place.run(arguments).exits(0).err, "");
 }
 
 #[test]
-fn a_run_that_ends_before_it_is_settled_calls_nothing_a_duplicate_that_is_none() {
+fn aborted_spilled_run_counts_no_false_duplicates() {
     let place = Place::with([("list", list().as_bytes()), ("last", b"relative\n")]);
     let urls: String = (0..30_000).map(|i| format!("http://h/{}\n", i % 20_000)).collect();
     place.write("in", &urls);
@@ -191,7 +191,7 @@ fn a_run_that_ends_before_it_is_settled_calls_nothing_a_duplicate_that_is_none()
 
 /// The thread that flushes a large output to the disk early only helps; a run works without it.
 #[test]
-fn no_thread_for_the_disk_is_no_reason_to_fail() {
+fn run_without_a_flush_thread_succeeds() {
     if !is_root() {
         return say("NOT TRIED: only root runs as a user with no processes");
     }

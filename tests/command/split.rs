@@ -44,7 +44,7 @@ fn host(url: &str) -> &str {
 }
 
 #[test]
-fn every_line_is_in_one_shard_and_every_host_whole_in_one() {
+fn each_line_is_in_one_shard_and_each_host_in_one() {
     let place = Place::with([("in", list().as_bytes())]);
     for (turn, arguments) in [
         &["--order", "first"][..],
@@ -103,7 +103,7 @@ fn every_line_is_in_one_shard_and_every_host_whole_in_one() {
 }
 
 #[test]
-fn a_url_is_in_the_same_shard_in_every_run() {
+fn shard_of_a_url_is_the_same_in_every_run() {
     let place = Place::with([("in", list().as_bytes()), ("few", &list().as_bytes()[60_000..])]);
     for key in ["url", "surt", "ssurt"] {
         let mut homes: Vec<BTreeMap<String, String>> = Vec::new();
@@ -123,7 +123,7 @@ fn a_url_is_in_the_same_shard_in_every_run() {
 }
 
 #[test]
-fn records_of_shards_may_end_with_nul_and_leave_out_what_was_seen() {
+fn shards_support_null_and_seen() {
     let place =
         Place::with([("in", b"http://a/\0http://b/\0http://c/\0"), ("old", b"http://b/\0")]);
     let arguments = ["dedup", "-0", "in", "--seen", "old", "--split-by", "hash:1", "-o", "out"];
@@ -132,7 +132,7 @@ fn records_of_shards_may_end_with_nul_and_leave_out_what_was_seen() {
 }
 
 #[test]
-fn the_directory_is_whole_or_absent() {
+fn split_directory_is_complete_or_absent() {
     let place = Place::with([("in", b"http://a/\n"), ("bad", b"relative\n"), ("file", b"old")]);
     fs::create_dir(place.path("full")).expect("made");
     place.write("full/one", "old");
@@ -168,20 +168,20 @@ fn the_directory_is_whole_or_absent() {
 
 /// It cannot be replaced, and the run refuses it before any other output gets its name.
 #[test]
-fn a_name_that_has_become_a_link_ends_the_run_before_anything_is_there() {
+fn output_name_that_became_a_link_ends_the_run_without_outputs() {
     let place = Place::new();
     place.pipe("pipe");
     fs::create_dir(place.path("there")).expect("made");
     let arguments = ["dedup", "pipe", "-f", "lines", "--split-by", "host:2", "-o", "out"];
     let others = ["--rejects", "rejects", "--save-seen", "seen"];
     let link = || symlink("there", place.path("out")).expect("linked");
-    let run = place.run_behind("pipe", &[&arguments[..], &others].concat(), Stdio::null(), link);
+    let run = place.run_meanwhile("pipe", &[&arguments[..], &others].concat(), Stdio::null(), link);
     assert!(run.exits(2).err.contains("out: "));
     assert_eq!(place.names(), ["out", "pipe", "there"]);
 }
 
 #[test]
-fn a_directory_keeps_its_permissions_and_a_link_to_one_stays() {
+fn split_directory_keeps_its_permissions_and_links() {
     let place = Place::with([("in", b"http://a/\n"), ("rejects", b"old")]);
     let fixed = ["dedup", "in", "--split-by", "hash:2", "--rejects", "rejects", "-o"];
     for (mode, name) in [(0o700, "private"), (0o2750, "group/"), (0o755, "open")] {
@@ -211,7 +211,7 @@ fn a_directory_keeps_its_permissions_and_a_link_to_one_stays() {
 }
 
 #[test]
-fn a_shard_is_named_by_the_name_it_would_have() {
+fn error_for_a_shard_names_its_final_path() {
     let place = Place::new();
     place.write("in", (0..20_000).map(|i| format!("http://h/{i}\n")).collect::<String>());
     let built = built::process();

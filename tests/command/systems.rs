@@ -4,7 +4,7 @@ use super::{Place, json_lines};
 use serde_json::json;
 
 #[test]
-fn servlet_tells_both_results_and_all_codes() {
+fn servlet_reports_canonical_and_decoded_paths_and_all_codes() {
     let place =
         Place::with([("in", b"http://H:80/a;v=1/%20b?q\nhttp://h/a\n/a%2Fb\\c\n\n/\xFF\n//h/x\n")]);
     let run = place.run(["normalize", "--json", "-p", "servlet", "in"]).exits(0);
@@ -28,7 +28,7 @@ fn servlet_tells_both_results_and_all_codes() {
 }
 
 #[test]
-fn hosts_with_rules_of_their_own_have_a_decoded_path_by_them() {
+fn decoded_path_follows_the_rules_of_its_host() {
     let place = Place::with([("in", &b"http://api.example/a%20b;v=1/%20c\nhttp://h/a;v=1\n"[..])]);
     let of_one = "name = \"site\"\nversion = 1\nbase = \"crawl\"\n[host.\"api.example\"]\nbase = \"servlet\"\n";
     let of_others =
@@ -50,7 +50,7 @@ fn hosts_with_rules_of_their_own_have_a_decoded_path_by_them() {
 }
 
 #[test]
-fn lines_without_json_hold_the_canonical_form_alone() {
+fn plain_lines_hold_the_canonical_form_only() {
     let place = Place::with([("in", b"/a//b\n/a%20b\n/a;x/b\n")]);
     let run = place.run(["dedup", "-p", "servlet", "in"]).exits(0);
     assert_eq!(run.out(), "/a/b\n/a%20b\n");
@@ -59,7 +59,7 @@ fn lines_without_json_hold_the_canonical_form_alone() {
 }
 
 #[test]
-fn a_record_with_several_codes_is_counted_once_and_under_each() {
+fn record_with_several_codes_counts_once_and_under_each_code() {
     let place = Place::with([("in", b"http://u@127.1/%00\nhttp://h/\nhttp://u@h/\n")]);
     let arguments = ["dedup", "-p", "sanitize", "in", "--stats", "stats", "--rejects", "rejects"];
     let run = place.run(arguments).exits(0);
@@ -78,7 +78,7 @@ fn a_record_with_several_codes_is_counted_once_and_under_each() {
 }
 
 #[test]
-fn purges_and_requests_of_a_wiki_are_keyed_alike() {
+fn purges_and_requests_of_mediawiki_have_equal_forms() {
     let log = br#"1.2.3.4 - - [10/Oct/2000:13:55:36 +0000] "GET /wiki/O'Brien%3a_%28x%29?a=b HTTP/1.1" 200 1
 1.2.3.4 - - [10/Oct/2000:13:55:36 +0000] "GET //h/..%2f HTTP/1.1" 200 1
 "#;
@@ -102,7 +102,7 @@ fn purges_and_requests_of_a_wiki_are_keyed_alike() {
 }
 
 #[test]
-fn a_ring_takes_from_a_log_what_it_can_read_again() {
+fn rings_reject_log_targets_they_could_not_read_back() {
     let targets = "h:80/x\nmailto:a\n /x\nhttp:/x\n*\nhttp://H:80/x\n/%2Fx\n";
     let place = Place::with([("in", targets.as_bytes())]);
     for (profile, last) in [("mediawiki", "//x"), ("restbase", "/%2Fx"), ("upload", "//x")] {
@@ -121,7 +121,7 @@ fn a_ring_takes_from_a_log_what_it_can_read_again() {
 }
 
 #[test]
-fn a_ring_of_ones_own_is_a_profile() {
+fn custom_ring_is_a_profile() {
     let place = Place::with([("in", b"/a%2fb%3A!\nhttp://h/%24\n")]);
     let lists = "decode=2F,3A encode=21,24";
     let run = place.run(["normalize", "--ring", lists, "in", "--stats", "stats"]).exits(0);
@@ -133,7 +133,7 @@ fn a_ring_of_ones_own_is_a_profile() {
 }
 
 #[test]
-fn a_ring_that_contradicts_itself_is_refused_by_the_byte() {
+fn error_for_a_contradictory_ring_names_the_byte() {
     let place = Place::with([("in", b"/\n")]);
     for (lists, told) in [
         ("decode=2F,3A encode=21,3a", "byte 3A (:)"),
@@ -150,7 +150,7 @@ fn a_ring_that_contradicts_itself_is_refused_by_the_byte() {
 }
 
 #[test]
-fn choices_that_a_profile_does_not_have_are_wrong_usage() {
+fn unsupported_allow_codes_are_wrong_usage() {
     let place = Place::with([("in", b"/\n")]);
     for arguments in [
         &["--allow", "control"][..],
@@ -171,7 +171,7 @@ fn choices_that_a_profile_does_not_have_are_wrong_usage() {
 }
 
 #[test]
-fn targets_of_logs_are_judged_as_targets() {
+fn checks_apply_to_log_targets() {
     let log = br#"h - - [10/Oct/2000:13:55:36 +0000] "GET /a/%2e%2e/b HTTP/1.1" 200 1
 h - - [10/Oct/2000:13:55:36 +0000] "GET http://u@H/a HTTP/1.1" 200 1
 h - - [10/Oct/2000:13:55:36 +0000] "GET /a/./b;c HTTP/1.1" 200 1
@@ -198,7 +198,7 @@ h - - [10/Oct/2000:13:55:36 +0000] "GET /a/./b;c HTTP/1.1" 200 1
 }
 
 #[test]
-fn a_container_judges_a_target_without_a_slash_as_it_does_a_line() {
+fn servlet_reads_targets_without_a_slash_as_it_reads_lines() {
     let place = Place::with([("in", b"foo/b%61r?q\n*\nmailto:a\n?q\n x/%2F\n\\\n/a\n")]);
     for arguments in [
         &[][..],
@@ -233,7 +233,7 @@ fn a_container_judges_a_target_without_a_slash_as_it_does_a_line() {
 }
 
 #[test]
-fn the_decoded_path_is_a_column_where_there_is_one() {
+fn decoded_path_is_a_field_under_servlet() {
     let input = b"/a;v=1/%20b?q\n/a%2Fb\n\nhttp://h/x%09\n/\xC3\xA9\n/a/%20b?q\n";
     let place = Place::with([("in", input)]);
     let arguments = ["dedup", "-p", "servlet", "--allow", "control", "in", "--fields"];
@@ -249,7 +249,7 @@ fn the_decoded_path_is_a_column_where_there_is_one() {
 }
 
 #[test]
-fn the_example_of_caches_in_the_readme_holds() {
+fn readme_example_of_caches_is_exact() {
     let readme = include_str!("../../README.md");
     let purged = "/wiki/Steve_Fuller_%28sociologist%29\n/wiki/User:Ema%2fProfiling_Python\n";
     let log = "h - - [10/Oct/2000:13:55:36 +0000] \"GET /wiki/Steve_Fuller_(sociologist) HTTP/1.1\" \
@@ -270,7 +270,7 @@ fn the_example_of_caches_in_the_readme_holds() {
 }
 
 #[test]
-fn the_example_of_rules_in_the_readme_holds() {
+fn readme_example_of_rules_is_exact() {
     let readme = include_str!("../../README.md");
     let place = Place::new();
     let run = place.run(["explain", "-p", "scheme", "HTTP://example.com:80"]).exits(0);

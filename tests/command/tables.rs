@@ -26,7 +26,7 @@ type Half = <Float16Type as ArrowPrimitiveType>::Native;
 const URLS: &[u8] = b"http://b/\nHTTP://A/\n\nno url\nhttp://a\nhttp://c/?q\n";
 
 #[test]
-fn a_set_in_a_table_is_read_as_the_list_of_it() {
+fn table_of_a_set_reads_as_its_list() {
     for name in ["set.parquet", "set.arrow"] {
         let place = Place::with([("urls", URLS)]);
         for options in [&["--order", "first"][..], &["--order", "sorted"], &["--limit", "2"]] {
@@ -44,7 +44,7 @@ fn a_set_in_a_table_is_read_as_the_list_of_it() {
 }
 
 #[test]
-fn counts_and_columns_are_columns() {
+fn counts_and_fields_are_table_columns() {
     let place = Place::with([("urls", URLS)]);
     place.run(["dedup", "urls", "--count", "-o", "set.parquet"]).exits(0);
     let first = ["dedup", "-f", "parquet:canonical", "set.parquet", "--fields"];
@@ -78,7 +78,7 @@ fn both(name: &str, batch: &RecordBatch, properties: WriterProperties) -> Place 
 }
 
 #[test]
-fn fractions_decimals_and_booleans_are_carried_as_text_that_compares_as_they_do() {
+fn carried_numbers_and_booleans_compare_as_their_values() {
     fn decimals<A: Array + 'static>(array: Result<A, arrow_schema::ArrowError>) -> ArrayRef {
         Arc::new(array.unwrap())
     }
@@ -183,7 +183,7 @@ fn fractions_decimals_and_booleans_are_carried_as_text_that_compares_as_they_do(
 }
 
 #[test]
-fn a_status_with_a_fraction_of_zeros_is_the_whole_number() {
+fn status_with_a_zero_fraction_is_a_whole_number() {
     let url: ArrayRef = Arc::new(StringArray::from(vec!["http://a/", "http://b/", "http://c/"]));
     let decimals = Decimal128Array::from(vec![20_000, 20_050, 40_400]);
     let decimals = decimals.with_precision_and_scale(10, 2).expect("in range");
@@ -210,7 +210,7 @@ fn a_status_with_a_fraction_of_zeros_is_the_whole_number() {
 
 /// Two bytes per value are fewer than a number or a text length takes.
 #[test]
-fn a_dictionary_may_hold_as_many_short_values_as_stand_in_it() {
+fn dictionary_of_short_values_is_not_taken_for_damage() {
     let urls = (0..500).map(|n| format!("http://a/{n}"));
     let url: ArrayRef = Arc::new(StringArray::from_iter_values(urls));
     let halves = (0..500).map(|n| Half::from_f64(f64::from(n)));
@@ -224,7 +224,7 @@ fn a_dictionary_may_hold_as_many_short_values_as_stand_in_it() {
 }
 
 #[test]
-fn dates_and_times_are_carried_as_text_that_sorts_as_they_do() {
+fn carried_dates_and_times_sort_as_their_values() {
     let micros = || TimestampMicrosecondArray::from(vec![Some(1_500_000), None]);
     let nanos = TimestampNanosecondArray::from(vec![-1, 1_767_225_600_000_000_000]);
     // Beyond the range of a calendar.
@@ -277,7 +277,7 @@ fn dates_and_times_are_carried_as_text_that_sorts_as_they_do() {
 }
 
 #[test]
-fn normalize_writes_what_became_of_each_record() {
+fn normalize_writes_a_table_row_for_each_record() {
     let place = Place::with([("urls", URLS)]);
     place.run(["normalize", "urls", "-o", "rows.parquet"]).exits(0);
     let column = |column: &str| {
@@ -291,7 +291,7 @@ fn normalize_writes_what_became_of_each_record() {
 }
 
 #[test]
-fn what_can_be_no_table_is_refused_with_what_to_do() {
+fn table_outputs_reject_json_and_outer_compression() {
     let place = Place::with([("urls", URLS)]);
     for (arguments, words) in [
         (&["normalize", "--json", "urls", "-o", "x.parquet"][..], "--json writes JSON"),
@@ -304,7 +304,7 @@ fn what_can_be_no_table_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn a_page_that_is_too_long_is_a_limit_that_more_memory_lifts() {
+fn page_over_the_memory_limit_is_read_with_more_memory() {
     let long = format!("http://a/{}\n", "b".repeat(9 << 20));
     let place = Place::with([("urls", long.as_bytes())]);
     place.run(["dedup", "--max-url", "16M", "urls", "-o", "long.parquet"]).exits(0);
@@ -319,7 +319,7 @@ fn a_page_that_is_too_long_is_a_limit_that_more_memory_lifts() {
 }
 
 #[test]
-fn a_table_that_cannot_be_read_is_told_in_one_line() {
+fn unreadable_table_is_reported_in_one_line() {
     let place = Place::with([("urls", URLS)]);
     place.run(["dedup", "urls", "--fields", "host,path", "-o", "two.parquet"]).exits(0);
     let unclear = place.run(["dedup", "two.parquet"]).exits(2);
@@ -343,7 +343,7 @@ fn a_table_that_cannot_be_read_is_told_in_one_line() {
 }
 
 #[test]
-fn a_column_that_is_written_escaped_is_not_said_to_be_sorted() {
+fn escaped_column_is_not_marked_as_sorted() {
     let place = Place::with([("urls", b"http://a/~\nhttp://a/\xE9\nhttp://a/\\\n")]);
     for (arguments, sorted) in [
         // Bytes, in sorted order.
@@ -378,7 +378,7 @@ fn values(reader: &SerializedFileReader<fs::File>, column: usize) -> Vec<Vec<u8>
 }
 
 #[test]
-fn columns_of_one_name_are_refused_where_names_tell_them_apart() {
+fn duplicate_field_names_are_rejected_in_tables_and_json() {
     let place = Place::with([("urls", URLS)]);
     let twice = ["dedup", "urls", "--fields", "canonical,host,canonical"];
     for more in [&["-o", "x.parquet"][..], &["-o", "x.arrow"], &["--json"]] {
@@ -393,7 +393,7 @@ fn columns_of_one_name_are_refused_where_names_tell_them_apart() {
 }
 
 #[test]
-fn columns_of_one_name_are_told_apart_by_their_numbers() {
+fn duplicate_column_names_are_selected_by_number() {
     let text = |letter: &str| -> ArrayRef {
         let urls = [1, 2].map(|n| format!("http://{letter}/{n}"));
         Arc::new(StringArray::from_iter_values(urls))
@@ -437,7 +437,7 @@ fn columns_of_one_name_are_told_apart_by_their_numbers() {
 }
 
 #[test]
-fn normalize_calls_the_column_of_a_key_by_its_name() {
+fn normalize_names_the_key_column_after_the_key() {
     let place = Place::with([("urls", URLS)]);
     for name in ["rows.parquet", "rows.arrow"] {
         place.run(["normalize", "urls", "--key", "surt", "-o", name]).exits(0);

@@ -30,7 +30,7 @@ fn seen(mut person: File) -> String {
 }
 
 #[test]
-fn an_explanation_fits_a_narrow_terminal() {
+fn explanation_fits_a_narrow_terminal() {
     for columns in [30, 44, 79] {
         let [person, command] = terminal(columns);
         let mut explain = built::process();
@@ -46,7 +46,7 @@ fn an_explanation_fits_a_narrow_terminal() {
 }
 
 #[test]
-fn no_bar_stands_where_somebody_types() {
+fn no_progress_bar_is_drawn_while_input_is_typed() {
     for is_typed in [true, false] {
         let place = Place::new();
         let [mut person, command] = terminal(80);
