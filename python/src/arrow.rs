@@ -160,8 +160,8 @@ fn only_column(table: &StructArray) -> Result<ArrayRef, ArrowError> {
     }
 }
 
-/// A column of an answer, in chunks. PyArrow takes it as ``pyarrow.chunked_array(column)``, Polars
-/// as ``polars.Series(column)``, and pandas as ``frame["canonical"] = column``.
+/// A result column, in chunks. PyArrow reads it as ``pyarrow.chunked_array(column)``, Polars as
+/// ``polars.Series(column)``, and pandas as ``frame["canonical"] = column``.
 #[pyclass(frozen, module = "uniqurl")]
 pub struct Column {
     chunks: Vec<ArrayRef>,
@@ -251,9 +251,10 @@ impl Column {
     }
 }
 
-/// What became of a column, row by row: ``canonical`` is of the type that came in, ``reject`` is
-/// text, and ``key`` is there where one was asked for. It is a table of them for whoever takes one:
-/// ``pyarrow.table(columns)``, ``polars.DataFrame(columns)``. For another process pickle that of PyArrow.
+/// The result for each row of a column: ``canonical`` has the type of the input, ``reject`` is text, and
+/// ``key`` exists if it was requested. The object is also a table of these columns:
+/// ``pyarrow.table(columns)``, ``polars.DataFrame(columns)``. To send it to another process, pickle the
+/// table of PyArrow.
 #[pyclass(frozen, module = "uniqurl")]
 pub struct Columns {
     canonical: Vec<ArrayRef>,

@@ -24,8 +24,8 @@ use crate::pieces;
 use crate::rules::{Rules, format_of};
 use crate::threads;
 
-/// A set and its accounting. ``urls`` is a column of large_string, and of large_binary under the
-/// profile ``string``, be it that of one host; ``files`` tells of each file, where files were read.
+/// A set and its accounting. ``urls`` is a column of large_string, or of large_binary under the profile
+/// ``string``, even if only one host uses it; ``files`` describes each file if files were read.
 #[pyclass(frozen, module = "uniqurl")]
 pub struct Deduplicated {
     urls: Py<Column>,
@@ -124,19 +124,19 @@ struct Wish {
     keep_going: bool,
 }
 
-/// The set of the URLs in files, or in columns, and its accounting.
+/// The set of the URLs in files or in columns, and its accounting.
 ///
-/// Several of them stand in a list or any other iterable, as ``pathlib.Path.glob`` gives. Strings are
-/// paths there: URLs come in as an Arrow column, such as ``pyarrow.array(urls)``.
+/// Several inputs form a list or any other iterable, such as ``pathlib.Path.glob`` returns. Strings are
+/// paths; pass URLs as an Arrow column, such as ``pyarrow.array(urls)``.
 ///
-/// Files are read as ``uniqurl dedup`` reads them: compressed or not, in any ``format`` but tables.
-/// Raises :class:`InputError` for a file that is damaged, and its subclass :class:`MissingError` for one that
-/// is not there; with ``keep_going`` it is in ``files``. Nulls of a column, and what holds nothing but
-/// spaces and tabs, are blank. A column is no file: for it ``keep_going`` does nothing, and a ``format``
+/// Files are read as ``uniqurl dedup`` reads them: compressed or not, in any ``format`` except tables.
+/// Raises :class:`InputError` for a damaged file, and its subclass :class:`MissingError` for a file that
+/// does not exist; with ``keep_going`` such a file is listed in ``files`` instead. Nulls of a column, and
+/// values of only spaces and tabs, are blank. For columns ``keep_going`` has no effect, and a ``format``
 /// other than ``auto`` and ``lines`` is a :class:`UsageError`.
 ///
-/// Ctrl-C ends it with :class:`KeyboardInterrupt`, and so does an exception of any other handler of a
-/// signal. Only a read from a pipe that says nothing stays behind, until that does.
+/// Ctrl-C ends the run with :class:`KeyboardInterrupt`. An exception from any other signal handler ends it
+/// too. Only a read from a silent pipe goes on until the pipe has data.
 #[pyfunction]
 #[pyo3(signature = (inputs, profile=None, *, format="auto", order="first", key="url", threads=None,
                     keep_going=false, **options))]

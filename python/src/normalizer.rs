@@ -23,8 +23,8 @@ use crate::threads;
 /// Ctrl-C.
 const SHORT: usize = 1 << 20;
 
-/// A profile and what was chosen beside it, made once for many URLs. It can be shared by threads,
-/// called like a function, and pickled.
+/// A profile and its options, made once for many URLs. It can be shared by threads, called like a
+/// function, and pickled.
 #[pyclass(frozen, module = "uniqurl")]
 pub struct Normalizer {
     rules: Rules,
@@ -75,7 +75,7 @@ impl Normalizer {
         column(self.rules.clone(), array, format, key, threads)
     }
 
-    /// The same with another ``base``, as each page of a crawl has one. What was made once is shared.
+    /// A copy with another ``base``, such as that of each page of a crawl. It shares its rules with the original.
     ///
     /// >>> Normalizer(sort_query=True).with_base("http://h/a/")("b?d&c")
     /// 'http://h/a/b?c&d'
@@ -149,8 +149,8 @@ impl Step {
     }
 }
 
-/// A built-in profile: its switches, which of them are on, the checks that ``allow`` switches off,
-/// and all of it as a profile file. It can be pickled, and is equal to itself when it comes back.
+/// A built-in profile: its switches, the switches that are on, the checks that ``allow`` switches off,
+/// and its text as a profile file. It can be pickled, and the restored profile is equal to it.
 #[pyclass(frozen, eq, hash, module = "uniqurl", get_all)]
 #[derive(PartialEq, Hash)]
 pub struct Profile {
@@ -179,15 +179,14 @@ impl Profile {
     }
 }
 
-/// The canonical form of a URL, as ``str`` or ``bytes`` as it came in; ``profile`` is ``crawl``
-/// where nothing is said.
+/// The canonical form of a URL, as ``str`` or ``bytes`` like the URL. The default profile is ``crawl``.
 ///
 /// >>> normalize("HTTP://EX%41MPLE.com:80/a/../b")
 /// 'http://example.com/b'
 ///
-/// Raises :class:`Rejected`, and ``UnicodeEncodeError`` for a ``str`` that is no text:
-/// ``url.encode(errors="surrogateescape")`` gives the bytes that such a one was made of. For many URLs make
-/// a :class:`Normalizer`, or a column.
+/// Raises :class:`Rejected`, and ``UnicodeEncodeError`` for a ``str`` with lone surrogates:
+/// ``url.encode(errors="surrogateescape")`` gives the bytes that such a string was made of. For many URLs
+/// use a :class:`Normalizer` or a column.
 #[pyfunction]
 #[pyo3(signature = (url, profile=None, **options))]
 pub fn normalize<'py>(
@@ -200,13 +199,13 @@ pub fn normalize<'py>(
     normalize_one(&rules, url)
 }
 
-/// The key of a URL that ``--key`` of the command and ``key`` of :func:`dedup` name: ``surt``, ``ssurt``,
-/// ``hash``, or ``url``, which is its canonical form. It is ``str`` or ``bytes`` as the URL is.
+/// The key of a URL. Its name is one that ``--key`` of the command and ``key`` of :func:`dedup` take:
+/// ``surt``, ``ssurt``, ``hash``, or ``url``, the canonical form. The key is ``str`` or ``bytes`` like the URL.
 ///
 /// >>> key("http://www.example.com/a?b", "surt")
 /// 'com,example,www)/a?b'
 ///
-/// With the profile ``ia`` a ``surt`` is the key of a web archive's index. Raises :class:`Rejected`.
+/// Under the profile ``ia``, ``surt`` is the key in the index of a web archive. Raises :class:`Rejected`.
 #[pyfunction]
 #[pyo3(signature = (url, key, profile=None, **options))]
 pub fn key<'py>(
@@ -220,7 +219,7 @@ pub fn key<'py>(
     key_of_one(&rules, url, key)
 }
 
-/// What each rule does to a URL, in order. Raises :class:`Rejected`.
+/// The rules that change a URL, in order, with each change. Raises :class:`Rejected`.
 #[pyfunction]
 #[pyo3(signature = (url, profile=None, **options))]
 pub fn explain(
@@ -233,7 +232,7 @@ pub fn explain(
     explain_one(&rules, url)
 }
 
-/// The lowest rung of the ladder of RFC 3986 section 6.2 that joins two URLs.
+/// The lowest profile on the ladder of RFC 3986 section 6.2 that gives two URLs the same form.
 #[pyfunction]
 pub fn compare(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<&'static str> {
     let py = a.py();
@@ -258,17 +257,17 @@ pub fn compare(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<&'static 
 
 /// The canonical forms of a column, on all cores or on ``threads``, without the interpreter's lock.
 ///
-/// Nulls stay null. What is rejected is null in ``canonical``, and its codes stand in ``reject``,
-/// between commas. What holds nothing but spaces and tabs is no URL but blank: null in both. Where
-/// nothing changes, the buffers that came in go out again.
+/// Nulls stay null. A rejected value is null in ``canonical``, and ``reject`` holds its codes, separated
+/// by commas. A value of only spaces and tabs is blank: it is null in both columns. If nothing changes,
+/// the buffers of the input are returned.
 ///
-/// With ``format``, a value is not a URL but a line that holds one: ``combined``, ``log:FORMAT``,
-/// ``ws:2``, ``json:/url`` and the other formats of the command whose lines stand for themselves.
-/// ``canonical`` is then string or binary.
+/// With ``format``, each value is a line that holds a URL: ``combined``, ``log:FORMAT``, ``ws:2``,
+/// ``json:/url`` or another format of the command that reads each line by itself. ``canonical`` is then
+/// string or binary.
 ///
-/// With ``key``, the answer has a column ``key`` more, called as the key is: the one that :func:`key` gives
-/// for each URL, null where ``canonical`` is. It is large_string, and large_binary under the profile
-/// ``string``; of a dictionary it is one.
+/// With ``key``, the result also has the column ``key``, which tables name after the key: the key of each
+/// URL, as :func:`key` returns it, or null where ``canonical`` is null. It is large_string, or large_binary
+/// under the profile ``string``. If the input is a dictionary, so is this column.
 #[pyfunction]
 #[pyo3(signature = (array, profile=None, *, format=None, key=None, threads=None, **options))]
 pub fn normalize_column(
@@ -319,7 +318,7 @@ pub fn profiles() -> Vec<Profile> {
     uniqurl::Profile::ALL.iter().map(profile).collect()
 }
 
-/// Every code of a rejection, and what it means.
+/// Every rejection code and its meaning.
 #[pyfunction]
 pub fn codes(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);

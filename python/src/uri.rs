@@ -6,14 +6,14 @@ use pyo3::prelude::*;
 use crate::errors::{self, guarded};
 use crate::normalizer::Url;
 
-/// The target of a reference, read against a base (RFC 3986 section 5.2, strictly): both are ``str`` or both
-/// ``bytes``, and so is it.
+/// The target of a reference, resolved against a base by RFC 3986 section 5.2, strictly. Both are ``str``
+/// or both ``bytes``, and so is the target.
 ///
 /// >>> resolve("http://a/b/c/d;p?q", "../g?y#s")
 /// 'http://a/b/g?y#s'
 ///
-/// Nothing is normalized and nothing checked; :func:`normalize` with a ``base`` does both. Raises
-/// :class:`UsageError` where the base has no scheme.
+/// Nothing is normalized or checked; :func:`normalize` with a ``base`` does both. Raises
+/// :class:`UsageError` if the base has no scheme.
 #[pyfunction]
 pub fn resolve<'py>(
     base: &Bound<'py, PyAny>,
@@ -33,13 +33,13 @@ pub fn resolve<'py>(
     })
 }
 
-/// The URLs in a text, in order, told from what surrounds them as RFC 3986 Appendix C describes: ``str`` or
-/// ``bytes`` as the text is.
+/// The URLs in a text, in order, separated from the text around them as RFC 3986 Appendix C describes.
+/// They are ``str`` or ``bytes`` like the text.
 ///
 /// >>> extract("It is under <http://example.com/a>, or was (see http://example.com/b).")
 /// ['http://example.com/a', 'http://example.com/b']
 ///
-/// They have a scheme, and stand as they are in the text: :func:`normalize_column` says which are good.
+/// Each has a scheme and is returned as it is written. :func:`normalize_column` finds the valid ones.
 #[pyfunction]
 pub fn extract<'py>(text: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let py = text.py();

@@ -1,24 +1,25 @@
 """Normalizes and deduplicates URLs at close to memory speed, by the text of the standards.
 
-A column is whatever has ``__arrow_c_array__`` or ``__arrow_c_stream__``: an array or chunked array of
-PyArrow, a series of Polars or pandas, a relation of DuckDB or a table, of one column. Its type is
+A column is any object with ``__arrow_c_array__`` or ``__arrow_c_stream__``: an array or chunked array
+of PyArrow, a series of Polars or pandas, or a relation of DuckDB or a table with one column. Its type is
 string, large_string, string_view, binary, large_binary, binary_view, or a dictionary of these.
-``normalize_column`` takes any other iterable too, as a list or an array of NumPy is: all in it are
-``str`` or all ``bytes``, and None for what is missing. Its column is one of large_string or large_binary.
+``normalize_column`` also takes other iterables, such as a list or an array of NumPy. Their items are
+all ``str`` or all ``bytes``, with None for a missing value. They become a column of large_string or
+large_binary.
 
-Keywords ``**options`` choose what the command chooses with ``--with`` and kin:
+The keywords ``**options`` correspond to ``--with`` and related options of the command:
 
 * a switch of the profile, on or off: ``sort_query=True``, ``strip_www=False``, ...
 * ``drop_param``, ``keep_param``: names of query parameters, with ``*`` and ``?``
 * ``allow``: codes of checks to switch off (``servlet``, ``sanitize``)
 * ``ring``: the lists of a decoder ring (profile ``ring``)
-* ``base``: what relative references are resolved against
-* ``assume_scheme``: the scheme of what has none
+* ``base``: the URL that relative references are resolved against
+* ``assume_scheme``: the scheme of URLs that have none
 * ``transcode``: the charset of triplets that are not UTF-8, such as ``latin1``; they are written as UTF-8
-* ``redirects``: what redirects to what, a mapping or pairs of URLs; each becomes the end of its chain
-* ``max_url``: longest URL in bytes, 65,536 where nothing is said; a value that is more than 1 MiB
-  longer is rejected unread, be it blanks alone
-* ``profile_toml``: the text of a profile file, in place of a profile
+* ``redirects``: a mapping from URLs to their targets, or pairs; each URL becomes the end of its chain
+* ``max_url``: the longest URL in bytes, 65,536 by default; a value more than 1 MiB longer is rejected
+  without being read, even if it is blank
+* ``profile_toml``: the text of a profile file, instead of a profile
 """
 
 from ._core import (

@@ -1,24 +1,25 @@
 """Normalizes and deduplicates URLs at close to memory speed, by the text of the standards.
 
-A column is whatever has ``__arrow_c_array__`` or ``__arrow_c_stream__``: an array or chunked array of
-PyArrow, a series of Polars or pandas, a relation of DuckDB or a table, of one column. Its type is
+A column is any object with ``__arrow_c_array__`` or ``__arrow_c_stream__``: an array or chunked array
+of PyArrow, a series of Polars or pandas, or a relation of DuckDB or a table with one column. Its type is
 string, large_string, string_view, binary, large_binary, binary_view, or a dictionary of these.
-``normalize_column`` takes any other iterable too, as a list or an array of NumPy is: all in it are
-``str`` or all ``bytes``, and None for what is missing. Its column is one of large_string or large_binary.
+``normalize_column`` also takes other iterables, such as a list or an array of NumPy. Their items are
+all ``str`` or all ``bytes``, with None for a missing value. They become a column of large_string or
+large_binary.
 
-Keywords ``**options`` choose what the command chooses with ``--with`` and kin:
+The keywords ``**options`` correspond to ``--with`` and related options of the command:
 
 * a switch of the profile, on or off: ``sort_query=True``, ``strip_www=False``, ...
 * ``drop_param``, ``keep_param``: names of query parameters, with ``*`` and ``?``
 * ``allow``: codes of checks to switch off (``servlet``, ``sanitize``)
 * ``ring``: the lists of a decoder ring (profile ``ring``)
-* ``base``: what relative references are resolved against
-* ``assume_scheme``: the scheme of what has none
+* ``base``: the URL that relative references are resolved against
+* ``assume_scheme``: the scheme of URLs that have none
 * ``transcode``: the charset of triplets that are not UTF-8, such as ``latin1``; they are written as UTF-8
-* ``redirects``: what redirects to what, a mapping or pairs of URLs; each becomes the end of its chain
-* ``max_url``: longest URL in bytes, 65,536 where nothing is said; a value that is more than 1 MiB
-  longer is rejected unread, be it blanks alone
-* ``profile_toml``: the text of a profile file, in place of a profile
+* ``redirects``: a mapping from URLs to their targets, or pairs; each URL becomes the end of its chain
+* ``max_url``: the longest URL in bytes, 65,536 by default; a value more than 1 MiB longer is rejected
+  without being read, even if it is blank
+* ``profile_toml``: the text of a profile file, instead of a profile
 """
 
 import os
@@ -74,30 +75,30 @@ class Error(Exception):
     def code(self) -> str: ...
 
 class Rejected(Error, ValueError):
-    """A URL has no canonical form under the profile: ``code`` is the first reason, ``at`` the offset in
-    the bytes of the URL where the trouble starts, and ``codes`` are all reasons."""
+    """A URL has no canonical form under the profile: ``code`` is the first reason, ``at`` the byte offset
+    in the URL where the problem starts, and ``codes`` holds all reasons."""
 
     at: int
     codes: tuple[str, ...]
     def __init__(self, code: str, at: int, codes: tuple[str, ...], message: str) -> None: ...
 
 class UsageError(Error, ValueError):
-    """An argument means nothing, or not together with another."""
+    """An argument is invalid, alone or together with another."""
 
 class InputError(Error, OSError):
-    """A file cannot be read. ``errno`` is what the system says, where it is the system that refused."""
+    """A file cannot be read. ``errno`` is the error number if the system refused."""
 
     path: str
     def __init__(self, code: str, message: str, path: str, errno: int | None = None) -> None: ...
 
 class MissingError(InputError, FileNotFoundError):
-    """A file is not there."""
+    """A file does not exist."""
 
 class RunError(Error):
-    """A run ended early, for another reason than an input."""
+    """A run ended early for a reason other than an input."""
 
 class InternalError(Error):
-    """A fault in uniqurl itself."""
+    """A bug in uniqurl itself."""
 
 @type_check_only
 class ColumnAccounting(TypedDict):
@@ -124,8 +125,8 @@ class SetAccounting(TypedDict):
 
 @type_check_only
 class FileAccounting(TypedDict):
-    """What one file held. One that is ``unfinished`` takes more memory to unpack than a limit grants; it was
-    read up to there."""
+    """The contents of one file. An ``unfinished`` file needs more memory to decompress than the limit
+    allows; it was read up to there."""
 
     path: str
     state: Literal["ok", "damaged", "missing", "refused", "unfinished"]
@@ -137,8 +138,8 @@ class FileAccounting(TypedDict):
 
 @final
 class Column:
-    """A column of an answer, in chunks. PyArrow takes it as ``pyarrow.chunked_array(column)``, Polars
-    as ``polars.Series(column)``, and pandas as ``frame["canonical"] = column``."""
+    """A result column, in chunks. PyArrow reads it as ``pyarrow.chunked_array(column)``, Polars as
+    ``polars.Series(column)``, and pandas as ``frame["canonical"] = column``."""
 
     @property
     def null_count(self) -> int: ...
@@ -152,9 +153,10 @@ class Column:
 
 @final
 class Columns:
-    """What became of a column, row by row: ``canonical`` is of the type that came in, ``reject`` is
-    text, and ``key`` is there where one was asked for. It is a table of them for whoever takes one:
-    ``pyarrow.table(columns)``, ``polars.DataFrame(columns)``. For another process pickle that of PyArrow."""
+    """The result for each row of a column: ``canonical`` has the type of the input, ``reject`` is text, and
+    ``key`` exists if it was requested. The object is also a table of these columns:
+    ``pyarrow.table(columns)``, ``polars.DataFrame(columns)``. To send it to another process, pickle the
+    table of PyArrow."""
 
     @property
     def canonical(self) -> Column: ...
@@ -170,8 +172,8 @@ class Columns:
 
 @final
 class Deduplicated:
-    """A set and its accounting. ``urls`` is a column of large_string, and of large_binary under the
-    profile ``string``, be it that of one host; ``files`` tells of each file, where files were read."""
+    """A set and its accounting. ``urls`` is a column of large_string, or of large_binary under the profile
+    ``string``, even if only one host uses it; ``files`` describes each file if files were read."""
 
     @property
     def urls(self) -> Column: ...
@@ -198,8 +200,8 @@ class Step:
 
 @final
 class Profile:
-    """A built-in profile: its switches, which of them are on, the checks that ``allow`` switches off,
-    and all of it as a profile file. It can be pickled, and is equal to itself when it comes back."""
+    """A built-in profile: its switches, the switches that are on, the checks that ``allow`` switches off,
+    and its text as a profile file. It can be pickled, and the restored profile is equal to it."""
 
     @property
     def name(self) -> str: ...
@@ -218,8 +220,8 @@ class Profile:
 
 @final
 class Normalizer:
-    """A profile and what was chosen beside it, made once for many URLs. It can be shared by threads,
-    called like a function, and pickled."""
+    """A profile and its options, made once for many URLs. It can be shared by threads, called like a
+    function, and pickled."""
 
     def __new__(cls, profile: str | None = None, **options: Any) -> Normalizer: ...
     def normalize(self, url: _Url) -> _Url: ...
@@ -235,7 +237,7 @@ class Normalizer:
         threads: int | None = None,
     ) -> Columns: ...
     def with_base(self, base: str | bytes) -> Normalizer:
-        """The same with another ``base``, as each page of a crawl has one. What was made once is shared.
+        """A copy with another ``base``, such as that of each page of a crawl. It shares its rules with the original.
 
         >>> Normalizer(sort_query=True).with_base("http://h/a/")("b?d&c")
         'http://h/a/b?c&d'
@@ -245,15 +247,14 @@ class Normalizer:
     def description(self) -> str: ...
 
 def normalize(url: _Url, profile: str | None = None, **options: Any) -> _Url:
-    """The canonical form of a URL, as ``str`` or ``bytes`` as it came in; ``profile`` is ``crawl``
-    where nothing is said.
+    """The canonical form of a URL, as ``str`` or ``bytes`` like the URL. The default profile is ``crawl``.
 
     >>> normalize("HTTP://EX%41MPLE.com:80/a/../b")
     'http://example.com/b'
 
-    Raises :class:`Rejected`, and ``UnicodeEncodeError`` for a ``str`` that is no text:
-    ``url.encode(errors="surrogateescape")`` gives the bytes that such a one was made of. For many URLs make
-    a :class:`Normalizer`, or a column.
+    Raises :class:`Rejected`, and ``UnicodeEncodeError`` for a ``str`` with lone surrogates:
+    ``url.encode(errors="surrogateescape")`` gives the bytes that such a string was made of. For many URLs
+    use a :class:`Normalizer` or a column.
     """
 
 def normalize_column(
@@ -267,17 +268,17 @@ def normalize_column(
 ) -> Columns:
     """The canonical forms of a column, on all cores or on ``threads``, without the interpreter's lock.
 
-    Nulls stay null. What is rejected is null in ``canonical``, and its codes stand in ``reject``,
-    between commas. What holds nothing but spaces and tabs is no URL but blank: null in both. Where
-    nothing changes, the buffers that came in go out again.
+    Nulls stay null. A rejected value is null in ``canonical``, and ``reject`` holds its codes, separated
+    by commas. A value of only spaces and tabs is blank: it is null in both columns. If nothing changes,
+    the buffers of the input are returned.
 
-    With ``format``, a value is not a URL but a line that holds one: ``combined``, ``log:FORMAT``,
-    ``ws:2``, ``json:/url`` and the other formats of the command whose lines stand for themselves.
-    ``canonical`` is then string or binary.
+    With ``format``, each value is a line that holds a URL: ``combined``, ``log:FORMAT``, ``ws:2``,
+    ``json:/url`` or another format of the command that reads each line by itself. ``canonical`` is then
+    string or binary.
 
-    With ``key``, the answer has a column ``key`` more, called as the key is: the one that :func:`key` gives
-    for each URL, null where ``canonical`` is. It is large_string, and large_binary under the profile
-    ``string``; of a dictionary it is one.
+    With ``key``, the result also has the column ``key``, which tables name after the key: the key of each
+    URL, as :func:`key` returns it, or null where ``canonical`` is null. It is large_string, or large_binary
+    under the profile ``string``. If the input is a dictionary, so is this column.
     """
 
 @overload
@@ -292,19 +293,19 @@ def dedup(
     keep_going: bool = False,
     **options: Any,
 ) -> Deduplicated:
-    """The set of the URLs in files, or in columns, and its accounting.
+    """The set of the URLs in files or in columns, and its accounting.
 
-    Several of them stand in a list or any other iterable, as ``pathlib.Path.glob`` gives. Strings are
-    paths there: URLs come in as an Arrow column, such as ``pyarrow.array(urls)``.
+    Several inputs form a list or any other iterable, such as ``pathlib.Path.glob`` returns. Strings are
+    paths; pass URLs as an Arrow column, such as ``pyarrow.array(urls)``.
 
-    Files are read as ``uniqurl dedup`` reads them: compressed or not, in any ``format`` but tables.
-    Raises :class:`InputError` for a file that is damaged, and its subclass :class:`MissingError` for one that
-    is not there; with ``keep_going`` it is in ``files``. Nulls of a column, and what holds nothing but
-    spaces and tabs, are blank. A column is no file: for it ``keep_going`` does nothing, and a ``format``
+    Files are read as ``uniqurl dedup`` reads them: compressed or not, in any ``format`` except tables.
+    Raises :class:`InputError` for a damaged file, and its subclass :class:`MissingError` for a file that
+    does not exist; with ``keep_going`` such a file is listed in ``files`` instead. Nulls of a column, and
+    values of only spaces and tabs, are blank. For columns ``keep_going`` has no effect, and a ``format``
     other than ``auto`` and ``lines`` is a :class:`UsageError`.
 
-    Ctrl-C ends it with :class:`KeyboardInterrupt`, and so does an exception of any other handler of a
-    signal. Only a read from a pipe that says nothing stays behind, until that does.
+    Ctrl-C ends the run with :class:`KeyboardInterrupt`. An exception from any other signal handler ends it
+    too. Only a read from a silent pipe goes on until the pipe has data.
     """
 
 @overload
@@ -319,46 +320,46 @@ def dedup(
 ) -> Deduplicated: ...
 
 def key(url: _Url, key: _Key, profile: str | None = None, **options: Any) -> _Url:
-    """The key of a URL that ``--key`` of the command and ``key`` of :func:`dedup` name: ``surt``, ``ssurt``,
-    ``hash``, or ``url``, which is its canonical form. It is ``str`` or ``bytes`` as the URL is.
+    """The key of a URL. Its name is one that ``--key`` of the command and ``key`` of :func:`dedup` take:
+    ``surt``, ``ssurt``, ``hash``, or ``url``, the canonical form. The key is ``str`` or ``bytes`` like the URL.
 
     >>> key("http://www.example.com/a?b", "surt")
     'com,example,www)/a?b'
 
-    With the profile ``ia`` a ``surt`` is the key of a web archive's index. Raises :class:`Rejected`.
+    Under the profile ``ia``, ``surt`` is the key in the index of a web archive. Raises :class:`Rejected`.
     """
 
 def resolve(base: AnyStr, reference: AnyStr) -> AnyStr:
-    """The target of a reference, read against a base (RFC 3986 section 5.2, strictly): both are ``str`` or both
-    ``bytes``, and so is it.
+    """The target of a reference, resolved against a base by RFC 3986 section 5.2, strictly. Both are ``str``
+    or both ``bytes``, and so is the target.
 
     >>> resolve("http://a/b/c/d;p?q", "../g?y#s")
     'http://a/b/g?y#s'
 
-    Nothing is normalized and nothing checked; :func:`normalize` with a ``base`` does both. Raises
-    :class:`UsageError` where the base has no scheme.
+    Nothing is normalized or checked; :func:`normalize` with a ``base`` does both. Raises
+    :class:`UsageError` if the base has no scheme.
     """
 
 def extract(text: AnyStr) -> list[AnyStr]:
-    """The URLs in a text, in order, told from what surrounds them as RFC 3986 Appendix C describes: ``str`` or
-    ``bytes`` as the text is.
+    """The URLs in a text, in order, separated from the text around them as RFC 3986 Appendix C describes.
+    They are ``str`` or ``bytes`` like the text.
 
     >>> extract("It is under <http://example.com/a>, or was (see http://example.com/b).")
     ['http://example.com/a', 'http://example.com/b']
 
-    They have a scheme, and stand as they are in the text: :func:`normalize_column` says which are good.
+    Each has a scheme and is returned as it is written. :func:`normalize_column` finds the valid ones.
     """
 
 def explain(url: str | bytes, profile: str | None = None, **options: Any) -> list[Step]:
-    """What each rule does to a URL, in order. Raises :class:`Rejected`."""
+    """The rules that change a URL, in order, with each change. Raises :class:`Rejected`."""
 
 def compare(
     a: str | bytes, b: str | bytes
 ) -> Literal["string", "syntax", "scheme", "crawl", "aggressive", "different"]:
-    """The lowest rung of the ladder of RFC 3986 section 6.2 that joins two URLs."""
+    """The lowest profile on the ladder of RFC 3986 section 6.2 that gives two URLs the same form."""
 
 def profiles() -> list[Profile]:
     """The built-in profiles."""
 
 def codes() -> dict[str, str]:
-    """Every code of a rejection, and what it means."""
+    """Every rejection code and its meaning."""

@@ -1,4 +1,4 @@
-"""What can go wrong. Each error has a ``code``, the one that the command prints."""
+"""The exceptions. Each has a ``code``, the one that the command prints."""
 
 
 class Error(Exception):
@@ -13,8 +13,8 @@ class Error(Exception):
 
 
 class Rejected(Error, ValueError):
-    """A URL has no canonical form under the profile: ``code`` is the first reason, ``at`` the offset in
-    the bytes of the URL where the trouble starts, and ``codes`` are all reasons."""
+    """A URL has no canonical form under the profile: ``code`` is the first reason, ``at`` the byte offset
+    in the URL where the problem starts, and ``codes`` holds all reasons."""
 
     def __init__(self, code, at, codes, message):
         super().__init__(code, at, codes, message)
@@ -23,11 +23,11 @@ class Rejected(Error, ValueError):
 
 
 class UsageError(Error, ValueError):
-    """An argument means nothing, or not together with another."""
+    """An argument is invalid, alone or together with another."""
 
 
 class InputError(Error, OSError):
-    """A file cannot be read. ``errno`` is what the system says, where it is the system that refused."""
+    """A file cannot be read. ``errno`` is the error number if the system refused."""
 
     def __init__(self, code, message, path, errno=None):
         Exception.__init__(self, code, message, path, errno)
@@ -44,12 +44,12 @@ class InputError(Error, OSError):
 
 
 class MissingError(InputError, FileNotFoundError):
-    """A file is not there."""
+    """A file does not exist."""
 
 
 class RunError(Error):
-    """A run ended early, for another reason than an input."""
+    """A run ended early for a reason other than an input."""
 
 
 class InternalError(Error):
-    """A fault in uniqurl itself."""
+    """A bug in uniqurl itself."""
