@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> dict[str, Any]:
 
     spark = SparkSession.builder.appName("uniqurl").getOrCreate()
     if wish.format == "cc-index":
-        # Of a columnar format, only this column is read.
+        # A columnar format reads only this column.
         records, column, line_format = spark.read.parquet(wish.path).select("url"), "url", None
     else:
         records, column = uniqurl.read_lines(spark, wish.path), "line"

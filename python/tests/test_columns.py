@@ -72,7 +72,7 @@ def column(values, kind):
 
 @pytest.mark.parametrize("kind", TYPES, ids=str)
 @pytest.mark.parametrize("threads", [1, 2])
-def test_every_type_stays_what_it_is(kind, threads):
+def test_output_has_the_type_of_the_input(kind, threads):
     array = column(URLS, kind)
     for array in [array, pa.chunked_array([array[:3], array[3:3], array[3:]]), column(["y"] * 3 + URLS + ["z"], kind)[3:-1]]:
         done = uniqurl.normalize_column(array, "crawl", threads=threads)
@@ -93,7 +93,7 @@ def test_every_type_stays_what_it_is(kind, threads):
 
 @pytest.mark.parametrize("key", ["url", "surt", "ssurt", "hash"])
 @pytest.mark.parametrize("kind", TYPES + [pa.null()], ids=str)
-def test_a_key_is_a_column_beside_the_others(kind, key):
+def test_key_is_a_third_column(kind, key):
     urls = [None] * 10 if kind == pa.null() else URLS
     keys = [None if form is None else uniqurl.key(form, key) for form in CANONICAL]
     expected = urls if kind == pa.null() else keys
@@ -112,7 +112,7 @@ def test_a_key_is_a_column_beside_the_others(kind, key):
     assert pa.table(uniqurl.Normalizer().normalize_column(array[:0], key=key)).column_names[2] == key
 
 
-def test_keys_of_a_column_are_those_of_a_set():
+def test_column_and_set_have_the_same_keys():
     urls = pa.array([f"http://{host}.example/{path}" for host in "ab" for path in range(140_000)])
     for key in ["surt", "hash"]:
         done = uniqurl.normalize_column(urls, key=key, threads=3)
@@ -129,14 +129,14 @@ def test_keys_of_a_column_are_those_of_a_set():
 OWN_PORTS = 'name = "x"\nversion = 1\nbase = "crawl"\n[ports]\ngopher = 70\n'
 
 
-def test_the_key_of_a_target_in_a_log_is_that_of_a_path():
+def test_key_of_a_log_target_names_no_host():
     line = '10.0.0.7 - - [17/May/2015:10:05:03 +0000] "GET {} HTTP/1.1" 200 5 "-" "-"'
     lines = [line.format(target) for target in ["//a/%7eb", "http://X/"]]
     for options, keys in [({}, ["//a/~b", "x)/"]), ({"assume_scheme": "http"}, ["//a/~b", "x)/"]), ({"base": "http://h"}, ["h)//a/~b", "x)/"])]:
         assert uniqurl.normalize_column(lines, format="combined", key="surt", **options).key.to_pylist() == keys
 
 
-def test_of_a_dictionary_only_what_its_rows_use_has_a_key():
+def test_only_used_dictionary_values_get_keys():
     values = pa.array([f"http://h/{i}" for i in range(100_000)] + ["x"])
     chunks = [pa.DictionaryArray.from_arrays(pa.array([i, None, i], pa.int32()), values) for i in range(200)]
     done = uniqurl.normalize_column(pa.chunked_array(chunks), key="surt")
@@ -148,7 +148,7 @@ def test_of_a_dictionary_only_what_its_rows_use_has_a_key():
         assert done.key.num_chunks == 1 and done.key.to_pylist() == ["h)/", None] * 70_000
 
 
-def test_many_rows_in_many_pieces_agree_with_one_by_one():
+def test_large_column_agrees_with_single_urls():
     random.seed(7)
     hosts = ["h", "Example.com", "example.com:80", "b\u00fccher.example", "[::1]", "h:99999", ""]
     paths = ["/", "/a/../b", "/%7e", "/%zz", "/caf\u00e9", "", "/long/" + "x" * 40, "/ "]
@@ -179,7 +179,7 @@ def test_clean_values_are_not_copied():
     assert view.buffers()[2].address in [buffer.address for buffer in buffers if buffer]
 
 
-def test_a_dictionary_is_looked_at_by_value_and_has_each_form_once():
+def test_dictionary_holds_each_canonical_form_once():
     indices = pa.array([0, 1, 2, None, 1, 3], pa.int32())
     values = pa.array(["http://h/~", "http://h/%7e", "bad", None, "not used"])
     array = pa.DictionaryArray.from_arrays(indices, values)
@@ -190,8 +190,8 @@ def test_a_dictionary_is_looked_at_by_value_and_has_each_form_once():
     assert done.accounting["canonical"] == 3 and done.accounting["codes"] == {"relative": 1}
 
 
-def test_what_becomes_long_comes_in_more_pieces():
-    # A piece has offsets of 31 bits, and so many rows at most that they hold all that may come.
+def test_long_results_are_split_into_chunks():
+    # A piece has 31-bit offsets, and few enough rows that its longest possible result fits.
     base = "http://h/" + "a" * 100_000 + "/"
     for kind in [pa.string(), pa.string_view()]:
         done = uniqurl.normalize_column(pa.array(["x"] * 1000, kind), base=base)
@@ -207,7 +207,7 @@ def test_what_becomes_long_comes_in_more_pieces():
     assert uniqurl.normalize_column(array, max_url=len(base)).canonical.num_chunks == 1
 
 
-def test_what_is_long_comes_in_more_pieces():
+def test_long_values_are_split_into_chunks():
     long = "a" * (2 << 20)
     for kind in [pa.string(), pa.string_view()]:
         done = uniqurl.normalize_column(pa.array([f"HTTP://h/{long}"] * 25, kind), max_url=4 << 20)
@@ -215,7 +215,7 @@ def test_what_is_long_comes_in_more_pieces():
         assert set(done.canonical.to_pylist()) == {f"http://h/{long}"}
 
 
-def test_of_a_dictionary_only_what_its_rows_use_is_held():
+def test_unused_dictionary_values_are_dropped():
     values = pa.array([f"HTTP://h/{i}" for i in range(100_000)])
     chunks = [pa.DictionaryArray.from_arrays(pa.array([i, i + 1, None, i], pa.int32()), values) for i in range(200)]
     done = uniqurl.normalize_column(pa.chunked_array(chunks))
@@ -227,7 +227,7 @@ def test_of_a_dictionary_only_what_its_rows_use_is_held():
     assert len(pa.chunked_array(same.canonical).chunk(0).dictionary) == 2
 
 
-def test_an_ordered_dictionary_stays_one():
+def test_ordered_dictionary_stays_ordered():
     indices = pa.array([1, 0], pa.int32())
     for url in ["http://h/a", "HTTP://h/a"]:
         array = pa.DictionaryArray.from_arrays(indices, pa.array(["http://h/", url]), ordered=True)
@@ -237,7 +237,7 @@ def test_an_ordered_dictionary_stays_one():
         pa.chunked_array([array, *canonical.chunks])
 
 
-def test_a_dictionary_of_nulls_is_blank():
+def test_dictionary_of_nulls_is_blank():
     indices = pa.array([0, 0, None], pa.int32())
     for values in [pa.nulls(1), pa.nulls(1, pa.string())]:
         done = uniqurl.normalize_column(pa.DictionaryArray.from_arrays(indices, values))
@@ -245,9 +245,9 @@ def test_a_dictionary_of_nulls_is_blank():
         assert (done.accounting["canonical"], done.accounting["blank"]) == (0, 3)
 
 
-def junk_behind_nulls(kind):
-    """A column whose null rows hold what no value may: bytes that are not UTF-8, and of views a buffer
-    that is not there and a prefix that is another."""
+def junk_in_nulls(kind):
+    """A column whose null rows hold invalid data: bytes that are not UTF-8, and views with a missing
+    buffer and a wrong prefix."""
     if not pa.types.is_string_view(kind):
         values = pa.array([b"HTTP://h/a", b"\xff", b"http://h/b", b"\xff" * 20], pa.binary())
         mask = pa.array([True, False, True, False])
@@ -261,8 +261,8 @@ def junk_behind_nulls(kind):
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
-def test_what_stands_behind_a_null_is_not_looked_at(kind):
-    array = junk_behind_nulls(kind)
+def test_bytes_of_nulls_are_not_read(kind):
+    array = junk_in_nulls(kind)
     last = array.to_pylist()[2]
     expected = ["http://h/a", None, last, None]
     rows = pa.StructArray.from_arrays([array], ["url"], mask=pa.array([False, False, True, False]))
@@ -286,7 +286,7 @@ def test_what_stands_behind_a_null_is_not_looked_at(kind):
 
 
 @pytest.mark.parametrize("kind", TYPES + [pa.null()], ids=str)
-def test_a_row_of_a_struct_that_is_null_is_null(kind):
+def test_null_row_of_a_struct_is_null(kind):
     values = column([None] * 4 if kind == pa.null() else ["http://h/x", "http://behind.null/", None, "HTTP://h/y"], kind)
     rows = pa.StructArray.from_arrays([values], ["url"], mask=pa.array([False, True, False, False]))
     expected = [None] * 4 if kind == pa.null() else ["http://h/x", None, None, "http://h/y"]
@@ -297,14 +297,14 @@ def test_a_row_of_a_struct_that_is_null_is_null(kind):
         assert done.accounting["blank"] == expected[skipped:].count(None)
 
 
-def test_bytes_that_are_not_text_survive():
+def test_bytes_that_are_not_utf8_are_kept():
     done = uniqurl.normalize_column(pa.array([b"http://h/\xff", b"http://h/a"]))
     assert done.canonical.to_pylist() == [b"http://h/%FF", b"http://h/a"]
     same = uniqurl.normalize_column(pa.array([b"\xff\x00"]), "string")
     assert same.canonical.to_pylist() == [b"\xff\x00"]
 
 
-def test_a_type_that_cannot_hold_a_url_does_not_lose_it():
+def test_requested_text_type_does_not_lose_binary_urls():
     found = uniqurl.dedup(pa.array([b"http://h/\xff", b"http://h/a"]), "string")
     with pytest.raises(pa.ArrowInvalid):
         pa.chunked_array(found.urls, type=pa.string())
@@ -312,13 +312,13 @@ def test_a_type_that_cannot_hold_a_url_does_not_lose_it():
     assert pa.chunked_array(done.canonical, type=pa.binary_view()).to_pylist() == [b"http://h/\xff"]
 
 
-def test_what_is_too_long_is_rejected_and_what_is_empty_is_nothing():
+def test_overlong_urls_are_rejected_and_blanks_are_null():
     urls = ["http://h/" + "a" * 65536, " " * 65537, "\t" * 65537 + "a"]
     for kind in [pa.string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())]:
         done = uniqurl.normalize_column(column(urls, kind))
         assert done.reject.to_pylist() == ["too-long", None, "too-long"]
         assert (done.accounting["rejected"], done.accounting["blank"]) == (2, 1)
-    # As in the command, of blanks only so many are looked at.
+    # As in the command, a blank value over the limit is rejected without being read.
     most = 65536 + (1 << 20)
     for format in [None, "lines", "ws:1"]:
         done = uniqurl.normalize_column(pa.array([" " * most, " " * (most + 1)]), format=format)
@@ -333,7 +333,7 @@ def test_what_is_too_long_is_rejected_and_what_is_empty_is_nothing():
     assert nothing.canonical.to_pylist() == [None] * 3 and nothing.accounting["blank"] == 3
 
 
-def test_whatever_goes_over_urls_is_a_column():
+def test_any_iterable_of_urls_is_a_column():
     text, octets = ["HTTP://h", None, "x"], [b"HTTP://h", None, b"x"]
     plain = ["HTTP://h", "x"]
     columns = [
@@ -372,7 +372,7 @@ def test_whatever_goes_over_urls_is_a_column():
         uniqurl.normalize_column(ends())
 
 
-def test_a_signal_ends_the_way_over_values():
+def test_signal_interrupts_reading_an_iterable():
     def ends(*_):
         raise TimeoutError("said")
 
@@ -387,7 +387,7 @@ def test_a_signal_ends_the_way_over_values():
     assert operator.length_hint(values) > 0
 
 
-def test_a_switch_may_be_a_bool_of_numpy():
+def test_switch_may_be_a_numpy_bool():
     for value in [True, False]:
         made = uniqurl.Normalizer("aggressive", sort_query=numpy.bool_(value))
         assert made.description == uniqurl.Normalizer("aggressive", sort_query=value).description
@@ -395,7 +395,7 @@ def test_a_switch_may_be_a_bool_of_numpy():
         uniqurl.Normalizer(sort_query=numpy.int64(1))
 
 
-def test_several_codes_stand_between_commas():
+def test_several_codes_are_separated_by_commas():
     for kind in [pa.string(), pa.dictionary(pa.int8(), pa.string())]:
         done = uniqurl.normalize_column(column(["/a%2Fb\\c"], kind), "servlet")
         assert done.reject.to_pylist() == ["encoded-slash,backslash"]
@@ -418,7 +418,7 @@ def test_several_codes_stand_between_commas():
     (None, "^NoneType is no Arrow column"),
     (3, "^int is no Arrow column"),
 ])
-def test_what_holds_no_urls_is_a_type_error(array, told):
+def test_column_without_urls_is_a_type_error(array, told):
     with pytest.raises(TypeError, match=told):
         uniqurl.normalize_column(array)
     with pytest.raises(TypeError):
@@ -426,7 +426,7 @@ def test_what_holds_no_urls_is_a_type_error(array, told):
 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit, ZeroDivisionError])
-def test_what_a_source_raises_comes_out_as_it_is(raised):
+def test_exception_of_a_source_propagates_unchanged(raised):
     def batches():
         yield pa.record_batch({"url": ["HTTP://h"]})
         if raised:
@@ -448,7 +448,7 @@ def test_what_a_source_raises_comes_out_as_it_is(raised):
     assert uniqurl.normalize_column(reader()).canonical.to_pylist() == ["http://h/"]
 
 
-def test_a_stream_that_fails_is_a_runtime_error():
+def test_failing_stream_is_a_runtime_error():
     def batches():
         yield pa.record_batch({"url": ["http://h"]})
         raise ValueError("said")
@@ -463,7 +463,7 @@ def test_a_stream_that_fails_is_a_runtime_error():
             work(Stream())
 
 
-def test_a_reader_may_have_no_batches_but_has_columns():
+def test_reader_without_batches_keeps_its_schema():
     for schema, rows in [(pa.schema({"url": pa.string_view()}), 0), (pa.schema({"a": pa.string(), "b": pa.string()}), None)]:
         reader = pa.RecordBatchReader.from_batches(schema, [])
         if rows is None:
@@ -474,7 +474,7 @@ def test_a_reader_may_have_no_batches_but_has_columns():
             assert (len(done), pa.chunked_array(done.canonical).type) == (rows, pa.string_view())
 
 
-def test_other_threads_run_meanwhile():
+def test_normalizing_a_column_releases_the_gil():
     urls = pa.array([f"HTTP://Example.com/{i}/%7e/../%41" for i in range(400_000)])
     ticks, over = [], threading.Event()
 
@@ -491,11 +491,11 @@ def test_other_threads_run_meanwhile():
     over.set()
     thread.join()
     within = sum(start < at < end for at in ticks)
-    # With the lock held there is at most one between two calls.
+    # If the lock were held, at most one tick would fit between two calls.
     assert within > 20
 
 
-def test_threads_are_as_many_as_the_command_takes():
+def test_threads_are_limited_as_in_the_command():
     urls = pa.array(["http://h/"])
     assert len(uniqurl.normalize_column(urls, threads=1024)) == 1
     for threads in [-1, 0, 1025, 10**6, 10**30, -(10**30)]:
@@ -539,7 +539,7 @@ def test_pandas_round_trip():
     frame = pa.table(done).to_pandas(types_mapper=pandas.ArrowDtype)
     assert [None if value is pandas.NA else value for value in frame["canonical"]] == CANONICAL
     assert isinstance(frame["canonical"].dtype, pandas.ArrowDtype)
-    # What knows nothing of Arrow goes over the values, and does not take the column for one.
+    # Code without Arrow support iterates over the values, and does not treat the column as one value.
     frame = pandas.DataFrame({"url": series})[::-1].assign(canonical=done.canonical)
     assert [None if pandas.isna(value) else value for value in frame["canonical"]] == CANONICAL
     assert list(done.reject) == REJECT and set(done.canonical) == set(CANONICAL)
@@ -556,7 +556,7 @@ class OldSeries:
         return self.inner
 
 
-def test_a_series_without_capsules_goes_over_its_array():
+def test_series_without_capsules_is_read_through_its_array():
     done = uniqurl.normalize_column(OldSeries(pa.array(URLS)))
     assert done.canonical.to_pylist() == CANONICAL
 
@@ -578,19 +578,19 @@ def test_values_can_be_lines_of_a_log():
             uniqurl.normalize_column(pa.array(lines), format=format)
 
 
-def test_what_is_no_record_is_skipped():
+def test_comment_lines_are_skipped():
     lines = ["!meta {}", 'com,h)/ 2020 {"url":"http://h/"}', " CDX N b a"]
     done = uniqurl.normalize_column(lines, format="cdxj")
     assert (done.canonical.to_pylist(), done.reject.to_pylist()) == ([None, "http://h/", None], [None] * 3)
     assert (done.accounting["records"], done.accounting["skipped"], done.accounting["blank"]) == (1, 2, 0)
 
 
-def test_targets_in_lines_are_read_as_the_profile_reads_them():
+def test_profile_decides_how_targets_in_lines_are_read():
     for profile, codes in [("servlet", ["no-leading-slash", "asterisk-form,no-leading-slash"]), ("crawl", ["relative", "asterisk-form"])]:
         assert uniqurl.normalize_column(["a/b", "*"], profile, format="target").reject.to_pylist() == codes
 
 
-def test_the_examples_of_the_readme_hold():
+def test_readme_examples_are_exact():
     text = (pathlib.Path(__file__).parent.parent / "README.md").read_text()
     examples = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert examples

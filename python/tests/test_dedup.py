@@ -29,7 +29,7 @@ def paths(tmp_path):
     return [plain, str(packed)]
 
 
-def test_files_and_columns_give_the_same(paths):
+def test_files_and_columns_give_the_same_set(paths):
     of_files = uniqurl.dedup(paths, format="lines")
     column = pa.chunked_array([LINES[:5], LINES[5:]], pa.binary())
     of_column = uniqurl.dedup(column)
@@ -43,7 +43,7 @@ def test_files_and_columns_give_the_same(paths):
 
 
 @pytest.mark.parametrize("profile", ["string", "scheme", "crawl", "aggressive", "ia", "whatwg"])
-def test_both_ways_agree_under_every_profile(paths, profile):
+def test_files_and_columns_agree_under_every_profile(paths, profile):
     for options in [{}, {"order": "sorted"}, {"key": "surt"}, {"key": "hash", "order": "sorted"}]:
         of_files = uniqurl.dedup(paths, profile, format="lines", **options)
         of_column = uniqurl.dedup(pa.array(LINES), profile, threads=1, **options)
@@ -53,7 +53,7 @@ def test_both_ways_agree_under_every_profile(paths, profile):
             assert of_files.urls.to_pylist() == sorted(of_files.urls.to_pylist())
 
 
-def test_a_host_under_string_makes_a_set_of_bytes(tmp_path):
+def test_host_under_string_gives_a_binary_set(tmp_path):
     rules = {"profile_toml": 'name = "s"\nversion = 1\nbase = "crawl"\n[host."s.x"]\nbase = "string"\n'}
     urls = [b"http://s.x/\xff", b"http://a/"]
     path = tmp_path / "urls"
@@ -93,7 +93,7 @@ def test_a_missing_or_damaged_file_is_an_error_with_its_code(paths, tmp_path):
     assert set(found.urls.to_pylist()) == set(SET)
 
 
-def test_a_file_beyond_a_limit_is_unfinished(tmp_path):
+def test_file_over_a_limit_is_unfinished(tmp_path):
     # RFC 8878 3.1.1: a frame with a window of 256 MiB, and one block, raw and the last.
     wide = tmp_path / "wide.zst"
     urls = b"http://a.com/\n"
@@ -105,14 +105,14 @@ def test_a_file_beyond_a_limit_is_unfinished(tmp_path):
     assert [file["state"] for file in found.files] == ["unfinished"]
 
 
-def test_the_path_of_an_error_names_the_file_whatever_its_bytes(tmp_path):
+def test_error_path_may_hold_any_bytes(tmp_path):
     path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff")
     with pytest.raises(uniqurl.InputError) as caught:
         uniqurl.dedup(path)
     assert caught.value.path == path
 
 
-def test_an_error_of_an_input_is_like_any_other_of_the_system(tmp_path):
+def test_input_error_has_the_attributes_of_an_os_error(tmp_path):
     missing, cut = tmp_path / "none", tmp_path / "cut.gz"
     cut.write_bytes(gzip.compress(b"http://a.com/\n" * 1000)[:-9])
     for path, number in [(missing, errno.ENOENT), (cut, None)]:
@@ -122,13 +122,13 @@ def test_an_error_of_an_input_is_like_any_other_of_the_system(tmp_path):
             assert (error.errno, error.filename, error.strerror) == (number, str(path), str(error))
 
 
-def test_who_gives_urls_for_paths_is_told_of_columns():
+def test_error_for_urls_as_paths_names_columns():
     for inputs in ["http://h/a", ["http://h/a", "http://h/b"]]:
         with pytest.raises(uniqurl.InputError, match="http://h/a: missing: .*; URLs themselves come in as a column"):
             uniqurl.dedup(inputs)
 
 
-def test_a_format_of_tables_is_refused_with_what_to_do(paths):
+def test_table_format_is_a_usage_error(paths):
     for format in ["parquet", "parquet:url", "arrow:1"]:
         with pytest.raises(uniqurl.UsageError, match="tables come in as columns"):
             uniqurl.dedup(paths, format=format)
@@ -136,7 +136,7 @@ def test_a_format_of_tables_is_refused_with_what_to_do(paths):
             uniqurl.normalize_column(pa.array(["http://h/"]), format=format)
 
 
-def test_a_file_that_is_a_table_is_refused_and_not_read_as_a_list(tmp_path):
+def test_table_file_is_rejected(tmp_path):
     table = pa.table({"url": ["http://h/a", "HTTP://h/b"]})
     paths = {name: tmp_path / name for name in ["parquet", "arrow", "stream", "feather", "packed"]}
     pyarrow.parquet.write_table(table, paths["parquet"])
@@ -153,7 +153,7 @@ def test_a_file_that_is_a_table_is_refused_and_not_read_as_a_list(tmp_path):
         assert (len(found), found.files[0]["state"]) == (0, "refused")
 
 
-def test_ssurt_does_not_go_with_ports_of_ones_own(paths):
+def test_ssurt_rejects_custom_ports(paths):
     rules = {"profile_toml": 'name = "t"\nversion = 1\nbase = "scheme"\n[ports]\nhttp = 81\n'}
     for inputs in [paths, pa.array(["http://h:81/"])]:
         with pytest.raises(uniqurl.UsageError, match="^ssurt names the ports of the registry, and the profile file has others$"):
@@ -162,12 +162,12 @@ def test_ssurt_does_not_go_with_ports_of_ones_own(paths):
 
 
 @pytest.mark.parametrize("options", [{"format": "nonsense"}, {"order": "random"}, {"key": "md5"}])
-def test_wrong_words_are_usage_errors(options):
+def test_unknown_option_values_are_usage_errors(options):
     with pytest.raises(uniqurl.UsageError):
         uniqurl.dedup([], **options)
 
 
-def test_an_unknown_format_is_told_which_there_are_for_the_function():
+def test_error_for_an_unknown_format_lists_those_of_the_function():
     column = pa.array(["http://h/"])
     for work, there, not_there in [
         (lambda name: uniqurl.dedup([], format=name), "auto, lines, .*, csv:COL, .* and arc$", "parquet|feature"),
@@ -182,7 +182,7 @@ def test_an_unknown_format_is_told_which_there_are_for_the_function():
         assert len(uniqurl.normalize_column(column, format=name)) == 1
 
 
-def test_what_is_no_input_is_a_type_error():
+def test_invalid_input_is_a_type_error():
     for inputs in [b"name", 3, [3], None, {"a.txt": 1}, [["a.txt"]], ["a.txt", 3], ["a.txt", b"b.txt"], [b"a.txt"]]:
         with pytest.raises(TypeError):
             uniqurl.dedup(inputs)
@@ -197,7 +197,7 @@ def test_what_is_no_input_is_a_type_error():
     assert len(uniqurl.dedup([])) == 0
 
 
-def test_several_inputs_are_any_iterable(tmp_path):
+def test_inputs_may_be_any_iterable(tmp_path):
     for name in ["a", "b"]:
         (tmp_path / f"{name}.txt").write_text(f"HTTP://{name}\nhttp://h\n")
     paths = sorted(tmp_path.iterdir())
@@ -215,7 +215,7 @@ def test_several_inputs_are_any_iterable(tmp_path):
         uniqurl.dedup(ends())
 
 
-def test_an_answer_is_copied_and_says_what_can_be_pickled_of_it():
+def test_results_can_be_copied_and_name_what_to_pickle():
     urls = pa.array(["HTTP://h/", "x", None])
     done, found = uniqurl.normalize_column(urls), uniqurl.dedup(urls)
     for answer, instead in [
@@ -278,7 +278,7 @@ for _ in range(3):
         waits.append(time.monotonic() - pressed[0])
     timer.join()
 os.close(pipe)
-# Work of an optimized package is left within a second, of one for debugging within a minute or so.
+# An optimized package abandons the work within a second, a debug build within about a minute.
 until = time.monotonic() + 180
 while held()[0] > before[0] and time.monotonic() < until:
     time.sleep(0.01)
@@ -291,9 +291,9 @@ print(min(waits))
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="counts threads where Linux shows them")
 @pytest.mark.parametrize("work", ["files", "sorted files", "column", "rows", "long values", "dictionary", "pipe"])
-def test_ctrl_c_ends_it_at_once_and_leaves_nothing_behind(tmp_path, work):
+def test_ctrl_c_ends_a_run_quickly_without_leftovers(tmp_path, work):
     command = [sys.executable, "-c", INTERRUPTED, str(tmp_path / "some.txt"), work]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
-    # The best of three: the machine may have had something else to do.
+    # The best of three, since the machine may be busy.
     assert float(done.stdout) < 0.2

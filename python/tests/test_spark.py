@@ -45,7 +45,7 @@ BAD = [
 ]
 
 
-# Many small tasks on this machine alone, of which slow ones are copied.
+# Many small tasks on this machine, with speculative copies of slow ones.
 SMALL_AND_SPECULATING = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -57,7 +57,7 @@ SMALL_AND_SPECULATING = {
     "spark.speculation.quantile": "0.5",
     "spark.speculation.minTaskRuntime": "500ms",
     "spark.ui.showConsoleProgress": "false",
-    # Java's own. The library of snappy, the default, is chosen wrongly where it takes the C library for musl.
+    # gzip is part of Java. The default, snappy, may load a native library for the wrong C library.
     "spark.sql.parquet.compression.codec": "gzip",
 }
 
@@ -127,7 +127,7 @@ def assert_adds_up(account, expected):
     assert account["codes"] == {code: count for code, count in stats["codes"].items() if count}
 
 
-def test_the_set_is_that_of_the_command(spark, files, expected, capsys):
+def test_set_equals_that_of_the_command(spark, files, expected, capsys):
     accounting = uniqurl_spark.Accounting(spark)
     lines = uniqurl_spark.read_lines(spark, str(files))
     assert lines.rdd.getNumPartitions() > 2
@@ -145,7 +145,7 @@ def test_the_set_is_that_of_the_command(spark, files, expected, capsys):
     assert 0 < seconds["normalizing"] < seconds["worker"]
 
 
-def test_an_action_on_a_part_changes_no_accounting(spark):
+def test_partial_action_does_not_change_the_accounting(spark):
     urls = [(f"http://h/{number % 700}",) for number in range(1000)]
     frame = spark.createDataFrame(urls, "url string").repartition(4)
     accounting = uniqurl_spark.Accounting(spark)
@@ -156,7 +156,7 @@ def test_an_action_on_a_part_changes_no_accounting(spark):
         assert (account["records"], account["unique"], account["duplicates"]) == (1000, 700, 300)
 
 
-def test_what_is_cached_and_counted_before_it_stands_twice_counts_once(spark):
+def test_cached_and_counted_frame_counts_once_in_a_union(spark):
     urls = [(f"http://h/{number % 700}",) for number in range(1000)]
     frame = spark.createDataFrame(urls, "url string").repartition(4)
     of_set, of_rows = uniqurl_spark.Accounting(spark), uniqurl_spark.Accounting(spark)
@@ -171,8 +171,8 @@ def test_what_is_cached_and_counted_before_it_stands_twice_counts_once(spark):
 
 @pytest.mark.parametrize("adaptive", ["true", "false"])
 @pytest.mark.parametrize("urls", [["bad", "", "worse"], []], ids=["none good", "none"])
-def test_an_empty_set_is_counted_too(spark, adaptive, urls):
-    # Adaptive execution runs no task on what it knows to be empty.
+def test_empty_set_has_an_accounting(spark, adaptive, urls):
+    # Adaptive execution runs no task on input that it knows to be empty.
     spark.conf.set("spark.sql.adaptive.enabled", adaptive)
     try:
         accounting = uniqurl_spark.Accounting(spark)
@@ -188,7 +188,7 @@ def test_an_empty_set_is_counted_too(spark, adaptive, urls):
 
 
 def executor_seconds(spark):
-    """The run time of all tasks, as Spark's interface tells it."""
+    """The run time of all tasks, as Spark's interface reports it."""
     context = spark.sparkContext
     url = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages?status=complete"
     with urllib.request.urlopen(url, timeout=30) as answer:
@@ -196,7 +196,7 @@ def executor_seconds(spark):
 
 
 def in_each_partition(lines, act):
-    """The same rows, with something done in each task before."""
+    """The same rows, with a function called first in each task."""
 
     def work(batches):
         act(TaskContext.get())
@@ -205,11 +205,11 @@ def in_each_partition(lines, act):
     return lines.mapInArrow(work, lines.schema)
 
 
-def test_still_so_with_an_executor_killed(spark, files, expected, tmp_path):
+def test_killed_executor_does_not_change_the_set(spark, files, expected, tmp_path):
     mark = tmp_path / "killed"
 
     def kill(task):
-        # The worker's parent is the daemon that forked it, and that one's is the executor.
+        # The worker's parent is the daemon that forked it, and the daemon's parent is the executor.
         if task.partitionId() == 3:
             try:
                 mark.touch(exist_ok=False)
@@ -232,10 +232,10 @@ def test_still_so_with_an_executor_killed(spark, files, expected, tmp_path):
     assert_adds_up(accounting.value, expected)
 
 
-def test_still_so_with_speculation(spark, files, expected):
-    # Spark starts no second copy of a task on the host of the first, and both executors are on one: a
-    # slow task is marked, and its copy finds no place: test_speculation.py has two hosts. What a copy
-    # would count is merged below.
+def test_speculation_does_not_change_the_set(spark, files, expected):
+    # Spark starts no second copy of a task on the host of the first, and both executors run on one
+    # host. The slow task is marked, but its copy never starts; test_speculation.py has two hosts. The
+    # counts of such a copy are merged below.
     def dawdle(task):
         if task.partitionId() == 2:
             time.sleep(4)
@@ -252,7 +252,7 @@ def test_still_so_with_speculation(spark, files, expected):
     assert_adds_up(accounting.value, expected)
 
 
-def test_every_row_says_what_became_of_it(spark, files):
+def test_no_row_has_both_a_canonical_form_and_codes(spark, files):
     lines = [(line, number) for number, line in enumerate(BAD)]
     frame = spark.createDataFrame([(bytearray(line), number) for line, number in lines], "line binary, number int")
     rows = uniqurl_spark.canonicalize(frame, "line", "scheme").orderBy("number").collect()
@@ -271,13 +271,13 @@ def test_every_row_says_what_became_of_it(spark, files):
     assert salts <= {0, 1, 2, 3} and len(salts) > 1
 
 
-def test_keys_are_those_of_the_command(spark, tmp_path):
+def test_keys_equal_those_of_the_command(spark, tmp_path):
     urls = ["HTTP://www.h.x:80/a", "http://www.h.x/a", "bad", "http://b.x/"]
     path = tmp_path / "urls.txt"
     path.write_text("\n".join(urls))
     frame = spark.createDataFrame([(url,) for url in urls], "url string")
     for key in ["surt", "hash", "url"]:
-        # A column that is called as the key is no trouble for a set.
+        # A set accepts a column with the name of the key.
         for name in ["url", key]:
             found = uniqurl_spark.dedup(frame.withColumnRenamed("url", name), name, key=key, partitions=2)
             assert found.columns == [key]
@@ -292,7 +292,7 @@ def test_keys_are_those_of_the_command(spark, tmp_path):
         uniqurl_spark.canonicalize(frame, "url", key="md5")
 
 
-def test_a_set_and_any_name_of_a_column_can_be_read_again(spark):
+def test_sets_and_odd_column_names_can_be_read_again(spark):
     urls = [(b"HTTP://h/%61",), (b"http://h/a",), (None,)]
     for name in ["canonical", "Canonical", "REJECT", "reject", "a.b", "a`b", "_canonical"]:
         found = uniqurl_spark.dedup(spark.createDataFrame(urls, f"`{name.replace('`', '``')}` binary"), name)
@@ -302,7 +302,7 @@ def test_a_set_and_any_name_of_a_column_can_be_read_again(spark):
         assert [bytes(row.canonical) for row in again.collect()] == [b"http://h/a"]
 
 
-def test_a_column_called_as_one_of_the_answer_is_refused(spark):
+def test_column_named_like_a_result_column_is_rejected(spark):
     for name in ["canonical", "reject", "Canonical", "REJECT"]:
         frame = spark.createDataFrame([("http://h", "")], f"url string, {name} string")
         with pytest.raises(ValueError, match=f"has a column {name} already.*withColumnRenamed"):
@@ -356,11 +356,11 @@ def test_pipe_gives_a_line_for_each_line(spark):
     lines = spark.sparkContext.parallelize(urls, 2)
     piped = lines.pipe(f"{COMMAND} normalize -q -f lines -", checkCode=True).collect()
     assert piped == ["http://h/~", "", "", "http://h/%C3%A9", "http://h/"]
-    # What it cannot promise: without checkCode a command that dies half-way looks like a short one,
-    # and rows that it wrote before it failed are already on their way.
+    # Without checkCode, a command that fails half-way looks like one with little output, and the rows
+    # that it wrote before are already passed on.
     cut = lines.pipe("sh -c 'head -n 1; exit 2'").collect()
     assert len(cut) < len(urls)
     with pytest.raises(Exception, match="error code 2"):
         lines.pipe("sh -c 'head -n 1; exit 2'", checkCode=True).collect()
-    # And it is text: a line feed in a record makes two of it.
+    # The pipe carries text: a record with a line feed becomes two.
     assert lines.map(lambda url: "http://a\nhttp://b").pipe(f"{COMMAND} normalize -q -f lines -").count() == 10

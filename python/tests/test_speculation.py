@@ -1,5 +1,5 @@
-"""Speculation where it has a choice: Spark runs no copy of a task on the host of the first. So each worker
-of this cluster has an address of its own in the loopback network, and the copy of a slow task wins."""
+"""Speculation with two hosts: Spark runs no copy of a task on the host of the first. Each worker of this
+cluster has its own address in the loopback network, and the copy of a slow task wins."""
 
 import os
 import socket
@@ -77,7 +77,7 @@ def spark(tmp_path):
             part.wait(60)
 
 
-def test_a_copy_that_wins_counts_once(spark, files, expected, tmp_path):
+def test_winning_speculative_copy_counts_once(spark, files, expected, tmp_path):
     def dawdle(task):
         if task.partitionId() == 2:
             (tmp_path / f"attempt-{task.attemptNumber()}").touch()

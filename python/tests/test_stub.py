@@ -1,4 +1,4 @@
-"""What type checkers let through of the stub: all that the functions take, and little else."""
+"""Type checkers accept all arguments that the functions take, and few others."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("mypy")
 
-# A line that has to be an error says so: under --strict, what is ignored and is none is an error itself.
+# Lines that must be errors are marked: under --strict, an unused `type: ignore` is an error.
 TAKEN = """
 import os
 import pathlib
@@ -77,7 +77,7 @@ for file in uniqurl.dedup(names, keep_going=True).files:
 """
 
 
-def test_what_the_functions_take_has_types_that_they_take(tmp_path):
+def test_stub_accepts_exactly_the_supported_arguments(tmp_path):
     taken = tmp_path / "taken.py"
     taken.write_text(TAKEN)
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(taken)]

@@ -1,4 +1,4 @@
-"""Single URLs, and what goes wrong with them."""
+"""Single URLs and their errors."""
 
 import ast
 import copy
@@ -16,17 +16,17 @@ import pytest
 import uniqurl
 
 
-def test_the_example_of_the_readme():
+def test_readme_example_is_exact():
     assert uniqurl.normalize("HTTP://EX%41MPLE.com:80/a/../b") == "http://example.com/b"
 
 
-def test_bytes_come_out_as_bytes_whatever_they_are():
+def test_bytes_give_bytes_and_text_gives_text():
     assert uniqurl.normalize(b"http://h/\xff") == b"http://h/%FF"
     assert uniqurl.normalize("http://h/\u00e9") == "http://h/%C3%A9"
     assert uniqurl.normalize(b"\xff x", "string") == b"\xff x"
 
 
-def test_a_url_has_the_keys_that_a_set_has():
+def test_single_url_has_the_keys_of_a_set():
     url = "HTTP://www.Example.com:80/A?b"
     for key in ["url", "surt", "ssurt", "hash"]:
         with pytest.raises(uniqurl.Rejected):
@@ -44,7 +44,7 @@ def test_a_url_has_the_keys_that_a_set_has():
         uniqurl.key(url, "hash", max_url=5)
 
 
-def test_a_reference_is_resolved_as_the_rfc_says():
+def test_reference_is_resolved_by_rfc_3986():
     assert uniqurl.resolve("http://a/b/c/d;p?q", "../../../g") == "http://a/g"
     assert uniqurl.resolve(b"x:/a", b"/..//\xff") == b"x:/.//\xff"
     assert uniqurl.resolve("http://\u00e9/", "HTTP:%41") == "HTTP:%41"
@@ -54,7 +54,7 @@ def test_a_reference_is_resolved_as_the_rfc_says():
         uniqurl.resolve(b"http://h/", "b")
 
 
-def test_urls_are_found_in_text_as_what_the_text_is():
+def test_extracted_urls_have_the_type_of_the_text():
     text = "caf\u00e9 <http://a/\n b>, (HTTP://H/\u00e9)\u3002 C:\\x"
     assert uniqurl.extract(text) == ["http://a/b", "HTTP://H/\u00e9"]
     assert uniqurl.extract(text.encode()) == [url.encode() for url in uniqurl.extract(text)]
@@ -62,7 +62,7 @@ def test_urls_are_found_in_text_as_what_the_text_is():
     assert uniqurl.extract("") == []
 
 
-def test_other_threads_run_while_a_text_is_searched():
+def test_extract_releases_the_gil():
     ticks, over = [], threading.Event()
 
     def tick():
@@ -78,18 +78,18 @@ def test_other_threads_run_while_a_text_is_searched():
         calls.append((start, time.perf_counter()))
     over.set()
     thread.join()
-    # With the lock held there is none but between two calls.
+    # If the lock were held, ticks would occur only between two calls.
     middles = [((3 * start + end) / 4, (start + 3 * end) / 4) for start, end in calls]
     assert any(start < at < end for at in ticks for start, end in middles)
 
 
 @pytest.mark.parametrize("url", [None, 1, bytearray(b"http://h/"), ["http://h/"]])
-def test_what_is_no_url_is_a_type_error(url):
+def test_non_url_argument_is_a_type_error(url):
     with pytest.raises(TypeError):
         uniqurl.normalize(url)
 
 
-def test_a_rejection_has_code_and_place():
+def test_rejection_has_code_and_offset():
     with pytest.raises(uniqurl.Rejected) as caught:
         uniqurl.normalize("http://example.com:99999/")
     rejected = caught.value
@@ -100,7 +100,7 @@ def test_a_rejection_has_code_and_place():
     assert (again.code, again.at, str(again)) == ("port-range", 19, str(rejected))
 
 
-def test_all_codes_of_a_rejection_are_told():
+def test_rejection_has_all_codes():
     with pytest.raises(uniqurl.Rejected) as caught:
         uniqurl.normalize("/a%2Fb\\c", "servlet")
     assert set(caught.value.codes) == {"encoded-slash", "backslash"}
@@ -119,7 +119,7 @@ def test_length_is_limited_as_in_the_command():
     assert uniqurl.normalize(longest + "a", max_url=70000) == longest + "a"
 
 
-def test_switches_are_keywords():
+def test_switches_and_options_are_keywords():
     url = "http://www.h/?b=1&a=2&utm_source=x&ref=y"
     assert uniqurl.normalize(url, sort_query=True, strip_tracking=True, drop_param="r*f") == "http://www.h/?a=2&b=1"
     assert uniqurl.normalize(url, keep_param=["a"]) == "http://www.h/?a=2"
@@ -149,14 +149,14 @@ def test_switches_are_keywords():
         {"profile_toml": 'name = "a"\nversion = 1\nbase = "crawl"\n[host."h.x"]\n', "drop_param": "a"},
     ],
 )
-def test_a_choice_that_means_nothing_is_a_usage_error(options):
+def test_invalid_option_is_a_usage_error(options):
     with pytest.raises(uniqurl.UsageError) as caught:
         uniqurl.normalize("http://h/", **options)
     assert caught.value.code == "usage" and str(caught.value)
 
 
 @pytest.mark.parametrize("options", [{"sort-query": True}, {"no_such": True}, {"no_such": None}, {"sort-query": None}, {"sort_query": 1}])
-def test_a_keyword_that_is_none_is_a_type_error(options):
+def test_unknown_keyword_is_a_type_error(options):
     with pytest.raises(TypeError):
         uniqurl.Normalizer("crawl", **options)
 
@@ -165,22 +165,22 @@ def test_a_keyword_that_is_none_is_a_type_error(options):
     "name, value",
     [("sort_query", 1), ("no_such", True), ("allow", 3), ("drop_param", b"a"), ("keep_param", [1]), ("base", 1), ("max_url", 1.5), ("ring", b""), ("transcode", b"latin1"), ("redirects", 3)],
 )
-def test_a_type_error_names_the_keyword(name, value):
+def test_type_error_names_the_keyword(name, value):
     with pytest.raises(TypeError, match=f"^{name}: "):
         uniqurl.normalize("http://h/", **{name: value})
 
 
-def test_an_option_of_none_is_as_if_it_were_not_there():
+def test_option_of_none_counts_as_absent():
     names = "sort_query allow drop_param keep_param ring base assume_scheme max_url profile_toml transcode redirects"
     assert uniqurl.Normalizer(**dict.fromkeys(names.split())).description == "crawl@1"
 
 
-def test_a_version_that_is_none_is_told_which_there_is():
+def test_error_for_an_unknown_version_names_the_existing_one():
     with pytest.raises(uniqurl.UsageError, match="^the only version of the profile crawl is crawl@1$"):
         uniqurl.normalize("http://h/", "crawl@2")
 
 
-def test_triplets_of_another_charset_are_a_keyword():
+def test_transcode_option_reads_another_charset():
     assert uniqurl.normalize("http://h/%F6re%26/%C3%B6", transcode="latin1") == "http://h/%C3%B6re%26/%C3%B6"
     with pytest.raises(uniqurl.UsageError, match="^transcode: .utf-16. is no charset"):
         uniqurl.Normalizer(transcode="utf-16")
@@ -206,7 +206,7 @@ def test_redirects_are_a_mapping_or_pairs():
                 work(redirects=redirects)
 
 
-def test_each_page_has_its_base():
+def test_with_base_copies_keep_their_options():
     crawl = uniqurl.Normalizer(sort_query=True, assume_scheme="ftp")
     for page, url in [("http://h/a/b", "http://h/c?d&e"), (b"http://k", "http://k/c?d&e")]:
         on_page = crawl.with_base(page)
@@ -217,13 +217,13 @@ def test_each_page_has_its_base():
     for base, error, said in [("/x", uniqurl.UsageError, "^base: relative"), (None, TypeError, "^base: ")]:
         with pytest.raises(error, match=said):
             crawl.with_base(base)
-    # Relative redirects are of the page as well.
+    # Relative redirects use the base of the page, too.
     moved = uniqurl.Normalizer(base="http://h/", redirects={"old": "new"}).with_base("http://k/")
     assert (moved("old"), moved("http://h/old")) == ("http://k/new", "http://h/old")
     assert pickle.loads(pickle.dumps(moved))("old") == "http://k/new"
 
 
-def test_what_is_pickled_is_what_was_made():
+def test_pickle_keeps_options_as_given():
     names = ["a"]
     made = uniqurl.Normalizer(drop_param=names)
     names.append("b")
@@ -231,7 +231,7 @@ def test_what_is_pickled_is_what_was_made():
     assert again("http://h/?a&b") == made("http://h/?a&b") == "http://h/?b"
 
 
-def test_an_option_of_several_strings_takes_any_iterable():
+def test_list_option_takes_any_iterable():
     for several in [["utm_*"], ("utm_*",), {"utm_*"}, frozenset(["utm_*"]), {"utm_*": 1}, iter(["utm_*"])]:
         assert uniqurl.Normalizer(drop_param=several)("http://h/?utm_x") == "http://h/"
     made = uniqurl.Normalizer(drop_param=(name for name in ["utm_*"]))
@@ -280,7 +280,7 @@ def test_a_step_is_pickled_and_copied():
                 assert [getattr(same, name) for name in names] == [getattr(step, name) for name in names]
 
 
-def test_a_profile_comes_back_from_its_own_file():
+def test_profile_round_trips_through_its_toml():
     for profile in uniqurl.profiles():
         made = uniqurl.Normalizer(profile_toml=profile.toml)
         assert made.description.split()[0] == f"{profile.name}@{profile.version}"
@@ -290,7 +290,7 @@ def test_a_profile_comes_back_from_its_own_file():
         uniqurl.Normalizer("crawl", profile_toml=uniqurl.profiles()[0].toml)
 
 
-def test_an_explanation_leads_from_the_url_to_its_form():
+def test_explanation_steps_lead_to_the_canonical_form():
     url = "HTTP://example.com:80/%7Ea"
     steps = uniqurl.explain(url, "scheme")
     assert [step.rule for step in steps] == ["decode-unreserved", "scheme-case", "default-port"]
@@ -313,11 +313,11 @@ def test_an_explanation_leads_from_the_url_to_its_form():
         ("http://h/a%2Fb", "http://h/a/b", "different"),
     ],
 )
-def test_the_lowest_rung_that_joins_two(a, b, rung):
+def test_compare_returns_the_lowest_profile_that_merges_two_urls(a, b, rung):
     assert uniqurl.compare(a, b) == rung
 
 
-def test_a_panic_is_an_exception_that_can_be_caught():
+def test_panic_is_a_catchable_exception():
     from uniqurl._core import _panic
 
     with pytest.raises(uniqurl.InternalError) as caught:
@@ -326,7 +326,7 @@ def test_a_panic_is_an_exception_that_can_be_caught():
     assert uniqurl.normalize("http://h") == "http://h/"
 
 
-def test_a_forked_process_has_threads_of_its_own():
+def test_forked_process_has_its_own_threads():
     code = """
 import os, sys, pyarrow as pa, uniqurl
 column = pa.array(["http://h/%d" % i for i in range(300000)])
@@ -339,7 +339,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], timeout=120).returncode == 0
 
 
-def test_a_process_that_is_forked_while_threads_are_made_does_not_wait_for_them():
+def test_fork_during_thread_start_does_not_deadlock():
     code = """
 import os, signal, sys, threading, pyarrow as pa, uniqurl
 column = pa.array(["http://h/%d" % i for i in range(300000)])
@@ -370,7 +370,7 @@ sys.exit(hung)
 
 
 @pytest.mark.parametrize("first", ["normalize_column(column, threads=1)", "normalize('http://h', drop_param=['a'])"])
-def test_a_process_that_is_forked_while_another_thread_does_its_first_work_does_not_wait_for_it(first):
+def test_fork_during_first_use_does_not_deadlock(first):
     code = f"""
 import os, signal, sys, threading, uniqurl
 sys.setswitchinterval(1e-6)
@@ -395,12 +395,12 @@ for _ in range(10):
     children.append(child)
 sys.exit(any([os.waitpid(child, 0)[1] for child in children]))
 """
-    # The moment is short: one process in five met it.
+    # The window is short: one process in five hit it.
     for _ in range(30):
         assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], timeout=120).returncode == 0
 
 
-def test_help_tells_what_the_stub_tells():
+def test_docstrings_equal_those_of_the_stub():
     stub = ast.parse(pathlib.Path(uniqurl.__file__).with_suffix(".pyi").read_text())
     assert inspect.getdoc(uniqurl) == ast.get_docstring(stub)
     told = {node.name: ast.get_docstring(node) for node in reversed(stub.body) if hasattr(node, "name")}
@@ -408,7 +408,7 @@ def test_help_tells_what_the_stub_tells():
         assert inspect.getdoc(getattr(uniqurl, name)) == told[name], name
 
 
-def test_the_examples_of_the_docstrings_hold():
+def test_docstring_examples_are_exact():
     tests = doctest.DocTestFinder(recurse=False)
     runner = doctest.DocTestRunner()
     things = [getattr(uniqurl, name) for name in uniqurl.__all__] + [uniqurl.Normalizer.with_base]
@@ -418,11 +418,11 @@ def test_the_examples_of_the_docstrings_hold():
     assert (runner.failures, runner.tries) == (0, 5)
 
 
-def test_the_package_says_its_version():
+def test_package_has_its_version():
     assert uniqurl.__version__ == importlib.metadata.version("uniqurl")
 
 
-def test_the_package_brings_its_licence():
+def test_package_contains_its_license():
     licence = next(file for file in importlib.metadata.files("uniqurl") if file.match("licenses/LICENSE"))
     text = licence.read_text()
     assert "MIT License" in text and "Apache License" in text

@@ -28,8 +28,8 @@ TERMS = ("records", "canonical", "rejected", "blank", "skipped")
 
 
 class _Parts(AccumulatorParam):
-    """What each partition counted. A task that runs again, since an executor died or by speculation,
-    counts the same for the same partition, and nothing is counted twice."""
+    """The counts of each partition. A task may run again after an executor died or by speculation. It has
+    the same counts for the same partition, and nothing is counted twice."""
 
     def zero(self, value: dict) -> dict:
         return {}
@@ -46,23 +46,23 @@ class Accounting:
         records = canonical + rejected + blank
         canonical = unique + duplicates          # of dedup
 
-    An accounting is for one data frame: one that counts several adds nothing up. Several actions on
-    that frame count as one, the one that read most of it. ``take``, ``show``, ``first`` and ``limit``
-    may stop a task before its partition ends, and what that one has read is not counted. An action in
-    which the frame stands twice (a union of it with itself, say) may evaluate it twice, and then counts
-    its rows twice: ``cache`` the frame and ``count`` it before.
+    Use one accounting for one data frame: it does not add up several frames. Several actions on the
+    frame count as one, the action that read most of it. ``take``, ``show``, ``first`` and ``limit`` may
+    stop a task before its partition ends, and the rows read by that task are not counted. An action that
+    uses the frame twice, such as a union with itself, may evaluate it twice and then counts its rows
+    twice: ``cache`` the frame and ``count`` it first.
     """
 
     def __init__(self, spark: SparkSession) -> None:
         context = spark.sparkContext
         self._read = context.accumulator({}, _Parts())
         self._unique = context.accumulator({}, _Parts())
-        # Whether a set is made. An empty one may have no parts: Spark runs no task on what it knows is empty.
+        # True if a set is made. An empty set may have no parts: Spark runs no task on empty input.
         self._has_set = False
 
     @property
     def value(self) -> dict[str, Any]:
-        """The terms and ``codes``; ``unique`` and ``duplicates`` where a set was made."""
+        """The terms and ``codes``, with ``unique`` and ``duplicates`` if a set was made."""
         parts = self._read.value.values()
         account: dict[str, Any] = {term: sum(part[term] for part in parts) for term in TERMS}
         codes: dict[str, int] = {}
@@ -71,8 +71,8 @@ class Accounting:
                 codes[code] = codes.get(code, 0) + count
         account["codes"] = codes
         if self._has_set:
-            # The stage of another action may have had other partitions, or a part of them, as that of
-            # take: it counts no more than one that had all.
+            # The stage of another action may have other partitions, or some of them, as with take: it
+            # counts no more rows than a stage with all of them.
             stages: dict[int, int] = {}
             for (stage, _), count in self._unique.value.items():
                 stages[stage] = stages.get(stage, 0) + count
@@ -82,8 +82,8 @@ class Accounting:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """``normalizing``: seconds in uniqurl. ``worker``: seconds that tasks spent in their Python
-        worker, with Arrow batches coming and going; the rest of that is serialization and waiting."""
+        """``normalizing``: seconds in uniqurl. ``worker``: seconds that tasks spent in their Python worker.
+        The difference is serialization of Arrow batches and waiting."""
         parts = self._read.value.values()
         return {name: sum(part[name] for part in parts) / 1e9 for name in ("normalizing", "worker")}
 
@@ -98,17 +98,18 @@ def canonicalize(
     accounting: Accounting | None = None,
     **options: Any,
 ) -> DataFrame:
-    """``df`` with two columns more: ``canonical``, binary and null where there is none, and
-    ``reject``, the codes of a rejected URL between commas. With ``key`` (``surt``, ``ssurt``, ``hash`` or
-    ``url``) there is a column of that name too, binary and null where ``canonical`` is. A ``df`` with a column
-    of one of these names is a ``ValueError``.
+    """``df`` with two more columns: ``canonical``, which is binary and null for a row without a canonical
+    form, and ``reject``, the codes of a rejected URL separated by commas. With ``key`` (``surt``,
+    ``ssurt``, ``hash`` or ``url``) the result also has a column of that name, which is binary, and null
+    where ``canonical`` is null. If ``df`` already has a column of one of these names, raises
+    ``ValueError``.
 
-    ``col`` is text or binary; bytes go in and bytes come out, so a URL that is not UTF-8 survives.
-    Nulls and what holds only spaces and tabs are blank: null in both. With ``format`` a value is a
-    line that holds a URL, as for ``uniqurl.normalize_column``.
+    ``col`` is text or binary; the results are bytes, so a URL that is not UTF-8 is kept. Nulls and values
+    of only spaces and tabs are blank: null in both columns. With ``format``, each value is a line that
+    holds a URL, as for ``uniqurl.normalize_column``.
     """
     _check_name(col)
-    # To Spark, names that differ only in case are one, unless it is told otherwise.
+    # Spark ignores the case of names unless spark.sql.caseSensitive is set.
     by_case = df.sparkSession.conf.get("spark.sql.caseSensitive").lower() == "true"
     names = df.columns if by_case else [name.lower() for name in df.columns]
     added = ADDED if key is None else (*ADDED, key)
@@ -136,7 +137,7 @@ def canonicalize(
         codes: dict[str, int] = {}
         normalizing = 0
         for batch in batches:
-            # A view of the same buffers: text that is not UTF-8 is bytes from here on.
+            # A view of the same buffers as bytes, since the text may not be UTF-8.
             urls = batch.column(place).cast(_bytes_of(batch.column(place).type))
             before = time.perf_counter_ns()
             done = normalizer.normalize_column(urls, format=format, key=key, threads=1)
@@ -172,15 +173,15 @@ def dedup(
     **options: Any,
 ) -> DataFrame:
     """The set of canonical URLs of a column: one column ``canonical``, binary, in no order. With ``key`` it is
-    the set of their keys, a column called as the key is.
+    the set of their keys, in a column named after the key.
 
     Each partition drops its own duplicates before Spark's shuffle, which is by the hash of the whole
     URL, so neither a hot URL nor a hot host makes one partition larger than others. Bytes are
-    compared: the set is exact. ``partitions`` is the number of partitions after the shuffle, where
-    it is not to be Spark's choice.
+    compared, so the set is exact. ``partitions`` is the number of partitions after the shuffle; by
+    default Spark chooses it.
     """
     _check_name(col)
-    # A set that was made before has a column of such a name, and Spark itself maps no column `a.b`.
+    # A set made earlier has a column of such a name, and Spark cannot map a column named `a.b`.
     name = col if col.isidentifier() and col.lower() not in (*ADDED, key) else "_"
     urls = df.select(F.col("`" + col.replace("`", "``") + "`").alias(name))
     canonical = canonicalize(urls, name, profile, format=format, key=key, accounting=accounting, **options)
@@ -206,19 +207,19 @@ def dedup(
 
 
 def read_lines(spark: SparkSession, paths: str | list[str]) -> DataFrame:
-    """The lines of text files as one column ``line`` of bytes, ended as for the command: by a line
-    feed, or by a carriage return and one. A carriage return at the end of a file is left out too, and so
-    is a byte-order mark at its start."""
+    """The lines of text files as one column ``line`` of bytes. As for the command, a line ends with a line
+    feed, or with a carriage return and a line feed. A carriage return at the end of a file and a
+    byte-order mark at its start are left out."""
     lines = spark.read.option("lineSep", "\n").text(paths).select(F.col("value").cast("binary").alias("line"))
     cut = "if(substring(line, -1, 1) = X'0D', substring(line, 1, length(line) - 1), line)"
     return lines.select(F.expr(cut).alias("line"))
 
 
 def salt(canonical: str | Column, parts: int) -> Column:
-    """A number from 0 to ``parts - 1`` from a canonical URL: the first 28 bits of the key ``hash``, so
-    the same everywhere and for ever.
+    """A number from 0 to ``parts - 1`` from a canonical URL: the first 28 bits of the key ``hash``.
+    It is the same on every machine and in every version.
 
-    Partition by ``(host, salt)`` where a job groups by host and some hosts are hot.
+    Partition by ``(host, salt)`` if a job groups by host and some hosts are hot.
     """
     column = F.col(canonical) if isinstance(canonical, str) else canonical
     bits = F.conv(F.substring(F.sha2(column, 256), 1, 7), 16, 10).cast("int")
@@ -226,7 +227,7 @@ def salt(canonical: str | Column, parts: int) -> Column:
 
 
 def _check_name(col: str) -> None:
-    """Refuses what most functions of Spark take beside a name, before it fails further in."""
+    """Rejects a ``Column``, which most functions of Spark accept too, before it fails further in."""
     if not isinstance(col, str):
         raise TypeError(f"col is the name of a column, not {type(col).__name__}; withColumn gives an expression a name")
 
