@@ -1,9 +1,9 @@
-"""A column beside the library on the same bytes, and beside others in a loop.
+"""Compares a column with the library on the same bytes, and with other packages in a loop.
 
-Rounds go through all contenders in turn, so that whatever else the machine does meets all of them; a
-ratio is the median of the ratios within rounds. Each contender's answers are looked at before any is
-timed. The library writes to memory that is as fresh as the column's; the same batch again is what it
-takes where that has been paid for.
+Each round runs all contenders in turn, so that other load on the machine affects all of them. A ratio
+is the median of the ratios within rounds. The results of each contender are checked before any timing.
+The library writes to memory as fresh as the column's; the second run of the same batch writes to
+memory that was touched before.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""A job of many partitions in Spark, one after another on one core, beside what a model says of it.
+"""Compares a Spark job of many partitions, run one by one on one core, with the prediction of a model.
 
-The model is fitted to four smaller jobs over other corpora: of few parts, of small ones, of such in which
-nothing comes twice, and of many blocks in the shuffle. Then the job runs, and is held against the model.
+The model is fitted to four smaller jobs over other corpora: with few parts, with small parts, without
+duplicates, and with many blocks in the shuffle. Then the job runs, and is compared with the model.
 
-Costs are seconds of CPU time of all processes of the job, the Python workers too: they are the same on a
-machine that has other things to do. Spark says itself what was read, shuffled and written.
+Costs are seconds of CPU time of all processes of the job, including the Python workers, since CPU time
+does not depend on other load. Spark itself reports the amounts read, shuffled and written.
 """
 
 import argparse
@@ -35,7 +35,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 def processes_of(root):
-    """A process and all that it started and still has: for each the seconds of CPU time."""
+    """The seconds of CPU time of a process and of each of its live descendants."""
     times, children = {}, {}
     for path in glob.glob("/proc/[0-9]*/stat"):
         try:
@@ -59,7 +59,7 @@ def cpu_of(root):
 
 
 def most_memory(processes):
-    """Bytes that the largest of them has held at most."""
+    """The peak memory in bytes of the largest process."""
     most = 0
     for process in processes:
         try:
@@ -83,7 +83,7 @@ class Spark:
             "spark.local.dir": str(place / "local"),
             "spark.sql.warehouse.dir": str(place / "warehouse"),
             "spark.sql.shuffle.partitions": str(blocks),
-            # Each file is one partition, and the stages are two.
+            # Each file is one partition, and there are two stages.
             "spark.sql.files.maxPartitionBytes": str(part * 2),
             "spark.sql.files.openCostInBytes": str(part * 2),
             "spark.sql.adaptive.enabled": "false",
@@ -105,17 +105,17 @@ class Spark:
                 with urllib.request.urlopen(url, timeout=60) as answer:
                     return json.load(answer)
             except OSError:
-                # A machine that is busy elsewhere: Spark hangs up after eight seconds.
+                # On a busy machine Spark closes the connection after eight seconds.
                 time.sleep(1)
         raise TimeoutError(url)
 
     def run(self, folder, blocks):
-        """One job over the files of a folder: what its two stages cost and moved."""
+        """Runs one job over the files of a folder. Returns the costs and amounts of its two stages."""
         out = self.place / "out"
         shutil.rmtree(out, ignore_errors=True)
         self.session.conf.set("spark.sql.shuffle.partitions", str(blocks))
         before = {stage["stageId"] for stage in self.ask("stages")}
-        # When each stage was first seen, and the CPU time then. Tasks come one after another.
+        # The time and the CPU time when each stage was first seen. Tasks run one by one.
         seen, over = {}, threading.Event()
 
         def watch():
@@ -177,7 +177,7 @@ def of_corpus(folder, count, size, seed):
 
 
 def distinct(folder, source, count):
-    """The set of another folder in `count` files: nothing comes twice."""
+    """The set of another folder in `count` files, without duplicates."""
     folder.mkdir(parents=True)
     urls = uniqurl.dedup(sorted(source.iterdir()), format="lines").urls.to_pylist()
     each = -(-len(urls) // count)
@@ -188,8 +188,8 @@ def distinct(folder, source, count):
 
 
 class Model:
-    """What a task costs: of the first stage a start, and so much for a byte that it reads and a row that
-    it passes on; of the second a start, and so much for a row that comes."""
+    """The cost of a task. In the first stage: a constant, a rate per byte read, and a rate per row passed on.
+    In the second stage: a constant and a rate per row received."""
 
     def __init__(self, jobs):
         def fit(stage, amounts):
@@ -203,7 +203,7 @@ class Model:
                 rates[left] = numpy.linalg.lstsq(rows[:, left] / scale, took, rcond=None)[0] / scale
                 if min(rates) >= 0:
                     return rates
-                # Nothing costs less than nothing: the jobs do not tell this one from another.
+                # A negative cost is impossible: the jobs cannot separate this rate from the others.
                 left = [i for i in left if rates[i] > 0]
 
         self.first, self.second = fit(0, ["read", "passed"]), fit(1, ["passed"])
@@ -214,7 +214,7 @@ class Model:
 
 
 def month(model, like, part):
-    """A month of Common Crawl, of whose URLs next to none come twice."""
+    """A month of Common Crawl, which has almost no duplicate URLs."""
     records, size = 3e9, 2e11
     job = {
         "tasks": (-(-size // part),) * 2,
@@ -247,7 +247,7 @@ def main():
         }
         spark = Spark(place, blocks_of(wish.parts), size)
         for _ in range(5):
-            # The compilers of the JVM take their time, once: a minute of it.
+            # The compilers of the JVM take about a minute, once.
             spark.run(large, few)
         jobs = {what: spark.run(folder, blocks) for what, (folder, blocks) in folders.items()}
         model = Model(list(jobs.values()))

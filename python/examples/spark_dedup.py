@@ -3,7 +3,7 @@
     spark-submit spark_dedup.py PATH OUT [--format FORMAT] [--profile NAME] [--base URL] [--partitions N]
 
 PATH holds URLs, one a line (``--format lines``), Common Crawl's columnar index (``cc-index``, Parquet with a column
-``url``), or logs in a format of the command whose lines stand for themselves (``combined``,
+``url``), or logs in a format of the command that reads each line by itself (``combined``,
 ``log:FORMAT``, ``json:/url``, ...). OUT is a directory that does not exist; it gets one column,
 ``canonical``, of bytes. The accounting is printed as JSON, and appears when OUT is complete.
 """

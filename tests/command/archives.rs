@@ -318,7 +318,7 @@ fn arc_records_are_filtered_by_mime_type() {
     place.run(["dedup", "in", "-f", "arc", "--status", "200"]).exits(2);
 }
 
-/// A record of its own member, as crawlers write them.
+/// A WARC response for the `n`th URL. Crawlers compress each as its own gzip member.
 fn target(n: usize) -> String {
     let fields = [("WARC-Type", "response"), ("WARC-Target-URI", &*format!("http://h/{n}"))];
     record(&fields, "HTTP/1.1 200 OK\r\n\r\nthe body")
@@ -385,7 +385,7 @@ fn arc_reading_resumes_at_the_next_gzip_member() {
 /// one read takes.
 const AROUND: [std::ops::Range<usize>; 2] = [2..1202, 9000..10_200];
 
-/// Each record as a member of its own, and as a frame.
+/// Compresses each record as its own gzip member, and as its own zstd frame.
 fn packed_alone(records: impl Iterator<Item = String>) -> [Vec<u8>; 2] {
     let (mut gz, mut zst) = (Vec::new(), Vec::new());
     for record in records {

@@ -6,7 +6,7 @@ use serde_json::json;
 fn explain(arguments: &[&str]) -> String {
     let run = Place::new().run(["explain"].iter().chain(arguments)).exits(0);
     assert!(run.err.is_empty(), "{}", run.err);
-    // A result stands on one line, so that it can be copied.
+    // A result is on one line, so that it can be copied.
     let is_whole = |line: &str| line.starts_with("  = ") || line.starts_with('{');
     let fits = |line: &str| line.len() <= 80 || is_whole(line);
     assert!(run.out().lines().all(fits), "{}", run.out());

@@ -1,4 +1,4 @@
-//! Logs: where the URL stands, and which lines hold none.
+//! Logs: the position of the URL, and the lines that hold none.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! URLs that grow to many times their length: none is lost or mixed up, however many a chunk holds.
+//! URLs that grow to many times their length: none is lost or mixed up at any chunk size.
 //!
 //! Only the length differs. So each run is compared with a run on short text, in whose output the
 //! long text replaces the short one.

@@ -64,7 +64,7 @@ fn command_agrees_with_the_oracle_on_hostile_urls() {
         }
         urls.push(url);
     });
-    // A byte-order mark would be removed from the first line, so a plain URL stands there.
+    // A byte-order mark would be removed from the first line, so that line holds a plain URL.
     urls.insert(0, b"http://example.com/".to_vec());
     for profile in ["string", "syntax", "scheme", "crawl"] {
         let oracle = Oracle::new(profile);

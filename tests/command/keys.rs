@@ -147,8 +147,8 @@ fn keys_and_fields_do_not_depend_on_threads() {
         list.push_str(&format!("http://{host}/Path/{}/?{}\n", n / 7, n % 2));
     }
     place.write("list", &list);
-    // The expected result by a plain loop: the first line of each path, whatever the spelling of
-    // its host.
+    // The expected result by a plain loop: the first line of each path, with any spelling of its
+    // host.
     let mut seen: HashMap<String, (usize, u64)> = HashMap::new();
     let mut order = Vec::new();
     for (i, line) in list.lines().enumerate() {

@@ -1,4 +1,4 @@
-//! The order in which a set is written, and the fields beside each URL.
+//! The order in which a set is written, and the fields before each URL.
 
 use super::Place;
 

@@ -1,4 +1,4 @@
-//! Compressed inputs and outputs: the same URLs however they are packed, and no silent damage.
+//! Compressed inputs and outputs: every compression gives the same URLs, and all damage is detected.
 
 use super::{Place, Run, json_lines};
 use std::io::Write;

@@ -200,7 +200,7 @@ fn set_saved_under_other_rules_is_rejected_with_the_difference() {
         assert!(!place.path("out").exists() && !place.path("new").exists());
     }
     place.run(["dedup", "in", "--seen", "redirected", "--redirects", "one"]).exits(0);
-    // How a reference is read is no rule of a set.
+    // The base is not one of the rules that a set stores.
     place.run(["dedup", "in", "--seen", "set", "--base", "http://h/"]).exits(0);
     let changed = place.text("set").replace("\"version\":1", "\"version\":7");
     place.write("set", changed);

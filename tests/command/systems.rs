@@ -1,4 +1,4 @@
-//! The profiles of single systems, and the options given beside them.
+//! The profiles of single systems, and their options.
 
 use super::{Place, json_lines};
 use serde_json::json;

@@ -336,7 +336,7 @@ fn only_dictionaries_of_selected_columns_are_decompressed() {
     ]);
     let batch = RecordBatch::try_new(Arc::new(schema), vec![url, Arc::new(other)]).unwrap();
     for bytes in written(&batch, Some(CompressionType::ZSTD)) {
-        // Its texts are too short to be packed, which stands where their length would.
+        // The texts are too short to compress, so -1 is stored instead of their length.
         let texts = [&(-1_i64).to_le_bytes()[..], b"evenodd"].concat();
         let long = with(&bytes, place(&bytes, &texts, 0), &(1_i64 << 36).to_le_bytes());
         let Outcome { out, report, result } = read(&long, Some(64 << 20), false);

@@ -1,4 +1,4 @@
-//! Law 7 over memory: whatever the budget, the result is the same to the byte.
+//! Law 7 over memory: every budget gives the same result to the byte.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -197,8 +197,8 @@ fn every_byte_in_every_lane_agrees_with_the_oracle() {
 
 #[test]
 fn significant_words_at_every_offset_agree_with_the_oracle() {
-    // Two bytes that matter together may stand in two blocks, and a URL has first, middle and last
-    // blocks: this many offsets cover all their edges.
+    // Two bytes that matter together may be in two blocks, and a URL has first, middle and last
+    // blocks. This many offsets cover all their edges.
     let words = [
         "/.", "/..", "/./", "/../", "//", "/.a", "%", "%4", "%41", "%2f", "%2F", "%2e", "/%2E",
         "%C3%A9", "%c3%A9", "%C3%a9", "#", "?", "/.#", "/..?", "\\", " ", "\u{e9}", "\0", "A", ".",

@@ -72,8 +72,8 @@ fn angle_brackets_may_hold_white_space_and_punctuation() {
         ("<URL:news:c d>", &["news:cd"]),
         ("<http://a/b-\n c>", &["http://a/b-c"]),
         ("<http://a/{b|c}\\^`>", &["http://a/{b|c}\\x5C^`"]),
-        // Without a closing bracket, or with characters that do not belong in one, they are no
-        // brackets.
+        // Angle brackets without a closing one, or with characters that a URL cannot hold, do not
+        // delimit a URL.
         ("if a <http://a/ and b", &["http://a/"]),
         ("<http://a/\n\nb>", &["http://a/"]),
         ("<http://a/ <http://b/>", &["http://a/", "http://b/"]),

@@ -124,7 +124,7 @@ fn paths_from_root(text: &str) -> Vec<(usize, String)> {
             found.push((*line, first.clone()));
             continue;
         }
-        // The first segment of each item of the group stands after its brace or a comma.
+        // The first segment of each item of the group follows its brace or a comma.
         let mut depth = 0;
         for pair in tokens[at + 2..].windows(2) {
             let [(_, before), (line, segment)] = pair else { unreachable!("windows of two") };

@@ -84,7 +84,7 @@ fn web_platform_url_tests_pass_with_and_without_a_base() {
     hold("wpt_url.jsonl with a base", &with, |row| row.expected.clone());
 }
 
-/// A host as it stands in a URL: characters that would end it are triplets.
+/// A host as written in a URL: characters that would end it are triplets.
 fn in_a_url(row: &Row) -> Vec<u8> {
     let mut url = String::from("https://");
     for c in row.input.chars() {

@@ -40,7 +40,7 @@ impl Block {
     /// Draws the next block from this generator. `real` are URLs to mutate.
     pub fn draw(rng: &mut Rng, real: &[Vec<u8>]) -> Block {
         let way = if rng.one_in(5) { Way::Target } else { Way::Url };
-        // Each maker has whole blocks of its own, so that a block is of one kind, as files are.
+        // Each maker fills whole blocks, so that a block holds one kind of URL, as files do.
         let maker = rng.below(8);
         let (mut bytes, mut spans) = (Vec::new(), Vec::with_capacity(URLS));
         while spans.len() < URLS {

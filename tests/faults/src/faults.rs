@@ -68,7 +68,7 @@ pub fn can_trace() -> Result<(), String> {
     }
 }
 
-/// Runs with an injection. The log stands outside the place, where it does not count as a leftover.
+/// Runs with an injection. The log is outside the place, so that it does not count as a leftover.
 pub fn inject(
     torture: &Torture,
     place: &Place,

@@ -81,7 +81,7 @@ pub fn read(format: &str, known: &Known, line: &[u8]) -> Holds {
 
 fn clf(known: &Known, line: &[u8], host: Option<Host>) -> Holds {
     let Some(mut at) = after_time(line) else { return Holds::Reject("log-syntax", 0) };
-    // Outside of quotes: a quote is bare unless an odd number of backslashes stands before it.
+    // Outside of quotes: a quote is bare unless an odd number of backslashes precedes it.
     let mut backslashes = 0;
     loop {
         if at == line.len() {

@@ -49,7 +49,7 @@ pub const SEGMENTS: &[&str] = &[
     "a", "b", "index.html", "a;b=c", "a:b", "@", "..%00", "%2E%2E%2E", "%5c..",
 ];
 
-/// Paths that may follow `scheme:` where there is no authority.
+/// Paths that may follow `scheme:` without an authority.
 pub const OPAQUE_PATHS: &[&str] = &[
     "/..//a", "/.//a", "/%2e//a", "/a/..//b", "/.", "/..", "/", "", ".", "..", "./a", "../a/../b", "a/./b", "a:b",
     "isbn:0451450523", "Joe@Example.COM", "A@B.C,D@E.F", "a%40B@C%2cD", "A@B@C", "@", ",@X,", "%41%2e/..", "/a@B",

@@ -1,4 +1,4 @@
-//! The laws of every profile of the ladder, whatever implements it.
+//! The laws of every profile of the ladder, for any implementation.
 //!
 //! Each law takes the URL that tries it and panics, with a message that names the law, where it is
 //! broken.

@@ -95,7 +95,7 @@ fn split_host(piece: &Piece) -> Result<(Piece, Option<Piece>), Trouble> {
         None => Ok((host, None)),
         Some(b':') => Ok((host, Some(rest.rest(1)))),
         Some(_) => {
-            // The address is checked first: it stands further left.
+            // The address is checked first: it is further left.
             check_ip_literal(&host)?;
             Err(("host", rest.at))
         }

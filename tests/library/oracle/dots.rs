@@ -3,7 +3,7 @@
 /// Remove the dot segments of a path.
 ///
 /// The input buffer only ever loses bytes at its front, or is replaced by `/` at its very end, so a
-/// shrinking slice stands for it.
+/// shrinking slice represents it.
 pub fn remove_dot_segments(path: &[u8]) -> Vec<u8> {
     let mut input = path;
     let mut output = Vec::new();

@@ -8,7 +8,7 @@ use uniqurl::bytes::alloc::failing::{self, Plan};
 use uniqurl::{Normalizer, Profile};
 use uniqurl_formats::input;
 
-/// What a run wrote, what it counted, and what it spilled.
+/// The output, the counts and the spilled bytes of a run.
 type Ran = (Vec<u8>, Tally, u64);
 
 fn ran(width: u32, order: SetOrder, budget: Option<u64>) -> Ran {

@@ -164,7 +164,7 @@ fn overfull_set_keeps_its_first_urls_and_seen_keys() {
         line.extend_from_slice(format!("{}{number}\n", "x".repeat(length)).as_bytes());
         line
     };
-    // The lines of the last of sixty grow, then comes what was seen.
+    // The lines of the last 30 of 60 keys grow, then a seen key follows.
     let grown = (30..60).map(|number| (number, 3000));
     let records = (0..60).map(|number| (number, 0)).chain(grown).chain([(99, 0), (99, 0)]);
     let seen = (0, 0, key(99), Vec::new());
