@@ -133,7 +133,7 @@ fn custom_ring_is_a_profile() {
 }
 
 #[test]
-fn error_for_a_contradictory_ring_names_the_byte() {
+fn error_for_an_invalid_ring_names_the_byte() {
     let place = Place::with([("in", b"/\n")]);
     for (lists, told) in [
         ("decode=2F,3A encode=21,3a", "byte 3A (:)"),

@@ -183,7 +183,7 @@ mod tests {
     use clap::ValueEnum;
 
     #[test]
-    fn completions_of_every_shell_hold_every_option() {
+    fn completions_of_every_shell_hold_commands_and_options() {
         for &shell in Shell::value_variants() {
             let mut script = Vec::new();
             completions(shell, &mut script).expect("written");

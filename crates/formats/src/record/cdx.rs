@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn url_is_the_third_field_without_a_legend() {
+    fn url_is_the_third_of_a_known_number_of_fields_without_a_legend() {
         for columns in [7, 9, 10, 11, 14] {
             let line = format!("k 20140126200624 http://h/{}", " -".repeat(columns - 3));
             assert_eq!(show(&cdx(), &Context::default(), line.as_bytes()), "url http://h/");
