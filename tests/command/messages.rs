@@ -2,6 +2,7 @@
 
 use super::{Place, built};
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::process::Command;
 use uniqurl::Backend;
@@ -16,9 +17,6 @@ fn help_and_version_succeed_and_usage_errors_exit_with_status_2() {
     let place = Place::new();
     let help = place.run(["--help"]).exits(0);
     assert!(help.out().contains("Examples:") && help.out().contains("normalize"));
-    for command in ["dedup", "normalize"] {
-        assert!(place.run([command, "--help"]).exits(0).out().contains("Examples:"));
-    }
     for (flags, same) in [
         (&["help", "--help"][..], &["--help"][..]),
         (&["help", "-h"], &["--help"]),
@@ -34,6 +32,85 @@ fn help_and_version_succeed_and_usage_errors_exit_with_status_2() {
         let run = place.run(wrong).exits(2);
         let tells = run.err.contains("Usage: uniqurl") || run.err.contains("--help");
         assert!(run.out.is_empty() && tells, "{}", run.err);
+    }
+}
+
+/// The examples of a help text.
+fn examples(help: &str) -> Vec<&str> {
+    let (_, examples) = help.split_once("Examples:\n").expect("examples");
+    let (examples, _) = examples.split_once("\nUsage:").expect("examples before the usage");
+    let lines = examples.lines().map(str::trim);
+    lines.filter(|line| !line.is_empty() && !line.starts_with('#')).collect()
+}
+
+#[test]
+fn each_example_of_the_help_works() {
+    let log =
+        b"1.2.3.4 - - [01/Jan/2026:00:00:00 +0000] \"GET /a%2Fb HTTP/1.1\" 200 5 \"-\" \"x\"\n";
+    let list = b"http://a/\nHTTP://A/?ref=1&utm_source=b\nhttp://b/c\nhttp://b/c\n";
+    let index = b" CDX N b a m s k r M S V g\n\
+        com,a)/ 20260101000000 http://a.com/ text/html 200 AAAA - - 9 0 a.warc.gz\n";
+    let links = b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
+    for command in ["", "dedup", "normalize", "explain", "compare", "profiles", "set"] {
+        let help =
+            Place::new().run([command, "--help"].iter().filter(|word| !word.is_empty())).exits(0);
+        for example in examples(help.out()) {
+            // It measures for a minute; the tests of bench run it on less.
+            if example == "uniqurl bench" {
+                continue;
+            }
+            let place = Place::with([
+                ("urls.txt", list),
+                ("more.txt", list),
+                ("today.txt", b"http://a/\nhttp://b/\n"),
+                ("yesterday.txt", b"http://a/\n"),
+                ("a.txt", b"http://a/\n"),
+                ("b.txt", b"http://a/\n"),
+                ("mon.txt", b"http://a/\n"),
+                ("tue.txt", b"http://b/\n"),
+                ("mon-counts.txt", b"1\thttp://a/\n"),
+                ("tue-counts.txt", b"2\thttp://a/\n"),
+                ("crawl-1.txt", list),
+                ("paths.txt", b"/a%2Fb\n"),
+                ("links.txt", b"../a\n"),
+                ("access.log", log),
+                ("index.cdx", index),
+                ("export.csv", b"link,code\nhttp://a/,200\n"),
+                ("seen.zst", b""),
+                ("crawl.warc.wat", links),
+            ]);
+            place.write("vhost.log", [b"www.example.com ", &log[..]].concat());
+            place.write(
+                "access.json",
+                "{\"request\":{\"host\":\"a.example.com\",\"uri\":\"/\"},\"status\":200}\n",
+            );
+            fs::create_dir(place.path("indexes")).expect("made");
+            place.write("indexes/a.cdx", index);
+            for (file, packed) in [
+                ("urls.txt", "urls.txt.gz"),
+                ("a.txt", "wed.txt.gz"),
+                ("crawl.warc.wat", "crawl.warc.wat.gz"),
+            ] {
+                let gzip = format!("gzip -c {file} > {packed}");
+                let status =
+                    Command::new("sh").args(["-c", &gzip]).current_dir(place.path("")).status();
+                assert!(status.expect("sh").success());
+            }
+            if example.contains("--profile-file") {
+                place.write("shop.toml", place.run(["profiles", "crawl"]).exits(0).out);
+            }
+            let script = format!(
+                "a=http://a/; b=http://A/; uniqurl() {{ \"$UNIQURL\" \"$@\"; }}; {example}"
+            );
+            let run = Command::new("sh")
+                .args(["-c", &script])
+                .env("UNIQURL", built::process().get_program())
+                .current_dir(place.path(""))
+                .output()
+                .expect("sh");
+            let told = String::from_utf8_lossy(&run.stderr);
+            assert!(run.status.success(), "{example}: {told}");
+        }
     }
 }
 
@@ -101,7 +178,7 @@ fn shells_complete_values_and_file_names() {
     // Without fish installed.
     let script = Place::new().run(["completions", "fish"]).exits(0);
     for told in [
-        " set; and not __fish_seen_subcommand_from union intersect diff\" -f -a union -d 'What is in",
+        " set; and not __fish_seen_subcommand_from union intersect diff\" -f -a union -d 'Write the lines",
         " man\" -f -a bench -d 'uniqurl-bench(1)'\n",
         " completions\" -f -a fish\n",
     ] {

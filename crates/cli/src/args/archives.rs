@@ -1,32 +1,32 @@
 //! The flags of archives.
 
+use crate::args::help::INPUT;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use uniqurl_formats::record::{Archive, Format, Kinds};
 
-/// What to take of web archives.
+/// The records of archives to read.
 #[derive(Debug, Clone, Args)]
 pub struct ArchiveArgs {
-    /// Of WARC files, read the records of these kinds
+    /// Read WARC records of these types [default: response,revisit,resource,conversion]
     ///
-    /// A list between commas of response, revisit, resource, conversion, request, metadata, warcinfo,
-    /// continuation. The others are skipped. Without it, the first four are read.
+    /// LIST holds some of response, revisit, resource, conversion, request, metadata, warcinfo and
+    /// continuation, separated by commas. Records of other types are skipped.
     #[arg(
         long,
         value_name = "LIST",
         value_delimiter = ',',
         value_parser = PossibleValuesParser::new(Kinds::ALL).map(|name: String| name),
         hide_possible_values = true,
-        help_heading = "Input",
-        help = "Of WARC files, read the records of these kinds [default: \
-                response,revisit,resource,conversion]"
+        hide_short_help = true,
+        help_heading = INPUT
     )]
     record_types: Vec<String>,
 }
 
 impl ArchiveArgs {
-    /// The kinds that were chosen.
+    /// The types of records to read.
     pub fn kinds(&self) -> Kinds {
         match &self.record_types[..] {
             [] => Kinds::default(),
@@ -34,7 +34,7 @@ impl ArchiveArgs {
         }
     }
 
-    /// The option, where it was given and can do nothing to records of this format.
+    /// The option, if it is given and has no effect on records of this format.
     pub fn idle(&self, format: &Format) -> Option<&'static str> {
         let has_kinds = matches!(format, Format::Archive(Archive::Warc(_)));
         (!self.record_types.is_empty() && !has_kinds).then_some("--record-types")

@@ -1,8 +1,7 @@
 //! The arguments of `uniqurl bench`.
 
-use crate::args::{
-    self, MESSAGES, MessageLevel, ProfileParser, ProfileSelection, check_output_name,
-};
+use crate::args::help::{self, COMMON, OUTPUT};
+use crate::args::{self, MessageLevel, ProfileParser, ProfileSelection, check_output_name};
 use crate::progress::When;
 use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -17,51 +16,89 @@ use uniqurl_engine::cores;
 /// Largest size of a corpus, which stays in memory together with a copy of it.
 const MAX_SIZE: u64 = 64 << 30;
 
-const WHAT: &str = "What is measured";
-const RESULT: &str = "Result";
+/// The heading of the options that choose measurements.
+const MEASUREMENTS: &str = "Measurements";
 
 /// `uniqurl bench`
-// A field for each option, so more than a dozen.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Each stage does all that the one before it does:
-  scan        find the records, and prove most URLs clean with the vector code
-  normalize   and write the canonical form of all others
-  dedup       and put the canonical URLs into the set
-  whole       the command's own pipeline, from a temporary file in the page cache to a sink that
-              counts bytes; the file is in $TMPDIR, or else in /tmp
-
-Beside them, on the same bytes with as many threads: copying them (memory copy) and counting their
-line feeds with memchr (newline count). Times are medians; x newlines is the ratio to the newline
-count.
-
-Every result is checked before it is timed: the generator knows what is true of a corpus under the
-profile crawl, and under every other profile a slow one-by-one pass with the standard library's set
-must find the same. A wrong answer ends the benchmark with exit status 2.
-
+#[command(
+    disable_help_flag = true,
+    arg = help::help_flag(),
+    help_template = help::TEMPLATE,
+    before_long_help = "\
 Examples:
-  uniqurl bench                                      this machine under crawl, about a minute
-  uniqurl bench --json here.json --plot here.svg     and keep the result
-  uniqurl bench --compare here.json there.json       two machines, or two versions
+  # Measure this machine under crawl, in about a minute
+  uniqurl bench
+
+  # Keep the result, as JSON and as a plot
+  uniqurl bench --json here.json --plot here.svg
+
+  # Compare two machines, or two versions
+  uniqurl bench --compare here.json there.json
+
+  # Measure one scanner with one thread under all profiles
   uniqurl bench --corpus clean --profile all --threads 1 --backend avx2
-  uniqurl bench --corpus access --stage whole --size 1G --repeats 9")]
+
+  # Measure a large log, from file to output
+  uniqurl bench --corpus access --stage whole --size 1G --repeats 9",
+    after_help = help::MORE,
+    after_long_help = "\
+Each stage also does the work of the stages before it:
+  scan       Find the records, and prove with vector code that most URLs are clean.
+  normalize  Write the canonical form of all other URLs.
+  dedup      Put the canonical URLs into the set.
+  whole      Run the pipeline of the command, from a temporary file in the page cache to a
+             sink that counts bytes. The file is in $TMPDIR, or else in /tmp.
+
+Two more measurements use the same bytes and number of threads: memory copy copies them, and newline count \
+counts their line feeds with memchr. Times are medians. x newlines is the ratio to the newline count.
+
+Every result is checked before it is timed. For the profile crawl, the generator knows the right result. \
+For every other profile, a slow pass over single URLs with the standard library's set must give the same \
+result. A wrong result ends the benchmark with exit status 2."
+)]
 // A field for each option, so more than a dozen.
 pub struct BenchArgs {
-    /// Corpora: clean, mixed, dirty, dup, access [default: all of them]
+    /// Print errors and warnings only, neither progress nor the expected duration
+    #[arg(
+        short = 'q',
+        long = "quiet",
+        action = ArgAction::SetTrue,
+        value_parser = BoolishValueParser::new().map(MessageLevel::from_flag),
+        help_heading = COMMON
+    )]
+    pub messages: MessageLevel,
+
+    /// Choose when to show progress on standard error
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t = When::Auto,
+        hide_short_help = true,
+        help_heading = COMMON
+    )]
+    pub progress: When,
+
+    /// Measure these corpora: clean, mixed, dirty, dup, access [default: all]
     ///
-    /// clean: canonical URLs, 9 distinct of 13. mixed: one in ten needs work. dirty: each needs work.
-    /// dup: 65 lines for each distinct URL. access: a web server's log in the combined format.
+    ///   clean   Canonical URLs, 9 distinct ones of 13.
+    ///   mixed   One URL in ten needs work.
+    ///   dirty   Each URL needs work.
+    ///   dup     65 lines for each distinct URL.
+    ///   access  A web server's log in the combined format.
     #[arg(
         long,
         value_name = "LIST",
         value_delimiter = ',',
         value_parser = PossibleValuesParser::new(kinds()).map(kind),
         hide_possible_values = true,
-        help_heading = WHAT
+        verbatim_doc_comment,
+        help_heading = MEASUREMENTS
     )]
     pub corpus: Vec<Kind>,
 
-    /// Profiles, or all
+    /// Measure these profiles, or all
     #[arg(
         short,
         long,
@@ -70,33 +107,33 @@ pub struct BenchArgs {
         default_value = "crawl",
         value_parser = ProfileParser::or_all(),
         hide_possible_values = true,
-        help_heading = WHAT
+        help_heading = MEASUREMENTS
     )]
     pub profile: Vec<ProfileSelection>,
 
-    /// Stages: scan, normalize, dedup, whole [default: all of them]
+    /// Measure these stages: scan, normalize, dedup, whole [default: all]
     #[arg(
         long,
         value_name = "LIST",
         value_delimiter = ',',
         value_parser = PossibleValuesParser::new(stages()).map(stage),
         hide_possible_values = true,
-        help_heading = WHAT
+        help_heading = MEASUREMENTS
     )]
     pub stage: Vec<Stage>,
 
-    /// Scanners [default: all that this CPU has]
+    /// Measure these scanners [default: all that this CPU has]
     #[arg(
         long,
         value_name = "LIST",
         value_delimiter = ',',
         value_parser = PossibleValuesParser::new(backends()).try_map(args::backend),
         hide_possible_values = true,
-        help_heading = WHAT
+        help_heading = MEASUREMENTS
     )]
     pub backend: Vec<Backend>,
 
-    /// Numbers of threads [default: 1, 2, 4 and so on, and one for each core]
+    /// Measure these numbers of threads [default: 1, 2, 4, ..., one for each core]
     #[arg(
         short = 'j',
         long,
@@ -104,53 +141,59 @@ pub struct BenchArgs {
         value_delimiter = ',',
         value_parser = args::number(1..=MOST_THREADS),
         allow_negative_numbers = true,
-        help_heading = WHAT
+        help_heading = MEASUREMENTS
     )]
     threads: Vec<u16>,
 
-    /// Size of each corpus; K, M, G are powers of 1024
+    /// Make each corpus this large; K, M and G are powers of 1024
     #[arg(
         long,
         value_name = "BYTES",
         default_value = "32M",
         value_parser = size,
         allow_negative_numbers = true,
-        help_heading = WHAT
+        help_heading = MEASUREMENTS
     )]
     pub size: u64,
 
-    /// Seed of the corpora
+    /// Generate the corpora from this seed
     #[arg(
         long,
         value_name = "N",
         default_value_t = 1,
         value_parser = args::number(0u64..),
         allow_negative_numbers = true,
-        help_heading = WHAT
+        help_heading = MEASUREMENTS
     )]
     pub seed: u64,
 
-    /// How often each is timed, after one pass that is checked
+    /// Time each measurement N times, after one pass that is checked
     #[arg(
         long,
         value_name = "N",
         default_value_t = 5,
         value_parser = args::number(1..=1000u32),
         allow_negative_numbers = true,
-        help_heading = WHAT
+        help_heading = MEASUREMENTS
     )]
     pub repeats: u32,
 
-    /// Write the result to FILE as JSON; -: to standard output, instead of the table
-    #[arg(long, value_name = "FILE", help_heading = RESULT)]
+    /// Write the result to FILE as JSON
+    ///
+    /// - is standard output, which then has no table.
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub json: Option<PathBuf>,
 
-    /// Draw the result to FILE as SVG: bars for scanners, lines over threads; -: to standard output,
-    /// instead of the table
-    #[arg(long, value_name = "FILE", help_heading = RESULT)]
+    /// Draw the result to FILE as SVG
+    ///
+    /// It has bars for scanners, and lines over threads. - is standard output, which then has no
+    /// table.
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub plot: Option<PathBuf>,
 
-    /// Measure nothing; print two results of --json side by side, compressed or not
+    /// Measure nothing, and print two results of --json side by side
+    ///
+    /// The files may be compressed.
     #[arg(
         long,
         value_name = "FILE",
@@ -159,29 +202,9 @@ pub struct BenchArgs {
         conflicts_with_all = [
             "corpus", "profile", "stage", "backend", "threads", "size", "seed", "repeats", "json", "plot",
         ],
-        help_heading = RESULT
+        help_heading = OUTPUT
     )]
     pub compare: Vec<PathBuf>,
-
-    /// Neither progress nor expected duration on standard error
-    #[arg(
-        short = 'q',
-        long = "quiet",
-        action = ArgAction::SetTrue,
-        value_parser = BoolishValueParser::new().map(MessageLevel::from_flag),
-        help_heading = MESSAGES
-    )]
-    pub messages: MessageLevel,
-
-    /// When to show progress on standard error
-    #[arg(
-        long,
-        value_name = "WHEN",
-        value_enum,
-        default_value_t = When::Auto,
-        help_heading = MESSAGES
-    )]
-    pub progress: When,
 }
 
 impl BenchArgs {

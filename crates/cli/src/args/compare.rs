@@ -6,12 +6,10 @@ use clap::builder::{BoolishValueParser, Resettable, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args};
 
+use crate::args::help::{self, COMMON, INPUT, OUTPUT, RULES};
 use crate::args::policy::PolicyArgs;
 use crate::args::profile_choices::{ProfileChoices, Unsupported};
-use crate::args::{
-    INPUT, MESSAGES, MessageLevel, OUTPUT, RULES, TRANSCODE_HELP, TRANSCODE_LONG_HELP, charset,
-    usage,
-};
+use crate::args::{MessageLevel, charset, usage};
 use crate::diff_view::Color;
 use uniqurl::uri::Charset;
 use uniqurl::{Normalizer, Profile, UnsupportedOption};
@@ -19,26 +17,57 @@ use uniqurl::{Normalizer, Profile, UnsupportedOption};
 /// `uniqurl compare`
 #[derive(Debug, Args)]
 #[command(
+    disable_help_flag = true,
+    arg = help::help_flag(),
     // `compare` uses the ladder instead of a profile file.
     mut_arg("profile_file", |arg| arg.conflicts_with(Resettable::Reset).hide(true)),
-    after_help = "\
+    help_template = help::TEMPLATE,
+    before_long_help = "\
 Examples:
+  # Name the lowest profile under which the URLs are the same
   uniqurl compare http://example.com 'HTTP://Example.com:80/#top'
-  if uniqurl compare -q \"$a\" \"$b\" > /dev/null; then echo the same; fi
 
-The name of the lowest rung at which the URLs are the same goes to standard output, one of string,
-syntax, scheme, crawl, aggressive and different; why it is not a lower one goes to standard error.
+  # Use the exit status in a script
+  if uniqurl compare -q \"$a\" \"$b\" > /dev/null; then echo the same; fi",
+    after_help = help::MORE,
+    after_long_help = "\
+Standard output has the name of the lowest rung at which the URLs are the same: string, syntax, scheme, \
+crawl or aggressive, or else different. Standard error has the reason why no lower rung fits.
 
-Exit status: 0 the same; 1 different; 2 failed or wrong usage; 141 the reader of a pipe is gone."
+Exit status:
+  0    The URLs are the same.
+  1    The URLs are different.
+  2    The run failed or the usage is wrong.
+  141  The reader of a pipe is gone."
 )]
 pub struct CompareArgs {
     /// A URL
     #[arg(value_name = "URL")]
     a: OsString,
 
-    /// Another URL
+    /// The URL to compare it with
     #[arg(value_name = "URL")]
     b: OsString,
+
+    /// Print errors and warnings only, and no reasons
+    #[arg(
+        short = 'q',
+        long = "quiet",
+        action = ArgAction::SetTrue,
+        value_parser = BoolishValueParser::new().map(MessageLevel::from_flag),
+        help_heading = COMMON
+    )]
+    pub messages: MessageLevel,
+
+    /// Resolve relative URLs against URL
+    #[arg(long, value_name = "URL", help_heading = INPUT)]
+    base: Option<OsString>,
+
+    /// Read URLs without a scheme as if they began with this one
+    ///
+    /// Such URLs are example.com/x and //example.com/x.
+    #[arg(long, value_name = "SCHEME", help_heading = INPUT)]
+    assume_scheme: Option<OsString>,
 
     /// Switches, parameters and redirects.
     #[command(flatten)]
@@ -50,36 +79,18 @@ pub struct CompareArgs {
         value_name = "LABEL",
         value_parser = charset,
         help_heading = RULES,
-        help = TRANSCODE_HELP,
-        long_help = TRANSCODE_LONG_HELP
+        help = help::TRANSCODE,
+        long_help = help::TRANSCODE_LONG
     )]
     transcode: Option<Charset>,
-
-    /// Resolve relative references against this URL
-    #[arg(long, value_name = "URL", help_heading = INPUT)]
-    base: Option<OsString>,
-
-    /// Read `example.com/x` and `//example.com/x` as if they began with this scheme
-    #[arg(long, value_name = "SCHEME", help_heading = INPUT)]
-    assume_scheme: Option<OsString>,
 
     /// Write a JSON object
     #[arg(long, action = ArgAction::SetTrue, help_heading = OUTPUT)]
     pub json: bool,
 
-    /// When to write colours
+    /// Use colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, help_heading = OUTPUT)]
     pub color: Color,
-
-    /// Only errors and warnings on standard error, no reasons
-    #[arg(
-        short = 'q',
-        long = "quiet",
-        action = ArgAction::SetTrue,
-        value_parser = BoolishValueParser::new().map(MessageLevel::from_flag),
-        help_heading = MESSAGES
-    )]
-    pub messages: MessageLevel,
 }
 
 impl CompareArgs {

@@ -5,32 +5,45 @@ use std::ffi::OsString;
 use clap::builder::{ArgPredicate, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args};
 
+use crate::args::help::{self, COMMON, INPUT, OUTPUT, RULES};
 use crate::args::policy::PolicyArgs;
 use crate::args::profile_choices::{ProfileChoices, Unsupported};
-use crate::args::{
-    INPUT, OUTPUT, ProfileParser, ProfileSelection, RULES, TRANSCODE_HELP, TRANSCODE_LONG_HELP,
-    charset, checks, code, ring,
-};
+use crate::args::{ProfileParser, ProfileSelection, charset, checks, code, ring};
 use crate::diff_view::Color;
 use uniqurl::normalize::Charset;
 use uniqurl::{Normalizer, Profile, RejectReason, Ring};
 
 /// `uniqurl explain`
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    disable_help_flag = true,
+    arg = help::help_flag(),
+    help_template = help::TEMPLATE,
+    before_long_help = "\
 Examples:
+  # Show each rule that changes a URL
   uniqurl explain 'HTTP://Example.COM:80/%7Ea/../b#c'
-  uniqurl explain -p all 'http://example.com/a%2Fb;c/%2e%2e/d'
-  uniqurl explain -p syntax,scheme --base http://example.com/a/ '../b'
-  uniqurl explain --json -p servlet '/a/..;/b'
 
-Exit status: 0 explained, also where the URL is rejected; 2 wrong usage.")]
+  # Show the result of every profile
+  uniqurl explain -p all 'http://example.com/a%2Fb;c/%2e%2e/d'
+
+  # Resolve a relative URL, under two profiles
+  uniqurl explain -p syntax,scheme --base http://example.com/a/ '../b'
+
+  # Write JSON
+  uniqurl explain --json -p servlet '/a/..;/b'",
+    after_help = help::MORE,
+    after_long_help = "\
+Exit status:
+  0  The URLs are explained. They may be rejected.
+  2  The usage is wrong."
+)]
 pub struct ExplainArgs {
-    /// The URLs
+    /// The URLs to explain
     #[arg(value_name = "URL", required = true)]
     pub urls: Vec<OsString>,
 
-    /// The profiles, between commas; all: every profile
+    /// Use these profiles, separated by commas, or all
     #[arg(
         id = "profile",
         short,
@@ -40,18 +53,34 @@ pub struct ExplainArgs {
         default_value_if("ring", ArgPredicate::IsPresent, "ring"),
         value_delimiter = ',',
         value_parser = ProfileParser::or_all(),
-        help_heading = RULES
+        hide_possible_values = true,
+        help_heading = COMMON,
+        long_help = help::of_profiles(
+            "Use these profiles, separated by commas, or all",
+            "all names every profile:"
+        )
     )]
     profiles: Vec<ProfileSelection>,
 
-    /// Accept what these checks of the profile reject (servlet, sanitize)
+    /// Resolve relative URLs against URL
+    #[arg(long, value_name = "URL", help_heading = INPUT)]
+    base: Option<OsString>,
+
+    /// Read URLs without a scheme as if they began with this one
+    ///
+    /// Such URLs are example.com/x and //example.com/x.
+    #[arg(long, value_name = "SCHEME", help_heading = INPUT)]
+    pub(crate) assume_scheme: Option<OsString>,
+
+    /// Accept URLs that these checks of the profile reject (servlet, sanitize)
     #[arg(
         long,
         value_name = "CODE,...",
         value_delimiter = ',',
         value_parser = PossibleValuesParser::new(checks()).map(code),
         hide_possible_values = true,
-        help_heading = RULES
+        help_heading = RULES,
+        long_help = help::ALLOW
     )]
     allow: Vec<RejectReason>,
 
@@ -59,52 +88,47 @@ pub struct ExplainArgs {
     #[command(flatten)]
     pub(crate) policy: PolicyArgs,
 
-    /// Decode and encode these bytes of a path, as in 'decode=2F,3A encode=21,24'; implies the profile ring
-    /// where none is named
-    #[arg(long, value_name = "LISTS", value_parser = ring, help_heading = RULES)]
+    /// Decode and encode these bytes of a path, as in 'decode=2F,3A encode=21,24'
+    ///
+    /// The option is for the profile ring, and selects it if no profile is named.
+    #[arg(long, value_name = "LISTS", value_parser = ring, hide_short_help = true, help_heading = RULES)]
     ring: Option<Ring>,
 
+    /// The charset of triplets that are not UTF-8.
     #[arg(
         long,
         value_name = "LABEL",
         value_parser = charset,
         help_heading = RULES,
-        help = TRANSCODE_HELP,
-        long_help = TRANSCODE_LONG_HELP
+        help = help::TRANSCODE,
+        long_help = help::TRANSCODE_LONG
     )]
     transcode: Option<Charset>,
-
-    /// Resolve relative references against this URL
-    #[arg(long, value_name = "URL", help_heading = INPUT)]
-    base: Option<OsString>,
-
-    /// Read `example.com/x` and `//example.com/x` as if they began with this scheme
-    #[arg(long, value_name = "SCHEME", help_heading = INPUT)]
-    pub(crate) assume_scheme: Option<OsString>,
 
     /// Write a JSON object for each URL and profile
     ///
     /// {"profile": "crawl@1", "url": "...", "out": "...", "steps": [{"rule": "scheme-case", "source": "RFC
-    /// 3986 section 6.2.2.1", "before": "...", "after": "..."}]}, or for a rejected URL {"profile": "...",
-    /// "url": "...", "reject": ["code", ...], "at": N}. A profile that refuses the base or the redirects,
-    /// where others take them, is {"profile": "...", "url": "...", "unusable": "why"}.
+    /// 3986 section 6.2.2.1", "before": "...", "after": "..."}]} describes a URL that has a canonical form.
+    /// {"profile": "...", "url": "...", "reject": ["code", ...], "at": N} describes a rejected one. If a
+    /// profile refuses the base or the redirects, and others take them, its object is {"profile": "...",
+    /// "url": "...", "unusable": "why"}.
     #[arg(long, action = ArgAction::SetTrue, help_heading = OUTPUT)]
     pub json: bool,
 
-    /// When to write colours
+    /// Use colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, help_heading = OUTPUT)]
     pub color: Color,
 }
 
-/// A profile with what was chosen, or why it cannot be had so.
+/// A profile with the options that change it, or the reason why they do not fit.
 pub(crate) type ProfileResult = Result<Normalizer, Unusable>;
 
 /// A profile that refuses the base or the redirects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unusable {
-    /// The profile, with what was chosen beside it.
+    /// The profile, with the options that change it.
     pub(crate) name: String,
-    /// What it refuses, in words.
+    /// The reason, in words.
     pub(crate) reason: String,
 }
 

@@ -1,77 +1,105 @@
-//! The arguments that say which records and URLs to keep, and how much may be lost.
+//! The arguments that choose records and URLs, and limit how many may be rejected.
 
 use clap::Args;
 
+use crate::args::help::{FILTERS, INPUT};
 use uniqurl::Normalizer;
 use uniqurl_engine::{BadUrlFilter, MaxRejected, UrlFilter};
 use uniqurl_formats::record::{BadFilter, Filter, Format};
 
-const FILTERS: &str = "Filters";
-
-/// What to keep.
+/// The records and URLs to keep.
 #[derive(Debug, Args)]
 pub struct FilterArgs {
-    /// Keep only records with these statuses, as in 200,304 or 2xx
+    /// Keep only records with these statuses, such as 200,304 or 2xx
     ///
-    /// For formats that have a status: access logs, w3c, elb, alb, cloudfront, haproxy, cdx, cdxj, the
+    /// These formats have a status: access logs, w3c, elb, alb, cloudfront, haproxy, cdx, cdxj, the
     /// presets of json, and csv, tsv, json, parquet and arrow with a part status=.
-    #[arg(long, value_name = "LIST", value_parser = status, help_heading = FILTERS,
-          help = "Keep only records with these statuses, as in 200,304 or 2xx")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_parser = status,
+        hide_short_help = true,
+        help_heading = FILTERS
+    )]
     pub status: Vec<String>,
 
-    /// Keep only records with these methods, as in GET,HEAD; case counts
-    #[arg(long, value_name = "LIST", value_parser = method, help_heading = FILTERS)]
+    /// Keep only records with these methods, such as GET,HEAD; case counts
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_parser = method,
+        hide_short_help = true,
+        help_heading = FILTERS
+    )]
     pub method: Vec<String>,
 
-    /// Keep only records of these media types, as in text/html or text/*
-    #[arg(long, value_name = "LIST", value_parser = mime, help_heading = FILTERS)]
+    /// Keep only records of these media types, such as text/html or text/*
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_parser = mime,
+        hide_short_help = true,
+        help_heading = FILTERS
+    )]
     pub mime: Vec<String>,
 
-    /// Keep only canonical URLs with these schemes, as in http,https
-    #[arg(long, value_name = "LIST", value_parser = schemes, help_heading = FILTERS)]
+    /// Keep only canonical URLs with these schemes, such as http,https
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_parser = schemes,
+        hide_short_help = true,
+        help_heading = FILTERS
+    )]
     pub schemes: Vec<String>,
 
-    /// Keep only canonical URLs whose host is like this, as in '*.example.com'; may be given several
-    /// times
+    /// Keep only canonical URLs whose host matches, such as '*.example.com'
     ///
-    /// In GLOB * stands for any bytes, dots too, ? for any one byte, {a,b} for either, and an IPv6 address
-    /// is in brackets. '*.example.com' leaves out example.com itself; '{*.example.com,example.com}' does
-    /// not. Of several, one that fits is enough. A request target without a host is dropped.
-    #[arg(long, value_name = "GLOB", value_parser = host, help_heading = FILTERS,
-          help = "Keep only canonical URLs whose host is like this, as in '*.example.com'; may be \
-                  given several times")]
+    /// In GLOB, * matches any bytes and also dots, ? matches any one byte, {a,b} matches either, and
+    /// an IPv6 address is in brackets. '*.example.com' does not match example.com itself, but
+    /// '{*.example.com,example.com}' does. The option may be given several times, and one match is
+    /// enough. A request target without a host is dropped.
+    #[arg(long, value_name = "GLOB", value_parser = host, help_heading = FILTERS)]
     pub host: Vec<String>,
 
-    /// Keep only canonical URLs in which this regular expression is found; may be given several times
+    /// Keep only canonical URLs that this regular expression matches
     ///
-    /// Of several, one that is found is enough. (?i) before it takes either case.
-    #[arg(long = "match", value_name = "REGEX", value_parser = pattern, help_heading = FILTERS,
-          help = "Keep only canonical URLs in which this regular expression is found; may be given \
-                  several times")]
+    /// The match may be anywhere in the URL. (?i) at the start ignores case. The option may be given
+    /// several times, and one match is enough.
+    #[arg(long = "match", value_name = "REGEX", value_parser = pattern, help_heading = FILTERS)]
     pub patterns: Vec<String>,
 
-    /// Drop canonical URLs in which this regular expression is found; may be given several times
+    /// Drop canonical URLs that this regular expression matches
     ///
-    /// Of several, one that is found is enough, whatever --match finds.
-    #[arg(long = "not-match", value_name = "REGEX", value_parser = pattern, help_heading = FILTERS,
-          help = "Drop canonical URLs in which this regular expression is found; may be given \
-                  several times")]
+    /// The option may be given several times, and one match is enough, even if --match matches too.
+    #[arg(
+        long = "not-match",
+        value_name = "REGEX",
+        value_parser = pattern,
+        hide_short_help = true,
+        help_heading = FILTERS
+    )]
     pub unwanted: Vec<String>,
 
-    /// Stop with status 3 when more than N records, or P% of them, are rejected
+    /// Stop with status 3 if more than N records, or P% of them, are rejected
     ///
-    /// A number stops the run at the first record that is one too many, which is named; the accounting
-    /// also counts what was read along with it. A percentage is judged at the end. No file is
-    /// written in either case; what went to standard output or a pipe before stays there. Without it, a
-    /// dedup stops so where all of them are rejected; 100% takes any.
-    #[arg(long, value_name = "N|P%", value_parser = max_rejected, help_heading = FILTERS,
-          allow_negative_numbers = true,
-          help = "Stop with status 3 when more than N records, or P% of them, are rejected")]
+    /// A number stops the run at the first record too many, and the message names that record. The
+    /// accounting also counts the records that were read with it. A percentage is checked at the
+    /// end. In both cases no file is written, but standard output or a pipe keeps the URLs that it
+    /// already has. Without this option, a dedup stops if all records are rejected; 100% allows that.
+    #[arg(
+        long,
+        value_name = "N|P%",
+        value_parser = max_rejected,
+        allow_negative_numbers = true,
+        hide_short_help = true,
+        help_heading = INPUT
+    )]
     pub max_rejected: Option<MaxRejected>,
 }
 
 impl FilterArgs {
-    /// Which records to keep.
+    /// The filter for records.
     pub fn records(&self) -> Filter {
         let mut filter = Filter::default();
         // Parsing cannot fail here: the lists were checked before.
@@ -81,7 +109,7 @@ impl FilterArgs {
         filter
     }
 
-    /// Which URLs to keep of those that are canonical under the normalizer.
+    /// The filter for URLs that are canonical under the normalizer.
     pub fn urls(&self, normalizer: &Normalizer) -> UrlFilter {
         let mut wanted = UrlFilter::default();
         self.schemes.iter().for_each(|list| drop(wanted.schemes(list)));
@@ -98,13 +126,13 @@ impl FilterArgs {
         wanted
     }
 
-    /// The options that can do nothing to records of this format.
+    /// The options that have no effect on records of this format.
     pub fn idle(&self, format: &Format) -> Vec<&'static str> {
         self.records().lacking(format.facts()).map(option).collect()
     }
 }
 
-/// The option of what a filter judges by.
+/// The option of a filter.
 fn option(name: &str) -> &'static str {
     match name {
         "status" => "--status",

@@ -12,7 +12,8 @@ pub mod compare;
 pub mod set;
 pub mod bench;
 
-// Options that several subcommands share, by subject.
+// Texts and options that several subcommands share, by subject.
+pub(crate) mod help;
 pub mod archives;
 pub mod filters;
 pub mod memory;
@@ -29,7 +30,6 @@ pub use dedup::{DedupArgs, DedupColumns, OrderArg};
 pub use normalize::{NormalizeArgs, RecordForm};
 pub(crate) use output_paths::{check_output_name, share_a_place};
 pub use run_args::{BadInput, Directories, FormatChoice, MessageLevel, RunArgs};
-pub(crate) use run_args::{TRANSCODE_HELP, TRANSCODE_LONG_HELP};
 pub use usage::{exit, usage};
 pub use values::ProfileSelection;
 pub(crate) use values::{ProfileParser, backend, charset, checks, code, number, ring, size};
@@ -49,12 +49,6 @@ use std::io::{self, IsTerminal};
 use uniqurl::Profile;
 use uniqurl_formats::record::Separator;
 
-pub(crate) const INPUT: &str = "Input";
-pub(crate) const RULES: &str = "Rules";
-pub(crate) const OUTPUT: &str = "Output";
-pub(crate) const RESOURCES: &str = "Resources";
-pub(crate) const MESSAGES: &str = "Messages";
-
 /// Normalizes and deduplicates URLs, exactly by the standards and fast.
 #[derive(Debug, Parser)]
 #[command(
@@ -62,22 +56,33 @@ pub(crate) const MESSAGES: &str = "Messages";
     version,
     arg_required_else_help = true,
     subcommand_required = true,
-    after_help = "\
+    help_template = help::TEMPLATE,
+    before_help = "\
 Examples:
-  uniqurl dedup urls.txt -o unique.txt         one canonical URL a line, first seen first
-  uniqurl dedup --base https://example.com access.log
-                                               the pages a web server was asked for
-  cat *.txt | uniqurl dedup --order sorted --count
-                                               how often each URL occurs
-  uniqurl normalize --json urls.txt            what becomes of each line, and why
-  uniqurl set diff today.txt yesterday.txt     what is new in a sorted set
-  uniqurl explain 'HTTP://Example.com:80/%7Ea' each rule that acts on a URL
-  uniqurl bench                                how fast this machine is
+  # Write each URL once, in its canonical form
+  uniqurl dedup urls.txt -o unique.txt
 
-`uniqurl dedup --help` tells all options."
+  # List the pages that a web server was asked for
+  uniqurl dedup --base https://example.com access.log
+
+  # Count how often each URL occurs
+  cat *.txt | uniqurl dedup --order sorted --count
+
+  # Show the canonical form of each line, or why it is rejected
+  uniqurl normalize --json urls.txt
+
+  # Write the URLs of today that yesterday's sorted set lacks
+  uniqurl set diff today.txt yesterday.txt
+
+  # Show each rule that changes a URL
+  uniqurl explain 'HTTP://Example.com:80/%7Ea'
+
+  # Measure the speed of this machine
+  uniqurl bench",
+    after_help = "uniqurl dedup -h shows the common options of dedup, and --help lists all of them."
 )]
 pub struct Cli {
-    /// What to do.
+    /// The subcommand to run.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -85,23 +90,27 @@ pub struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Write the set of canonical URLs, each once.
-    #[command(mut_arg("secrets", |arg| arg.help(dedup::REDACT_HELP)))]
+    /// Write each canonical URL once.
     Dedup(Box<DedupArgs>),
-    /// Write the canonical URL of each record, in order.
+    /// Write the canonical URL of each record, in the order of the input.
     Normalize(Box<NormalizeArgs>),
-    /// Show what each rule does to a URL, or why it is rejected.
+    /// Show how each rule changes a URL, or why the URL is rejected.
     Explain(Box<ExplainArgs>),
-    /// Tell at which rung two URLs are the same.
+    /// Find the lowest profile under which two URLs are the same.
     Compare(Box<CompareArgs>),
     /// List the profiles, or write one as a profile file.
-    #[command(after_help = "\
+    #[command(help_template = help::TEMPLATE, before_long_help = "\
 Examples:
+  # List the profiles
   uniqurl profiles
-  uniqurl profiles crawl > shop.toml           a file to change
+
+  # Write a profile file to edit
+  uniqurl profiles crawl > shop.toml
+
+  # Use the profile file
   uniqurl dedup --profile-file shop.toml urls.txt")]
     Profiles {
-        /// The profile to write, as a file that --profile-file takes
+        /// Write this profile, as a file for --profile-file
         #[arg(
             value_name = "NAME",
             value_parser = ProfileParser::new(),
@@ -109,18 +118,18 @@ Examples:
         )]
         name: Option<&'static Profile>,
     },
-    /// Join, intersect or subtract sorted sets, streaming.
+    /// Join, intersect or subtract sorted sets.
     Set(SetArgs),
-    /// Measure how fast this machine is, beside its own limits.
+    /// Measure the speed of uniqurl, beside the limits of this machine.
     Bench(Box<BenchArgs>),
     /// Write the completion script for a shell.
     Completions {
-        /// The shell.
+        /// The shell that reads the script.
         shell: Shell,
     },
     /// Write the man page.
     Man {
-        /// The subcommand whose page it is; without it, the page of uniqurl itself.
+        /// The subcommand that the page describes; the default is uniqurl itself.
         command: Option<ManPage>,
     },
 }
@@ -166,8 +175,8 @@ impl ManPage {
 }
 
 impl Cli {
-    /// Reads the arguments of this process. `scanner` is what `--version` names. Ends the process
-    /// where there is nothing to run: after `--help`, `--version`, or a usage error.
+    /// Reads the arguments of this process. `--version` names `scanner`. Ends the process if there is
+    /// nothing to run: after `--help`, `--version`, or a usage error.
     pub fn parse_or_exit(scanner: &str) -> Self {
         let stdin = if io::stdin().is_terminal() { Stdin::Terminal } else { Stdin::Other };
         Self::try_parse(std::env::args_os(), scanner, stdin).unwrap_or_else(|error| exit(&error))
@@ -235,8 +244,8 @@ impl Cli {
     }
 }
 
-/// The arguments as they are parsed: of a choice that is given again the last one counts, so that a command
-/// line can say otherwise than the alias that it begins with.
+/// The arguments as they are parsed: if a choice is given again, the last one counts, so that a command line
+/// can overrule the alias that it begins with.
 fn to_parse() -> clap::Command {
     Cli::command().mut_subcommands(|command| {
         command.mut_args(|argument| match is_choice(&argument) {
@@ -256,14 +265,14 @@ const NAMED_ONCE: [&str; 10] = [
     "plot",
 ];
 
-/// Whether it is an option that has one value or none. Lists grow with each time that they are given.
+/// Whether the option has one value or none. Each use of a list option adds to the list.
 fn is_choice(argument: &clap::Arg) -> bool {
     let is_one = matches!(argument.get_action(), ArgAction::Set | ArgAction::SetTrue);
     let is_file = NAMED_ONCE.contains(&argument.get_id().as_str());
     is_one && !argument.is_positional() && !is_file
 }
 
-/// What standard input is.
+/// The kind of standard input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stdin {
     Terminal,

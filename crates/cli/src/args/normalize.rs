@@ -1,31 +1,43 @@
 //! The options of `uniqurl normalize`.
 
-use crate::args::{OUTPUT, RunArgs};
+use crate::args::RunArgs;
+use crate::args::help::{self, OUTPUT};
 use clap::builder::{BoolishValueParser, TypedValueParser};
 use clap::{ArgAction, Args};
 
 /// `uniqurl normalize`
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    disable_help_flag = true,
+    arg = help::help_flag(),
+    mut_arg("threads", |arg| arg.hide_short_help(false)),
+    help_template = help::TEMPLATE,
+    before_long_help = "\
 Examples:
-  uniqurl normalize urls.txt                   a line for each line; empty if rejected or blank
-  uniqurl normalize --json urls.txt            an object for each line, with the code if rejected
-  echo 'HTTP://Example.COM:80/%7Ea/../b#c' | uniqurl normalize
-  uniqurl normalize --base https://example.com/docs/ links.txt
+  # Write a line for each line, which is empty if the record is rejected or blank
+  uniqurl normalize urls.txt
 
-Exit status: 0 complete; 1 written, but an input was skipped (--keep-going); 2 failed or wrong
-usage, no file of results written; 3 stopped by a limit, no file of results written; 141 the reader
-of a pipe is gone.")]
+  # Write a JSON object for each line, with the reason if it is rejected
+  uniqurl normalize --json urls.txt
+
+  # Normalize one URL
+  echo 'HTTP://Example.COM:80/%7Ea/../b#c' | uniqurl normalize
+
+  # Resolve relative URLs
+  uniqurl normalize --base https://example.com/docs/ links.txt",
+    after_help = help::MORE,
+    after_long_help = help::EXIT_STATUS
+)]
 pub struct NormalizeArgs {
-    /// The options that both subcommands have.
+    /// The options that `dedup` and `normalize` share.
     #[command(flatten)]
     pub common: RunArgs,
 
     /// Write a JSON object for each record: {"record":N,"out":"..."}
     ///
-    /// A rejected record is {"record":N,"reject":["code",...],"at":N}, a blank one
-    /// {"record":N,"blank":true}, a filtered one {"record":N,"filtered":true}; under the profile servlet there is "decoded" beside "out". Records
-    /// are numbered from 1.
+    /// A rejected record is {"record":N,"reject":["code",...],"at":N}, a blank one is
+    /// {"record":N,"blank":true}, and a filtered one is {"record":N,"filtered":true}. The profile
+    /// servlet adds "decoded" after "out". Records are numbered from 1.
     #[arg(
         long = "json",
         action = ArgAction::SetTrue,
@@ -35,7 +47,7 @@ pub struct NormalizeArgs {
     pub form: RecordForm,
 }
 
-/// What `normalize` writes for a record.
+/// The form of a record in the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordForm {
     /// The URL, or nothing.

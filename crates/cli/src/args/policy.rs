@@ -7,26 +7,17 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::args::RULES;
+use crate::args::help::{self, RULES};
 use crate::inputs::names::is_standard_input;
 use uniqurl::bytes::Printable;
 use uniqurl::normalize::Charset;
 use uniqurl::{Normalizer, Redirects, Switch, UnsupportedOption};
 use uniqurl_formats::input::read_whole;
 
-/// What is chosen beside a profile.
+/// The options that change a profile.
 #[derive(Debug, Args, Default)]
 pub struct PolicyArgs {
-    /// Turn on a switch of the profile
-    ///
-    /// scheme, crawl and aggressive have: sort-query, strip-tracking (utm_*, fbclid, gclid and the
-    /// rest of the list that ships with uniqurl), strip-session (jsessionid, phpsessid,
-    /// aspsessionid*, sid with 32 hex digits, segments like (S(id))), strip-www, fold-scheme (https
-    /// to http), strip-trailing-slash, strip-index (index.html and kin), squeeze-slashes,
-    /// squeeze-query (an empty query, && and =), drop-query, lower-path, keep-fragment,
-    /// keep-userinfo. Under scheme the last two are on, under crawl all are off, and under aggressive
-    /// all but the last four and fold-scheme are on. servlet has: keep-empty-segments. A list
-    /// between commas, or several times.
+    /// Turn on a switch of the profile, such as strip-tracking or sort-query
     #[arg(
         long,
         value_name = "NAME",
@@ -34,7 +25,7 @@ pub struct PolicyArgs {
         value_parser = PossibleValuesParser::new(switches()).map(switch),
         hide_possible_values = true,
         help_heading = RULES,
-        help = "Turn on a switch of the profile: sort-query, strip-tracking, ... (see --help)"
+        long_help = help::WITH
     )]
     pub with: Vec<Switch>,
 
@@ -45,65 +36,62 @@ pub struct PolicyArgs {
         value_delimiter = ',',
         value_parser = PossibleValuesParser::new(switches()).map(switch),
         hide_possible_values = true,
+        hide_short_help = true,
         help_heading = RULES
     )]
     pub without: Vec<Switch>,
 
-    /// Drop the query parameters whose name fits GLOB; may be given several times
+    /// Drop the query parameters whose names match GLOB
     ///
-    /// In GLOB * stands for any bytes, ? for any one byte. There is no list in it between commas or
-    /// bars, and no value behind =; where such a byte is meant, as one of the name, ? stands for it. A
-    /// name is compared with its triplets decoded, and case counts. For scheme, crawl and aggressive.
+    /// In GLOB, * matches any bytes and ? any one byte. The option may be given several times. GLOB
+    /// is one name: it holds no list with commas or bars, and no = with a value. Write ? for such a
+    /// byte in a name. Triplets in a name are decoded before the match, and case counts. The option
+    /// is for scheme, crawl and aggressive.
     #[arg(
         long,
         value_name = "GLOB",
         value_parser = parameter,
-        help_heading = RULES,
-        help = "Drop the query parameters whose name fits GLOB; may be given several times"
+        hide_short_help = true,
+        help_heading = RULES
     )]
     pub drop_param: Vec<String>,
 
-    /// Drop all query parameters but those whose name fits GLOB; may be given several times
+    /// Drop all query parameters except those whose names match GLOB
     ///
-    /// A GLOB is as for --drop-param.
+    /// GLOB is the same as for --drop-param. The option may be given several times.
     #[arg(
         long,
         value_name = "GLOB",
         value_parser = parameter,
-        help_heading = RULES,
-        help = "Drop all query parameters but those whose name fits GLOB; may be given several times"
+        hide_short_help = true,
+        help_heading = RULES
     )]
     pub keep_param: Vec<String>,
 
-    /// Take the rules from a profile file, as `uniqurl profiles NAME` writes them
+    /// Read the rules from a profile file, as uniqurl profiles NAME writes it
     ///
-    /// A TOML file, or - for standard input: a built-in profile as its base, and what is different:
-    /// switches, checks, the lists of a ring, parameters, default ports, and rules for single hosts. Not
-    /// with --profile, --with, --without, --allow, --ring, --drop-param and --keep-param, which it says
-    /// itself.
+    /// FILE is TOML, or - for standard input. It names a built-in profile as its base, and the
+    /// differences: switches, checks, the lists of a ring, parameters, default ports, and rules for
+    /// single hosts. The options --profile, --with, --without, --allow, --ring, --drop-param and
+    /// --keep-param do not combine with it, because the file can hold their values.
     #[arg(
         long,
         value_name = "FILE",
         conflicts_with_all = ["profile", "ring", "allow", "with", "without", "drop_param", "keep_param"],
-        help_heading = RULES,
-        help = "Take the rules from a profile file, as `uniqurl profiles NAME` writes them"
+        hide_short_help = true,
+        help_heading = RULES
     )]
     pub profile_file: Option<PathBuf>,
 
-    /// Replace the URLs that FILE names by what they redirect to: two URLs a line, a tab between
+    /// Replace each URL in the first column of FILE by the URL in the second
     ///
-    /// The list is brought into canonical form first. A URL on the left becomes the end of its chain;
-    /// a cycle ends at its smallest member. - is standard input; the list may be compressed.
-    #[arg(
-        long,
-        value_name = "FILE",
-        help_heading = RULES,
-        help = "Replace the URLs that FILE names by what they redirect to: two URLs a line, a tab \
-                between"
-    )]
+    /// FILE lists redirects: each line holds two URLs with a tab between them. They are brought into
+    /// canonical form first. A URL is replaced by the end of its chain of redirects, and a cycle ends
+    /// at its smallest member. - is standard input. FILE may be compressed.
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = RULES)]
     pub redirects: Option<PathBuf>,
 
-    /// That list, read once for all profiles: a pipe has it for the first alone.
+    /// The redirects, read once for all profiles, because a pipe can be read only once.
     #[arg(skip)]
     read: OnceCell<Result<Redirects, String>>,
 }
@@ -144,7 +132,8 @@ impl PolicyArgs {
         Some(read())
     }
 
-    /// The normalizer with the redirects, which are read by its rules: it has all else already.
+    /// The normalizer with the redirects. It must have all other options already, because they are read by
+    /// its rules.
     pub fn redirect(&self, normalizer: Normalizer) -> Result<Normalizer, String> {
         let Some(path) = &self.redirects else { return Ok(normalizer) };
         let told = |error: &dyn Display| format!("{}: {error}", Printable::path(path));
@@ -157,7 +146,7 @@ impl PolicyArgs {
         normalizer.with_redirects(redirects).map_err(|error| told(&error))
     }
 
-    /// The option whose file is standard input, if one is.
+    /// The option whose file is standard input, if any.
     pub fn of_standard_input(&self) -> Option<&'static str> {
         self.files().find(|(_, file)| is_standard_input(file)).map(|(option, _)| option)
     }

@@ -18,7 +18,7 @@ pub(crate) struct ProfileChoices<'a> {
     pub(crate) assume_scheme: Option<&'a OsStr>,
 }
 
-/// What to do with a choice that a profile does not have.
+/// How to treat an option that a profile does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unsupported {
     /// It is wrong usage.
@@ -28,7 +28,7 @@ pub(crate) enum Unsupported {
 }
 
 impl ProfileChoices<'_> {
-    /// The profile with what was chosen.
+    /// The profile with all options applied.
     ///
     /// # Errors
     ///
@@ -41,7 +41,7 @@ impl ProfileChoices<'_> {
         self.finish(self.turned(profile, unsupported)?)
     }
 
-    /// The profile with what of the choices is its own, to be finished.
+    /// The profile with the options that change its rules. [`finish`](Self::finish) applies the others.
     ///
     /// # Errors
     ///
@@ -82,11 +82,11 @@ impl ProfileChoices<'_> {
         Ok(normalizer)
     }
 
-    /// Finds a choice that none of several profiles has, so that it would do nothing.
+    /// Finds an option that none of the profiles has, so that it would have no effect.
     ///
     /// # Errors
     ///
-    /// What the last of them does not have.
+    /// The option that the last profile does not have.
     pub(crate) fn are_had_by(
         &self,
         profiles: &[&'static Profile],
@@ -111,7 +111,7 @@ impl ProfileChoices<'_> {
         Ok(())
     }
 
-    /// The same with what every profile takes.
+    /// The same with the options that every profile takes.
     ///
     /// # Errors
     ///

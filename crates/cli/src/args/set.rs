@@ -6,41 +6,54 @@ use clap::builder::{BoolishValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, ValueEnum};
 
-use crate::args::{check_output_name, usage};
+use crate::args::{check_output_name, help, usage};
 use crate::inputs::names::is_standard_input;
 use uniqurl_formats::record::Separator;
 
 /// `uniqurl set`
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    help_template = help::TEMPLATE,
+    before_long_help = "\
 Examples:
+  # Join the sets of three days
   uniqurl set union mon.txt tue.txt wed.txt.gz -o week.txt.zst
-  uniqurl set diff today.txt yesterday.txt     what is new
-  uniqurl set intersect a.txt b.txt            what is in both
-  uniqurl set union --count mon.txt tue.txt    the counts of dedup --count --order sorted, added up
 
-An input is sorted by bytes, as dedup --order sorted and --save-seen write it, and as LC_ALL=C sort
-does; one that is not is refused, with the first line that is out of order. Equal lines in one input
-are one, as for sort -m -u; empty lines are passed over. Inputs may be compressed. Nothing is
-normalized: lines are compared as they stand. Memory does not grow with the inputs.
+  # Write the URLs of today that are new
+  uniqurl set diff today.txt yesterday.txt
 
-Saved sets (dedup --save-seen) must be of the same profile, switches, lists and key; where all
-inputs are such, so is the result. In a union empty files count as such, elsewhere as lists.
+  # Write the URLs that are in both files
+  uniqurl set intersect a.txt b.txt
 
-Exit status: 0 complete; 2 failed or wrong usage, no file written; 141 the reader of a pipe is
-gone.")]
+  # Add up the counts that dedup --count --order sorted wrote
+  uniqurl set union --count mon-counts.txt tue-counts.txt",
+    after_help = help::MORE,
+    after_long_help = "\
+Each input must be sorted by bytes, as dedup --order sorted, dedup --save-seen and LC_ALL=C sort write it. \
+An input that is not sorted is an error, which names the first line out of order. Equal lines in one input \
+count as one, as for sort -m -u. Empty lines are skipped. Inputs may be compressed. Lines are compared as \
+they are: nothing is normalized. Memory does not grow with the inputs.
+
+Saved sets (dedup --save-seen) must have the same profile, switches, lists and key. If all inputs are saved \
+sets, the result is one too. An empty file counts as a saved set in a union, and as a list elsewhere.
+
+Exit status:
+  0    The run is complete.
+  2    The run failed or the usage is wrong. No file is written.
+  141  The reader of a pipe is gone."
+)]
 pub struct SetArgs {
-    /// What to write
+    /// The operation on the sets
     #[arg(value_name = "OPERATION", value_enum)]
     pub operation: Operation,
 
-    /// Sorted sets; -: standard input
+    /// Sorted sets; - is standard input
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 
-    /// Add the counts up that stand before the URLs, as dedup --count writes them; for union
+    /// Add up the counts before the URLs, as dedup --count writes them (union only)
     ///
-    /// Without it a count is a part of its line, and one URL with two counts is two lines.
+    /// Without this option a count is a part of its line, and one URL with two counts is two lines.
     #[arg(
         long = "count",
         action = ArgAction::SetTrue,
@@ -48,7 +61,7 @@ pub struct SetArgs {
     )]
     pub lines: SetLines,
 
-    /// Lines of lists end with NUL instead of a line feed, on both sides
+    /// Read and write lines that end with NUL instead of a line feed
     ///
     /// Saved sets are read as they are, and the result is a list.
     #[arg(
@@ -60,23 +73,25 @@ pub struct SetArgs {
     )]
     pub separator: Separator,
 
-    /// Write to FILE, whole or not at all, compressed if it ends in .gz or .zst; -: standard output
+    /// Write to FILE; .gz and .zst compress
+    ///
+    /// FILE appears when it is complete, or not at all. - is standard output, the default.
     #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
     pub output: PathBuf,
 }
 
-/// What is written of several sets.
+/// An operation on sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Operation {
-    /// What is in one of them at least
+    /// Write the lines that are in at least one set
     Union,
-    /// What is in all of them
+    /// Write the lines that are in all sets
     Intersect,
-    /// What is in the first and in none of the others
+    /// Write the lines that are in the first set and in no other
     Diff,
 }
 
-/// What a line of a set holds.
+/// The columns of a line of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetLines {
     /// The key.

@@ -46,7 +46,7 @@ fn meant_by(wrong: &str) -> Option<String> {
     name.exists().then(|| format!("`uniqurl dedup {}` reads the file", Printable::path(name)))
 }
 
-/// What was meant by an option that the subcommand does not have.
+/// Suggests a fix for an option that the subcommand does not have.
 fn meant_by_option(name: &str, subcommand: &str) -> Option<String> {
     let command = Cli::command();
     let has = |command: &clap::Command, name| {

@@ -1,5 +1,6 @@
 use super::usage::printable_lines;
 use super::*;
+use crate::args::help::{COMMON, FILTERS, INCREMENTAL, INPUT, OUTPUT, RESOURCES, RULES};
 use crate::args::values::{FORMATS, max_url};
 use crate::progress::When;
 use std::path::Path;
@@ -295,16 +296,72 @@ fn version_names_the_backend() {
     assert_eq!(shown.to_string(), expected);
 }
 
+/// The subcommands, with help that is 100 columns wide whatever the terminal.
+fn subcommands() -> Vec<clap::Command> {
+    let mut command = Cli::command().term_width(100);
+    command.build();
+    command.get_subcommands().cloned().collect()
+}
+
 #[test]
-fn help_has_headings_examples_and_profiles() {
-    let help = |line| parse(line).expect_err("shown instead").to_string();
-    assert!(help("--help").contains("Examples:"));
-    let dedup = help("dedup --help");
-    for part in [INPUT, RULES, OUTPUT, RESOURCES, MESSAGES, "Examples", "Exit status"] {
-        assert!(dedup.contains(&format!("{part}:")), "{part} is missing");
+fn short_help_fits_one_screen_and_points_to_the_long_one() {
+    for mut command in subcommands() {
+        let name = command.get_name().to_owned();
+        let text = command.render_help().to_string();
+        assert!(text.lines().count() <= 40, "{name} -h has {} lines", text.lines().count());
+        // One line each: a text that is wrapped goes on in the column of the texts.
+        let is_wrapped = |line: &&str| line.starts_with("            ");
+        // The names of all pages need more than a line.
+        if name != "man" {
+            assert_eq!(text.lines().find(is_wrapped), None, "{name}");
+        }
+        if command.get_arguments().any(clap::Arg::is_hide_short_help_set) {
+            assert_eq!(text.lines().last(), Some(help::MORE), "{name}");
+        }
     }
+}
+
+#[test]
+fn the_first_sentence_of_each_option_stands_alone() {
+    for command in subcommands().iter().filter(|command| command.get_name() != "help") {
+        for argument in command.get_arguments() {
+            let place = format!("{} {argument}", command.get_name());
+            let first = argument.get_help().expect(&place).to_string();
+            assert!(first.len() <= 100 && !first.contains('\n'), "{place}: {first}");
+            assert!(first.starts_with(|c: char| c.is_uppercase() || c == '-'), "{place}: {first}");
+            // Clap writes two texts for its own option.
+            if let (Some(long), false) = (argument.get_long_help(), argument.get_id() == "help") {
+                let long = long.to_string();
+                let details = long.strip_prefix(&first).expect(&place);
+                assert!(details.starts_with("\n\n"), "{place}: {long}");
+            }
+        }
+    }
+}
+
+#[test]
+fn long_help_begins_with_examples_and_groups_options_by_task() {
+    let mut all = subcommands();
+    let dedup = all.iter_mut().find(|command| command.get_name() == "dedup").expect("it is there");
+    let text = dedup.render_long_help().to_string();
+    let headings = text.lines().filter_map(|line| line.strip_suffix(':'));
+    let headings: Vec<_> = headings.filter(|line| !line.starts_with([' ', '#'])).collect();
+    #[rustfmt::skip]
+    assert_eq!(headings, [
+        "Examples", "Arguments", COMMON, INPUT, FILTERS, RULES, OUTPUT, INCREMENTAL, RESOURCES, "Exit status",
+    ]);
+    assert_eq!(text.lines().nth(2), Some("Examples:"), "the first line says what dedup does");
+    assert!(text.find("Examples:") < text.find("Usage:"));
     for profile in Profile::ALL {
-        assert!(dedup.contains(&format!("- {}:", profile.name())), "{}", profile.name());
+        assert!(text.contains(&format!("  {:10}  {}", profile.name(), profile.summary())));
+    }
+    for command in all {
+        let examples = command.get_before_long_help().map(ToString::to_string);
+        let mut commented = false;
+        for line in examples.iter().flat_map(|text| text.lines().skip(1)) {
+            assert_eq!(line.starts_with("  # "), !line.is_empty() && !commented, "{line}");
+            commented = line.starts_with("  # ");
+        }
     }
 }
 

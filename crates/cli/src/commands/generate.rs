@@ -134,6 +134,7 @@ pub fn man(page: Option<ManPage>, out: &mut impl Write) -> io::Result<()> {
             found.expect("each page has its subcommand").clone()
         }
     };
+    let command = for_man(command);
     let usage = command.clone().render_usage().to_string();
     let mut text = Vec::new();
     let source = concat!("uniqurl ", env!("CARGO_PKG_VERSION"));
@@ -142,6 +143,18 @@ pub fn man(page: Option<ManPage>, out: &mut impl Write) -> io::Result<()> {
     let text = String::from_utf8_lossy(&text).replacen(" 1  \"", " 1 \"\" \"", 1);
     let page = with_synopsis(&text, &usage);
     out.write_all(unfilled(&page).as_bytes())
+}
+
+/// The command with its examples at the end, where a man page has them, and with the options that `-h`
+/// hides: the generator would write those without a text.
+fn for_man(mut command: Command) -> Command {
+    let examples = command.get_before_long_help().or(command.get_before_help()).cloned();
+    if let Some(examples) = examples {
+        let rest = command.get_after_long_help().map(|rest| format!("\n\n{rest}"));
+        let text = format!("{examples}{}", rest.unwrap_or_default());
+        command = command.after_long_help(text);
+    }
+    command.mut_args(|argument| argument.hide_short_help(false))
 }
 
 /// A page whose synopsis is the usage of `--help`. The generated one lists each option

@@ -2,61 +2,114 @@
 
 mod check;
 
+use crate::args::help::{self, INCREMENTAL, OUTPUT};
 use crate::args::memory::MemoryArgs;
 use crate::args::normalize::RecordForm;
-use crate::args::{INPUT, OUTPUT, RunArgs, number};
+use crate::args::{RunArgs, number};
 use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueEnum};
 use std::path::PathBuf;
 use uniqurl_engine::output::Field;
 use uniqurl_engine::{Keep, SplitBy};
 
-/// What `--redact` does to a set, which has columns of the input too.
-pub(crate) const REDACT_HELP: &str = "Mask userinfo, values of queries and fragments in --rejects, \
-                                      in the column original and in those of --carry";
+/// The help of `--redact` for a set, which has columns of the input too.
+pub(crate) const REDACT: &str =
+    "Mask userinfo, query values and fragments in --rejects, in the column original and in --carry";
 
 /// `uniqurl dedup`
-// A field for each option, so more than a dozen.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    disable_help_flag = true,
+    arg = help::help_flag(),
+    // `mut_arg` moves an argument to the end, and the heading Resources goes where its first argument is.
+    mut_arg("threads", |arg| arg),
+    mut_arg("backend", |arg| arg),
+    mut_arg("memory", |arg| arg),
+    mut_arg("temp_dir", |arg| arg),
+    mut_arg("secrets", |arg| arg.help(REDACT)),
+    help_template = help::TEMPLATE,
+    before_long_help = "\
 Examples:
-  uniqurl dedup urls.txt more.txt -o unique.txt
+  # Write each URL once, in the order of first occurrence
+  uniqurl dedup urls.txt.gz more.txt -o unique.txt.zst
+
+  # Read an access log whose lines name no host
   uniqurl dedup --format combined --base https://example.com access.log
-  uniqurl dedup --format 'log:%v %h %l %u %t \"%r\" %>s' access.log
-  uniqurl dedup --format csv:url=link,status=code --status 2xx export.csv
+
+  # Read a log that Apache wrote with this LogFormat
+  uniqurl dedup --format 'log:%v %h %l %u %t \"%r\" %>s' vhost.log
+
+  # Keep the requests to one domain with these statuses
   uniqurl dedup --format json:caddy --status 2xx,304 --host '*.example.com' access.json
-  uniqurl dedup --mime 'text/*' -r indexes
+
+  # Read the URL and the status from two columns
+  uniqurl dedup --format csv:url=link,status=code --status 2xx export.csv
+
+  # Read all log files of a directory, in any order
   find . -name '*.log' -print0 | uniqurl dedup --files-from - --order none
-  uniqurl dedup urls.txt.gz -o unique.txt.zst
+
+  # Write the text pages of all indexes below a directory
+  uniqurl dedup --mime 'text/*' -r indexes
+
+  # Write all links of a web archive
   uniqurl dedup --format wat:links crawl.warc.wat.gz
+
+  # Write the URLs that occur at least twice, each with its count
   uniqurl dedup --count --min-count 2 --order sorted urls.txt
-  uniqurl dedup --memory 2G --temp-dir /var/tmp crawl-*.txt -o unique.txt
-  uniqurl dedup --profile aggressive --without strip-www urls.txt
-  uniqurl dedup --with sort-query,strip-tracking --drop-param 'ref*' urls.txt
-  uniqurl dedup --profile ia --key surt --order sorted urls.txt
-  uniqurl dedup --seen seen.zst --save-seen seen.zst today.txt -o new.txt
-  uniqurl dedup --split-by host:16 --split-suffix .zst urls.txt -o shards
+
+  # Write other columns than the URL
   uniqurl dedup --fields count,canonical,first access.log
+
+  # Write the latest status and digest of each URL
   uniqurl dedup --carry status,digest --keep max:timestamp index.cdx
-  uniqurl dedup --report report.html urls.txt -o unique.txt
-  uniqurl dedup --profile syntax --rejects bad.jsonl --stats stats.json urls.txt
+
+  # Treat more URLs as equal, but keep www.
+  uniqurl dedup --profile aggressive --without strip-www urls.txt
+
+  # Drop tracking parameters, and all parameters like ref
+  uniqurl dedup --with sort-query,strip-tracking --drop-param 'ref*' urls.txt
+
+  # Write the keys of a web archive's index
+  uniqurl dedup --profile ia --key surt --order sorted urls.txt
+
+  # Accept encoded slashes in the paths of a servlet container
   uniqurl dedup --profile servlet --allow encoded-slash access.log
+
+  # Choose the bytes of a path that are decoded and encoded
   uniqurl dedup --ring 'decode=2F,3A encode=21,24' paths.txt
 
-Exit status: 0 complete; 1 written, but an input was skipped (--keep-going); 2 failed or wrong
-usage, no file of results written; 3 stopped by a limit, no file of results written; 141 the reader
-of a pipe is gone.")]
+  # Write only URLs that no run before this one has written
+  uniqurl dedup --seen seen.zst --save-seen seen.zst today.txt -o new.txt
+
+  # Divide the URLs among 16 files, all URLs of a host in one file
+  uniqurl dedup --split-by host:16 --split-suffix .zst urls.txt -o shards
+
+  # Use at most 2 GiB of memory
+  uniqurl dedup --memory 2G --temp-dir /var/tmp crawl-*.txt -o unique.txt
+
+  # Write the rejected records, the accounting and a report beside the URLs
+  uniqurl dedup --rejects bad.jsonl --stats stats.json --report report.html urls.txt -o unique.txt",
+    after_help = help::MORE,
+    after_long_help = help::EXIT_STATUS
+)]
 // A field for each option, so more than a dozen.
 pub struct DedupArgs {
-    /// The options that both subcommands have.
+    /// The options that `dedup` and `normalize` share.
     #[command(flatten)]
     pub common: RunArgs,
 
-    /// In which order to write the URLs
-    #[arg(long, value_enum, default_value_t = OrderArg::First, help_heading = OUTPUT)]
+    /// Write the URLs in this order: first, sorted or none
+    #[arg(
+        long,
+        value_enum,
+        default_value_t = OrderArg::First,
+        hide_possible_values = true,
+        help_heading = OUTPUT,
+        long_help = help::of_values::<OrderArg>("Write the URLs in this order: first, sorted or none")
+    )]
     pub order: OrderArg,
 
-    /// Write how often each URL occurs before it: the count, a tab, the URL
+    /// Write the number of occurrences and a tab before each URL
     #[arg(
         long = "count",
         action = ArgAction::SetTrue,
@@ -65,13 +118,7 @@ pub struct DedupArgs {
     )]
     pub columns: DedupColumns,
 
-    /// Write these columns of each key instead of the key, between tabs
-    ///
-    /// canonical: the URL. scheme, host, path, query: its parts, empty where it has none. surt,
-    /// ssurt, hash: as for --key. count: how many records have the key. first: where the first of
-    /// them is (or the one that --keep names), as file:record:offset. original: the URL as that record
-    /// has it, with bytes outside 0x20-0x7E and the backslash as \xHH. decoded: the decoded path of the
-    /// profile servlet, likewise. Not with --count, which is the column count here.
+    /// Write these columns for each key, separated by tabs, instead of the key
     #[arg(
         long,
         value_name = "LIST",
@@ -79,84 +126,79 @@ pub struct DedupArgs {
         value_parser = PossibleValuesParser::new(fields()).map(field),
         conflicts_with = "columns",
         hide_possible_values = true,
+        hide_short_help = true,
         help_heading = OUTPUT,
-        help = "Write these columns of each key instead of the key, between tabs: canonical, scheme, \
-                host, path, query, surt, ssurt, hash, count, first, original, decoded"
+        long_help = help::FIELDS
     )]
     pub fields: Vec<Field>,
 
-    /// Write these columns of the input behind the key or --fields, as they stand in the first record
-    ///
-    /// Between tabs, with bytes outside 0x20-0x7E and the backslash as \xHH; empty where the record has
-    /// none. A column is a name in the header, or a number counted from 1 (csv, tsv, parquet, arrow); a
-    /// letter of the legend, or urlkey, timestamp, url, mime, status, digest, redirect, robotflags,
-    /// length, offset, filename, and of 14 columns orig.length, orig.offset, orig.filename (cdx); a member
-    /// of the object, or a pointer as /a/b (json, cdxj, which also has urlkey and timestamp); a name in
-    /// #Fields (w3c, cloudfront). Of parquet and arrow, dates, times, numbers and booleans are written as
-    /// text. --keep names another record than the first.
+    /// Add these columns of the input to the output, after the key or --fields
     #[arg(
         long,
         value_name = "COL,...",
         value_delimiter = ',',
+        hide_short_help = true,
         help_heading = OUTPUT,
-        help = "Write these columns of the input behind the key or --fields, as they stand in the first \
-                record, or the one that --keep names: of csv, tsv, json, cdx, cdxj, w3c, cloudfront, \
-                parquet and arrow"
+        long_help = help::CARRY
     )]
     pub carry: Vec<String>,
 
-    /// Which record of a URL --carry and the columns first, original and decoded tell of
-    ///
-    /// first: the first one. last: the last one. max:COL: the one with the greatest value in a column, as
-    /// --carry names it; of several the first. Two numbers are compared as numbers, anything else by its
-    /// bytes; nothing, or a dash, is less than any value. URLs stay in the order of their first records.
+    /// Choose the record that --carry and the columns first, original and decoded describe
     #[arg(
         long,
         value_name = "first|last|max:COL",
         default_value = "first",
         hide_default_value = true,
         value_parser = keep,
+        hide_short_help = true,
         help_heading = OUTPUT,
-        help = "Which record of a URL --carry and the columns first, original and decoded tell of: the \
-                first one, the last one, or the one with the greatest value in a column"
+        long_help = help::KEEP
     )]
     pub keep: Keep,
 
-    /// Write an object of JSON for each key, with the names of --fields and --carry
+    /// Write a JSON object for each key, with the names of --fields and --carry
     ///
-    /// Without --fields it holds the key. count is a number, anything else a string; where that is no
-    /// UTF-8, it is in base64 and its name ends in _base64. What the record has not is null.
+    /// Without --fields the object holds the key. count is a number, and any other value is a string.
+    /// A string that is not UTF-8 is in base64, and its name ends in _base64. A value that the record
+    /// does not have is null.
     #[arg(
         long = "json",
         action = ArgAction::SetTrue,
         value_parser = BoolishValueParser::new().map(RecordForm::from_flag),
-        help_heading = OUTPUT,
-        help = "Write an object of JSON for each key, with the names of --fields and --carry"
+        hide_short_help = true,
+        help_heading = OUTPUT
     )]
     pub form: RecordForm,
 
-    /// Divide the URLs among N files in the directory that --output names: host:N or hash:N
+    /// Divide the URLs among N files (1 to 4096) in the directory that --output names
     ///
-    /// host:N keeps all URLs of a host in one file, and all without a host; hash:N divides evenly. N is
-    /// 1 to 4096. The files are shard-00000, shard-00001, ..., N of them, each in the order of --order. A
-    /// URL is in the same one in every run: the first 8 bytes of the SHA-256 of its host, or of all that
-    /// is written as its key, as a number with the highest byte first, modulo N. The directory must be new
-    /// or empty; it appears when all files are complete, or not at all.
+    /// host:N puts all URLs of a host into one file, and all URLs without a host into one. hash:N
+    /// divides evenly. The N files are called shard-00000, shard-00001 and so on, and each is in the
+    /// order of --order. Every run puts a URL into the same file: it takes the SHA-256 of the host, or
+    /// with hash:N of the whole key as it is written, reads the first 8 bytes as a number with the
+    /// highest byte first, and divides it by N; the remainder is the number of the file. The
+    /// directory must be new or empty. It appears when all files are complete, or not at all.
     #[arg(
         long,
         value_name = "host:N|hash:N",
         value_parser = split_by,
-        help_heading = OUTPUT,
-        help = "Divide the URLs among N files (1 to 4096) in the directory that --output names, by host \
-                or evenly"
+        hide_short_help = true,
+        help_heading = OUTPUT
     )]
     pub split_by: Option<(SplitBy, u32)>,
 
-    /// What the names of these files end in, as in .txt or .zst; .gz and .zst compress
-    #[arg(long, value_name = "SUFFIX", requires = "split_by", value_parser = suffix, help_heading = OUTPUT)]
+    /// End the names of these files in SUFFIX, such as .txt; .gz and .zst compress
+    #[arg(
+        long,
+        value_name = "SUFFIX",
+        requires = "split_by",
+        value_parser = suffix,
+        hide_short_help = true,
+        help_heading = OUTPUT
+    )]
     pub split_suffix: Option<String>,
 
-    /// Write only the URLs that occur at least N times
+    /// Write only URLs that occur at least N times
     #[arg(
         long,
         value_name = "N",
@@ -164,6 +206,7 @@ pub struct DedupArgs {
         hide_default_value = true,
         value_parser = number(1u64..),
         allow_negative_numbers = true,
+        hide_short_help = true,
         help_heading = OUTPUT
     )]
     pub min_count: u64,
@@ -178,54 +221,47 @@ pub struct DedupArgs {
     )]
     pub limit: Option<u64>,
 
-    /// Write only URLs that are not in FILE: a set that --save-seen kept, or a list of URLs
+    /// Write only URLs that are not in FILE, a saved set or a list of URLs
     ///
-    /// May be given several times. A saved set must have been made under the same profile, switches,
-    /// lists and key. Any other file is a list of URLs, one a line, which are brought into canonical
-    /// form first; a list without a single URL is refused. FILE may be compressed, an empty one is an
-    /// empty set, and - is standard input. A record whose URL is in FILE is counted as seen, however
-    /// often it comes.
-    #[arg(
-        long,
-        value_name = "FILE",
-        help_heading = INPUT,
-        help = "Write only URLs that are not in FILE: a set that --save-seen kept, or a list of \
-                URLs; may be given several times"
-    )]
+    /// The option may be given several times. --save-seen writes a saved set; its profile, switches,
+    /// lists and key must be those of this run. Any other file is a list of URLs, one a line. They
+    /// are brought into canonical form first, and a list without a single URL is an error. FILE may
+    /// be compressed, an empty FILE is an empty set, and - is standard input. A record whose URL is
+    /// in FILE counts as seen, and so does each repetition of it.
+    #[arg(long, value_name = "FILE", help_heading = INCREMENTAL)]
     pub seen: Vec<PathBuf>,
 
-    /// Keep all keys of --seen and of this run in FILE, for the --seen of a later run
+    /// Save all keys of --seen and of this run to FILE, for --seen in a later run
     ///
-    /// FILE is written whole or not at all, after all other outputs, and compressed if it ends in .gz or
-    /// .zst. It may be one of --seen. It holds a line about profile, switches, lists and key, and then
-    /// the keys, sorted by their bytes. Not with --limit and --min-count, which leave URLs out that a
-    /// later run should write.
+    /// FILE appears complete or not at all, after all other outputs. It is compressed if its name
+    /// ends in .gz or .zst. It may be one of the files of --seen. It holds a line with the profile,
+    /// switches, lists and key, and then the keys, sorted by their bytes. --limit and --min-count do
+    /// not combine with it, because they leave out URLs that a later run should write.
     #[arg(
         long,
         value_name = "FILE",
         conflicts_with_all = ["limit", "min_count"],
-        help_heading = OUTPUT,
-        help = "Keep all keys of --seen and of this run in FILE, for the --seen of a later run"
+        help_heading = INCREMENTAL
     )]
     pub save_seen: Option<PathBuf>,
 
-    /// How much it may hold.
+    /// The memory to use.
     #[command(flatten)]
     pub memory: MemoryArgs,
 }
 
-/// In which order a set is written.
+/// The order of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OrderArg {
-    /// By first occurrence, whatever the number of threads
+    /// In order of first occurrence, for any number of threads
     First,
-    /// By their bytes
+    /// In order of their bytes
     Sorted,
-    /// Whatever is fastest
+    /// In any order, whichever is fastest
     None,
 }
 
-/// What a line of a set holds.
+/// The columns of a line of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DedupColumns {
     /// The URL.

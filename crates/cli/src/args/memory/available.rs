@@ -46,13 +46,13 @@ fn of(root: &Path) -> Option<u64> {
     groups.chain([machine]).min()
 }
 
-/// The number behind a name at the start of a line.
+/// The number after a name that starts a line.
 fn named(text: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().map(str::split_whitespace);
     lines.find_map(|mut words| (words.next() == Some(name)).then(|| words.next()?.parse().ok())?)
 }
 
-/// What is free in one of the groups of /proc/self/cgroup, `number:controllers:path`, and in those
+/// The free memory of one of the groups of /proc/self/cgroup, `number:controllers:path`, and in those
 /// around it.
 fn in_group(root: &Path, line: &str) -> Option<u64> {
     let (_, line) = line.split_once(':')?;

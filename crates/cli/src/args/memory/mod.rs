@@ -7,55 +7,56 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::args;
+use crate::args::help::RESOURCES;
 use crate::status::eprint_message;
 use available::available;
 use uniqurl::bytes::Printable;
 use uniqurl_engine::{CHUNK_SIZE, Memory, SpillNotice};
 
-/// Least memory that may be asked for.
+/// The smallest value of `--memory`.
 const MIN: u64 = 1 << 20;
 
-/// What is left to the program itself.
+/// Memory that is left to the program itself.
 const BESIDE: u64 = 64 << 20;
 
-/// The same for each thread and what the allocator keeps of its work.
+/// The same for each thread, including memory that the allocator keeps.
 const BESIDE_THREAD: u64 = 12 << 20;
 
 /// Smallest chunk, however little memory there is.
 const MIN_CHUNK: usize = 16 << 10;
 
-/// As many chunks as all threads together work on, times what a chunk takes besides its bytes, are to
-/// fit into a fourth of the memory.
+/// This many chunks for each thread would fill the memory. The chunks in work, with all memory that they
+/// need, then take a fourth of it.
 const CHUNKS_IN_MEMORY: usize = 320;
 
-/// How much a set may hold, and where the rest goes.
+/// The memory that a set may use, and the place for the rest.
 #[derive(Debug, Args)]
 pub struct MemoryArgs {
-    /// Hold no more than this in memory, and the rest in a temporary file; K, M, G are powers of 1024
-    /// [default: three quarters of what is free]
+    /// Use at most SIZE of memory, and then a temporary file
     ///
-    /// The output is the same to the byte. SIZE is 1M or more. What is free is what the system, and the
-    /// control group that this process is in, could give when the run starts; 64 MiB of it, and
-    /// 12 MiB for each thread, are left in any case.
+    /// The output does not depend on SIZE. K, M and G are powers of 1024, and the least is 1M. The
+    /// default is three quarters of the free memory: the memory that the system, and the control
+    /// group of this process, could give when the run starts. 64 MiB of it, and 12 MiB for each
+    /// thread, stay free in any case.
     #[arg(
         long,
         value_name = "SIZE",
         value_parser = memory,
         allow_negative_numbers = true,
-        help_heading = args::RESOURCES,
-        help = "Hold no more than this in memory, and the rest in a temporary file; K, M, G are \
-                powers of 1024 [default: three quarters of what is free]"
+        help_heading = RESOURCES
     )]
     pub memory: Option<u64>,
 
-    /// Where that file is, without a name [default: $TMPDIR, or /tmp]
-    #[arg(long, value_name = "DIR", help_heading = args::RESOURCES)]
+    /// Put the temporary file into DIR [default: $TMPDIR, or /tmp]
+    ///
+    /// The file has no name in DIR.
+    #[arg(long, value_name = "DIR", hide_short_help = true, help_heading = RESOURCES)]
     pub temp_dir: Option<PathBuf>,
 }
 
 impl MemoryArgs {
-    /// Finds a directory that was named and can hold no file, before hours of work show it. One that the
-    /// environment names is no mistake of this run, which may need none: it is only warned of.
+    /// Rejects a named directory that can hold no file, before hours of work show it. If only the
+    /// environment names it, the run may not need it, so it causes a warning.
     pub fn check(&self) -> Result<(), String> {
         let unfit = |directory: &Path| {
             let error = tempfile::tempfile_in(directory).err()?;
@@ -73,8 +74,7 @@ impl MemoryArgs {
         Ok(())
     }
 
-    /// The memory of a run on so many threads; none where nothing was asked for and it is not known what
-    /// is free.
+    /// The memory of a run on so many threads; none if `--memory` is absent and the free memory unknown.
     pub fn memory(&self, threads: usize, tell: fn(&SpillNotice<'_>)) -> Option<Memory> {
         let budget = self.memory.or_else(|| available().map(|free| share(free, threads)))?;
         let directory = self.temp_dir.clone().or_else(named_by_environment);
@@ -83,7 +83,7 @@ impl MemoryArgs {
     }
 }
 
-/// How much of what is free a set may hold where nothing was asked for.
+/// The part of the free memory that a set may use without `--memory`.
 fn share(free: u64, threads: usize) -> u64 {
     let beside = BESIDE + BESIDE_THREAD * threads as u64;
     (free / 4 * 3).min(free.saturating_sub(beside)).max(MIN)
@@ -94,14 +94,14 @@ fn named_by_environment() -> Option<PathBuf> {
     std::env::var_os("TMPDIR").filter(|named| !named.is_empty()).map(PathBuf::from)
 }
 
-/// Bytes of a chunk.
+/// The number of bytes in a chunk.
 pub fn chunk_size(memory: Option<&Memory>, threads: usize) -> usize {
     let budget = memory.map_or(u64::MAX, |memory| memory.budget);
     let budget = usize::try_from(budget).unwrap_or(usize::MAX);
     (budget / threads / CHUNKS_IN_MEMORY).clamp(MIN_CHUNK, CHUNK_SIZE)
 }
 
-/// Warns, as early as that can be known, of a disk that will be full.
+/// Warns of a disk that will be full, as early as that can be known.
 pub fn warn(spilling: &SpillNotice<'_>) {
     if let (Some(needed), Some(free)) = (spilling.needed, spilling.free)
         && needed > free
@@ -114,7 +114,7 @@ pub fn warn(spilling: &SpillNotice<'_>) {
     }
 }
 
-/// Says that a run spilled.
+/// Reports that a run spilled.
 pub fn report_spilled(memory: &Memory, spilled: u64) {
     eprint_message(format_args!(
         "{}: spilled {spilled} bytes, since the URLs and what is read at a time may take more than {} \

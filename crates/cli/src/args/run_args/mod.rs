@@ -7,13 +7,13 @@ pub use choices::{BadInput, Directories, FormatChoice, MessageLevel};
 
 use crate::args::archives::ArchiveArgs;
 use crate::args::filters::FilterArgs;
+use crate::args::help::{self, COMMON, INPUT, OUTPUT, RESOURCES, RULES};
 use crate::args::policy::PolicyArgs;
 use crate::args::profile_choices::{ProfileChoices, Unsupported};
 use crate::args::values::{
     FormatParser, ProfileParser, backend, backends, charset, checks, code, key, keys, max_url,
     number, ring,
 };
-use crate::args::{INPUT, MESSAGES, OUTPUT, RESOURCES, RULES};
 use crate::inputs::names::is_standard_input;
 use crate::progress::When;
 use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
@@ -27,48 +27,32 @@ use uniqurl_engine::MOST_THREADS;
 use uniqurl_engine::{cores, most_threads};
 use uniqurl_formats::record::{Format, Kinds, Separator};
 
-/// What `--transcode` does, for `explain` too.
-pub(crate) const TRANSCODE_HELP: &str =
-    "Read triplets that are not UTF-8 in this charset, such as latin1, and write them as UTF-8";
-pub(crate) const TRANSCODE_LONG_HELP: &str =
-    "Read triplets that are not UTF-8 in this charset, and write them as UTF-8
-
-LABEL is one of the Encoding Standard: latin1 (which is windows-1252 there), shift_jis, gbk, koi8-r. It \
-     acts before the profile, on the octets between two delimiters: where they are UTF-8 they stay, else \
-     all of them are read in the charset. Not for string, ia and whatwg.";
-
-/// The options that all subcommands with inputs have.
-// A field for each option, so more than a dozen.
+/// The options that `dedup` and `normalize` share.
+// A field for each option, so more than a dozen. A heading of --help comes where its first field is.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// Inputs; - or none: standard input
+    /// Files to read; - or no FILE is standard input
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
-    /// Read the names of inputs from FILE, one a line or each ended by NUL; -: standard input
-    #[arg(long, value_name = "FILE", help_heading = INPUT)]
-    pub files_from: Option<PathBuf>,
+    /// Write to FILE; .gz and .zst compress, .parquet and .arrow make a table
+    ///
+    /// FILE appears when it is complete, or not at all. - is standard output, the default.
+    ///
+    /// A table of dedup has the columns that its lines would have. They are called canonical, or as
+    /// --key, --fields and --count name them. A table of normalize has the columns record, original,
+    /// canonical (or as --key names it) and reject. A value is null where a line would be empty.
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        default_value = "-",
+        hide_default_value = true,
+        help_heading = COMMON
+    )]
+    pub output: PathBuf,
 
-    /// Where the URL is in a record
-    ///
-    /// auto: chosen by looking at each input. lines: the whole line. target: the line is the target
-    /// of an HTTP request. text: every URL in free text. clf, combined, vhost: the logs of Apache,
-    /// nginx and others. log:'FORMAT': a format string of Apache or nginx. w3c: the extended logs of
-    /// IIS and others. elb, alb, cloudfront: Amazon's logs. haproxy: its HTTP log. ws:N: the N-th
-    /// field between white space, counted from 1. csv:COL, tsv:COL: the column of this name in the
-    /// header, or of this number; without any name there is no header. json:POINTER: a JSON value a
-    /// line, and where in it the URL is, as in json:/url; json:caddy, json:cloudflare,
-    /// json:nginx-json. cdx, cdxj: the indexes of web archives. warc: the targets of a web archive's
-    /// records. wat, wat:links: the targets of the responses that a WAT file tells of, or all links in
-    /// them. arc: the URLs of an ARC file. parquet:COL, arrow:COL: the column of this name (struct.field
-    /// inside of another) or number of a Parquet file, or of an Arrow file or stream; parquet, arrow:
-    /// the one called url, or the only one that holds text.
-    ///
-    /// csv, tsv, json, parquet and arrow also take parts, as in
-    /// json:host=/request/host,target=/request/uri: scheme, host, target or path and query; beside them
-    /// status, method and mime, for the filters.
-    ///
-    /// Inputs may be compressed with gzip, zstd, bzip2 or xz, whatever their names.
+    /// Read records of this format, such as combined or csv:COL
     #[arg(
         short,
         long,
@@ -76,126 +60,152 @@ pub struct RunArgs {
         default_value = "auto",
         value_parser = FormatParser,
         hide_possible_values = true,
-        help_heading = INPUT,
-        help = "Where the URL is in a record: auto, lines, target, clf, combined, vhost, \
-                log:'FORMAT', w3c, elb, alb, cloudfront, haproxy, ws:N, csv:COL, tsv:COL, \
-                json:POINTER, cdx, cdxj, warc, wat, wat:links, arc, parquet:COL, arrow:COL, text"
+        help_heading = COMMON,
+        long_help = help::FORMAT
     )]
     pub format: FormatChoice,
 
-    /// Records of lists end with NUL instead of a line feed: of inputs, and of what is written
-    ///
-    /// As for sort -z and xargs -0. It is for lists of URLs, --format lines, which it implies: a line
-    /// feed or a carriage return is then a byte of the URL, and the profile's to judge. The lists of
-    /// --seen end so too, and each URL, count or row of columns that is written. JSON stays lines: that
-    /// of --json, --rejects and --stats; so do saved sets. --files-from tells by itself.
-    #[arg(
-        id = "null",
-        short = '0',
-        long = "null",
-        action = ArgAction::SetTrue,
-        value_parser = BoolishValueParser::new().map(Separator::from_flag),
-        help_heading = INPUT,
-        help = "Records of lists end with NUL instead of a line feed: of inputs, and of what is \
-                written"
-    )]
-    pub separator: Separator,
-
-    /// Read the files below directories, in the order of their names
-    ///
-    /// What begins with a dot is passed over there, and links are not followed.
-    #[arg(
-        short = 'r',
-        long = "recursive",
-        action = ArgAction::SetTrue,
-        value_parser = BoolishValueParser::new().map(Directories::from_flag),
-        help_heading = INPUT,
-        help = "Read the files below directories, in the order of their names"
-    )]
-    pub directories: Directories,
-
-    /// What to take of web archives.
-    #[command(flatten)]
-    pub archives: ArchiveArgs,
-
-    /// What to keep.
-    #[command(flatten)]
-    pub filters: FilterArgs,
-
-    /// Resolve relative references against this URL; logs without hosts take theirs from it
-    #[arg(long, value_name = "URL", help_heading = INPUT)]
-    pub base: Option<OsString>,
-
-    /// Read `example.com/x` and `//example.com/x` as if they began with this scheme
-    #[arg(long, value_name = "SCHEME", help_heading = INPUT)]
-    pub assume_scheme: Option<OsString>,
-
-    /// Reject longer URLs; at most 64M, where K, M, G are powers of 1024
-    #[arg(
-        long,
-        value_name = "BYTES",
-        default_value = "64K",
-        value_parser = max_url,
-        allow_negative_numbers = true,
-        help_heading = INPUT
-    )]
-    pub max_url: usize,
-
-    /// Which URLs are the same
+    /// Decide by this profile which URLs are the same
     #[arg(
         short,
         long,
         value_name = "NAME",
         default_value = "crawl",
         value_parser = ProfileParser::new(),
-        help_heading = RULES
+        hide_possible_values = true,
+        help_heading = COMMON,
+        long_help = help::of_profiles(
+            "Decide by this profile which URLs are the same",
+            "The profiles:"
+        )
     )]
     pub profile: &'static Profile,
 
-    /// What is written, and so what is unique, counted and sorted
+    /// Print errors and warnings only, neither progress nor summary
+    #[arg(
+        short = 'q',
+        long = "quiet",
+        action = ArgAction::SetTrue,
+        value_parser = BoolishValueParser::new().map(MessageLevel::from_flag),
+        help_heading = COMMON
+    )]
+    pub messages: MessageLevel,
+
+    /// Choose when to show progress on standard error
     #[arg(
         long,
-        value_name = "KEY",
-        default_value = "url",
-        value_parser = PossibleValuesParser::new(keys()).map(key),
-        help_heading = OUTPUT
+        value_name = "WHEN",
+        value_enum,
+        default_value_t = When::Auto,
+        hide_short_help = true,
+        help_heading = COMMON
     )]
-    pub key: Key,
+    pub progress: When,
 
-    /// Accept what these checks of the profile reject
+    /// Read the names of inputs from FILE
     ///
-    /// A list of codes between commas. servlet: fragment, decode, no-leading-slash, leading-dot-dot,
-    /// encoded-slash, dot-segment-parameter, encoded-dot-segment, empty-segment-before-dot-dot,
-    /// empty-segment-parameter, backslash, control. sanitize: encoded-unreserved,
-    /// encoded-dot-segment, encoded-slash, encoded-backslash, nul, control, double-encoding,
-    /// overlong-utf8, rare-ipv4, userinfo, well-known-port. Other profiles have no such checks.
+    /// FILE holds one name a line, or names that end with NUL. - is standard input.
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = INPUT)]
+    pub files_from: Option<PathBuf>,
+
+    /// Read and write lists whose records end with NUL instead of a line feed
+    ///
+    /// sort -z and xargs -0 use such lists. The option implies --format lines and works with no other
+    /// format. A line feed or a carriage return is then a byte of the URL, and the profile judges it.
+    /// The lists of --seen also end with NUL, and so does each URL, count or row of columns in the
+    /// output. The JSON of --json, --rejects and --stats stays lines, and so do saved sets.
+    /// --files-from detects its separator by itself.
+    #[arg(
+        id = "null",
+        short = '0',
+        long = "null",
+        action = ArgAction::SetTrue,
+        value_parser = BoolishValueParser::new().map(Separator::from_flag),
+        hide_short_help = true,
+        help_heading = INPUT
+    )]
+    pub separator: Separator,
+
+    /// Read the files below the directories that are named
+    ///
+    /// Files are read in the order of their names. Names that begin with a dot are skipped, and links
+    /// are not followed.
+    #[arg(
+        short = 'r',
+        long = "recursive",
+        action = ArgAction::SetTrue,
+        value_parser = BoolishValueParser::new().map(Directories::from_flag),
+        help_heading = INPUT
+    )]
+    pub directories: Directories,
+
+    /// The records of archives to read.
+    #[command(flatten)]
+    pub archives: ArchiveArgs,
+
+    /// Resolve relative URLs against URL, as in logs without hosts
+    ///
+    /// A log that names no hosts takes its host from URL.
+    #[arg(long, value_name = "URL", help_heading = INPUT)]
+    pub base: Option<OsString>,
+
+    /// Read URLs without a scheme as if they began with this one
+    ///
+    /// Such URLs are example.com/x and //example.com/x.
+    #[arg(long, value_name = "SCHEME", hide_short_help = true, help_heading = INPUT)]
+    pub assume_scheme: Option<OsString>,
+
+    /// Reject URLs that are longer than this; K, M and G are powers of 1024
+    ///
+    /// BYTES can be at most 64M.
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value = "64K",
+        value_parser = max_url,
+        allow_negative_numbers = true,
+        hide_short_help = true,
+        help_heading = INPUT
+    )]
+    pub max_url: usize,
+
+    /// Skip inputs that are missing or damaged; the exit status is then 1
+    #[arg(
+        long = "keep-going",
+        action = ArgAction::SetTrue,
+        value_parser = BoolishValueParser::new().map(BadInput::from_flag),
+        hide_short_help = true,
+        help_heading = INPUT
+    )]
+    pub bad_input: BadInput,
+
+    /// The records and URLs to keep.
+    #[command(flatten)]
+    pub filters: FilterArgs,
+
+    /// Accept URLs that these checks of the profile reject (servlet, sanitize)
     #[arg(
         long,
         value_name = "CODE,...",
         value_delimiter = ',',
         value_parser = PossibleValuesParser::new(checks()).map(code),
         hide_possible_values = true,
+        hide_short_help = true,
         help_heading = RULES,
-        help = "Accept what these checks of the profile reject (servlet, sanitize)"
+        long_help = help::ALLOW
     )]
     pub allow: Vec<RejectReason>,
 
-    /// What is turned on and off beside that.
+    /// The switches, parameters and files that change the profile.
     #[command(flatten)]
     pub policy: PolicyArgs,
 
     /// Decode and encode these bytes of a path, as in 'decode=2F,3A encode=21,24'
     ///
-    /// Bytes are in hexadecimal, and either list may be left out. It can name these sixteen, each
-    /// in one list: : / [ ] @ ! $ & ' ( ) * + , ; = (the others of them stay as they are spelled).
-    /// It is for the profile ring, and implies it where no profile is named.
-    #[arg(
-        long,
-        value_name = "LISTS",
-        value_parser = ring,
-        help_heading = RULES,
-        help = "Decode and encode these bytes of a path, as in 'decode=2F,3A encode=21,24'"
-    )]
+    /// Bytes are in hexadecimal, and either list may be left out. The lists can name these sixteen
+    /// bytes, each in one list: : / [ ] @ ! $ & ' ( ) * + , ; = (a byte in neither list keeps its
+    /// spelling). The option is for the profile ring, and selects it if no profile is named.
+    #[arg(long, value_name = "LISTS", value_parser = ring, hide_short_help = true, help_heading = RULES)]
     pub ring: Option<Ring>,
 
     /// The charset of triplets that are not UTF-8.
@@ -203,107 +213,78 @@ pub struct RunArgs {
         long,
         value_name = "LABEL",
         value_parser = charset,
+        hide_short_help = true,
         help_heading = RULES,
-        help = TRANSCODE_HELP,
-        long_help = TRANSCODE_LONG_HELP
+        help = help::TRANSCODE,
+        long_help = help::TRANSCODE_LONG
     )]
     pub transcode: Option<Charset>,
 
-    /// Write to FILE, whole or not at all, compressed if it ends in .gz or .zst, a table if in .parquet
-    /// or .arrow; -: standard output
-    ///
-    /// A table of a set has the columns that lines would have, called canonical (or as --key, --fields
-    /// and --count name them); one of normalize has record, original, canonical (or as --key names it) and
-    /// reject. What a line leaves empty is null there.
+    /// Write this form of each URL; it decides which URLs are unique, and is counted and sorted
     #[arg(
-        short,
         long,
-        value_name = "FILE",
-        default_value = "-",
-        hide_default_value = true,
-        help_heading = OUTPUT,
-        help = "Write to FILE, whole or not at all, compressed if it ends in .gz or .zst, a table if \
-                in .parquet or .arrow; -: standard output"
+        value_name = "KEY",
+        default_value = "url",
+        value_parser = PossibleValuesParser::new(keys()).map(key),
+        hide_short_help = true,
+        help_heading = OUTPUT
     )]
-    pub output: PathBuf,
+    pub key: Key,
 
     /// Write each rejected record to FILE, as a JSON object a line
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub rejects: Option<PathBuf>,
 
-    /// Mask userinfo, values of queries and fragments in --rejects and in the column original
+    /// Mask userinfo, query values and fragments in --rejects and in the column original
     #[arg(
         long = "redact",
         action = ArgAction::SetTrue,
         value_parser = BoolishValueParser::new().map(secrets),
+        hide_short_help = true,
         help_heading = OUTPUT
     )]
     pub secrets: Secrets,
 
-    /// Write the accounting to FILE, as JSON
-    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    /// Write the accounting of the run to FILE, as JSON
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = OUTPUT)]
     pub stats: Option<PathBuf>,
 
-    /// Write a page about the run to FILE, as HTML: the accounting, samples of what was rejected, the
-    /// rules that acted, the most frequent hosts, and the throughput
-    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    /// Write a report about the run to FILE, as HTML
+    ///
+    /// It holds the accounting, samples of rejected records, the rules that acted, the most frequent
+    /// hosts, and the throughput.
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = OUTPUT)]
     pub report: Option<PathBuf>,
 
-    /// Go on without the inputs that are missing or damaged; the exit status is then 1
-    #[arg(
-        long = "keep-going",
-        action = ArgAction::SetTrue,
-        value_parser = BoolishValueParser::new().map(BadInput::from_flag),
-        help_heading = INPUT
-    )]
-    pub bad_input: BadInput,
-
-    /// How many threads work, 1 to 1024 [default: one for each core]
+    /// Use N threads, 1 to 1024 [default: one for each core]
     ///
-    /// No more than 16 for each core are started where that is more than 64: others would only wait.
+    /// The run starts at most 64 threads, or 16 for each core if that is more, because others would
+    /// only wait.
     #[arg(
         short = 'j',
         long,
         value_name = "N",
         value_parser = number(1..=MOST_THREADS),
         allow_negative_numbers = true,
+        hide_short_help = true,
         help_heading = RESOURCES
     )]
     threads: Option<u16>,
 
-    /// Which scanner to use
+    /// Use the scanner for this instruction set
     #[arg(
         long,
         value_name = "NAME",
         default_value = "auto",
         value_parser = PossibleValuesParser::new(backends()).try_map(backend),
+        hide_short_help = true,
         help_heading = RESOURCES
     )]
     pub backend: Backend,
-
-    /// Only errors and warnings on standard error: neither progress nor summary
-    #[arg(
-        short = 'q',
-        long = "quiet",
-        action = ArgAction::SetTrue,
-        value_parser = BoolishValueParser::new().map(MessageLevel::from_flag),
-        help_heading = MESSAGES
-    )]
-    pub messages: MessageLevel,
-
-    /// When to show progress on standard error
-    #[arg(
-        long,
-        value_name = "WHEN",
-        value_enum,
-        default_value_t = When::Auto,
-        help_heading = MESSAGES
-    )]
-    pub progress: When,
 }
 
 impl RunArgs {
-    /// How many threads work; no more than find something to do.
+    /// The number of threads to start, at most as many as can be busy.
     pub fn threads(&self) -> usize {
         match self.threads {
             Some(threads) => most_threads(cores()).min(threads.into()),
@@ -311,17 +292,17 @@ impl RunArgs {
         }
     }
 
-    /// Which records of WARC files to read.
+    /// The records of WARC files to read.
     pub fn kinds(&self) -> Kinds {
         self.archives.kinds()
     }
 
-    /// The options about records that can do nothing to those of this format.
+    /// The options about records that have no effect on this format.
     pub fn idle(&self, format: &Format) -> impl Iterator<Item = &'static str> {
         self.filters.idle(format).into_iter().chain(self.archives.idle(format))
     }
 
-    /// What was chosen beside the profile.
+    /// The options that change the profile.
     pub(crate) fn choices(&self) -> ProfileChoices<'_> {
         ProfileChoices {
             allow: &self.allow,
@@ -333,13 +314,13 @@ impl RunArgs {
         }
     }
 
-    /// The profile with what was chosen beside it, but for what takes files to be read.
+    /// The profile with the options that change it, except those that read files.
     pub fn normalizer(&self) -> Result<Normalizer, String> {
         let normalizer = self.choices().turned(self.profile, Unsupported::Refused)?;
         Ok(normalizer.with_backend(self.backend))
     }
 
-    /// Whether standard input is an input or the list of them, as far as arguments say.
+    /// Whether the arguments make standard input an input or the list of inputs.
     pub(crate) fn reads_standard_input(&self) -> bool {
         self.files.iter().any(|file| is_standard_input(file))
             || self.files_from.as_deref().map_or(self.files.is_empty(), is_standard_input)
