@@ -51,6 +51,10 @@ fn each_example_of_the_help_works() {
     let index = b" CDX N b a m s k r M S V g\n\
         com,a)/ 20260101000000 http://a.com/ text/html 200 AAAA - - 9 0 a.warc.gz\n";
     let links = b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
+    // The program, and arguments if an emulator runs it.
+    let process = built::process();
+    let words = std::iter::once(process.get_program()).chain(process.get_args());
+    let program = words.collect::<Vec<_>>().join(OsStr::new(" "));
     for command in ["", "dedup", "normalize", "explain", "compare", "profiles", "set"] {
         let help =
             Place::new().run([command, "--help"].iter().filter(|word| !word.is_empty())).exits(0);
@@ -99,12 +103,11 @@ fn each_example_of_the_help_works() {
             if example.contains("--profile-file") {
                 place.write("shop.toml", place.run(["profiles", "crawl"]).exits(0).out);
             }
-            let script = format!(
-                "a=http://a/; b=http://A/; uniqurl() {{ \"$UNIQURL\" \"$@\"; }}; {example}"
-            );
+            let script =
+                format!("a=http://a/; b=http://A/; uniqurl() {{ $UNIQURL \"$@\"; }}; {example}");
             let run = Command::new("sh")
                 .args(["-c", &script])
-                .env("UNIQURL", built::process().get_program())
+                .env("UNIQURL", &program)
                 .current_dir(place.path(""))
                 .output()
                 .expect("sh");

@@ -208,7 +208,7 @@ pub struct BenchArgs {
 }
 
 impl BenchArgs {
-    /// Finds what contradicts itself.
+    /// Rejects options that contradict each other.
     pub fn check(&self) -> Result<(), clap::Error> {
         let conflict = |message| args::usage("bench", ErrorKind::ArgumentConflict, message);
         for (option, path) in [("--json", &self.json), ("--plot", &self.plot)] {

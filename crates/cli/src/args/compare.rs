@@ -31,8 +31,8 @@ Examples:
   if uniqurl compare -q \"$a\" \"$b\" > /dev/null; then echo the same; fi",
     after_help = help::MORE,
     after_long_help = "\
-Standard output has the name of the lowest rung at which the URLs are the same: string, syntax, scheme, \
-crawl or aggressive, or else different. Standard error has the reason why no lower rung fits.
+Standard output has the name of the lowest profile of the ladder under which the URLs are the same: string, \
+syntax, scheme, crawl or aggressive, or else different. Standard error has the reason why no lower one fits.
 
 Exit status:
   0    The URLs are the same.
@@ -94,7 +94,7 @@ pub struct CompareArgs {
 }
 
 impl CompareArgs {
-    /// Finds what contradicts itself.
+    /// Rejects options that contradict each other.
     pub fn check(&self) -> Result<(), clap::Error> {
         let conflict = |message| usage("compare", ErrorKind::ArgumentConflict, message);
         if self.policy.profile_file.is_some() {

@@ -53,7 +53,7 @@ pub(crate) fn share_a_place(outputs: &[&Path]) -> bool {
 }
 
 impl RunArgs {
-    /// Where the run writes, but for what `dedup` has beside it.
+    /// The outputs of the run, without those that only `dedup` has.
     pub(crate) fn outputs(&self) -> Vec<&Path> {
         self.named_outputs().map(|(_, path)| path).collect()
     }
@@ -66,8 +66,8 @@ impl RunArgs {
         [("--output", self.output.as_path())].into_iter().chain(texts)
     }
 
-    /// The option of an output that would take the place of a list beside the inputs, which is kept for
-    /// other runs. The streams append, and so does a shell's `>>`.
+    /// The option of an output that would replace `list`, which other runs need. Streams append, and so does
+    /// a shell's `>>`.
     pub(crate) fn replacing(&self, list: &Path) -> Option<&'static str> {
         let is_stream = |path: &Path| path == Path::new("-") || path.starts_with("/dev");
         let is_replaced = |(_, output): &(_, &Path)| {

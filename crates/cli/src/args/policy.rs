@@ -157,7 +157,7 @@ impl PolicyArgs {
         files.into_iter().filter_map(|(option, file)| Some((option, file.as_deref()?)))
     }
 
-    /// Finds what contradicts itself.
+    /// Rejects options that contradict each other.
     pub fn check(&self) -> Result<(), String> {
         if self.files().filter(|(_, file)| is_standard_input(file)).count() > 1 {
             return Err("standard input cannot be both --redirects and --profile-file".into());

@@ -107,7 +107,7 @@ impl SetLines {
 }
 
 impl SetArgs {
-    /// Finds what contradicts itself.
+    /// Rejects options that contradict each other.
     pub fn check(&self) -> Result<(), clap::Error> {
         let wrong = |message: &str| Err(usage("set", ErrorKind::ArgumentConflict, message));
         if self.lines == SetLines::CountAndKey && self.operation != Operation::Union {

@@ -166,18 +166,12 @@ fn with_synopsis(page: &str, usage: &str) -> String {
     format!("{before}.SH SYNOPSIS\n{synopsis}\n.SH {behind}")
 }
 
-/// Keeps the line breaks of a page's examples: refilled, a command would be hyphenated at the end of a line.
-///
-/// After the options, a help text has its examples and other preformatted lines, which start with two
-/// spaces.
+/// Keeps the line breaks of a page's examples and tables: refilled, a command would be hyphenated at the end
+/// of a line. Their lines start with two spaces.
 fn unfilled(page: &str) -> String {
-    let Some((options, rest)) = page.split_once(".SH EXTRA\n") else { return page.into() };
-    let (heading, rest) = match rest.strip_prefix("Examples:\n") {
-        Some(examples) => ("EXAMPLES", examples),
-        None => ("EXTRA", rest),
-    };
-    let mut text = format!("{options}.SH {heading}\n");
-    let lines: Vec<&str> = rest.lines().collect();
+    let page = page.replacen(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n", 1);
+    let lines: Vec<&str> = page.lines().collect();
+    let mut text = String::new();
     for alike in lines.chunk_by(|a, b| a.starts_with("  ") == b.starts_with("  ")) {
         let (before, after) = match alike[0].starts_with("  ") {
             true => (".nf\n", ".fi\n"),

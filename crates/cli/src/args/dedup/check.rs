@@ -13,7 +13,7 @@ use uniqurl_engine::output::{Field, TableKind, place};
 use uniqurl_engine::{Keep, SplitBy};
 
 impl DedupArgs {
-    /// Finds what contradicts itself.
+    /// Rejects options that contradict each other.
     pub(in crate::args) fn check(&self) -> Result<(), clap::Error> {
         let wrong = |message| Err(usage("dedup", ErrorKind::ArgumentConflict, message));
         let common = &self.common;

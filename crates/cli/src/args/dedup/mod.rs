@@ -24,8 +24,6 @@ pub(crate) const REDACT: &str =
     // `mut_arg` moves an argument to the end, and the heading Resources goes where its first argument is.
     mut_arg("threads", |arg| arg),
     mut_arg("backend", |arg| arg),
-    mut_arg("memory", |arg| arg),
-    mut_arg("temp_dir", |arg| arg),
     mut_arg("secrets", |arg| arg.help(REDACT)),
     help_template = help::TEMPLATE,
     before_long_help = "\

@@ -11,7 +11,7 @@ use uniqurl::bytes::Printable;
 use uniqurl_formats::record::{Format, Separator};
 
 impl RunArgs {
-    /// Finds what contradicts itself.
+    /// Rejects options that contradict each other.
     pub(in crate::args) fn check(&self, subcommand: &str, stdin: Stdin) -> Result<(), clap::Error> {
         if let Err(message) = self.policy.check() {
             return Err(usage(subcommand, ErrorKind::ArgumentConflict, message));

@@ -5,13 +5,13 @@ use uniqurl_formats::record::Format;
 /// The format of the inputs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FormatChoice {
-    /// To be found out for each input.
+    /// Detected for each input.
     Auto,
     /// The same for all of them.
     Named(Format),
 }
 
-/// What an input that is missing or damaged does to the run.
+/// The effect of a missing or damaged input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadInput {
     /// The run fails, and nothing is written.
@@ -20,7 +20,7 @@ pub enum BadInput {
     IsSkipped,
 }
 
-/// What a directory among the inputs is.
+/// The meaning of a directory among the inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Directories {
     /// A mistake.
@@ -29,7 +29,7 @@ pub enum Directories {
     AreWalked,
 }
 
-/// Whether a run says on standard error how it goes.
+/// The messages of a run on standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageLevel {
     /// Progress, and the summary.
