@@ -39,42 +39,39 @@ impl std::fmt::Display for UnsupportedOption {
             UnsupportedOption::Check(profile, code) => {
                 write!(f, "profile {} makes no check {}", profile.name(), code.name())?;
                 for (i, check) in profile.checks().iter().enumerate() {
-                    write!(f, "{}{}", if i == 0 { "; its checks: " } else { ", " }, check.name())?;
+                    write!(f, "{}{}", if i == 0 { ", only " } else { ", " }, check.name())?;
                 }
                 let makes_it = |profile: &Profile| profile.checks().contains(*code);
                 if profile.checks().is_empty() && Profile::ALL.iter().copied().any(makes_it) {
-                    f.write_str("; it is one of ")?;
+                    f.write_str(", a check of ")?;
                     list_profiles(f, makes_it)?;
                 }
                 Ok(())
             }
             UnsupportedOption::Ring(profile) => {
-                write!(f, "profile {} takes no ring; profile ring does", profile.name())
+                write!(f, "profile {} takes no ring, only profile ring does", profile.name())
             }
             UnsupportedOption::Switch(profile, switch) => {
                 write!(
                     f,
-                    "profile {} has no switch {}; it is one of ",
+                    "profile {} has no switch {}, a switch of ",
                     profile.name(),
                     switch.name()
                 )?;
                 list_profiles(f, |profile| profile.switchable().contains(*switch))
             }
             UnsupportedOption::Parameters(profile) => {
-                write!(f, "profile {} leaves parameters alone; they go under ", profile.name())?;
+                write!(f, "profile {} keeps all parameters, unlike ", profile.name())?;
                 list_profiles(f, Profile::takes_parameters)
             }
             UnsupportedOption::Charset(profile) => write!(
                 f,
-                "profile {} reads no charset: string takes the bytes as they stand, ia decodes until no \
-                 triplet is left, and whatwg is what browsers do; a host with rules of its own may \
-                 have none of them for a base either",
+                "profile {} reads no charset, and neither do string, ia and whatwg as the base of a host",
                 profile.name()
             ),
             UnsupportedOption::Hosts => write!(
                 f,
-                "hosts of the profile file have rules of their own, which this would not reach; say it in \
-                 the file"
+                "the option would not reach the hosts that have rules of their own in the profile file"
             ),
         }
     }

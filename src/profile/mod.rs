@@ -420,7 +420,8 @@ impl FromStr for &'static Profile {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        Profile::named(name).ok_or_else(|| UnknownName::new(name, "built-in profile", Profile::ALL))
+        let names = Profile::ALL.iter().map(|profile| profile.name());
+        Profile::named(name).ok_or_else(|| UnknownName::new(name, "profile", names))
     }
 }
 

@@ -231,8 +231,7 @@ impl fmt::Display for RingError {
             }
             RingError::NotCustomizable(byte) => write!(
                 f,
-                "byte {byte:02X} ({}) is not for a ring to choose; the bytes that are: \
-                 : / [ ] @ ! $ & ' ( ) * + , ; =",
+                "a ring cannot choose byte {byte:02X} ({}) (expected one of : / [ ] @ ! $ & ' ( ) * + , ; =)",
                 named(byte)
             ),
             RingError::Syntax(at) => {

@@ -182,7 +182,7 @@ fn archive_after_blank_lines_is_detected() {
         let place = Place::with([("in", text.as_bytes())]);
         for run in [place.run(["dedup", "in"]), place.run_on(["dedup"], &text[..])] {
             let run = run.exits(2);
-            let told = "a byte-order mark stands before its first record; tail -c +4 leaves it out";
+            let told = "a byte-order mark stands before its first record\nhint: remove it with tail -c +4\n";
             assert!(run.err.contains(told), "{}", run.err);
         }
         // Naming the format makes the command read it.

@@ -53,7 +53,7 @@ fn json_and_tables_name_carried_columns() {
         assert_eq!(read.out(), "http://h/a\tDDD\nhttp://h/b\tBBB\n", "{name}");
         let missing = place.run(["dedup", name, "--carry", "nothing"]).exits(2);
         assert!(
-            missing.err.contains("it has no column `nothing`; its columns are"),
+            missing.err.contains("it has no column `nothing`: its columns are"),
             "{}",
             missing.err
         );
@@ -120,7 +120,7 @@ fn redact_masks_a_carried_query_column() {
 fn carry_and_keep_without_columns_are_usage_errors() {
     let place = Place::with([("urls", b"http://h/\n")]);
     for (arguments, words) in [
-        (&["-f", "lines", "--carry", "a"][..], "lines has no columns with names; the formats"),
+        (&["-f", "lines", "--carry", "a"][..], "lines has no columns with names, as csv:COL"),
         (&["--carry", "a"], "urls: format: column a: lines has no columns with names"),
         (&["-f", "csv:1", "--carry", "a"], "carry the column by its number"),
         (&["--keep", "last"], "--keep chooses what --carry and --fields tell"),
@@ -152,7 +152,7 @@ fn error_for_a_missing_column_lists_the_header() {
         ("cloudfront", "nope", cloudfront, "date, x-edge-location, cs-uri-stem, x-host-header"),
     ] {
         let column = carry.rsplit(',').next().unwrap();
-        let expected = format!("format: it has no column `{column}`; its columns are {listed}");
+        let expected = format!("format: it has no column `{column}`: its columns are {listed}");
         let place = Place::with([("in", text.as_bytes()), ("gz", &gzip(text.as_bytes()))]);
         let arguments = ["dedup", "-f", format, "--carry", carry, "-o", "out"];
         for run in [

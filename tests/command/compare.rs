@@ -156,10 +156,10 @@ fn relative_references_are_compared_on_a_base() {
 #[test]
 fn compare_warns_about_file_names() {
     let place = Place::with([("a.txt", b"http://h/\n"), ("b.txt", b"http://h/\n")]);
-    let told = "uniqurl: warning: a.txt is a file, and its name was compared; `uniqurl set diff` ";
+    let told = "uniqurl: warning: a.txt: compared the name of a file\nhint: ";
     let run = place.run(["compare", "-q", "a.txt", "b.txt"]).exits(1);
     assert_eq!(run.out(), "different\n");
-    assert!(run.err.starts_with(told) && run.err.lines().count() == 1, "{}", run.err);
+    assert!(run.err.starts_with(told) && run.err.lines().count() == 2, "{}", run.err);
     for urls in [["none.txt", "http://h/"], ["http://h/a.txt", "http://h/b.txt"]] {
         let run = place.run(["compare", "-q"].into_iter().chain(urls)).exits(1);
         assert_eq!(run.err, "");

@@ -18,7 +18,7 @@ fn explain_warns_about_a_file_name() {
     let place = Place::with([("a.txt", b"http://h/\n")]);
     let run = place.run(["explain", "a.txt"]).exits(0);
     assert!(run.out().contains("rejected at byte 0"), "{}", run.out());
-    let told = "uniqurl: warning: a.txt is a file, and its name was explained; `uniqurl normalize";
+    let told = "uniqurl: warning: a.txt: explained the name of a file\nhint: ";
     assert!(run.err.starts_with(told), "{}", run.err);
     for arguments in [&["b.txt"][..], &["http://h/a.txt"], &["--base", "http://h/", "a.txt"]] {
         let run = place.run([&["explain"], arguments].concat()).exits(0);
@@ -128,7 +128,7 @@ fn hint_names_the_profile_file_for_its_own_check() {
 
 #[test]
 fn explain_warns_about_host_and_port_read_as_a_scheme() {
-    let told = "--assume-scheme reads a host and a port there";
+    let told = "hint: read a host and a port there with --assume-scheme";
     for (arguments, is_told) in [
         (&["-p", "all", "example.com:80?secret"][..], true),
         (&["--assume-scheme", "http", "example.com:80"], false),

@@ -231,14 +231,24 @@ fn error_names_the_bytes_already_on_standard_output() {
     let place = Place::with([("large", &list), ("small", b"http://a/\nbad\n")]);
     for command in ["dedup", "normalize"] {
         let run = place.run([command, "large", "--max-rejected", "0"]).exits(3);
-        let told =
-            format!("--max-rejected when {} bytes had gone to standard output\n", run.out.len());
+        let told = format!(
+            "--max-rejected stopped the run when {} bytes had gone to standard output\n",
+            run.out.len()
+        );
         assert!(!run.out.is_empty() && run.err.contains(&told), "{}", run.err);
         let run = place.run([command, "small", "--max-rejected", "0"]).exits(3);
         assert!(run.out.is_empty(), "{}", run.out());
-        assert!(run.err.contains("--max-rejected, nothing was written\n"), "{}", run.err);
+        assert!(
+            run.err.contains("--max-rejected stopped the run and nothing was written\n"),
+            "{}",
+            run.err
+        );
         let run = place.run([command, "large", "--max-rejected", "0", "-o", "out"]).exits(3);
-        assert!(run.err.contains("--max-rejected, nothing was written\n"), "{}", run.err);
+        assert!(
+            run.err.contains("--max-rejected stopped the run and nothing was written\n"),
+            "{}",
+            run.err
+        );
         assert!(!place.names().contains(&"out".into()));
     }
 }
@@ -246,7 +256,7 @@ fn error_names_the_bytes_already_on_standard_output() {
 #[test]
 fn warning_counts_targets_dropped_by_a_host_filter() {
     let place = Place::with([("log", b"/a\n/b\n"), ("list", b"http://h/\nmailto:a\n")]);
-    let told = "uniqurl: warning: 2 request targets name no host, so --host dropped them; --base";
+    let told = "uniqurl: warning: 2 request targets name no host, so --host dropped them\nhint: ";
     for files in [&["log"][..], &["log", "list"]] {
         let run = place.run([&["dedup", "-q", "--host", "h"][..], files].concat()).exits(0);
         assert!(run.err.starts_with(told), "{}", run.err);
@@ -430,7 +440,7 @@ fn directories_are_read_in_name_order() {
     assert_eq!(run.out(), "http://h/f\nhttp://h/B2\nhttp://h/b1\nhttp://h/z\n");
     assert_eq!(run.summary("ok"), 4);
     let run = place.run(["dedup", "first", "d"]).exits(2);
-    assert!(run.err.contains("give -r"), "{}", run.err);
+    assert!(run.err.contains("hint: name the files in it, or use -r\n"), "{}", run.err);
     assert_eq!(place.run(["dedup", "-r", "d/.x"]).exits(0).out(), "http://h/no\n");
     place.run(["dedup", "-r", "missing"]).exits(2);
     let run = place.run_on(["dedup", "-r"], "http://h/\n").exits(2);
@@ -445,8 +455,8 @@ fn warning_for_directories_without_files() {
     place.write("d/.hidden", "http://h/\n");
     std::os::unix::fs::symlink("/dev/null", place.path("d/link")).expect("linked");
     let run = place.run(["dedup", "-q", "-r", "d"]).exits(0);
-    let told = "uniqurl: warning: -r found no file to read; names that begin with a dot are passed \
-                over, and links are not followed\n";
+    let told = "uniqurl: warning: -r found no file to read\n\
+                hint: name files that begin with a dot, and links, one by one\n";
     assert_eq!(run.err, told);
     place.write("file", "http://h/\n");
     assert_eq!(place.run(["dedup", "-q", "-r", "d", "file"]).exits(0).err, "");
@@ -463,7 +473,7 @@ fn warning_for_outputs_read_as_inputs_of_a_directory() {
     let again = place.run(run).exits(0);
     for (file, option) in [("d/out", "--output"), ("d/rejects", "--rejects")] {
         let told = format!(
-            "uniqurl: warning: {file} is read, since -r found it, and {option} replaces it; if it is"
+            "uniqurl: warning: {file}: -r found this file as an input, and {option} replaces it\nhint: "
         );
         assert!(again.err.contains(&told), "{}", again.err);
     }
@@ -484,7 +494,7 @@ fn record_types_apply_to_archives_only() {
     place.run(["dedup", "--record-types", "request", "-0", "in"]).exits(2);
     let run = place.run(["dedup", "--record-types", "request", "in"]).exits(0);
     let told =
-        "uniqurl: in: warning: read as lines, whose records have no such field as --record-types";
+        "uniqurl: warning: in: --record-types dropped no records, since lines has no such field\n";
     assert!(run.err.starts_with(told), "{}", run.err);
     assert_eq!(run.out(), "http://a/\n");
     assert!(!place.run(["dedup", "in"]).exits(0).err.contains("--record-types"));

@@ -327,7 +327,7 @@ fn saved_set_as_an_input_is_rejected() {
     // Here any text is a URL: a reference to the base, or its own bytes under `string`.
     for more in [&["--base", "http://h/"][..], &["-p", "string"]] {
         let run = place.run([&["dedup", "x.zst"][..], more].concat()).exits(2);
-        let told = "x.zst: format: a saved set is no list; `uniqurl";
+        let told = "x.zst: format: a saved set is not a list\nhint: read it with `uniqurl dedup";
         assert!(run.err.contains(told), "{}", run.err);
     }
     let run = place.run(["dedup", "y", "--seen", "x.zst"]).exits(0);
@@ -476,10 +476,10 @@ fn column_names_are_escaped_once_in_messages() {
     let header = "größe,a\\b\n1,2\n".as_bytes();
     let place = Place::with([("x.csv", header), ("y.csv", b"url\nhttp://y/\n")]);
     let run = place.run(["dedup", "-f", "csv:url", "x.csv"]).exits(2);
-    let has = "`url`; its columns are gr\\xC3\\xB6\\xC3\\x9Fe, a\\x5Cb\n";
+    let has = "`url`: its columns are gr\\xC3\\xB6\\xC3\\x9Fe, a\\x5Cb\n";
     assert!(run.err.contains(has), "{}", run.err);
     let run = place.run(["dedup", "-f", "csv:url", "--carry", "größe", "y.csv"]).exits(2);
-    assert!(run.err.contains("no column `gr\\xC3\\xB6\\xC3\\x9Fe`; "), "{}", run.err);
+    assert!(run.err.contains("no column `gr\\xC3\\xB6\\xC3\\x9Fe`: "), "{}", run.err);
 }
 
 #[test]
@@ -494,7 +494,7 @@ fn error_for_a_missing_column_lists_the_header() {
         ("tsv:url", "b.tsv", "url", "link, status"),
     ] {
         let run = place.run(["dedup", "-f", format, input, "-o", "out"]).exits(2);
-        let told = format!("{input}: format: it has no column `{column}`; its columns are {has}");
+        let told = format!("{input}: format: it has no column `{column}`: its columns are {has}");
         assert!(run.err.contains(&told), "{}", run.err);
         assert!(!place.path("out").exists());
     }
@@ -506,11 +506,11 @@ fn error_for_a_missing_column_lists_the_header() {
 fn warning_if_most_lines_of_a_list_are_rejected() {
     let text = "h\n".repeat(5);
     let place = Place::with([("in", text.as_bytes()), ("one", b"http://one/\n")]);
-    let told = "uniqurl: in: warning: read as lines, of which 5 of 5 were rejected, most of them as \
-                relative; --base resolves";
+    let told = "uniqurl: warning: in: read as lines, and 5 of 5 were rejected, most of them as \
+                relative\nhint: resolve relative URLs with --base";
     for arguments in [&["normalize", "-q", "in"][..], &["dedup", "-q", "in", "one"]] {
         let run = place.run(arguments).exits(0);
-        assert!(run.err.starts_with(told) && run.err.lines().count() == 1, "{}", run.err);
+        assert!(run.err.starts_with(told) && run.err.lines().count() == 2, "{}", run.err);
     }
     // Few records may match by chance, and a named format is taken as meant.
     place.write("few", "h\n".repeat(4));

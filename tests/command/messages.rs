@@ -30,7 +30,8 @@ fn help_and_version_succeed_and_usage_errors_exit_with_status_2() {
     assert_eq!(version.out(), expected);
     for wrong in [&[][..], &["frob"], &["dedup", "--frob"], &["dedup", "-p", "frob"]] {
         let run = place.run(wrong).exits(2);
-        let tells = run.err.contains("Usage: uniqurl") || run.err.contains("--help");
+        let tells = ["Usage: uniqurl", "--help", "uniqurl profiles"];
+        let tells = tells.iter().any(|told| run.err.contains(told));
         assert!(run.out.is_empty() && tells, "{}", run.err);
     }
 }
@@ -289,10 +290,14 @@ fn quiet_run_prints_errors_and_warnings_only() {
     place.write("log", "/a\n");
     let run = place.run(["dedup", "-q", "log", "log"]).exits(0);
     assert!(run.err.starts_with("uniqurl: warning: 2 request targets name no host"), "{}", run.err);
-    assert_eq!(run.err.lines().count(), 1, "neither the format nor the summary: {}", run.err);
+    assert_eq!(run.err.lines().count(), 2, "neither the format nor the summary: {}", run.err);
     place.write("seen", "http://b/\nno url\n");
     let run = place.run(["dedup", "-q", "in", "--seen", "seen"]).exits(0);
-    assert!(run.err.starts_with("uniqurl: seen: warning: 1 of 2 lines are no URLs"), "{}", run.err);
+    assert!(
+        run.err.starts_with("uniqurl: warning: seen: 1 of 2 lines are not URLs"),
+        "{}",
+        run.err
+    );
 }
 
 #[test]
@@ -328,30 +333,153 @@ fn error_messages_name_the_cause_and_the_alternatives() {
     std::fs::create_dir(place.path("dir")).expect("made");
     for (arguments, told) in [
         // A missing output directory, input and list.
-        (&["dedup", "in", "-o", "none/out"][..], "none/out: there is no directory none\n"),
+        (&["dedup", "in", "-o", "none/out"][..], "none/out: the directory none is missing\n"),
         (
             &["dedup", "http://example.com/"],
-            "; inputs are files, and `uniqurl explain` takes URLs\n",
+            "\nhint: curl -s http://example.com/ | uniqurl dedup\n",
         ),
         (
             &["dedup", "in", "--seen", "all"],
-            "an empty file, as `touch` makes it, is an empty set\n",
+            "\nhint: make an empty file, as `touch` does, for an empty set\n",
         ),
-        (&["dedup", "dir"], "uniqurl: dir: directory: is a directory; name the files in it"),
+        (
+            &["dedup", "dir"],
+            "uniqurl: dir: directory: is a directory\nhint: name the files in it, or use -r\n",
+        ),
         // Values: a bad one, an unknown name, an unknown version, and an incomplete one.
-        (&["dedup", "in", "--assume-scheme", "https://"], "is no scheme, as https is: "),
-        (&["dedup", "in", "-p", "frob@1"], "possible values: string, "),
+        (&["dedup", "in", "--assume-scheme", "https://"], "is not a scheme, as https is: "),
+        (
+            &["dedup", "in", "-p", "frob@1"],
+            "unknown profile `frob@1`\nhint: list the profiles with `uniqurl profiles`\n",
+        ),
         (&["dedup", "in", "-p", "crawl@2"], "the only version of the profile crawl is crawl@1"),
         (&["dedup", "in", "-f", "csv"], "format `csv`: it is followed by a column, as in csv:url"),
-        (&["dedup", "in", "-f", "frob"], "parquet, parquet:COL, arrow and arrow:COL; and auto"),
+        (
+            &["dedup", "in", "-f", "frob"],
+            "unknown format `frob`\nhint: list the formats with `uniqurl dedup --help`\n",
+        ),
         // Words that are not commands, and options of another command.
-        (&["in"], "tip: `uniqurl dedup in` reads the file\n"),
-        (&["normalize", "in", "--fields", "host"], "tip: it is an option of dedup\n"),
+        (&["in"], "\nhint: read the file with `uniqurl dedup in`\n"),
+        (&["normalize", "in", "--fields", "host"], "\nhint: use it with `uniqurl dedup`\n"),
     ] {
         let run = place.run(arguments).exits(2);
         assert!(run.err.contains(told), "{arguments:?}: {}", run.err);
     }
     place.run(["dedup", "in", "-p", "crawl@1"]).exits(0);
+}
+
+#[test]
+fn a_message_has_one_line_and_at_most_one_hint() {
+    let place = Place::with([("in", b"http://a/\n"), ("log", b"/a\n"), ("bad", b"x\ny\n")]);
+    std::fs::create_dir(place.path("dir")).expect("made");
+    place.write("table.csv", "http://a/\t1\n");
+    for arguments in [
+        &["frob"][..],
+        &["dedpu"],
+        &["union", "in"],
+        &["dedup", "--frobnicate"],
+        &["dedup", "in", "--ordr", "none"],
+        &["dedup", "in", "--order", "frob"],
+        &["dedup", "in", "--order"],
+        &["dedup", "in", "-p", "frob"],
+        &["dedup", "in", "-f", "frob"],
+        &["dedup", "in", "-f", "csv"],
+        &["dedup", "in", "--with", "frob"],
+        &["dedup", "in", "--base", "h:80"],
+        &["dedup", "in", "--drop-param", "a,b"],
+        &["dedup", "in", "--memory", "much"],
+        &["dedup", "in", "--match", "("],
+        &["dedup", "in", "--min-count", "-1"],
+        &["dedup", "in", "--json", "-o", "x.parquet"],
+        &["dedup", "in", "-o", "in/x"],
+        &["dedup", "in", "--seen", "none"],
+        &["dedup", "dir"],
+        &["dedup", "none", "s3://b/k"],
+        &["dedup", "bad"],
+        &["dedup", "bad", "--max-rejected", "0"],
+        &["dedup", "log", "log"],
+        &["dedup", "table.csv"],
+        &["explain", "in"],
+        &["explain"],
+        &["compare", "http://a/"],
+        &["set", "union", "log", "none"],
+        &["set", "frob", "in"],
+        &["profiles", "frob"],
+        &["bench", "--size", "x"],
+    ] {
+        let run = place.run(arguments);
+        assert!(!run.err.is_empty(), "{arguments:?}");
+        let mut may_hint = false;
+        for line in run.err.lines() {
+            let is_hint = line.starts_with("hint: ");
+            let is_known = line.starts_with("uniqurl: ") || line.starts_with("records ");
+            assert!(is_known || (is_hint && may_hint), "{arguments:?}: {}", run.err);
+            assert!(!line.contains("tip: ") && !line.contains("hint: ") || is_hint, "{line}");
+            may_hint = line.starts_with("uniqurl: ");
+        }
+    }
+}
+
+#[test]
+fn an_unknown_name_is_reported_with_the_nearest_one() {
+    let place = Place::with([("in", b"http://a/\n")]);
+    for (arguments, told) in [
+        (
+            &["-f", "nginx"][..],
+            "unknown format `nginx` (did you mean `combined`?)\n\
+             hint: list the formats with `uniqurl dedup --help`\n",
+        ),
+        (&["-f", "jsonl"], "unknown format `jsonl` (did you mean `json:POINTER`?)\n"),
+        (&["-p", "crwal"], "unknown profile `crwal` (did you mean `crawl`?)\n"),
+        (
+            &["-p", "frob"],
+            "unknown profile `frob`\nhint: list the profiles with `uniqurl profiles`\n",
+        ),
+        (&["--key", "md5"], "unknown key `md5` (expected url, surt, ssurt or hash)\n"),
+        (&["--with", "sort-qurey"], "unknown switch `sort-qurey` (did you mean `sort-query`?)\n"),
+        (&["--thread", "2"], "unknown option `--thread` (did you mean `--threads`?)\n"),
+    ] {
+        let run = place.run([&["dedup", "in"], arguments].concat()).exits(2);
+        assert!(run.err.starts_with(&format!("uniqurl: {told}")), "{arguments:?}: {}", run.err);
+    }
+}
+
+#[test]
+fn an_option_is_suggested_only_if_it_is_close() {
+    let place = Place::with([("in", b"http://a/\n")]);
+    for far in ["--frobnicate", "--colour-blind", "--verbatim"] {
+        let run = place.run(["dedup", "in", far]).exits(2);
+        let told = format!("uniqurl: unknown option `{far}`\nhint: see `uniqurl dedup --help`\n");
+        assert_eq!(run.err, told);
+    }
+    for (wish, action) in [
+        ("--unique", "leave the option out: dedup writes each URL once"),
+        ("--parallel", "use -j N"),
+        ("--sort", "use --order sorted"),
+        ("--out", "use -o FILE"),
+        ("--drop-query", "use --with drop-query under a profile that has this switch"),
+    ] {
+        let run = place.run(["dedup", "in", wish]).exits(2);
+        assert_eq!(run.err, format!("uniqurl: unknown option `{wish}`\nhint: {action}\n"));
+    }
+    // The action names an option of dedup alone.
+    let run = place.run(["normalize", "in", "--sort"]).exits(2);
+    assert!(run.err.ends_with("hint: see `uniqurl normalize --help`\n"), "{}", run.err);
+}
+
+#[test]
+fn an_input_that_is_a_url_has_the_pipe_to_type() {
+    let place = Place::new();
+    for (url, command) in [
+        ("s3://b/k.gz", "aws s3 cp s3://b/k.gz - | uniqurl dedup"),
+        ("gs://b/k", "gcloud storage cat gs://b/k | uniqurl dedup"),
+        ("https://h/a", "curl -s https://h/a | uniqurl dedup"),
+        ("https://u:SECRET@h/a?SECRET", "curl -s 'https://***@h/a?***' | uniqurl dedup"),
+    ] {
+        let run = place.run(["dedup", url]).exits(2);
+        assert!(run.err.contains(&format!("\nhint: {command}\n")), "{}", run.err);
+        assert!(!run.err.contains("SECRET"), "{}", run.err);
+    }
 }
 
 #[test]
@@ -362,10 +490,10 @@ fn urls_given_as_inputs_are_reported_once() {
     {
         let run = place.run([&["dedup"], arguments].concat()).exits(2);
         let told: Vec<&str> = run.err.lines().collect();
-        assert_eq!(told.len(), 3, "{}", run.err);
+        assert_eq!(told.len(), 4, "{}", run.err);
         assert!(told[0].starts_with("uniqurl: http://a/: missing: "), "{}", run.err);
-        assert!(told[0].contains(", and 2 more of this kind; inputs are files"), "{}", run.err);
-        assert!(told[1].starts_with("uniqurl: nowhere: missing: "), "{}", run.err);
+        assert!(told[0].ends_with(", and 2 more of this kind"), "{}", run.err);
+        assert!(told[2].starts_with("uniqurl: nowhere: missing: "), "{}", run.err);
         assert_eq!(run.summary("missing"), 4);
     }
     let one = place.run(["dedup", "http://a/"]).exits(2);

@@ -39,9 +39,9 @@ fn switches_and_parameter_lists_need_a_supporting_profile() {
 fn unsupported_switch_is_wrong_usage() {
     let place = Place::with([("in", b"/\n")]);
     for (profile, arguments, told) in [
-        ("syntax", ["--with", "sort-query"], "it is one of scheme, crawl, aggressive"),
+        ("syntax", ["--with", "sort-query"], "a switch of scheme, crawl, aggressive"),
         ("mediawiki", ["--drop-param", "a"], "they go under scheme, crawl, aggressive"),
-        ("crawl", ["--with", "frobnicate"], "invalid value"),
+        ("crawl", ["--with", "frobnicate"], "unknown switch `frobnicate`"),
     ] {
         let run = place.run(["dedup", "in", "-p", profile].into_iter().chain(arguments)).exits(2);
         assert!(run.out.is_empty() && run.err.contains(told), "{profile} {}", run.err);
@@ -249,10 +249,8 @@ fn parameter_glob_that_looks_like_a_list_or_pair_is_rejected() {
 fn error_for_an_unreadable_option_file_names_file_code_and_option() {
     let place = Place::with([("in", URLS)]);
     std::fs::create_dir(place.path("dir")).expect("made");
-    for (option, what) in [
-        ("--profile-file", "; it is the file of rules (--profile-file)"),
-        ("--redirects", "; it is the list of redirects (--redirects)"),
-    ] {
+    for (option, what) in [("--profile-file", "--profile-file: "), ("--redirects", "--redirects: ")]
+    {
         for (file, told) in
             [("nowhere", "nowhere: missing: No such file"), ("dir", "dir: io: Is a directory")]
         {

@@ -212,8 +212,7 @@ fn accounting_adds_up_in_total_and_per_file() {
 #[test]
 fn base_of_host_and_port_is_rejected() {
     let place = Place::with([("in", b"/a\n")]);
-    let told =
-        "--base begins with a host and a port, which read as a scheme: write http:// before them";
+    let told = "--base begins with a host and a port instead of a scheme, as http:// is";
     for base in ["localhost:3000", "example.com:8080/x"] {
         for job in [&["dedup", "in"][..], &["explain", "a"], &["compare", "a", "b"]] {
             let run = place.run([job, &["--base", base]].concat()).exits(2);
@@ -257,7 +256,7 @@ fn list_with_an_assumed_scheme_is_not_detected_as_targets() {
 #[test]
 fn warning_for_targets_that_ignore_an_assumed_scheme() {
     let place = Place::with([("in", b"//h/x\n/y\n")]);
-    let told = "2 request targets name no host, so --assume-scheme did nothing to them; --base";
+    let told = "2 request targets name no host, so --assume-scheme did not change them\nhint: give";
     let arguments = ["dedup", "-q", "in", "-f", "target", "--assume-scheme", "https"];
     let run = place.run(arguments).exits(0);
     assert_eq!(run.out(), "//h/x\n/y\n");

@@ -375,7 +375,7 @@ fn rejected_lines_of_a_seen_list_give_one_warning() {
         let run = place.run([&["dedup", "in", "--seen", "old"], quiet].concat()).exits(0);
         assert_eq!(run.out(), "http://b/\n");
         assert!(
-            run.err.starts_with("uniqurl: old: warning: 2 of 3 lines are no URLs"),
+            run.err.starts_with("uniqurl: warning: old: 2 of 3 lines are not URLs"),
             "{}",
             run.err
         );
@@ -416,7 +416,7 @@ fn seen_file_that_is_not_a_list_is_rejected() {
     for (name, words) in [
         ("nul", "its records end with NUL"),
         ("utf16", "UTF-16 is not read"),
-        ("t.parquet", "a table is no list of URLs"),
+        ("t.parquet", "a table is not a list of URLs"),
     ] {
         for profile in ["crawl", "string"] {
             let run =

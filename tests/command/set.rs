@@ -64,7 +64,7 @@ fn table_is_not_accepted_as_a_set() {
     for name in ["t.parquet", "t.arrow"] {
         place.run(["dedup", "a", "-o", name]).exits(0);
         let run = place.run(["set", "union", "a", name, "-o", "out"]).exits(2);
-        let told = format!("uniqurl: {name}@0: format: is a table, and no sorted list");
+        let told = format!("uniqurl: {name}@0: format: is a table, not a sorted list\nhint: ");
         assert!(run.err.contains(&told) && !place.path("out").exists(), "{}", run.err);
     }
 }
@@ -85,7 +85,7 @@ fn error_for_an_unsorted_set_names_the_line() {
                 "{}",
                 run.err
             );
-            assert!(run.err.contains("http://***@a/\\x1B[31m?*** stands behind http://c/"));
+            assert!(run.err.contains("http://***@a/\\x1B[31m?*** comes after http://c/"));
             assert_eq!(place.text("out"), "old");
         }
     }
@@ -96,7 +96,7 @@ fn error_for_an_unsorted_set_names_the_line() {
         assert!(run.err.contains("line 2") && run.err.contains("cut -f 2-"), "{}", run.err);
     }
     let run = place.run(["set", "union", "--count", "counted", "good"]).exits(2);
-    assert!(run.err.contains("good@0: count: line 1 is no count"), "{}", run.err);
+    assert!(run.err.contains("good@0: count: line 1 is not a count"), "{}", run.err);
 }
 
 #[test]

@@ -208,7 +208,7 @@ fn file_size_limit_is_an_error_and_not_a_signal() {
     let mut child = piped(command);
     assert_eq!(end(&mut child).code(), Some(2));
     let shown = error(&mut child);
-    let told = "out: File too large (os error 27); ulimit -f allows longer files";
+    let told = "out: File too large (os error 27)\nhint: allow longer files with ulimit -f";
     assert!(shown.contains(told), "{shown}");
     assert_eq!(place.text("out"), "old");
     assert_eq!(place.names(), ["in", "out"]);

@@ -51,7 +51,7 @@ fn output_does_not_depend_on_the_budget() {
         assert_eq!(accounting(&small_stats), accounting(&stats), "{arguments:?}");
         let spilled = small_stats["spilled"].as_u64().expect("a number");
         assert!(spilled > 0, "{arguments:?}");
-        let told = "bytes, since the URLs and what is read at a time may take more than";
+        let told = "bytes, since the run may hold no more than";
         assert!(notes.contains(&format!("temp: spilled {spilled} {told}")), "{notes}");
         assert_eq!(fs::read_dir(place.path("temp")).expect("readable").count(), 0);
     }
@@ -127,7 +127,7 @@ fn unusable_tmpdir_is_a_warning() {
         assert!(output.status.success());
         String::from_utf8(output.stderr).expect("text")
     };
-    assert!(run(&[]).starts_with("uniqurl: warning: TMPDIR=no/such: No such file"));
+    assert!(run(&[]).starts_with("uniqurl: warning: TMPDIR: no/such: No such file"));
     assert_eq!(run(&["--temp-dir", "."]), "");
 }
 
@@ -137,7 +137,7 @@ fn file_size_limit_gives_no_temp_dir_advice() {
     let place = Place::with([("in", urls.as_bytes())]);
     let arguments = ["dedup", "in", "-o", "/dev/null", "--memory", "1M", "--temp-dir", "."];
     let run = run_under(&place, "-f 100", &arguments).exits(2);
-    let told = ".: spill: File too large (os error 27); ulimit -f allows longer files";
+    let told = ".: spill: File too large (os error 27)\nhint: allow longer files with ulimit -f";
     assert!(run.err.contains(told) && !run.err.contains("--temp-dir"), "{}", run.err);
 }
 

@@ -492,7 +492,7 @@ fn carrying_from_a_format_without_columns_is_an_error() {
     let path = directory.path().join("in");
     write(&path, "http://h/\n".into());
     for (format, column, words) in [
-        ("auto", "a", "lines has no columns with names; the formats that have are csv:COL"),
+        ("auto", "a", "lines has no columns with names, as csv:COL"),
         ("combined", "a", "combined has no columns"),
         ("warc", "a", "warc has no columns"),
         ("csv:1", "a", "carry the column by its number"),

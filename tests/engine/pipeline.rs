@@ -416,7 +416,7 @@ fn error_for_a_rejected_saved_set_names_no_option() {
     let place = tempfile::tempdir().unwrap();
     for (text, why) in [
         (&b"http://a/\0http://b/\0"[..], "its records end with NUL"),
-        (b"PAR1\x15\x04", "a table is no list of URLs"),
+        (b"PAR1\x15\x04", "a table is not a list of URLs"),
         (b"x\n\ny\n", "none of its 2 lines is a URL under crawl@1"),
         (b"#uniqurl-set {}\n", ""),
     ] {

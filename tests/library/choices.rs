@@ -21,12 +21,9 @@ fn description_names_every_option() {
 fn error_for_an_unsupported_option_lists_supporting_profiles() {
     let string = || Normalizer::new(&Profile::STRING);
     let error = string().with_dropped_parameters(["a"]).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "profile string leaves parameters alone; they go under scheme, crawl, aggressive"
-    );
+    assert_eq!(error, "profile string keeps all parameters, unlike scheme, crawl, aggressive");
     let error = string().with_switches([Switch::KeepEmptySegments]).unwrap_err().to_string();
-    assert_eq!(error, "profile string has no switch keep-empty-segments; it is one of servlet");
+    assert_eq!(error, "profile string has no switch keep-empty-segments, a switch of servlet");
 }
 
 #[test]

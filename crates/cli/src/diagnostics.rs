@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::args::{MessageLevel, RunArgs};
 use crate::hints;
-use crate::status::eprint_message;
+use crate::status::{eprint_hinted, eprint_message};
 use uniqurl::bytes::{Printable, RejectReason};
 use uniqurl_engine::output::{self, Tally};
 use uniqurl_engine::{MaxRejected, Report};
@@ -24,10 +24,10 @@ pub(crate) fn print_diagnostics(
     for (input, error) in &report.damaged {
         let taken = report.files[*input].tally.records;
         let hint = hints::of_input(error, name);
-        eprint_message(hints::with_hint(
-            format_args!("{error}; {taken} records before were taken"),
-            hint,
-        ));
+        eprint_hinted(
+            format_args!("{error}, after {taken} records, which were taken"),
+            hint.as_deref(),
+        );
     }
     for (input, at) in &report.cut {
         let path = path(*input);
@@ -36,7 +36,7 @@ pub(crate) fn print_diagnostics(
     for (input, zeros) in &report.padded {
         let path = path(*input);
         eprint_message(format_args!(
-            "warning: {path}: {zeros} zeros behind what is compressed are left out"
+            "warning: {path}: {zeros} zeros after the compressed data are left out"
         ));
     }
     if common.messages == MessageLevel::All {
@@ -46,50 +46,57 @@ pub(crate) fn print_diagnostics(
         let format = record::Format::parse(name);
         for option in format.iter().flat_map(|format| common.idle(format)) {
             let path = path(*input);
-            eprint_message(hints::with_hint(
+            eprint_hinted(
                 format_args!(
-                    "{path}: warning: read as {name}, whose records have no such field as {option} \
-                     judges, so it dropped none of them"
+                    "warning: {path}: {option} dropped no records, since {name} has no such field"
                 ),
                 hints::of_idle(name, option).as_deref(),
-            ));
+            );
         }
     }
     warn_of_lists(report, are_all_rejected(report, name, common.filters.max_rejected));
     // With NUL as the separator, lines cannot be rows of a table.
     if report.tabbed * 100 > report.listed && common.separator == record::Separator::LineFeed {
-        eprint_message(format_args!(
-            "warning: {} of {} lines hold a tab, which is a byte of the URL in the format lines; \
-             --format tsv:COLUMN reads a column",
-            report.tabbed, report.listed
-        ));
+        eprint_hinted(
+            format_args!(
+                "warning: {} of {} lines hold a tab, which the format lines takes for a byte of the URL",
+                report.tabbed, report.listed
+            ),
+            Some("read a column with --format tsv:COLUMN"),
+        );
     }
     for list in &report.rejected_seen {
         eprint_message(format_args!(
-            "{}: warning: {} of {} lines are no URLs under this profile, so they say nothing of what \
-             was seen",
+            "warning: {}: {} of {} lines are not URLs under this profile, and were not added to the set",
             Printable::path(&list.path),
             list.rejected,
             list.lines
         ));
     }
     if report.hostless > 0 && !common.filters.host.is_empty() {
-        eprint_message(format_args!(
-            "warning: {} request targets name no host, so --host dropped them; --base gives them one",
-            report.hostless
-        ));
+        eprint_hinted(
+            format_args!(
+                "warning: {} request targets name no host, so --host dropped them",
+                report.hostless
+            ),
+            Some("give them a host with --base"),
+        );
     } else if report.hostless > 0 && inputs > 1 {
-        eprint_message(format_args!(
-            "warning: {} request targets name no host, so equal paths of different hosts are one; \
-             --base gives them a host",
-            report.hostless
-        ));
+        eprint_hinted(
+            format_args!(
+                "warning: {} request targets name no host, so equal paths of different hosts are one",
+                report.hostless
+            ),
+            Some("give them a host with --base"),
+        );
     } else if report.hostless > 0 && common.assume_scheme.is_some() {
-        eprint_message(format_args!(
-            "warning: {} request targets name no host, so --assume-scheme did nothing to them; --base \
-             gives them scheme and host",
-            report.hostless
-        ));
+        eprint_hinted(
+            format_args!(
+                "warning: {} request targets name no host, so --assume-scheme did not change them",
+                report.hostless
+            ),
+            Some("give them a scheme and a host with --base"),
+        );
     }
 }
 
@@ -108,10 +115,12 @@ fn warn_of_lists(report: &Report, are_all_rejected: bool) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        eprint_message(format_args!(
-            "{path}{more}: warning: read as lines, though its name is that of a table; --format \
-             {kind}:COLUMN reads a column"
-        ));
+        eprint_hinted(
+            format_args!(
+                "warning: {path}{more}: read as lines, though its name is that of a table"
+            ),
+            Some(&format!("read a column with --format {kind}:COLUMN")),
+        );
     }
     // The run fails for this reason, and its error says the same.
     if are_all_rejected {
@@ -123,12 +132,13 @@ fn warn_of_lists(report: &Report, are_all_rejected: bool) {
         let (path, tally) = (Printable::path(&file.path), &file.tally);
         let most = most_frequent(tally);
         let code = most.map_or("", RejectReason::name);
-        eprint_message(format_args!(
-            "{path}: warning: read as lines, of which {} of {} were rejected, most of them as {code}; {}",
-            tally.rejected,
-            tally.records,
-            hints::of_rejects(most, true)
-        ));
+        eprint_hinted(
+            format_args!(
+                "warning: {path}: read as lines, and {} of {} were rejected, most of them as {code}",
+                tally.rejected, tally.records
+            ),
+            Some(hints::of_rejects(most, true)),
+        );
     }
 }
 
@@ -158,13 +168,13 @@ pub(crate) fn are_all_rejected(
 }
 
 /// The message of a run that ends for that reason, with a hint.
-pub(crate) fn nothing_but_rejects(report: &Report) -> String {
+pub(crate) fn nothing_but_rejects(report: &Report) -> (String, &'static str) {
     let which = match report.tally.blank {
         0 => "rejected",
         _ => "rejected or blank",
     };
     let hint = hints::of_rejects(most_frequent(&report.tally), report.listed > 0);
-    format!("every record was {which}, so nothing was written; {hint}")
+    (format!("every record was {which}, so nothing was written"), hint)
 }
 
 /// Prints remarks that need no action.

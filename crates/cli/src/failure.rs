@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::hints;
-use crate::status::{Status, eprint_message};
+use crate::status::{Status, eprint_hinted, eprint_message};
 use uniqurl_engine::RunError;
 use uniqurl_engine::output::JobKind;
 use uniqurl_formats::input::{InputError, Trouble};
@@ -12,8 +12,8 @@ use uniqurl_formats::input::{InputError, Trouble};
 pub(crate) enum RunFailure {
     /// Its message is printed already.
     Reported,
-    /// With its message.
-    NothingButRejects(String),
+    /// With its message and a hint.
+    NothingButRejects(String, &'static str),
     ClosedPipe,
     Failed(RunError),
 }
@@ -38,21 +38,26 @@ pub(crate) fn failure(
 ) -> Status {
     match why {
         RunFailure::Reported | RunFailure::ClosedPipe => Status::Failed,
-        RunFailure::NothingButRejects(message) => {
-            eprint_message(message);
+        RunFailure::NothingButRejects(message, hint) => {
+            eprint_hinted(message, Some(hint));
             Status::Limit
         }
         RunFailure::Failed(error) => {
             match (&error, given) {
                 (RunError::Rejected(_), Some(given)) => {
-                    eprint_message(format_args!("{error}; stopped by --max-rejected when {given}"));
+                    eprint_message(format_args!(
+                        "{error}, so --max-rejected stopped the run when {given}"
+                    ));
                 }
                 (RunError::Rejected(_), None) => {
                     eprint_message(format_args!(
-                        "{error}; stopped by --max-rejected, nothing was written"
+                        "{error}, so --max-rejected stopped the run and nothing was written"
                     ));
                 }
-                _ => eprint_message(hints::with_hint(&error, hints::of_run(&error, job).or(hint))),
+                _ => {
+                    let own = hints::of_run(&error, job);
+                    eprint_hinted(&error, own.as_deref().or(hint));
+                }
             }
             match error {
                 RunError::Set(_) | RunError::Memory | RunError::Rejected(_) => Status::Limit,

@@ -1,16 +1,17 @@
 //! Hints: the options of the command that help with an error.
 //!
-//! In: an error of the library, which knows no options. Out: at most one hint, from the error alone, in
-//! words that follow a semicolon.
+//! In: an error of the library, which knows no options. Out: at most one hint, from the error alone: an action
+//! in the imperative, printed on a line after the error.
 
 use std::borrow::Cow;
-use std::fmt::Display;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
+use std::path::Path;
 
 use memchr::memmem;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
+use uniqurl::bytes::UrlExcerpt;
 use uniqurl::profile::{Profile, System};
 use uniqurl::{Normalizer, RejectReason};
 use uniqurl_engine::output::JobKind;
@@ -18,66 +19,95 @@ use uniqurl_engine::{RunError, SeenError, SeenTrouble};
 use uniqurl_formats::input::{Compression, InputError, Trouble};
 use uniqurl_formats::record::Refusal;
 
-/// An error, and its hint after a semicolon.
-pub(crate) fn with_hint(error: impl Display, hint: Option<&str>) -> String {
-    match hint {
-        Some(hint) => format!("{error}; {hint}"),
-        None => error.to_string(),
+/// The hint of an error that ends a run.
+pub(crate) fn of_run(error: &RunError, job: JobKind) -> Option<Cow<'static, str>> {
+    let hint = match error {
+        RunError::Input(error) => return of_input(error, job),
+        RunError::Seen(SeenError { trouble: SeenTrouble::Refused(why), .. }) => of_refusal(*why),
+        RunError::Memory if has_memory(job) => "use fewer threads with -j, or a smaller --memory",
+        RunError::Memory => "use fewer threads with -j",
+        RunError::Spill(error) => match Errno::from_io_error(&error.error) {
+            // No other directory has more.
+            Some(Errno::MFILE) => {
+                "allow more open files with ulimit -n, or spill less with more --memory"
+            }
+            // Another file system may allow longer files; a limit of the process goes everywhere.
+            Some(Errno::FBIG) if has_longest_file() => {
+                "allow longer files with ulimit -f, or spill less with more --memory"
+            }
+            _ => "name another directory with --temp-dir",
+        },
+        RunError::Output(error) => of_output(error)?,
+        RunError::Threads(_) => "use fewer threads with -j",
+        _ => return None,
+    };
+    Some(hint.into())
+}
+
+/// The hint of an output that cannot be written.
+pub(crate) fn of_output(error: &io::Error) -> Option<&'static str> {
+    match error.kind() {
+        ErrorKind::FileTooLarge if has_longest_file() => Some("allow longer files with ulimit -f"),
+        ErrorKind::ResourceBusy => Some("mount the directory that holds the file"),
+        ErrorKind::DirectoryNotEmpty => Some("name a new directory"),
+        _ => None,
     }
 }
 
-/// The hint of an error that ends a run.
-pub(crate) fn of_run(error: &RunError, job: JobKind) -> Option<&'static str> {
-    Some(match error {
-        RunError::Input(error) => return of_input(error, job),
-        RunError::Seen(SeenError { trouble: SeenTrouble::Refused(why), .. }) => of_refusal(*why),
-        RunError::Memory if has_memory(job) => {
-            "fewer threads (-j), or a smaller --memory, take less of it"
-        }
-        RunError::Memory => "fewer threads (-j) take less of it",
-        RunError::Spill(error) => match Errno::from_io_error(&error.error) {
-            // No other directory has more.
-            Some(Errno::MFILE) => "ulimit -n allows more open files, and more --memory spills less",
-            // Another file system may allow longer files; a limit of the process goes everywhere.
-            Some(Errno::FBIG) if has_longest_file() => {
-                "ulimit -f allows longer files, and more --memory spills less"
-            }
-            _ => "--temp-dir names another directory",
-        },
-        RunError::Output(error)
-            if error.kind() == ErrorKind::FileTooLarge && has_longest_file() =>
-        {
-            "ulimit -f allows longer files"
-        }
-        RunError::Threads(_) => "-j says how many",
-        _ => return None,
-    })
-}
-
 /// The hint of an input that cannot be read.
-pub(crate) fn of_input(error: &InputError, job: JobKind) -> Option<&'static str> {
-    Some(match &error.trouble {
-        Trouble::Directory => "name the files in it, or give -r",
+pub(crate) fn of_input(error: &InputError, job: JobKind) -> Option<Cow<'static, str>> {
+    let hint = match &error.trouble {
+        Trouble::Directory => "name the files in it, or use -r",
         Trouble::Memory(_) if has_memory(job) => {
-            "give more with --memory, or share it among fewer threads (-j)"
+            "give more with --memory, or fewer threads with -j"
         }
         Trouble::Limit(packed, _) if packed.compression == Compression::Zstd => {
-            "zstd -dc --long=31 unpacks it"
+            "unpack it with zstd -dc --long=31"
         }
-        Trouble::Limit(packed, _) if packed.compression == Compression::Xz => "xz -dc unpacks it",
+        Trouble::Limit(packed, _) if packed.compression == Compression::Xz => {
+            "unpack it with xz -dc"
+        }
         Trouble::Refused(why) => of_refusal(*why),
-        _ if is_url(error) => "inputs are files, and `uniqurl explain` takes URLs",
+        Trouble::Columns(_) => "name the format and the column with --format",
+        _ if is_url(error) => {
+            return Some(match download(&error.path) {
+                Some(command) => format!("{command} | uniqurl {}", job.name()).into(),
+                None => "name a file, or pipe its content in".into(),
+            });
+        }
         _ => return None,
-    })
+    };
+    Some(hint.into())
+}
+
+/// The command that writes what a URL names to standard output.
+fn download(path: &Path) -> Option<String> {
+    let url = path.as_os_str().as_encoded_bytes();
+    let shown = UrlExcerpt(url).to_string();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b":/._-~%+@=,".contains(&byte);
+    // The shell would act on other bytes, such as `*`.
+    let quoted = match shown.bytes().all(is_plain) {
+        true => shown,
+        false => format!("'{}'", shown.replace('\'', r"'\''")),
+    };
+    let scheme = &url[..memmem::find(url, b"://")?];
+    match scheme.to_ascii_lowercase().as_slice() {
+        b"s3" => Some(format!("aws s3 cp {quoted} -")),
+        b"gs" => Some(format!("gcloud storage cat {quoted}")),
+        b"http" | b"https" | b"ftp" => Some(format!("curl -s {quoted}")),
+        _ => None,
+    }
 }
 
 /// The hint for a file of `--seen` that is missing.
-pub(crate) fn of_seen(error: &InputError) -> &'static str {
+pub(crate) fn of_seen(error: &InputError) -> Option<&'static str> {
     match error.trouble {
-        Trouble::Directory => "name the files in it",
-        _ if is_url(error) => "that is a URL, and --seen takes files",
-        _ if error.code() == "missing" => "an empty file, as `touch` makes it, is an empty set",
-        _ => "without it (--seen) URLs would come out again",
+        Trouble::Directory => Some("name the files in it"),
+        _ if is_url(error) => Some("save it to a file, and give --seen the name of that"),
+        _ if error.code() == "missing" => {
+            Some("make an empty file, as `touch` does, for an empty set")
+        }
+        _ => None,
     }
 }
 
@@ -85,50 +115,50 @@ pub(crate) fn of_seen(error: &InputError) -> &'static str {
 pub(crate) fn of_set(error: &InputError) -> Option<&'static str> {
     match error.trouble {
         Trouble::Directory => Some("name the files in it"),
-        _ => is_url(error).then_some("sets are files, or standard input (-)"),
+        _ => is_url(error).then_some("save it to a file, or pipe it to -"),
     }
 }
 
 /// The hint for a file that is read in a format other than its own.
 fn of_refusal(why: Refusal) -> &'static str {
     match why {
-        Refusal::SavedSet => "`uniqurl dedup --seen` and `uniqurl set` take it as it is",
-        Refusal::EndsWithNul => "-0 reads such lists",
-        Refusal::EndsWithCarriageReturn => "tr '\\r' '\\n' makes line feeds of them",
-        Refusal::Utf16 => "iconv -f UTF-16 -t UTF-8 makes UTF-8 of it",
-        Refusal::Utf32 => "iconv -f UTF-32 -t UTF-8 makes UTF-8 of it",
-        Refusal::Zip => "unzip -p writes its contents",
-        Refusal::SevenZip => "7z x -so writes its contents",
-        Refusal::Tar => "tar -xO writes its contents",
-        Refusal::Lz4 => "lz4 -dc unpacks it",
-        Refusal::Compress => "gzip -dc unpacks it",
-        Refusal::Lzip => "lzip -dc unpacks it",
-        Refusal::Lzma => "xz -dc unpacks it",
+        Refusal::SavedSet => "read it with `uniqurl dedup --seen` or `uniqurl set`",
+        Refusal::EndsWithNul => "use -0 to read such lists",
+        Refusal::EndsWithCarriageReturn => "make line feeds of them with tr '\\r' '\\n'",
+        Refusal::Utf16 => "convert it with iconv -f UTF-16 -t UTF-8",
+        Refusal::Utf32 => "convert it with iconv -f UTF-32 -t UTF-8",
+        Refusal::Zip => "unpack it with unzip -p",
+        Refusal::SevenZip => "unpack it with 7z x -so",
+        Refusal::Tar => "unpack it with tar -xO",
+        Refusal::Lz4 => "unpack it with lz4 -dc",
+        Refusal::Compress => "unpack it with gzip -dc",
+        Refusal::Lzip => "unpack it with lzip -dc",
+        Refusal::Lzma => "unpack it with xz -dc",
         Refusal::PackedTwice => "unpack it once before",
-        Refusal::Feather1 => "write it anew as version 2, which is Arrow IPC",
-        Refusal::OldArrow => "pyarrow.ipc reads it and writes it anew",
-        Refusal::EncryptedParquet => "write it anew without encryption",
-        Refusal::Avro => "DuckDB and others make Parquet of it",
-        Refusal::Sqlite => "sqlite3 -csv writes what a query finds",
-        Refusal::MarkBeforeArchive => "tail -c +4 leaves it out",
-        Refusal::JsonArray => "jq -c '.[]' writes each of its elements on a line",
-        Refusal::SeparatorLine => "tail -n +2 leaves it out",
-        Refusal::Semicolons => "mlr --icsv --ifs ';' --ocsv cat puts commas there",
-        Refusal::Bars => "mlr --icsv --ifs '|' --ocsv cat puts commas there",
-        Refusal::ClusterIndex => "the URLs are in the files that it names, cdx-00000.gz and so on",
-        Refusal::Table => "write it to a file as it is, and name that",
-        Refusal::NoTables => "a library of Arrow makes columns of it",
+        Refusal::Feather1 => "write it as version 2, which is Arrow IPC",
+        Refusal::OldArrow => "read it with pyarrow.ipc and write it again",
+        Refusal::EncryptedParquet => "write it without encryption",
+        Refusal::Avro => "convert it to Parquet, as DuckDB does",
+        Refusal::Sqlite => "write the result of a query with sqlite3 -csv",
+        Refusal::MarkBeforeArchive => "remove it with tail -c +4",
+        Refusal::JsonArray => "write each element on a line with jq -c '.[]'",
+        Refusal::SeparatorLine => "remove it with tail -n +2",
+        Refusal::Semicolons => "convert it with mlr --icsv --ifs ';' --ocsv cat",
+        Refusal::Bars => "convert it with mlr --icsv --ifs '|' --ocsv cat",
+        Refusal::ClusterIndex => "name the files that it lists, cdx-00000.gz and so on",
+        Refusal::Table => "write it to a file, and name that",
+        Refusal::NoTables => "read its columns with an Arrow library",
     }
 }
 
 /// The hint for records that were mostly rejected with the code `most`, in lists or in other formats.
 pub(crate) fn of_rejects(most: Option<RejectReason>, are_lists: bool) -> &'static str {
     match most {
-        Some(RejectReason::TooLong) => "--max-url can be raised",
+        Some(RejectReason::TooLong) => "allow longer URLs with --max-url",
         Some(RejectReason::Relative) if are_lists => {
-            "--base resolves relative ones, and --assume-scheme reads hosts"
+            "resolve relative URLs with --base, or read hosts with --assume-scheme"
         }
-        _ => "`uniqurl normalize --json` tells why, and --format how records are read",
+        _ => "see each reason with `uniqurl normalize --json`, or name another --format",
     }
 }
 
@@ -142,7 +172,7 @@ pub(crate) fn of_idle(name: &str, option: &str) -> Option<String> {
         _ => return None,
     };
     matches!(part, "status" | "method" | "mime")
-        .then(|| format!("--format {name},{part}={place} says where it is"))
+        .then(|| format!("say where it is with --format {name},{part}={place}"))
 }
 
 /// The hint of a URL that was rejected with this code, in a sentence or two.
@@ -265,7 +295,7 @@ mod tests {
             let error = SpillError { directory: "d".into(), error: errno.into() };
             of_run(&RunError::Spill(error), JobKind::Dedup).expect("a hint")
         };
-        assert_eq!(told(Errno::NOSPC), "--temp-dir names another directory");
+        assert_eq!(told(Errno::NOSPC), "name another directory with --temp-dir");
         let full = told(Errno::MFILE);
         assert!(full.contains("ulimit -n") && !full.contains("--temp-dir"), "{full}");
     }
@@ -293,7 +323,7 @@ mod tests {
         assert!(of_set(&url).is_some() && of_set(&file).is_none());
         assert_ne!(of_seen(&url), of_seen(&file));
         let directory = InputError::new("d".as_ref(), None, Trouble::Directory);
-        assert!(of_input(&directory, JobKind::Dedup).is_some_and(|hint| hint.ends_with("give -r")));
+        assert!(of_input(&directory, JobKind::Dedup).is_some_and(|hint| hint.ends_with("use -r")));
     }
 
     #[test]

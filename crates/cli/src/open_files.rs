@@ -31,8 +31,8 @@ pub fn allow_most() {
 pub fn suffice_for(count: u64, what: &str) -> Result<(), String> {
     match getrlimit(Resource::Nofile).current {
         Some(limit) if count.saturating_add(OTHERS) > limit => Err(format!(
-            "{count} {what} are as many open files, and with {OTHERS} others these are more than \
-             the limit of {limit} that the system sets (ulimit -Hn); {} fit in it",
+            "{count} {what} need more open files than the limit of {limit} allows (ulimit -Hn), which \
+             is enough for {}",
             limit.saturating_sub(OTHERS)
         )),
         _ => Ok(()),

@@ -18,8 +18,8 @@ use crate::inputs::{RunInputs, paths};
 use crate::outputs::{Division, Known, OutputSpec, Outputs, write_anew};
 use crate::progress::{Bar, Progress, When};
 use crate::signals::Signals;
-use crate::status::{CLOSED_PIPE, Status, eprint_message};
-use crate::{outputs, tables};
+use crate::status::{CLOSED_PIPE, Status, eprint_hinted, eprint_message};
+use crate::{hints, outputs, tables};
 use uniqurl::{Key, Normalizer};
 use uniqurl_engine::output::{self, Field, FileStats, Inputs, LineForm, Stats, Summary};
 use uniqurl_engine::{
@@ -51,14 +51,13 @@ impl Request {
         let JobPlan { normalizer, policy, output, .. } = &self.plan;
         let profile = normalizer.profile().name();
         if output.fields.contains(&Field::Decoded) && !normalizer.has_decoded() {
-            return Err(format!("profile {profile} has no column decoded; profile servlet has"));
+            return Err(format!("profile {profile} has no column decoded, only servlet has"));
         }
         if let Some(glob) = common.filters.host.iter().find(|glob| !glob.is_ascii())
             && !normalizer.may_write_any_byte()
         {
             return Err(format!(
-                "--host {glob}: profile {profile} writes hosts in ASCII, as in \
-                 xn--bcher-kva.example; `uniqurl explain` shows how"
+                "--host {glob}: profile {profile} writes hosts in ASCII, as in xn--bcher-kva.example"
             ));
         }
         if let FormatChoice::Named(format) = &common.format {
@@ -161,7 +160,7 @@ impl SummaryLine {
 fn run(common: &RunArgs, mut request: Request) -> ExitCode {
     let ssurt = common.key == Key::Ssurt || request.plan.output.fields.contains(&Field::Ssurt);
     if ssurt && request.plan.normalizer.has_own_ports() {
-        let message = "ssurt names the ports of the registry, and the profile file has others";
+        let message = "ssurt needs the ports of the registry, but the profile file has others";
         args::exit(&args::usage(request.name.name(), ErrorKind::ArgumentConflict, message));
     }
     let summary_line = SummaryLine::new(common.messages, &request);
@@ -178,7 +177,7 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
     let (paths, mut outputs) = match opened {
         Ok(opened) => opened,
         Err(error) => {
-            eprint_message(&error);
+            eprint_hinted(&error, hints::of_output(&error));
             summary_line.write(&summary_line.summary_of(&Report::default(), &[]));
             return ExitCode::from(Status::Failed as u8);
         }
@@ -191,16 +190,16 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
         (Report::default(), Err(RunFailure::Reported))
     } else if !found.is_readable(common) {
         if !found.inputs.is_empty() {
-            eprint_message("nothing was read; --keep-going goes on without what cannot be read");
+            eprint_hinted("nothing was read", Some(KEEP_GOING));
         }
         (Report::default(), Err(RunFailure::Reported))
     } else {
         found.warn_of_outputs(common);
         let (inputs, seen) = (&found.inputs, found.seen);
-        if let (Some(tip), MessageLevel::All) =
+        if let (Some((message, hint)), MessageLevel::All) =
             (tables::output_hint(&common.output, &request), common.messages)
         {
-            eprint_message(tip);
+            eprint_hinted(message, Some(hint));
         }
         bar.draw(|| {
             let done = Arc::clone(&watch.bytes);
@@ -249,8 +248,7 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
                 _ => None,
             };
             let is_one_of_several = found.inputs.len() > 1 && is_for_want_of_an_input(&why);
-            let hint =
-                is_one_of_several.then_some("--keep-going goes on without what cannot be read");
+            let hint = is_one_of_several.then_some(KEEP_GOING);
             let status = failure(why, summary_line.job, given, hint);
             match write_anew(&known(status), account_files, given_up) {
                 Ok(()) => status,
@@ -259,7 +257,7 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
                 // An account that ended the run mostly meets the same full disk again.
                 Err(error) if told == Some(error.to_string()) => status,
                 Err(error) => {
-                    eprint_message(error);
+                    eprint_hinted(&error, hints::of_output(&error));
                     Status::Failed
                 }
             }
@@ -268,6 +266,9 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
     summary_line.write(&summary);
     ExitCode::from(status as u8)
 }
+
+/// The hint for a run that ends because of some of its inputs.
+const KEEP_GOING: &str = "skip inputs that cannot be read with --keep-going";
 
 /// Whether a run ended because an input could not be read, which --keep-going would have skipped.
 fn is_for_want_of_an_input(why: &RunFailure) -> bool {
@@ -320,7 +321,8 @@ fn read(
     let (report, result) = uniqurl_engine::run(plan, inputs, sinks, watch);
     let result = match result {
         Ok(()) if are_all_rejected(&report, job, plan.policy.max_rejected) => {
-            Err(RunFailure::NothingButRejects(nothing_but_rejects(&report)))
+            let (message, hint) = nothing_but_rejects(&report);
+            Err(RunFailure::NothingButRejects(message, hint))
         }
         // The last bytes may be the first to meet a full disk or a closed pipe.
         Ok(()) => prepare(outputs, plan.limits.threads).map_err(RunFailure::from),

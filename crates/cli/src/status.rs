@@ -41,7 +41,17 @@ pub(crate) fn status_of(result: io::Result<()>) -> u8 {
 
 /// Prints one line on standard error. A write error is ignored: there is no other place to report it.
 pub(crate) fn eprint_message(message: impl Display) {
-    let _ = writeln!(io::stderr(), "uniqurl: {}", printable(&message.to_string()));
+    eprint_hinted(message, None);
+}
+
+/// Prints one line on standard error, and the hint on a line of its own.
+pub(crate) fn eprint_hinted(message: impl Display, hint: Option<&str>) {
+    let mut lines = format!("uniqurl: {}\n", printable(&message.to_string()));
+    if let Some(hint) = hint {
+        lines += &format!("hint: {}\n", printable(hint));
+    }
+    // One write, so that no other process writes between the two lines.
+    let _ = io::stderr().write_all(lines.as_bytes());
 }
 
 /// The text of a message, on one line, with nothing in it that a terminal would act on.

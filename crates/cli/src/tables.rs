@@ -76,9 +76,9 @@ impl TableSpec {
     }
 }
 
-/// The hint about lines that go into a file whose name promises JSON objects or cells of a table: the
-/// format that is written, and the option for the other.
-pub(crate) fn output_hint(output: &Path, request: &run::Request) -> Option<String> {
+/// The message about lines that go into a file whose name promises JSON objects or cells of a table, and the
+/// hint with the option for those.
+pub(crate) fn output_hint(output: &Path, request: &run::Request) -> Option<(String, &'static str)> {
     let (plan, lines) = (&request.plan, &request.plan.output);
     let is_json = match &plan.job {
         Job::Normalize { json } => *json,
@@ -93,16 +93,16 @@ pub(crate) fn output_hint(output: &Path, request: &run::Request) -> Option<Strin
     }
     let is_counted = matches!(&plan.job, Job::Dedup(dedup) if dedup.count);
     let has_columns = is_counted || !lines.fields.is_empty() || !lines.carry.is_empty();
-    let objects = "--json writes objects";
-    let table = "a name in .parquet or .arrow makes a table, and --json writes objects";
+    let objects = "write objects with --json";
+    let table = "end the name in .parquet or .arrow for a table, or write objects with --json";
     let (written, instead) = match promised.as_str() {
-        "json" | "jsonl" | "ndjson" => ("lines are written, and no JSON", objects),
-        "feather" | "ipc" => ("lines are written, and no table", table),
+        "json" | "jsonl" | "ndjson" => ("lines are written, not JSON", objects),
+        "feather" | "ipc" => ("lines are written, not a table", table),
         "csv" if has_columns => ("columns are written between tabs, not commas", table),
         "csv" | "tsv" if !has_columns => ("lines are written, without columns or a header", table),
         _ => return None,
     };
-    Some(format!("{}: {written}; {instead}", Printable::path(output)))
+    Some((format!("{}: {written}", Printable::path(output)), instead))
 }
 
 /// Silences panics of table readers: they come from damaged input, which is reported where the panic is

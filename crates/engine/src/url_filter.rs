@@ -92,7 +92,7 @@ impl UrlFilter {
             let is_scheme = name.starts_with(|first: char| first.is_ascii_alphabetic())
                 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
             if !is_scheme {
-                return Err(BadUrlFilter(format!("`{}` is no scheme", name.escape_debug())));
+                return Err(BadUrlFilter(format!("`{}` is not a scheme", name.escape_debug())));
             }
             self.schemes.push(name.to_ascii_lowercase().into_bytes());
         }
@@ -174,9 +174,9 @@ fn no_host(glob: &str) -> Option<&'static str> {
     } else if glob.matches(':').count() > 1 && glob.starts_with(is_plain) {
         Some("an IPv6 address stands in brackets, as in [::1]")
     } else if glob.contains(':') && (glob.starts_with(is_plain) || glob.ends_with(is_plain)) {
-        Some("a host stands alone, without a port; a regular expression finds one, as in :8443/")
+        Some("a host stands alone, without a port, as in example.com")
     } else if has_loose_comma(glob) {
-        Some("no list between commas; give each by itself, or all in braces, as in {a,b}")
+        Some("a list stands in braces, as in {a,b}")
     } else {
         None
     }

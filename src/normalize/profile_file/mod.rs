@@ -17,7 +17,7 @@ use super::hosts::Hosts;
 use super::normalizer::Normalizer;
 use super::ports::DefaultPorts;
 use super::ruleset::Ruleset;
-use crate::bytes::{RejectReason, RejectReasons, set};
+use crate::bytes::{RejectReason, RejectReasons, UnknownName, set};
 use crate::profile::glob::{Glob, Globs};
 use crate::profile::{Ports, Profile, Ring, RingError, Switch, System};
 
@@ -236,11 +236,7 @@ impl<'i> File<'i> {
         normalizer.rules.allowed = RejectReasons::NONE;
         for (name, place) in self.strings(value)? {
             let code = RejectReason::named(name).ok_or_else(|| {
-                let names: Vec<_> =
-                    Profile::checks_of_all().iter().map(RejectReason::name).collect();
-                let those = names.join(", ");
-                let reason = format!("no check has the code {name}; those that are: {those}");
-                self.error(&place, reason)
+                self.error(&place, UnknownName::new(name, "check", Profile::checks_of_all().iter()))
             })?;
             normalizer = normalizer.with_allowed([code]).map_err(|e| self.error(&place, e))?;
         }
@@ -254,9 +250,7 @@ impl<'i> File<'i> {
     ) -> Result<Normalizer, ProfileFileError> {
         for (name, value) in ordered(self.table(switches)?) {
             let switch = Switch::named(name.get_ref()).ok_or_else(|| {
-                let those: Vec<_> = Switch::ALL.iter().map(|switch| switch.name()).collect();
-                let (name, place, those) = (name.get_ref(), name.span(), those.join(", "));
-                self.error(&place, format!("there is no switch {name}; those that are: {those}"))
+                self.error(&name.span(), UnknownName::new(name.get_ref(), "switch", Switch::ALL))
             })?;
             let on = value.get_ref().as_bool();
             let on = on.ok_or_else(|| self.error(&value.span(), "a switch is true or false"))?;
@@ -387,12 +381,7 @@ impl<'i> File<'i> {
         match ordered(table).iter().find(|(key, _)| !known.contains(&key.get_ref().as_ref())) {
             None => Ok(()),
             Some((key, _)) => {
-                let reason = format!(
-                    "the key {} is not known here; those that are: {}",
-                    key.get_ref(),
-                    known.join(", ")
-                );
-                Err(self.error(&key.span(), reason))
+                Err(self.error(&key.span(), UnknownName::new(key.get_ref(), "key", known)))
             }
         }
     }
@@ -437,8 +426,8 @@ const MOST_PATTERNS: usize = 10_000;
 /// The reason why no built-in profile has this name.
 fn not_built_in(name: &str) -> String {
     Profile::unknown_version(name).unwrap_or_else(|| {
-        let names: Vec<_> = Profile::ALL.iter().map(|profile| profile.name()).collect();
-        format!("there is no built-in profile {name}; those that are: {}", names.join(", "))
+        let names = Profile::ALL.iter().map(|profile| profile.name());
+        UnknownName::new(name, "profile", names).to_string()
     })
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn check_output_name(
     as_table: Option<&str>,
 ) -> Result<(), String> {
     if let (Some(why), Some(_)) = (as_table, TableKind::of(output)) {
-        return Err(format!("{why}; give {option} another name than one of a table"));
+        return Err(format!("{why}, but the name of {option} is that of a table"));
     }
     let ending = ending(output);
     let is = match ending.as_deref() {
@@ -29,11 +29,14 @@ pub(crate) fn check_output_name(
         _ => None,
     };
     if let Some((ending, is)) = is {
-        return Err(format!("{option}: what ends in .{ending} is {is}; .gz and .zst are"));
+        return Err(format!("{option}: .{ending} is {is}, only .gz and .zst are"));
     }
     let packed = matches!(ending.as_deref(), Some("gz" | "zst"));
     if packed && output.file_stem().is_some_and(|stem| TableKind::of(Path::new(stem)).is_some()) {
-        return Err("a table is compressed inside; leave the ending for compression away".into());
+        return Err(
+            "the name of a table has no ending for compression, since a table is compressed inside"
+                .into(),
+        );
     }
     Ok(())
 }

@@ -116,8 +116,7 @@ impl PolicyArgs {
         let path = self.profile_file.as_ref()?;
         let told = |error: &dyn Display| format!("{}: {error}", Printable::path(path));
         let read = || {
-            let text = read_whole(path)
-                .map_err(|error| format!("{error}; it is the file of rules (--profile-file)"))?;
+            let text = read_whole(path).map_err(|error| format!("--profile-file: {error}"))?;
             let text = String::from_utf8(text).map_err(|error| {
                 let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
                 let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
@@ -138,8 +137,7 @@ impl PolicyArgs {
         let Some(path) = &self.redirects else { return Ok(normalizer) };
         let told = |error: &dyn Display| format!("{}: {error}", Printable::path(path));
         let read = self.read.get_or_init(|| {
-            let text = read_whole(path)
-                .map_err(|error| format!("{error}; it is the list of redirects (--redirects)"))?;
+            let text = read_whole(path).map_err(|error| format!("--redirects: {error}"))?;
             Redirects::parse(&text).map_err(|error| told(&error))
         });
         let redirects = read.as_ref().map_err(String::clone)?;
@@ -172,9 +170,9 @@ impl PolicyArgs {
 /// A pattern for names of parameters. One that reads as a list or a pair would fit none, without a word.
 fn parameter(glob: &str) -> Result<String, &'static str> {
     if glob.contains([',', '|']) {
-        Err("no list between commas or bars; give each by itself (? stands for one that is meant)")
+        Err("a comma or a bar does not separate names")
     } else if glob.contains('=') {
-        Err("a name stands alone, without a value (? stands for a = that is meant)")
+        Err("a name has no value")
     } else {
         Ok(glob.to_owned())
     }

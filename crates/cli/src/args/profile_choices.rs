@@ -118,21 +118,23 @@ impl ProfileChoices<'_> {
     /// A sentence that says why the choices do not fit.
     pub(crate) fn finish(&self, mut normalizer: Normalizer) -> Result<Normalizer, String> {
         if let Some(scheme) = self.assume_scheme {
-            normalizer = normalizer
-                .with_assumed_scheme(scheme.as_encoded_bytes())
-                .map_err(|reject| format!("--assume-scheme is no scheme, as https is: {reject}"))?;
+            normalizer =
+                normalizer.with_assumed_scheme(scheme.as_encoded_bytes()).map_err(|reject| {
+                    format!("--assume-scheme is not a scheme, as https is: {reject}")
+                })?;
         }
         if let Some(base) = self.base {
             let base = base.as_encoded_bytes();
             // Read as a URL, it would have a scheme and no host, which hardly anybody means.
             if self.assume_scheme.is_none() && is_host_and_port(base) {
-                return Err("--base begins with a host and a port, which read as a scheme: write \
-                            http:// before them"
-                    .into());
+                return Err(
+                    "--base begins with a host and a port instead of a scheme, as http:// is"
+                        .into(),
+                );
             }
             normalizer = normalizer.with_base(base).map_err(|reject| match reject.code {
                 RejectReason::Relative => {
-                    format!("--base is no absolute URL, as https://example.com/ is: {reject}")
+                    format!("--base is not an absolute URL, as https://example.com/ is: {reject}")
                 }
                 _ => format!("--base is rejected by the profile: {reject}"),
             })?;

@@ -1,61 +1,113 @@
 //! Suggestions for arguments that clap rejects: a file or a set operation in place of a subcommand, a switch
-//! of a profile as an option, an option of another subcommand.
+//! of a profile as an option, an option of another subcommand or program, a name with a typing error.
 
 use std::ffi::OsStr;
 use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, ValueEnum};
+use clap::{Command, CommandFactory, ValueEnum};
 
 use super::Cli;
 use super::set::Operation;
-use uniqurl::Switch;
 use uniqurl::bytes::Printable;
+use uniqurl::{Switch, UnknownName};
 
-/// Adds a suggestion to the error: for a file or a set operation in place of a subcommand, a switch of a
-/// profile given as an option, or an option of another subcommand.
+/// Replaces clap's suggestions, which are often far from the text: with an action for a file or a set
+/// operation in place of a subcommand and for an option of another subcommand or program, else with an
+/// option that is spelled alike.
 pub(super) fn with_suggestion(mut error: clap::Error, first: Option<&OsStr>) -> clap::Error {
     let text = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.as_str()),
+        Some(ContextValue::String(text)) => Some(text.clone()),
         _ => None,
     };
-    let tip = match error.kind() {
-        ErrorKind::InvalidSubcommand => text(ContextKind::InvalidSubcommand)
-            .filter(|wrong| first == Some(OsStr::new(wrong)))
-            .and_then(meant_by),
-        ErrorKind::UnknownArgument => text(ContextKind::InvalidArg)
-            .and_then(|wrong| wrong.strip_prefix("--"))
-            .and_then(|name| meant_by_option(name, first?.to_str()?)),
-        _ => None,
-    };
-    if let Some(tip) = tip {
-        // Clap suggests an option that is only spelled alike, and prints the usage for it.
-        error.remove(ContextKind::SuggestedArg);
-        error.remove(ContextKind::Usage);
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let wrong = text(ContextKind::InvalidSubcommand);
+            let tip = wrong.filter(|wrong| first == Some(OsStr::new(wrong)));
+            if let Some(tip) = tip.and_then(|wrong| meant_by(&wrong)) {
+                suggest(&mut error, tip);
+            }
+        }
+        ErrorKind::UnknownArgument => {
+            let wrong = text(ContextKind::InvalidArg);
+            error.remove(ContextKind::SuggestedArg);
+            error.remove(ContextKind::Suggested);
+            let name = wrong.as_deref().and_then(|wrong| wrong.strip_prefix("--"));
+            if let (Some(name), Some(subcommand)) = (name, first.and_then(OsStr::to_str)) {
+                if let Some(tip) = meant_by_option(name, subcommand) {
+                    suggest(&mut error, tip);
+                } else if let Some(nearest) = nearest_option(name, subcommand) {
+                    let option = ContextValue::String(format!("--{nearest}"));
+                    error.insert(ContextKind::SuggestedArg, option);
+                }
+            }
+        }
+        _ => {}
     }
     error
+}
+
+/// Adds the action to the error, and takes away the usage, which would be longer.
+pub(super) fn suggest(error: &mut clap::Error, action: String) {
+    error.remove(ContextKind::Usage);
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![action.into()]));
 }
 
 /// Suggests a command for an unknown subcommand.
 fn meant_by(wrong: &str) -> Option<String> {
     if Operation::from_str(wrong, false).is_ok() {
-        return Some(format!("`uniqurl set {wrong}` does that to sorted sets"));
+        return Some(format!("use `uniqurl set {wrong}` for sorted sets"));
     }
     let name = Path::new(wrong);
-    name.exists().then(|| format!("`uniqurl dedup {}` reads the file", Printable::path(name)))
+    name.exists().then(|| format!("read the file with `uniqurl dedup {}`", Printable::path(name)))
 }
 
-/// Suggests a fix for an option that the subcommand does not have.
+/// Options of sort, uniq, ripgrep, curl, uro and urldedupe. Each has an action, and the option that it
+/// names, which not every subcommand has.
+#[rustfmt::skip]
+const WISHES: [(&str, &str, &str); 15] = [
+    ("unique", "leave the option out: dedup writes each URL once", "order"),
+    ("parallel", "use -j N", "threads"),
+    ("jobs", "use -j N", "threads"),
+    ("sort", "use --order sorted", "order"),
+    ("repeated", "use --min-count 2", "min-count"),
+    ("zero-terminated", "use -0", "null"),
+    ("buffer-size", "use --memory SIZE", "memory"),
+    ("delimiter", "name the column with --format csv:COL or --format tsv:COL", "format"),
+    ("ignore-case", "use --match '(?i)REGEX'", "match"),
+    ("regexp", "use --match REGEX", "match"),
+    ("invert-match", "use --not-match REGEX", "not-match"),
+    ("max-count", "use --limit N", "limit"),
+    ("input", "name the file without an option, as in `uniqurl dedup FILE`", "format"),
+    ("out", "use -o FILE", "output"),
+    ("url", "pipe the URL in, or name a file that holds it", "format"),
+];
+
+/// Suggests an action for an option that the subcommand does not have.
 fn meant_by_option(name: &str, subcommand: &str) -> Option<String> {
     let command = Cli::command();
-    let has = |command: &clap::Command, name| {
-        command.get_arguments().any(|argument| argument.get_long() == Some(name))
-    };
-    if Switch::named(name).is_some() && has(command.find_subcommand(subcommand)?, "with") {
-        return Some(format!("`--with {name}` turns it on, where the profile has it"));
+    let own = command.find_subcommand(subcommand)?;
+    if Switch::named(name).is_some() && has(own, "with") {
+        return Some(format!("use --with {name} under a profile that has this switch"));
+    }
+    let is_it = |(wish, _, needed): &&(&str, &str, &str)| *wish == name && has(own, needed);
+    if let Some((_, action, _)) = WISHES.iter().find(is_it) {
+        return Some((*action).to_owned());
     }
     let others = command.get_subcommands().filter(|command| has(command, name));
-    let others: Vec<_> = others.map(clap::Command::get_name).collect();
-    (!others.is_empty()).then(|| format!("it is an option of {}", others.join(", ")))
+    let others: Vec<_> = others.map(|other| format!("`uniqurl {}`", other.get_name())).collect();
+    (!others.is_empty()).then(|| format!("use it with {}", others.join(" or ")))
+}
+
+/// The option of the subcommand that is spelled alike, if one is close.
+fn nearest_option(name: &str, subcommand: &str) -> Option<String> {
+    let command = Cli::command();
+    let options = command.find_subcommand(subcommand)?.get_arguments();
+    let names = options.filter_map(clap::Arg::get_long);
+    UnknownName::new(name, "option", names).nearest().map(str::to_owned)
+}
+
+/// Whether the subcommand has an option of this name.
+fn has(command: &Command, name: &str) -> bool {
+    command.get_arguments().any(|argument| argument.get_long() == Some(name))
 }

@@ -135,7 +135,7 @@ fn allow_and_with_are_checked_against_the_profile() {
         error(line);
     }
     assert!(error("dedup --allow encoded-slsh").contains("similar value exists: 'encoded-slash'"));
-    let told = "makes no check control; it is one of sanitize, servlet";
+    let told = "makes no check control, a check of sanitize, servlet";
     assert!(error("dedup -p mediawiki --allow control").contains(told));
     assert!(error("dedup -p servlet --allow nul").contains("leading-dot-dot"));
 }

@@ -1,12 +1,16 @@
 //! Usage errors: how they are made and shown.
 
+use std::error::Error;
+use std::ffi::OsString;
 use std::io::{self, Write};
 
 use clap::CommandFactory;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::Cli;
-use crate::status::{printable, status_of};
+use crate::status::{eprint_hinted, printable, status_of};
+use uniqurl::UnknownName;
+use uniqurl_formats::record::FormatError;
 
 /// A usage error of a subcommand that only shows once the arguments are put to use: a base that is
 /// no URL, say. `message` must be printable.
@@ -23,11 +27,143 @@ pub fn exit(error: &clap::Error) -> ! {
         let shown = error.print().and_then(|()| io::stdout().flush());
         std::process::exit(status_of(shown).into())
     }
-    // A usage error quotes arguments, which may be file names that strangers chose.
-    let _ = io::stderr().write_all(printable_lines(&error.render().to_string()).as_bytes());
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let _ = io::stderr().write_all(printable_lines(&error.render().to_string()).as_bytes());
+    } else {
+        let hint = hint(error, std::env::args_os().nth(1));
+        eprint_hinted(message(error), Some(&hint));
+    }
     std::process::exit(error.exit_code())
 }
 
 pub(super) fn printable_lines(text: &str) -> String {
     text.lines().map(|line| printable(line) + "\n").collect()
+}
+
+/// The most names that a message lists.
+const LISTED: usize = 10;
+
+/// The error in one line.
+fn message(error: &clap::Error) -> String {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    match error.kind() {
+        ErrorKind::InvalidValue => {
+            if let (Some(value), Some(argument), Some(ContextValue::Strings(names))) = (
+                text(ContextKind::InvalidValue),
+                text(ContextKind::InvalidArg),
+                error.get(ContextKind::ValidValue),
+            ) && !names.is_empty()
+                && !value.is_empty()
+            {
+                let kind = kind_of(argument);
+                let unknown = UnknownName::new(value, kind, names);
+                return match kind {
+                    "value" => format!("{}: {unknown}", option(argument)),
+                    _ => unknown.to_string(),
+                };
+            }
+        }
+        ErrorKind::ValueValidation => {
+            if let Some(error) = format_error(error) {
+                return error.to_string();
+            }
+        }
+        ErrorKind::InvalidSubcommand => {
+            if let Some(wrong) = text(ContextKind::InvalidSubcommand) {
+                let command = Cli::command();
+                let names = command.get_subcommands().map(clap::Command::get_name);
+                return UnknownName::new(wrong, "command", names).to_string();
+            }
+        }
+        ErrorKind::UnknownArgument => {
+            if let Some(wrong) = text(ContextKind::InvalidArg).filter(|it| it.starts_with('-')) {
+                let meant = text(ContextKind::SuggestedArg);
+                let meant = meant.map(|meant| format!(" (did you mean `{meant}`?)"));
+                return format!("unknown option `{wrong}`{}", meant.unwrap_or_default());
+            }
+        }
+        _ => {}
+    }
+    first_paragraph(&error.render().to_string())
+}
+
+/// The first paragraph of clap's text in one line, without a long list of values.
+fn first_paragraph(text: &str) -> String {
+    let text = text.strip_prefix("error: ").unwrap_or(text);
+    let mut line = String::new();
+    for part in text.lines().map(str::trim).take_while(|part| !part.is_empty()) {
+        if let Some(values) = part.strip_prefix("[possible values: ") {
+            if values.split(", ").count() <= LISTED {
+                line += &format!(" (expected one of {})", values.trim_end_matches(']'));
+            }
+            continue;
+        }
+        line += match line.chars().last() {
+            None => "",
+            Some(':') => " ",
+            Some(_) => ", ",
+        };
+        line += part;
+    }
+    line
+}
+
+/// The hint of an error: the suggested action, or the place that has more. `first` is the first argument.
+fn hint(error: &clap::Error, first: Option<OsString>) -> String {
+    if let Some(ContextValue::StyledStrs(actions)) = error.get(ContextKind::Suggested)
+        && let Some(action) = actions.first()
+    {
+        return action.to_string();
+    }
+    let argument = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(argument)) => argument.as_str(),
+        _ => "",
+    };
+    let command = Cli::command();
+    let subcommand = first.as_deref().and_then(|name| command.find_subcommand(name));
+    let help = match subcommand {
+        Some(subcommand) => format!("uniqurl {} --help", subcommand.get_name()),
+        None => "uniqurl --help".to_owned(),
+    };
+    let unknown_format = format_error(error).is_some_and(FormatError::is_unknown);
+    match (option(argument), error.kind()) {
+        ("--profile", ErrorKind::InvalidValue) => {
+            "list the profiles with `uniqurl profiles`".into()
+        }
+        ("--format", _) if unknown_format => format!("list the formats with `{help}`"),
+        ("--with" | "--without", ErrorKind::InvalidValue) => {
+            format!("list the switches with `{help}`")
+        }
+        ("--drop-param" | "--keep-param", ErrorKind::ValueValidation) => {
+            "repeat the option for each name, and write ? for such a byte in a name".into()
+        }
+        _ => format!("see `{help}`"),
+    }
+}
+
+/// The error of a format's name, if that is the cause.
+fn format_error(error: &clap::Error) -> Option<&FormatError> {
+    error.source()?.downcast_ref()
+}
+
+/// The option in clap's words for it, such as `--order <ORDER>`.
+fn option(argument: &str) -> &str {
+    argument.split(' ').next().unwrap_or(argument)
+}
+
+/// The noun for the values of an argument.
+fn kind_of(argument: &str) -> &'static str {
+    match option(argument) {
+        "--profile" => "profile",
+        "--key" => "key",
+        "--with" | "--without" => "switch",
+        "--fields" => "column",
+        "--allow" => "check",
+        "--order" => "order",
+        "--backend" => "backend",
+        _ => "value",
+    }
 }

@@ -106,7 +106,7 @@ pub(crate) fn ring(lists: &str) -> Result<Ring, RingError> {
 
 pub(crate) fn charset(label: &str) -> Result<Charset, String> {
     Charset::for_label(label.as_bytes()).ok_or_else(|| {
-        "no charset of the Encoding Standard that agrees with ASCII, like latin1 or shift_jis"
+        "not a charset of the Encoding Standard that extends ASCII, as latin1 and shift_jis are"
             .into()
     })
 }
@@ -176,7 +176,7 @@ pub(crate) fn backend(name: String) -> Result<Backend, String> {
         Some(backend) if backend.is_available() => Ok(backend),
         Some(_) => {
             let names: Vec<_> = Backend::available().iter().map(|backend| backend.name()).collect();
-            Err(format!("this CPU lacks it; it has {}", names.join(", ")))
+            Err(format!("this CPU has only {}", names.join(", ")))
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::args::compare::CompareArgs;
 use crate::args::{MessageLevel, exit, usage};
 use crate::commands::explain::{file_of, place_as_text, rejected, troubles_as_text};
 use crate::diff_view::{Role, TextStyle, differences, marked};
-use crate::status::{Status, eprint_message, wrote};
+use crate::status::{Status, eprint_hinted, wrote};
 use uniqurl::bytes::Printable;
 use uniqurl::{Normalizer, Outcome, Reject};
 use uniqurl_formats::Object;
@@ -116,11 +116,10 @@ impl<'a> UrlComparison<'a> {
         for (at, url) in self.urls.into_iter().enumerate() {
             let is_rejected = self.rungs.iter().any(|rung| rung.forms[at].is_err());
             if let Some(file) = file_of(url).filter(|_| is_rejected) {
-                eprint_message(format_args!(
-                    "warning: {} is a file, and its name was compared; `uniqurl set diff` compares \
-                     two sorted sets",
-                    Printable::path(file)
-                ));
+                eprint_hinted(
+                    format_args!("warning: {}: compared the name of a file", Printable::path(file)),
+                    Some("compare two sorted sets with `uniqurl set diff`"),
+                );
                 break;
             }
         }

@@ -14,7 +14,7 @@ use crate::args::explain::{ExplainArgs, ProfileResult, Unusable};
 use crate::args::{exit, usage};
 use crate::diff_view::{Role, TextStyle, differences, marked, wrapped};
 use crate::hints::{self, is_host_and_port, reads_schemes};
-use crate::status::eprint_message;
+use crate::status::eprint_hinted;
 use uniqurl::bytes::{Printable, UrlExcerpt};
 use uniqurl::{Normalizer, Reject, Step};
 use uniqurl_formats::Object;
@@ -43,11 +43,10 @@ pub(crate) fn main(explain: &ExplainArgs) -> io::Result<()> {
     };
     let mut urls = explain.urls.iter().map(|url| url.as_encoded_bytes());
     if let Some(file) = urls.find_map(|url| file_of(url).filter(|_| is_rejected(url))) {
-        eprint_message(format_args!(
-            "warning: {} is a file, and its name was explained; `uniqurl normalize --json` says what \
-             becomes of the URLs in files",
-            Printable::path(file)
-        ));
+        eprint_hinted(
+            format_args!("warning: {}: explained the name of a file", Printable::path(file)),
+            Some("see the URLs in a file with `uniqurl normalize --json`"),
+        );
     }
     let is_taken = |url: &[u8]| {
         let mut reading = normalizers.iter().flatten().filter(|made| reads_schemes(made.profile()));
@@ -55,11 +54,13 @@ pub(crate) fn main(explain: &ExplainArgs) -> io::Result<()> {
     };
     let mut urls = explain.urls.iter().map(|url| url.as_encoded_bytes());
     if let Some(url) = urls.find(|url| is_host_and_port(url) && is_taken(url)) {
-        eprint_message(format_args!(
-            "warning: in {} what stands before the colon is a scheme; --assume-scheme reads a host and \
-             a port there",
-            UrlExcerpt(url)
-        ));
+        eprint_hinted(
+            format_args!(
+                "warning: {}: read the part before the colon as a scheme",
+                UrlExcerpt(url)
+            ),
+            Some("read a host and a port there with --assume-scheme"),
+        );
     }
     Ok(())
 }

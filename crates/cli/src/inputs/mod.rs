@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::args::{BadInput, Directories, RunArgs, share_a_place};
 use crate::hints;
-use crate::status::eprint_message;
+use crate::status::eprint_hinted;
 use names::is_standard_input;
 use uniqurl::bytes::Printable;
 use uniqurl_engine::output::JobKind;
@@ -23,7 +23,7 @@ pub(crate) fn paths(common: &RunArgs, seen: &[PathBuf]) -> io::Result<Vec<PathBu
     match &common.files_from {
         Some(list) => {
             let listed = names::from_list(list).map_err(|error| {
-                let text = format!("{error}; it is the list of inputs (--files-from)");
+                let text = format!("--files-from: {error}");
                 io::Error::new(error.kind(), text)
             })?;
             let has_it = |names: &[PathBuf]| names.iter().any(|name| is_standard_input(name));
@@ -61,9 +61,9 @@ impl RunInputs {
                 let is_asked = !paths.is_empty();
                 let (files, errors) = walk::files_below(paths);
                 if is_asked && files.is_empty() && errors.is_empty() {
-                    eprint_message(
-                        "warning: -r found no file to read; names that begin with a dot are passed \
-                         over, and links are not followed",
+                    eprint_hinted(
+                        "warning: -r found no file to read",
+                        Some("name files that begin with a dot, and links, one by one"),
                     );
                 }
                 (files, errors)
@@ -80,14 +80,14 @@ impl RunInputs {
                 more => format!(", and {more} more of this kind"),
             };
             let hint = hints::of_input(error, job);
-            eprint_message(hints::with_hint(format_args!("{error}{more}"), hint));
+            eprint_hinted(format_args!("{error}{more}"), hint.as_deref());
         }
         for error in missing.iter().filter(|error| !hints::is_url(error)) {
-            eprint_message(hints::with_hint(error, hints::of_input(error, job)));
+            eprint_hinted(error, hints::of_input(error, job).as_deref());
         }
         let (seen, unseen) = input::check(seen);
         for error in &unseen {
-            eprint_message(hints::with_hint(error, Some(hints::of_seen(error))));
+            eprint_hinted(error, hints::of_seen(error));
         }
         Self { inputs, missing, seen, unseen }
     }
@@ -117,11 +117,13 @@ pub(crate) fn warn_of_emptied(named: &[PathBuf], output: &Path) {
     if output == standard
         && let Some(path) = named.iter().find(is_emptied)
     {
-        eprint_message(format_args!(
-            "warning: {} is empty: standard output goes there, for which the shell empties it before \
-             anything is read; -o FILE replaces an input at the end",
-            Printable::path(path)
-        ));
+        eprint_hinted(
+            format_args!(
+                "warning: {}: the shell emptied this input, because standard output goes there",
+                Printable::path(path)
+            ),
+            Some("replace an input with -o FILE"),
+        );
     }
 }
 
@@ -140,11 +142,13 @@ fn warn_of_replaced(common: &RunArgs, inputs: &[Input]) {
                 && !common.files.contains(&input.path)
         };
         if let Some(input) = inputs.iter().find(is_found) {
-            eprint_message(format_args!(
-                "warning: {} is read, since -r found it, and {option} replaces it; if it is no input, \
-                 write it to another directory",
-                Printable::path(&input.path)
-            ));
+            eprint_hinted(
+                format_args!(
+                    "warning: {}: -r found this file as an input, and {option} replaces it",
+                    Printable::path(&input.path)
+                ),
+                Some("write outputs to another directory"),
+            );
         }
     }
 }

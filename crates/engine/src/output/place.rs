@@ -82,7 +82,9 @@ fn open_named(path: &Path) -> io::Result<(File, Place)> {
         }
         Ok(_) if links(path).any(|path| is_descriptor(&path)) => {
             // It can be written to only through that, which takes unsafe code.
-            return Err(io::Error::other("an open file would be replaced; name the file itself"));
+            return Err(io::Error::other(
+                "a file cannot be replaced under the name of a descriptor",
+            ));
         }
         Ok(found) => Some(found),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -144,7 +146,7 @@ fn temporary(target: PathBuf) -> io::Result<(File, Place)> {
         None => return Err(io::ErrorKind::IsADirectory.into()),
         // A slash after it, or a slash and a dot.
         Some(name) if !ends_in(name) => {
-            let text = "the name is that of a directory, and there is none";
+            let text = "not a directory, although its name ends in a slash";
             return Err(io::Error::new(io::ErrorKind::NotADirectory, text));
         }
         Some(_) => {}
@@ -184,7 +186,7 @@ pub(super) fn is_free(target: &Path) -> io::Result<()> {
 fn is_there(directory: &Path) -> io::Result<()> {
     match fs::metadata(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let text = format!("there is no directory {} any more", Printable::path(directory));
+            let text = format!("the directory {} is missing", Printable::path(directory));
             Err(io::Error::new(error.kind(), text))
         }
         found => found.map(drop),

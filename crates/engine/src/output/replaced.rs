@@ -14,8 +14,7 @@ pub(super) fn may_be_replaced(target: &Path, old: &fs::Metadata) -> io::Result<(
         use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
         let found = statx(CWD, target, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::empty());
         if found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT)) {
-            let text =
-                "it is a mount point, which cannot be replaced; mount the directory that it is in";
+            let text = "a mount point cannot be replaced";
             return Err(io::Error::new(io::ErrorKind::ResourceBusy, text));
         }
     }
@@ -27,7 +26,7 @@ pub(super) fn may_be_replaced(target: &Path, old: &fs::Metadata) -> io::Result<(
         // Who has the privilege to set a mode, as root has, may rename it too.
         && fs::set_permissions(target, old.permissions()).is_err()
     {
-        let text = "it is another user's, and its directory (mode +t) lets nobody else replace it";
+        let text = "the sticky bit of its directory (mode +t) lets only its owner replace it";
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
     }
     Ok(())

@@ -127,7 +127,7 @@ fn old(target: &Path) -> io::Result<Option<fs::Metadata>> {
         return Err(io::ErrorKind::NotADirectory.into());
     }
     if fs::read_dir(target)?.next().is_some() {
-        let text = "the directory is not empty; shards go into a new one";
+        let text = "the directory is not empty";
         return Err(io::Error::new(io::ErrorKind::DirectoryNotEmpty, text));
     }
     may_be_replaced(target, &old)?;

@@ -71,7 +71,9 @@ impl Temporary {
 pub(super) fn because_of(directory: &Path, error: io::Error) -> io::Error {
     let shown = Printable::path(directory);
     let text = match error.kind() {
-        io::ErrorKind::NotFound if !directory.exists() => format!("there is no directory {shown}"),
+        io::ErrorKind::NotFound if !directory.exists() => {
+            format!("the directory {shown} is missing")
+        }
         // File systems of the kernel, such as `/proc`, answer "not found" to the creation of a file.
         io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => {
             format!("nothing can be made in the directory {shown}: {error}")

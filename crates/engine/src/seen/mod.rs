@@ -294,7 +294,7 @@ fn unended_line(chunk: &Chunk) -> Option<u64> {
 /// Why a file that begins with `head` can be no list of URLs.
 fn refusal(head: &[u8], separator: Separator) -> Option<SeenTrouble> {
     if record::is_table(head) {
-        return Some("a table is no list of URLs".to_owned().into());
+        return Some("a table is not a list of URLs".to_owned().into());
     }
     let why = match separator {
         Separator::LineFeed => record::refusal_of_auto(head),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::compression::Compression;
 use crate::input::InputState;
 use crate::record::Refusal;
-use uniqurl::bytes::Printable;
+use uniqurl::bytes::{Printable, UrlExcerpt};
 
 /// An input that could not be read, with the place of the error.
 #[derive(Debug)]
@@ -101,7 +101,13 @@ impl InputError {
 
 impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", Printable::path(&self.path))?;
+        let name = self.path.as_os_str().as_encoded_bytes();
+        if self.code() == "missing" && memchr::memmem::find(name, b"://").is_some() {
+            // A URL that was taken for a name may have secrets.
+            write!(f, "{}", UrlExcerpt(name))?;
+        } else {
+            write!(f, "{}", Printable::path(&self.path))?;
+        }
         if let Some(at) = self.at {
             write!(f, "@{at}")?;
         }

@@ -88,8 +88,8 @@ struct CdxjColumn {
 const BEFORE: [&str; 2] = ["urlkey", "timestamp"];
 
 /// The list of formats with columns, for error messages.
-const SUCH: &str = "the formats that have are csv:COL, tsv:COL, json:POINTER, cdx, cdxj, w3c, cloudfront, \
-                    parquet:COL and arrow:COL";
+const SUCH: &str =
+    "csv:COL, tsv:COL, json:POINTER, cdx, cdxj, w3c, cloudfront, parquet:COL and arrow:COL";
 
 /// The format with these columns to carry.
 ///
@@ -110,7 +110,7 @@ pub fn carrying(format: &Format, columns: &[String]) -> Result<Format, String> {
                 if letter(column).is_none() {
                     return wrong(
                         column,
-                        "cdx has no such column; its columns are the letters of the legend, or \
+                        "cdx has no such column: its columns are the letters of the legend, or \
                          urlkey, timestamp, url, mime, status, digest, redirect, robotflags, \
                          length, offset and filename, of 14 also orig.length, orig.offset and \
                          orig.filename",
@@ -127,9 +127,7 @@ pub fn carrying(format: &Format, columns: &[String]) -> Result<Format, String> {
                     Err(why) => return wrong(column, why),
                     Ok(ColumnName::Header(_)) if !of_url.need_header() => {
                         let why = format!(
-                            "{name} takes the first line for a record, and no other line names \
-                             columns; carry the column by its number, or name that of the URL as \
-                             the header does"
+                            "{name} takes the first line for a record, so columns have only numbers"
                         );
                         return wrong(column, &why);
                     }
@@ -142,7 +140,9 @@ pub fn carrying(format: &Format, columns: &[String]) -> Result<Format, String> {
                     return wrong(column, why);
                 }
             }
-            _ => return wrong(column, &format!("{name} has no columns with names; {SUCH}")),
+            _ => {
+                return wrong(column, &format!("{name} has no columns with names, as {SUCH} have"));
+            }
         }
     }
     Ok(match format {
@@ -168,7 +168,7 @@ pub fn missing(format: &Format, ctx: &Context, chunk: &[u8], columns: &[String])
         };
         if READS_TABLES && let Some(kind) = super::Container::of(chunk).map(super::Container::name)
         {
-            return Some(format!("it is no text; the format {kind}:{column} reads it"));
+            return Some(format!("it is a table of the format {kind}"));
         }
         if let Some(why) = super::unsupported::refusal_of_header(chunk, header) {
             return Some(format!("it has no column `{column}`: {why}"));
@@ -182,7 +182,7 @@ pub fn missing(format: &Format, ctx: &Context, chunk: &[u8], columns: &[String])
         if header.len() > LISTED {
             listed.push(format!("{} more", header.len() - LISTED));
         }
-        Some(format!("it has no column `{column}`; its columns are {}", listed.join(", ")))
+        Some(format!("it has no column `{column}`: its columns are {}", listed.join(", ")))
     };
     let named = |own: &Columns| -> Vec<ColumnName> {
         let carried = columns.iter().filter_map(|column| ColumnName::parse(column).ok());

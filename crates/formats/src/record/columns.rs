@@ -210,8 +210,8 @@ pub(super) fn parts(text: &str) -> Result<Vec<(RecordPart, &str)>, &'static str>
         let part = match name {
             "url" => RecordPart::Url,
             _ => part(item).ok_or(
-                "the parts are url, or scheme, host, target or path and query; beside them status, \
-                 method and mime, for filters",
+                "the parts are url, or scheme, host, target or path and query, and for filters status, \
+                 method and mime",
             )?,
         };
         if parts.iter().any(|(other, _)| *other == part) {

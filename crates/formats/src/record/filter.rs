@@ -52,7 +52,7 @@ impl Filter {
                 class.is_ascii_digit()
                     && (rest == b"xx" || rest.iter().all(|digit| digit.is_ascii_digit()))
             });
-            let why = "is no status; those are 200, or 2xx for a class";
+            let why = "is not a status, like 200, or a class of them, like 2xx";
             self.statuses.push(pattern.ok_or(BadFilter { item: item.to_owned(), why })?);
         }
         Ok(())
@@ -84,7 +84,7 @@ impl Filter {
                 !kind.is_empty() && !sub.is_empty() && (*kind != "*" || *sub == "*")
             });
             if parts.is_none() {
-                let why = "is no media type; those are text/html, or text/* for all of a kind";
+                let why = "is not a media type, like text/html, or text/* for all of a kind";
                 return Err(BadFilter { item: item.to_owned(), why });
             }
             self.mimes.push(item.to_ascii_lowercase().into_bytes());

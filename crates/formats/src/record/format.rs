@@ -15,6 +15,7 @@ use super::{
     text, vhost, ws,
 };
 use super::{READS_TABLES, TableFormat};
+use uniqurl::bytes::UnknownName;
 
 /// A reader that finds the URL in each record.
 ///
@@ -75,16 +76,37 @@ pub enum Format {
     Table(TableFormat),
 }
 
-/// The message for an unknown name.
-const NO_SUCH: &str = if READS_TABLES {
-    "no such format; there are lines, target, text, clf, combined, vhost, log:FORMAT, w3c, elb, \
-     alb, cloudfront, haproxy, ws:N, csv:COL, tsv:COL, json:POINTER, cdx, cdxj, warc, wat, \
-     wat:links, arc, parquet, parquet:COL, arrow and arrow:COL; and auto, for the command"
-} else {
-    "no such format without the feature `tables`; there are lines, target, text, clf, combined, vhost, \
-     log:FORMAT, w3c, elb, alb, cloudfront, haproxy, ws:N, csv:COL, tsv:COL, json:POINTER, cdx, cdxj, \
-     warc, wat, wat:links and arc"
-};
+/// The names of formats, and in capitals what follows some of them.
+#[rustfmt::skip]
+const NAMES: [&str; 22] = [
+    "lines", "target", "text", "clf", "combined", "vhost", "log:FORMAT", "w3c", "elb", "alb", "cloudfront",
+    "haproxy", "ws:N", "csv:COL", "tsv:COL", "json:POINTER", "cdx", "cdxj", "warc", "wat", "wat:links", "arc",
+];
+
+/// The names of formats of tables.
+const TABLES: [&str; 4] = ["parquet", "parquet:COL", "arrow", "arrow:COL"];
+
+/// Other words for formats, and the name that is meant.
+const ALIASES: [(&str, &str); 18] = [
+    ("access", "combined"),
+    ("apache", "combined"),
+    ("apache2", "combined"),
+    ("nginx", "combined"),
+    ("common", "clf"),
+    ("vhost_combined", "vhost"),
+    ("ndjson", "json:POINTER"),
+    ("jsonl", "json:POINTER"),
+    ("jsonlines", "json:POINTER"),
+    ("list", "lines"),
+    ("url", "lines"),
+    ("urls", "lines"),
+    ("plain", "lines"),
+    ("txt", "text"),
+    ("html", "text"),
+    ("iis", "w3c"),
+    ("aws", "alb"),
+    ("feather", "arrow"),
+];
 
 impl Format {
     /// Parses a format's name.
@@ -146,7 +168,7 @@ impl Format {
             "log" => {
                 return Err(error("it is followed by a format string, as in log:'%h \"%r\" %>s'"));
             }
-            _ => return Err(error(NO_SUCH)),
+            _ => return Err(error(UNKNOWN)),
         })
     }
 
@@ -325,6 +347,24 @@ impl FromStr for Format {
     }
 }
 
+/// The name that was probably meant by one that no format has.
+fn nearest(name: &str) -> Option<String> {
+    let names = || NAMES.iter().chain(TABLES.iter().filter(|_| READS_TABLES)).copied();
+    let is_it = |(alias, _): &&(&str, &str)| name.eq_ignore_ascii_case(alias);
+    if let Some((_, meant)) = ALIASES.iter().find(is_it) {
+        return names().find(|name| name == meant).map(str::to_owned);
+    }
+    // The nearest may be the part of a name before its colon, which no name is by itself.
+    let short = names().map(|name| name.split(':').next().unwrap_or(name));
+    let found = UnknownName::new(name, "format", short);
+    let short = found.nearest()?;
+    let whole = names().find(|name| name.split(':').next() == Some(short))?;
+    Some(whole.to_owned())
+}
+
+/// The reason for a name that no format has.
+const UNKNOWN: &str = "unknown";
+
 /// An invalid format name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormatError {
@@ -337,6 +377,11 @@ pub struct FormatError {
 }
 
 impl FormatError {
+    /// True if no format has the name; otherwise the text after its colon is invalid or missing.
+    pub fn is_unknown(&self) -> bool {
+        self.why == UNKNOWN
+    }
+
     /// The same error with offsets into `name`, which ends in the text.
     fn of(self, name: &str) -> Self {
         let lead = name.len() - self.name.len();
@@ -347,7 +392,7 @@ impl FormatError {
 
 impl fmt::Display for FormatError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("format `")?;
+        f.write_str(if self.is_unknown() { "unknown format `" } else { "format `" })?;
         for c in self.name.chars() {
             match c {
                 '"' | '\'' => f.write_char(c)?,
@@ -355,6 +400,12 @@ impl fmt::Display for FormatError {
             }
         }
         f.write_str("`")?;
+        if self.is_unknown() {
+            return match nearest(&self.name) {
+                Some(meant) => write!(f, " (did you mean `{meant}`?)"),
+                None => Ok(()),
+            };
+        }
         if self.at > 0 {
             write!(f, ", byte {}", self.at)?;
         }
@@ -427,19 +478,31 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn table_formats_are_listed_only_with_table_support() {
-        let error = Format::parse("no").unwrap_err().to_string();
-        let (_, listed) = error.split_once("; there are ").unwrap();
-        assert_eq!(listed.contains("parquet"), READS_TABLES, "{error}");
+    fn formats_of_tables_are_suggested_only_where_they_are_read() {
+        let error = Format::parse("parket").unwrap_err().to_string();
+        assert_eq!(error.contains("did you mean `parquet`?"), READS_TABLES, "{error}");
         assert_eq!(Format::parse("parquet:url").is_ok(), READS_TABLES);
+    }
+
+    #[test]
+    fn an_unknown_format_is_reported_with_the_one_that_was_meant() {
+        let told = |name: &str| Format::parse(name).unwrap_err().to_string();
+        assert_eq!(told("nginx"), "unknown format `nginx` (did you mean `combined`?)");
+        assert_eq!(told("ndjson"), "unknown format `ndjson` (did you mean `json:POINTER`?)");
+        assert_eq!(told("jsn"), "unknown format `jsn` (did you mean `json:POINTER`?)");
+        assert_eq!(told("frobnicate"), "unknown format `frobnicate`");
+        for (alias, meant) in super::ALIASES {
+            let is_known = super::NAMES.contains(&meant) || super::TABLES.contains(&meant);
+            assert!(is_known && Format::parse(alias).is_err(), "{alias}");
+        }
     }
 
     #[test]
     fn unknown_format_name_is_an_error_with_a_reason() {
         for (name, words) in [
-            ("", "no such format"),
-            ("auto", "no such format"),
-            ("Lines", "no such format"),
+            ("", "unknown format"),
+            ("auto", "unknown format"),
+            ("Lines", "unknown format"),
             ("tsv", "followed by a column"),
             ("ws", "number of a field"),
             ("log", "followed by a format string"),

@@ -73,7 +73,7 @@ pub enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Refusal::SavedSet => "a saved set is no list",
+            Refusal::SavedSet => "a saved set is not a list",
             Refusal::EndsWithNul => "its records end with NUL",
             Refusal::EndsWithCarriageReturn => "its lines end with a carriage return alone",
             Refusal::Utf16 => "UTF-16 is not read",

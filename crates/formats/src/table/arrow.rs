@@ -130,9 +130,7 @@ impl ArrowFile {
         };
         match more {
             0 => Ok(()),
-            more => {
-                Err(Stop::Failed(format!("{more} bytes stand behind the end of the stream").into()))
-            }
+            more => Err(Stop::Failed(format!("{more} bytes follow the end of the stream").into())),
         }
     }
 }

@@ -184,7 +184,7 @@ impl<'a> Messages<'a> {
     /// Reads the first message of a stream. Returns the schema and the offset of the next message.
     pub(super) fn stream(&self) -> Result<(SchemaRef, u64), TableError> {
         let first = self.of_stream(0)?.ok_or("it has no message")?;
-        let schema = first.read()?.header_as_schema().ok_or("its first message is no schema")?;
+        let schema = first.read()?.header_as_schema().ok_or("its first message is not a schema")?;
         Ok((self.schema(schema)?, first.end()))
     }
 

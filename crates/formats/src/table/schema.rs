@@ -46,40 +46,37 @@ pub(super) fn choose(
 ) -> Result<(TableFormat, Vec<usize>), Trouble> {
     let names: Vec<Vec<u8>> = leaves.iter().map(|leaf| leaf.path.join(".").into_bytes()).collect();
     let found = table.resolve(&names, |leaf| leaves[leaf].holds == Holds::Text);
-    let (resolved, wanted) =
-        found.map_err(|why| Trouble::Columns(no_column(&why, table, leaves)))?;
+    let (resolved, wanted) = found.map_err(|why| Trouble::Columns(no_column(&why, leaves)))?;
     for (cell, leaf) in wanted.iter().enumerate() {
         let what = match leaves[*leaf].holds {
             Holds::Text | Holds::Nothing => continue,
             Holds::Numbers | Holds::Flags | Holds::Times if cell != resolved.source() => continue,
-            Holds::Numbers => "numbers, and no URL",
-            Holds::Flags => "booleans, and no URL",
-            Holds::Times => "times, and no URL",
+            Holds::Numbers => "numbers instead of URLs",
+            Holds::Flags => "booleans instead of URLs",
+            Holds::Times => "times instead of URLs",
             Holds::Lists => "several values a row",
             Holds::Other => "neither text nor numbers, booleans or times",
         };
         let name = printed(&leaves[*leaf]);
         return Err(Trouble::Columns(format!(
-            "its column `{name}` holds {what}; {}",
+            "its column `{name}` holds {what}: {}",
             listed(leaves)
         )));
     }
     Ok((resolved, wanted))
 }
 
-fn no_column(why: &NoColumn, table: &TableFormat, leaves: &[Leaf]) -> String {
+fn no_column(why: &NoColumn, leaves: &[Leaf]) -> String {
     if leaves.is_empty() {
-        return "it has no columns, and so no URLs".to_owned();
+        return "it has no columns".to_owned();
     }
-    let name = table.container().name();
     match why {
         NoColumn::Missing(column) => {
             let column = Printable(column.as_bytes());
-            format!("it has no column `{column}`; {}", listed(leaves))
+            format!("it has no column `{column}`: {}", listed(leaves))
         }
         NoColumn::Unclear => format!(
-            "none of its columns is called `url`, and not just one holds text; {}; say which, as the \
-             format {name}:COLUMN does",
+            "it has no column `url`, and more or fewer than one column of text: {}",
             listed(leaves)
         ),
     }
@@ -120,7 +117,7 @@ pub(super) fn other(wanted: Container, found: Option<Container>) -> String {
         Container::Arrow => "an Arrow file or stream",
     };
     match found {
-        Some(found) => format!("is not {wanted}; the format {}:COLUMN reads it", found.name()),
-        None => format!("is not {wanted}; the format auto tells what it is"),
+        Some(found) => format!("is not {wanted}, but a table of the format {}", found.name()),
+        None => format!("is not {wanted}"),
     }
 }

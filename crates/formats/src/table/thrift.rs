@@ -262,7 +262,7 @@ impl ThriftReader<'_> {
                 }
                 self.skip(header & 0x0F, depth + 1)?;
             },
-            _ => Err(ThriftError::Not("a field has a type that there is not")),
+            _ => Err(ThriftError::Not("a field has an unknown type")),
         }
     }
 

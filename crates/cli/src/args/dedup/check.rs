@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::error::ErrorKind;
 
 use super::{DedupArgs, DedupColumns};
+use crate::args::suggestions::suggest;
 use crate::args::{RecordForm, check_output_name, share_a_place, usage};
 use crate::inputs::names::is_standard_input;
 use uniqurl::Key;
@@ -29,9 +30,7 @@ impl DedupArgs {
                 return wrong("--split-by writes a directory, which -o has to name");
             }
             if by == SplitBy::Host && common.key == Key::Hash {
-                return wrong(
-                    "--split-by host:N cannot tell the host of a --key hash; hash:N can do",
-                );
+                return wrong("--split-by host:N needs a host, which --key hash does not keep");
             }
         }
         if self.keep != Keep::First && self.carry.is_empty() && self.fields.is_empty() {
@@ -54,10 +53,9 @@ impl DedupArgs {
             }
         }
         if let Some(output) = self.seen.iter().find_map(|list| common.replacing(list)) {
-            return Err(named(format!(
-                "{output} would replace the file of --seen, and what was seen would be lost: \
-                 `>>` appends what is new, and --save-seen keeps both"
-            )));
+            let mut error = named(format!("{output} would replace the file of --seen"));
+            suggest(&mut error, "append new URLs with `>>`, or keep both with --save-seen".into());
+            return Err(error);
         }
         if self.split_by.is_some() {
             let others = [

@@ -8,7 +8,7 @@ use clap::Args;
 
 use crate::args;
 use crate::args::help::RESOURCES;
-use crate::status::eprint_message;
+use crate::status::{eprint_hinted, eprint_message};
 use available::available;
 use uniqurl::bytes::Printable;
 use uniqurl_engine::{CHUNK_SIZE, Memory, SpillNotice};
@@ -66,10 +66,10 @@ impl MemoryArgs {
             return unfit(directory).map_or(Ok(()), |why| Err(format!("--temp-dir {why}")));
         }
         if let Some(why) = named_by_environment().as_deref().and_then(unfit) {
-            eprint_message(format_args!(
-                "warning: TMPDIR={why}; what does not fit into memory has no place, unless --temp-dir \
-                 names one"
-            ));
+            eprint_hinted(
+                format_args!("warning: TMPDIR: {why}"),
+                Some("name a directory for temporary files with --temp-dir"),
+            );
         }
         Ok(())
     }
@@ -106,19 +106,20 @@ pub fn warn(spilling: &SpillNotice<'_>) {
     if let (Some(needed), Some(free)) = (spilling.needed, spilling.free)
         && needed > free
     {
-        eprint_message(format_args!(
-            "warning: {}: spilling may take {needed} bytes, and {free} are free; --temp-dir names \
-             another directory",
-            Printable::path(spilling.directory)
-        ));
+        eprint_hinted(
+            format_args!(
+                "warning: {}: spilling may take {needed} bytes, and {free} are free",
+                Printable::path(spilling.directory)
+            ),
+            Some("name another directory with --temp-dir"),
+        );
     }
 }
 
 /// Reports that a run spilled.
 pub fn report_spilled(memory: &Memory, spilled: u64) {
     eprint_message(format_args!(
-        "{}: spilled {spilled} bytes, since the URLs and what is read at a time may take more than {} \
-         bytes of memory (--memory)",
+        "{}: spilled {spilled} bytes, since the run may hold no more than {} bytes in memory (--memory)",
         Printable::path(&memory.directory),
         memory.budget
     ));

@@ -10,9 +10,9 @@ use std::process::ExitCode;
 
 use crate::args::set::{Operation, SetArgs, SetLines};
 use crate::signals::Signals;
-use crate::status::{Status, eprint_message, wrote};
+use crate::status::{Status, eprint_hinted, wrote};
 use crate::{hints, inputs, open_files};
-use sorted::SortedSet;
+use sorted::{SetError, SortedSet};
 use uniqurl::bytes::Printable;
 use uniqurl_engine::output::Output;
 use uniqurl_formats::input;
@@ -23,13 +23,19 @@ use uniqurl_formats::record::SetHeader;
 enum SetFailure {
     /// Its message is printed already.
     Reported,
-    Message(String),
+    Message(SetError),
     Output(io::Error),
 }
 
 impl From<String> for SetFailure {
-    fn from(message: String) -> Self {
-        SetFailure::Message(message)
+    fn from(text: String) -> Self {
+        SetFailure::Message(SetError::from(text))
+    }
+}
+
+impl From<SetError> for SetFailure {
+    fn from(error: SetError) -> Self {
+        SetFailure::Message(error)
     }
 }
 
@@ -49,8 +55,8 @@ pub(crate) fn main(set: &SetArgs) -> ExitCode {
         Err(end) => {
             match end {
                 SetFailure::Reported => {}
-                SetFailure::Message(message) => eprint_message(message),
-                SetFailure::Output(error) => eprint_message(error),
+                SetFailure::Message(SetError { text, hint }) => eprint_hinted(text, hint),
+                SetFailure::Output(error) => eprint_hinted(&error, hints::of_output(&error)),
             }
             ExitCode::from(Status::Failed as u8)
         }
@@ -62,7 +68,7 @@ fn run(set: &SetArgs) -> Result<(), SetFailure> {
     let signals = signals.map_err(|error| format!("cannot watch for signals: {error}"))?;
     let (inputs, errors) = input::check(&set.files);
     for error in &errors {
-        eprint_message(hints::with_hint(error, hints::of_set(error)));
+        eprint_hinted(error, hints::of_set(error));
     }
     if !errors.is_empty() {
         return Err(SetFailure::Reported);

@@ -25,6 +25,18 @@ struct Line {
     count: u64,
 }
 
+/// The reason why a set cannot be read, in printable words, and a hint.
+pub(crate) struct SetError {
+    pub(crate) text: String,
+    pub(crate) hint: Option<&'static str>,
+}
+
+impl From<String> for SetError {
+    fn from(text: String) -> Self {
+        Self { text, hint: None }
+    }
+}
+
 /// The number of the current line, its start, and the start of the next one.
 #[derive(Debug, Default)]
 struct LinePosition {
@@ -66,7 +78,7 @@ impl SortedSet {
     /// # Errors
     ///
     /// The problem with the set, in printable words.
-    pub(crate) fn open(input: &Input, set: &SetArgs) -> Result<Self, String> {
+    pub(crate) fn open(input: &Input, set: &SetArgs) -> Result<Self, SetError> {
         let failed = |error| InputError::new(&input.path, None, Trouble::Io(error)).to_string();
         let file = OpenFile::open(input).map_err(|error| error.to_string())?.map(Arc::new);
         let reader = match &file {
@@ -100,8 +112,11 @@ impl SortedSet {
             position: LinePosition::default(),
         };
         if is_table {
-            let why = "is a table, and no sorted list; dedup --order sorted writes one of it";
-            return Err(sorted.fault("format", why));
+            let hint = Some("write a sorted list of it with dedup --order sorted");
+            return Err(SetError {
+                hint,
+                ..sorted.fault("format", "is a table, not a sorted list")
+            });
         }
         if is_saved {
             sorted.separator = b'\n';
@@ -145,7 +160,7 @@ impl SortedSet {
     /// # Errors
     ///
     /// The problem with the line that could not be read, in printable words.
-    pub(crate) fn advance(&mut self) -> Result<bool, String> {
+    pub(crate) fn advance(&mut self) -> Result<bool, SetError> {
         let Some(now) = self.ahead.take() else {
             if let Some(file) = &self.file {
                 file.verify().map_err(|error| error.to_string())?;
@@ -167,7 +182,7 @@ impl SortedSet {
     }
 
     /// The next line that is not empty.
-    fn next_line(&mut self) -> Result<Option<Line>, String> {
+    fn next_line(&mut self) -> Result<Option<Line>, SetError> {
         while self.read()? {
             if self.text.is_empty() {
                 continue;
@@ -176,7 +191,7 @@ impl SortedSet {
                 return Ok(Some(Line { key: std::mem::take(&mut self.text), count: 1 }));
             }
             let Some((count, key)) = counted(&self.text) else {
-                let why = "is no count, tab and URL, as `dedup --count --order sorted` writes them";
+                let why = "is not a count, a tab and a URL, as `dedup --count --order sorted` writes them";
                 return Err(self.fault("count", &self.about_line(why)));
             };
             return Ok(Some(Line { key: key.to_vec(), count }));
@@ -186,7 +201,7 @@ impl SortedSet {
 
     /// Reads a line without its ending, and returns whether there is one. The last line of a list that grew
     /// meanwhile is left out: half a key may be another key.
-    fn read(&mut self) -> Result<bool, String> {
+    fn read(&mut self) -> Result<bool, SetError> {
         self.text.clear();
         let mut limited = self.reader.by_ref().take(LONGEST);
         let read = limited.read_until(self.separator, &mut self.text);
@@ -205,46 +220,44 @@ impl SortedSet {
         } else if self.is_saved {
             return Err(self.fault("damaged", BREAKS_OFF));
         } else if self.reader.get_ref().get_ref().1.grew() {
-            eprint_message(self.fault("cut", LEFT_OUT));
+            eprint_message(self.fault("cut", LEFT_OUT).text);
             return Ok(false);
         }
         Ok(true)
     }
 
     /// The message for an error after the bytes that were read.
-    fn failed(&self, error: io::Error) -> String {
+    fn failed(&self, error: io::Error) -> SetError {
         let offset = self.position.end + self.text.len() as u64;
         let (_, unpacked) = self.reader.get_ref().get_ref();
         let trouble = unpacked.trouble(error);
-        InputError::new(&self.path, Some(offset), trouble).to_string()
+        InputError::new(&self.path, Some(offset), trouble).to_string().into()
     }
 
     /// The message for a line that does not sort after the one before it.
-    fn out_of_order(&self, key: &[u8]) -> String {
+    fn out_of_order(&self, key: &[u8]) -> SetError {
         let hint = match counted(key) {
             Some(_) if self.lines == SetLines::Key && self.operation == Operation::Union => {
-                "lines of --count are added up by union --count"
+                "add up lines of --count with union --count"
             }
-            Some(_) if self.lines == SetLines::Key => {
-                "only union reads lines of --count; cut -f 2- takes the counts off"
-            }
-            _ => "dedup --order sorted and LC_ALL=C sort bring it into order",
+            Some(_) if self.lines == SetLines::Key => "take the counts off with cut -f 2-",
+            _ => "sort it with dedup --order sorted or LC_ALL=C sort",
         };
         let why = format!(
-            "line {} is not sorted by bytes: {} stands behind {}; {hint}",
+            "line {} is not sorted by bytes: {} comes after {}",
             self.position.number,
             UrlExcerpt(key),
             UrlExcerpt(&self.now.key),
         );
-        self.fault("order", &why)
+        SetError { hint: Some(hint), ..self.fault("order", &why) }
     }
 
     fn about_line(&self, what: &str) -> String {
         format!("line {} {what}: {}", self.position.number, UrlExcerpt(&self.text))
     }
 
-    fn fault(&self, code: &str, why: &str) -> String {
-        format!("{}@{}: {code}: {why}", Printable::path(&self.path), self.position.start)
+    fn fault(&self, code: &str, why: &str) -> SetError {
+        format!("{}@{}: {code}: {why}", Printable::path(&self.path), self.position.start).into()
     }
 }
 

@@ -25,8 +25,8 @@ impl Node {
             Some(tokens) => Some(tokens.split('/')),
             None if pointer.is_empty() => None,
             None => {
-                return Err("a pointer begins with a slash, as in json:/url; presets are caddy, \
-                                cloudflare and nginx-json");
+                return Err("a pointer begins with a slash, as in json:/url, unless it is caddy, \
+                                cloudflare or nginx-json");
             }
         };
         for token in tokens.into_iter().flatten() {

@@ -43,7 +43,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, FormatStringErro
             found.push(Token::Literal(if escaped == b't' { b'\t' } else { escaped }));
             at += 2;
         } else if bytes[at] == b'\n' || bytes[at..].starts_with(b"\\n") {
-            return Err((start, "a record is one line, so there is no line feed in its format"));
+            return Err((start, "a format has no line feed, since a record is one line"));
         } else {
             found.push(Token::Literal(bytes[at]));
             at += 1;
@@ -63,7 +63,7 @@ fn apache(text: &str, out: &mut Vec<Token>) -> Result<usize, &'static str> {
     let mut argument = "";
     let mut at = 0;
     let letter = loop {
-        match *bytes.get(at).ok_or("a percent sign at the end; a literal one is written %%")? {
+        match *bytes.get(at).ok_or("a percent sign at the end, where a literal one is %%")? {
             b'%' if at == 0 => {
                 literal(b"%", out);
                 return Ok(1);
@@ -81,7 +81,7 @@ fn apache(text: &str, out: &mut Vec<Token>) -> Result<usize, &'static str> {
             }
             letter if letter.is_ascii_alphabetic() => break letter,
             _ => {
-                return Err("a percent sign that begins no directive; a literal one is written %%");
+                return Err("a percent sign that begins no directive, where a literal one is %%");
             }
         }
     };
