@@ -32,7 +32,7 @@ pub fn chunks_of(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, FieldRef
         }
         let class = object.get_type().name()?;
         return Err(PyTypeError::new_err(format!(
-            "{class} is no Arrow column: it has neither __arrow_c_array__ nor __arrow_c_stream__"
+            "{class} is not an Arrow column: it has neither __arrow_c_array__ nor __arrow_c_stream__"
         )));
     }
     let column = match object.hasattr("read_next_batch")? {
@@ -45,7 +45,7 @@ pub fn chunks_of(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, FieldRef
             [field] => Arc::clone(field),
             _ => {
                 let columns = fields.len();
-                let why = format!("a table of {columns} columns; name one of them");
+                let why = format!("a table of {columns} columns instead of one column");
                 return Err(PyTypeError::new_err(why));
             }
         },
@@ -82,12 +82,12 @@ fn of_values(values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     let py = values.py();
     let class = values.get_type().name()?;
     if values.is_instance_of::<PyString>() || values.is_instance_of::<PyBytes>() {
-        let why = format!("{class} is one URL and no column; normalize takes it");
+        let why = format!("{class} is one URL instead of a column");
         return Err(PyTypeError::new_err(why));
     }
     // Iterating it gives its names. Before pandas 2.2 this includes tables.
     if values.hasattr("keys")? {
-        return Err(PyTypeError::new_err(format!("{class} has keys; name the column under one")));
+        return Err(PyTypeError::new_err(format!("{class} has keys, so it is not a column")));
     }
     let (mut column, mut is_text) = (LargeBinaryBuilder::new(), None);
     for (row, value) in values.try_iter()?.enumerate() {
@@ -362,7 +362,7 @@ impl Columns {
 
 /// The error for pickling an answer: it holds Arrow buffers, for which PyArrow has pickles.
 pub fn not_pickled(class: &str, instead: &str) -> PyErr {
-    PyTypeError::new_err(format!("a {class} is not pickled; {instead}"))
+    PyTypeError::new_err(format!("a {class} is not pickled, but {instead}"))
 }
 
 /// The terms of an accounting, and the count of each code.

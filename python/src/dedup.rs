@@ -111,7 +111,7 @@ fn state_name(state: InputState) -> &'static str {
 /// The formats of input files.
 const OF_FILES: &str = "auto, lines, target, text, clf, combined, vhost, log:FORMAT, w3c, elb, alb, \
                         cloudfront, haproxy, ws:N, csv:COL, tsv:COL, json:POINTER, cdx, cdxj, warc, wat, \
-                        wat:links and arc";
+                        wat:links or arc";
 
 /// The options of a set.
 #[derive(Clone)]
@@ -174,10 +174,7 @@ pub fn dedup(
             return of_files(py, &wish, &paths?);
         }
         if !is_of_lines {
-            return Err(errors::usage(
-                py,
-                "format is for files; normalize_column reads columns of lines",
-            ));
+            return Err(errors::usage(py, "format is for files, not for columns"));
         }
         of_columns(py, &wish, &inputs)
     })
@@ -200,7 +197,7 @@ fn several<'py>(inputs: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> 
 
 fn is_path(input: &Bound<'_, PyAny>) -> PyResult<bool> {
     if input.is_instance_of::<PyBytes>() {
-        return Err(PyTypeError::new_err("bytes name no file; os.fsdecode gives a name"));
+        return Err(PyTypeError::new_err("the name of a file is str or os.PathLike, not bytes"));
     }
     Ok(input.is_instance_of::<PyString>() || input.hasattr("__fspath__")?)
 }

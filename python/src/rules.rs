@@ -9,6 +9,7 @@ use pyo3::types::{PyBytes, PyDict, PyString};
 use uniqurl::uri::Charset;
 use uniqurl::{
     Canonical, Key, Normalizer, Outcome, Profile, Redirects, Reject, RejectReason, Ring, Switch,
+    UnknownName,
 };
 use uniqurl_formats::record::{Format, LONGEST_URL, MAX_URL};
 
@@ -155,7 +156,7 @@ impl Rules {
     pub fn with_format(mut self, py: Python<'_>, name: Option<&str>) -> PyResult<Self> {
         let Some(name) = name.filter(|name| *name != "lines") else { return Ok(self) };
         if name == "auto" {
-            let why = "format auto is for files; the format of a column is named";
+            let why = "format auto is for files, not for columns";
             return Err(errors::usage(py, why));
         }
         let format = format_of(py, name, OF_VALUES)?;
@@ -224,22 +225,20 @@ impl Rules {
 
 /// The formats whose records can be values of a column.
 const OF_VALUES: &str = "lines, target, clf, combined, vhost, log:FORMAT, elb, alb, haproxy, ws:N, tsv:N, \
-                         json:POINTER and cdxj";
+                         json:POINTER or cdxj";
 
 /// The format of this name. `there` lists the supported formats for the error.
 pub fn format_of(py: Python<'_>, name: &str, there: &str) -> PyResult<Format> {
     if matches!(name.split(':').next(), Some("parquet" | "arrow")) {
         return Err(errors::usage(py, format!("format {name}: tables come in as columns")));
     }
-    Format::parse(name).map_err(|error| {
-        let said = error.to_string();
-        // After these words the library lists the formats of all features that it was built with.
-        match said.rsplit_once(": no such format") {
-            Some((name, _)) => {
-                errors::usage(py, format!("{name}: no such format; there are {there}"))
-            }
-            None => errors::usage(py, said),
-        }
+    Format::parse(name).map_err(|error| match error.is_unknown() {
+        // The library would suggest a format that the function may not support.
+        true => errors::usage(
+            py,
+            format!("unknown format `{}` (expected {there})", name.escape_debug()),
+        ),
+        false => errors::usage(py, error.to_string()),
     })
 }
 
@@ -248,8 +247,8 @@ fn unknown_profile(name: &str) -> String {
         let (name, version) = (profile.name(), profile.version());
         return format!("the only version of the profile {name} is {name}@{version}");
     }
-    let names: Vec<_> = Profile::ALL.iter().map(|profile| profile.name()).collect();
-    format!("there is no profile {name:?}; there are {}", names.join(", "))
+    let names = Profile::ALL.iter().map(|profile| profile.name());
+    UnknownName::new(name, "profile", names).to_string()
 }
 
 /// The keywords after parsing.
@@ -295,7 +294,8 @@ impl Options {
             "allow" => {
                 for name in strings(value)? {
                     let code = RejectReason::named(&name);
-                    let unknown = || errors::usage(py, format!("there is no code {name:?}"));
+                    let unknown =
+                        || errors::usage(py, format!("unknown check `{}`", name.escape_debug()));
                     self.allow.push(code.ok_or_else(unknown)?);
                 }
             }
@@ -321,7 +321,7 @@ impl Options {
             "redirects" => self.redirects = Some(pairs(value)?),
             name => {
                 let switch = Switch::named(&name.replace('_', "-"));
-                let unknown = || PyTypeError::new_err("there is no option or switch of this name");
+                let unknown = || PyTypeError::new_err("unknown option or switch");
                 let switch = switch.filter(|_| !name.contains('-')).ok_or_else(unknown)?;
                 if value.is_none() {
                     return Ok(());

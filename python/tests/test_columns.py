@@ -411,12 +411,12 @@ def test_several_codes_are_separated_by_commas():
     (numpy.array([1]), "^row 0 is neither str, bytes nor None, but int64$"),
     (["http://h/", None, b"http://h/"], "^row 2 is bytes, and those before it are not$"),
     ([b"http://h/", "http://h/"], "^row 1 is str, and those before it are not$"),
-    ({"url": ["http://h/"]}, "^dict has keys; name the column under one$"),
-    ("http://h/", "^str is one URL and no column; normalize takes it$"),
-    (b"http://h/", "^bytes is one URL and no column; normalize takes it$"),
+    ({"url": ["http://h/"]}, "^dict has keys, so it is not a column$"),
+    ("http://h/", "^str is one URL instead of a column$"),
+    (b"http://h/", "^bytes is one URL instead of a column$"),
     (bytearray(b"http://h/"), "but int$"),
-    (None, "^NoneType is no Arrow column"),
-    (3, "^int is no Arrow column"),
+    (None, "^NoneType is not an Arrow column"),
+    (3, "^int is not an Arrow column"),
 ])
 def test_column_without_urls_is_a_type_error(array, told):
     with pytest.raises(TypeError, match=told):
@@ -467,7 +467,7 @@ def test_reader_without_batches_keeps_its_schema():
     for schema, rows in [(pa.schema({"url": pa.string_view()}), 0), (pa.schema({"a": pa.string(), "b": pa.string()}), None)]:
         reader = pa.RecordBatchReader.from_batches(schema, [])
         if rows is None:
-            with pytest.raises(TypeError, match="^a table of 2 columns; name one of them$"):
+            with pytest.raises(TypeError, match="^a table of 2 columns instead of one column$"):
                 uniqurl.normalize_column(reader)
         else:
             done = uniqurl.normalize_column(reader)

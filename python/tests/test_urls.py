@@ -268,7 +268,7 @@ def test_a_profile_is_pickled_and_copied():
             assert same == profile and hash(same) == hash(profile) and same != other
             assert (same.name, same.toml, repr(same)) == (profile.name, profile.toml, repr(profile))
     made, arguments = uniqurl.profiles()[0].__reduce__()
-    with pytest.raises(uniqurl.UsageError, match="^there is no profile string@7$"):
+    with pytest.raises(uniqurl.UsageError, match="^unknown profile `string@7`$"):
         made(arguments[0], 7)
 
 

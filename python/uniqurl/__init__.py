@@ -80,7 +80,7 @@ def _profile(name, version):
     for profile in profiles():
         if (profile.name, profile.version) == (name, version):
             return profile
-    raise UsageError("usage", f"there is no profile {name}@{version}")
+    raise UsageError("usage", f"unknown profile `{name}@{version}`")
 
 
 def _step(*held):

@@ -53,7 +53,7 @@ fn references_resolve_against_the_base_as_in_browsers() {
         "https://h/a/c\nhttps://h/\nhttps://h/a/b/d\nhttps://h/a/b/?x#f\nhttps://h/a/b/?q\nmailto:a@B\n"
     );
     for (base, told) in [
-        ("/a", "--base is no absolute URL, as https://example.com/ is: relative at byte 0"),
+        ("/a", "--base is not an absolute URL, as https://example.com/ is: relative at byte 0"),
         ("http://h:99999/", "--base is rejected by the profile: port-range at byte 9"),
     ] {
         let run = place.run(["normalize", "-p", "whatwg", "--base", base, "in"]).exits(2);

@@ -122,7 +122,7 @@ fn carry_and_keep_without_columns_are_usage_errors() {
     for (arguments, words) in [
         (&["-f", "lines", "--carry", "a"][..], "lines has no columns with names, as csv:COL"),
         (&["--carry", "a"], "urls: format: column a: lines has no columns with names"),
-        (&["-f", "csv:1", "--carry", "a"], "carry the column by its number"),
+        (&["-f", "csv:1", "--carry", "a"], "so columns have only numbers"),
         (&["--keep", "last"], "--keep chooses what --carry and --fields tell"),
         (&["--json", "-o", "x.parquet"], "--json writes JSON, and no table"),
     ] {

@@ -316,7 +316,7 @@ fn unsupported_file_types_are_rejected() {
         place.run_on(["dedup"], &in_tar[..]),
         place.run(["dedup", "y", "--seen", "x"]),
     ] {
-        assert!(run.exits(2).err.contains("tar -xO "));
+        assert!(run.exits(2).err.contains("\nhint: unpack it with tar -xO\n"));
     }
 }
 

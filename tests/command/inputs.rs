@@ -286,7 +286,7 @@ fn files_from_reads_names_ended_by_lines_or_nul() {
         let run = place.run(["dedup", "--files-from", list]).exits(2);
         let first = run.err.lines().next().expect("a message");
         assert!(first.starts_with(told), "{}", run.err);
-        assert!(first.starts_with("uniqurl: --files-from: "), "{}", run.err);
+        assert!(first.ends_with(", for --files-from"), "{}", run.err);
     }
     place.run(["dedup", "-", "--files-from", "-"]).exits(2);
     place.write("standard", "-\n");

@@ -40,7 +40,7 @@ fn unsupported_switch_is_wrong_usage() {
     let place = Place::with([("in", b"/\n")]);
     for (profile, arguments, told) in [
         ("syntax", ["--with", "sort-query"], "a switch of scheme, crawl, aggressive"),
-        ("mediawiki", ["--drop-param", "a"], "they go under scheme, crawl, aggressive"),
+        ("mediawiki", ["--drop-param", "a"], "unlike scheme, crawl, aggressive"),
         ("crawl", ["--with", "frobnicate"], "unknown switch `frobnicate`"),
     ] {
         let run = place.run(["dedup", "in", "-p", profile].into_iter().chain(arguments)).exits(2);
@@ -173,7 +173,7 @@ fn profile_file_supplies_the_profile_name() {
     assert_eq!(run.out().lines().next(), Some("http://h.x/a/index.html?b=1&a=2&utm_id=x"));
     assert_eq!(place.json("stats")["profile"], "shop@3 base=crawl@1 hosts=1");
     let run = place.run(["dedup", "in", "--profile-file", "bad"]).exits(2);
-    assert!(run.err.contains("bad: line 2: the key versions is not known"), "{}", run.err);
+    assert!(run.err.contains("bad: line 2: unknown key `versions`"), "{}", run.err);
     for more in [["-p", "crawl"], ["--with", "strip-www"]] {
         let run = place.run(arguments.into_iter().chain(more)).exits(2);
         assert!(run.err.contains("cannot be used with"), "{}", run.err);
@@ -249,7 +249,8 @@ fn parameter_glob_that_looks_like_a_list_or_pair_is_rejected() {
 fn error_for_an_unreadable_option_file_names_file_code_and_option() {
     let place = Place::with([("in", URLS)]);
     std::fs::create_dir(place.path("dir")).expect("made");
-    for (option, what) in [("--profile-file", "--profile-file: "), ("--redirects", "--redirects: ")]
+    for (option, what) in
+        [("--profile-file", ", for --profile-file"), ("--redirects", ", for --redirects")]
     {
         for (file, told) in
             [("nowhere", "nowhere: missing: No such file"), ("dir", "dir: io: Is a directory")]

@@ -116,7 +116,7 @@ impl PolicyArgs {
         let path = self.profile_file.as_ref()?;
         let told = |error: &dyn Display| format!("{}: {error}", Printable::path(path));
         let read = || {
-            let text = read_whole(path).map_err(|error| format!("--profile-file: {error}"))?;
+            let text = read_whole(path).map_err(|error| format!("{error}, for --profile-file"))?;
             let text = String::from_utf8(text).map_err(|error| {
                 let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
                 let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
@@ -137,7 +137,7 @@ impl PolicyArgs {
         let Some(path) = &self.redirects else { return Ok(normalizer) };
         let told = |error: &dyn Display| format!("{}: {error}", Printable::path(path));
         let read = self.read.get_or_init(|| {
-            let text = read_whole(path).map_err(|error| format!("--redirects: {error}"))?;
+            let text = read_whole(path).map_err(|error| format!("{error}, for --redirects"))?;
             Redirects::parse(&text).map_err(|error| told(&error))
         });
         let redirects = read.as_ref().map_err(String::clone)?;

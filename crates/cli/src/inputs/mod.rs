@@ -23,7 +23,7 @@ pub(crate) fn paths(common: &RunArgs, seen: &[PathBuf]) -> io::Result<Vec<PathBu
     match &common.files_from {
         Some(list) => {
             let listed = names::from_list(list).map_err(|error| {
-                let text = format!("--files-from: {error}");
+                let text = format!("{error}, for --files-from");
                 io::Error::new(error.kind(), text)
             })?;
             let has_it = |names: &[PathBuf]| names.iter().any(|name| is_standard_input(name));
