@@ -172,6 +172,11 @@ impl Format {
         })
     }
 
+    /// The names of all formats that are read. Capitals stand for the text after a colon, as in `csv:COL`.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.iter().chain(TABLES.iter().filter(|_| READS_TABLES)).copied()
+    }
+
     /// The name that [`parse`](Self::parse) accepts for this format.
     pub fn name(&self) -> Cow<'_, str> {
         Cow::Borrowed(match self {
@@ -349,7 +354,7 @@ impl FromStr for Format {
 
 /// The name that was probably meant by one that no format has.
 fn nearest(name: &str) -> Option<String> {
-    let names = || NAMES.iter().chain(TABLES.iter().filter(|_| READS_TABLES)).copied();
+    let names = Format::names;
     let is_it = |(alias, _): &&(&str, &str)| name.eq_ignore_ascii_case(alias);
     if let Some((_, meant)) = ALIASES.iter().find(is_it) {
         return names().find(|name| name == meant).map(str::to_owned);
@@ -479,7 +484,7 @@ pub(super) mod tests {
 
     #[test]
     fn formats_of_tables_are_suggested_only_where_they_are_read() {
-        let error = Format::parse("parket").unwrap_err().to_string();
+        let error = Format::parse("parqet").unwrap_err().to_string();
         assert_eq!(error.contains("did you mean `parquet`?"), READS_TABLES, "{error}");
         assert_eq!(Format::parse("parquet:url").is_ok(), READS_TABLES);
     }
