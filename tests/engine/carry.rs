@@ -495,7 +495,7 @@ fn carrying_from_a_format_without_columns_is_an_error() {
         ("auto", "a", "lines has no columns with names, as csv:COL"),
         ("combined", "a", "combined has no columns"),
         ("warc", "a", "warc has no columns"),
-        ("csv:1", "a", "carry the column by its number"),
+        ("csv:1", "a", "so columns have only numbers"),
         ("tsv:1", "0", "counted from 1"),
         ("cdx", "stamp", "urlkey, timestamp"),
         ("json:/a", "/a~", "~0"),
