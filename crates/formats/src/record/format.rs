@@ -76,7 +76,7 @@ pub enum Format {
     Table(TableFormat),
 }
 
-/// The names of formats, and in capitals what follows some of them.
+/// The names of formats. Parameters are in capitals.
 #[rustfmt::skip]
 const NAMES: [&str; 22] = [
     "lines", "target", "text", "clf", "combined", "vhost", "log:FORMAT", "w3c", "elb", "alb", "cloudfront",
