@@ -8,15 +8,17 @@ mod reject;
 mod unknown_name;
 mod debug_bytes;
 mod printable;
+mod shown_path;
 mod redact;
 pub mod alloc;
 
 pub use alloc::AllocError;
 pub use debug_bytes::DebugBytes;
-pub use printable::{Excerpt, HIDDEN, Printable, UrlExcerpt, stands_for_itself};
+pub use printable::{Excerpt, HIDDEN, Printable, UrlExcerpt, is_control, stands_for_itself};
 pub use redact::{Secrets, redact, redact_query, redact_record};
 pub use reject::Troubles;
 pub use reject::{Reject, RejectReason, RejectReasons};
+pub use shown_path::ShownPath;
 pub use span::Span;
 pub(crate) use triplet::{Triplet, is_unreserved, push_triplet, triplet_of};
 pub use unknown_name::UnknownName;

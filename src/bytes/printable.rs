@@ -7,6 +7,8 @@
 use std::fmt::{self, Write};
 use std::path::Path;
 
+use super::ShownPath;
+
 /// Longest text of an excerpt in bytes, including the ellipsis.
 const LIMIT: usize = 200;
 const ELLIPSIS: &str = "...";
@@ -19,8 +21,8 @@ pub struct Printable<'a>(pub &'a [u8]);
 
 impl<'a> Printable<'a> {
     /// A path as messages show it.
-    pub fn path(path: &'a Path) -> Self {
-        Self(path.as_os_str().as_encoded_bytes())
+    pub fn path(path: &'a Path) -> ShownPath<'a> {
+        ShownPath(path.as_os_str().as_encoded_bytes())
     }
 }
 
@@ -147,6 +149,20 @@ fn write_byte(byte: u8, to: &mut impl Write) -> fmt::Result {
         true => to.write_char(char::from(byte)),
         false => write!(to, "\\x{byte:02X}"),
     }
+}
+
+/// True for a character that a terminal acts on, that turns the direction of text, or that ends a line:
+/// control characters, those of Unicode's `Bidi_Control`, U+2028 and U+2029.
+pub fn is_control(char: char) -> bool {
+    char.is_control()
+        || matches!(
+            char,
+            '\u{61C}'
+                | '\u{200E}'
+                | '\u{200F}'
+                | '\u{2028}'..='\u{202E}'
+                | '\u{2066}'..='\u{2069}'
+        )
 }
 
 /// True if a byte is printed literally.

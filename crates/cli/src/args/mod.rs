@@ -30,6 +30,7 @@ pub use dedup::{DedupArgs, DedupColumns, OrderArg};
 pub use normalize::{NormalizeArgs, RecordForm};
 pub(crate) use output_paths::{check_output_name, share_a_place};
 pub use run_args::{BadInput, Directories, FormatChoice, MessageLevel, RunArgs};
+use usage::mask_secrets;
 pub use usage::{exit, usage};
 pub use values::ProfileSelection;
 pub(crate) use values::{ProfileParser, backend, charset, checks, code, number, ring, size};
@@ -197,7 +198,7 @@ impl Cli {
         let matches = to_parse()
             .version(version)
             .try_get_matches_from(arguments)
-            .map_err(|error| with_suggestion(error, first.as_deref()))?;
+            .map_err(|error| mask_secrets(with_suggestion(error, first.as_deref())))?;
         let mut cli = Cli::from_arg_matches(&matches)?;
         if let Command::Dedup(dedup) = &cli.command {
             dedup.check()?;

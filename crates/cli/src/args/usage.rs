@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::Path;
 
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -10,15 +11,46 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use super::Cli;
 use crate::status::{eprint_hinted, printable, status_of};
 use uniqurl::UnknownName;
+use uniqurl::bytes::{HIDDEN, Printable};
 use uniqurl_formats::record::FormatError;
 
 /// A usage error of a subcommand that only shows once the arguments are put to use: a base that is
-/// no URL, say. `message` must be printable.
+/// no URL, say.
 pub fn usage(subcommand: &str, kind: ErrorKind, message: impl std::fmt::Display) -> clap::Error {
     let mut command = Cli::command();
     command.build();
     let found = command.find_subcommand_mut(subcommand);
-    found.expect("only existing subcommands are checked").error(kind, message)
+    found
+        .expect("only existing subcommands are checked")
+        .error(kind, printable(&message.to_string()))
+}
+
+/// Masks secrets of the arguments that an error quotes.
+pub(super) fn mask_secrets(mut error: clap::Error) -> clap::Error {
+    let masked = |text: &str| {
+        let shown = Printable::path(Path::new(text)).to_string();
+        if shown.contains(HIDDEN) { shown } else { text.to_owned() }
+    };
+    let quoted = error.context().map(|(kind, value)| {
+        let value = match value {
+            ContextValue::String(text) => ContextValue::String(masked(text)),
+            ContextValue::Strings(texts) => {
+                ContextValue::Strings(texts.iter().map(|text| masked(text)).collect())
+            }
+            // Suggestions quote arguments too.
+            ContextValue::StyledStrs(texts) => {
+                let texts = texts.iter().map(ToString::to_string);
+                let shown = texts.filter(|text| masked(text) == *text);
+                ContextValue::StyledStrs(shown.map(Into::into).collect())
+            }
+            value => value.clone(),
+        };
+        (kind, value)
+    });
+    for (kind, value) in quoted.collect::<Vec<_>>() {
+        error.insert(kind, value);
+    }
+    error
 }
 
 /// Prints a usage error, or the help or version that was asked for, and ends the process.

@@ -73,7 +73,7 @@ pub(super) fn each_row<'s>(
 ) -> Result<(), AllocError> {
     let (Some(chunk), Some(extras)) = (&batch.text.chunk, &batch.extras) else { return Ok(()) };
     let file = match columns.layout.form {
-        LineForm::Tabs => Printable::path(path).to_string().into_bytes(),
+        LineForm::Tabs => Printable(path.as_os_str().as_encoded_bytes()).to_string().into_bytes(),
         // As the objects of `--rejects` have it.
         LineForm::Json => path.as_os_str().as_encoded_bytes().to_vec(),
     };
@@ -140,8 +140,9 @@ pub(super) fn each_row<'s>(
             offset: chunk.offset_of(sequence, line.start),
             carried: &carried,
         };
-        // A column has no more than this: a surt or an escaped text.
-        let column = 4 * (row.canonical.len() + row.original.len() + row.decoded.len());
+        // A column has no more than this: a surt or an escaped text, of which JSON makes more.
+        let growth = if columns.layout.form == LineForm::Json { 6 } else { 4 };
+        let column = growth * (row.canonical.len() + row.original.len() + row.decoded.len());
         // JSON escapes a byte by at most six.
         let carried = carried.iter().flatten().map(|value| 6 * value.len()).sum::<usize>();
         let room = columns.layout.fields.len() * (column + file.len() + 64) + carried + 8 * carry;
