@@ -1,8 +1,10 @@
 //! Builds a JSON object member by member, in output order.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use uniqurl::bytes::is_control;
 
 /// The members so far, as JSON text.
 #[derive(Debug, Default)]
@@ -41,8 +43,30 @@ impl Object {
             self.0.push('{');
         }
         self.0.push('}');
-        self.0
+        match escape_controls(&self.0) {
+            Cow::Borrowed(_) => self.0,
+            Cow::Owned(escaped) => escaped,
+        }
     }
+}
+
+/// Escapes characters of JSON text that JSON itself lets stand raw and that [act on a terminal](is_control).
+/// All of them are in strings. Below U+0020 JSON lets none stand, except between its tokens.
+pub fn escape_controls(json: &str) -> Cow<'_, str> {
+    let is_raw = |char: char| char >= '\u{7F}' && is_control(char);
+    // Nearly all texts are ASCII. The loop has no early exit, so that the compiler can vectorize it.
+    let is_plain = json.bytes().fold(true, |plain, byte| plain & (byte < 0x7F));
+    if is_plain || !json.contains(is_raw) {
+        return json.into();
+    }
+    let mut escaped = String::with_capacity(json.len() + 16);
+    for char in json.chars() {
+        match is_raw(char) {
+            true => escaped.push_str(&format!("\\u{:04x}", u32::from(char))),
+            false => escaped.push(char),
+        }
+    }
+    escaped.into()
 }
 
 /// Encodes bytes that are not UTF-8 for JSON.
@@ -60,5 +84,19 @@ mod tests {
         let object = Object::default().text("z", "a\"\n").bytes("b", b"\xFF").list("l", [inner]);
         assert_eq!(object.end(), r#"{"z":"a\"\n","b_base64":"/w==","l":[{"n":1}]}"#);
         assert_eq!(Object::default().end(), "{}");
+    }
+
+    #[test]
+    fn no_character_that_acts_on_a_terminal_stands_raw() {
+        for char in (0..0x3000).filter_map(char::from_u32) {
+            let (name, value) = (format!("n{char}"), format!("a{char}b"));
+            let object = Object::default().text(&name, &value).bytes("bytes", value.as_bytes());
+            let text = object.end();
+            assert!(!text.contains(is_control), "{char:?}: {text}");
+            let read: serde_json::Value = serde_json::from_str(&text).expect("an object");
+            assert_eq!((&read[&name], &read["bytes"]), (&value.clone().into(), &value.into()));
+        }
+        let text = Object::default().text("a", "\u{9B}\u{7F}\u{202E}\u{2028}").end();
+        assert_eq!(text, r#"{"a":"\u009b\u007f\u202e\u2028"}"#);
     }
 }

@@ -12,7 +12,7 @@ pub mod record;
 #[cfg(feature = "tables")]
 pub mod table;
 
-pub use json_object::{Object, base64};
+pub use json_object::{Object, base64, escape_controls};
 
 #[cfg(test)]
 #[path = "../../../src/test_util.rs"]

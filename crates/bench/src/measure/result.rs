@@ -153,7 +153,8 @@ impl Document {
 
     /// The text of a file.
     pub fn json(&self) -> Vec<u8> {
-        let mut text = serde_json::to_vec_pretty(self).expect("names are strings");
+        let text = serde_json::to_string_pretty(self).expect("names are strings");
+        let mut text = uniqurl_formats::escape_controls(&text).into_owned().into_bytes();
         text.push(b'\n');
         text
     }

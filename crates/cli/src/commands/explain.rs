@@ -14,7 +14,7 @@ use crate::args::explain::{ExplainArgs, ProfileResult, Unusable};
 use crate::args::{exit, usage};
 use crate::diff_view::{Role, TextStyle, differences, marked, wrapped};
 use crate::hints::{self, is_host_and_port, reads_schemes};
-use crate::status::eprint_hinted;
+use crate::status::{eprint_hinted, printable};
 use uniqurl::bytes::{Printable, UrlExcerpt};
 use uniqurl::{Normalizer, Reject, Step};
 use uniqurl_formats::Object;
@@ -105,6 +105,7 @@ fn as_text(url: &[u8], profiles: &[ProfileResult], style: TextStyle, out: &mut S
                 troubles_as_text(&reject, normalizer, style, &mut text);
             }
             Explanation::Unusable(reason) => {
+                let reason = printable(reason);
                 wrapped("  ", &format!("cannot be asked: {reason}"), style, &mut text);
             }
         }
@@ -118,7 +119,7 @@ fn as_text(url: &[u8], profiles: &[ProfileResult], style: TextStyle, out: &mut S
             out.push('\n');
         }
         let mut heading = String::new();
-        wrapped("", &names.join(", "), style, &mut heading);
+        wrapped("", &printable(&names.join(", ")), style, &mut heading);
         let _ = writeln!(out, "{}", style.text(Role::Heading, heading.trim_end()));
         out.push_str(text);
     }

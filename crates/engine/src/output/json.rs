@@ -7,7 +7,7 @@
 
 use std::path::Path;
 use uniqurl::bytes::RejectReason;
-use uniqurl_formats::base64;
+use uniqurl_formats::{base64, escape_controls};
 
 /// A member's key, colon included, for bytes that are UTF-8 and for bytes that are not.
 struct Names {
@@ -129,8 +129,8 @@ fn member(names: &Names, bytes: &[u8], out: &mut Vec<u8>) {
         out.push(b'"');
     } else if let Ok(text) = std::str::from_utf8(bytes) {
         out.extend_from_slice(names.text.as_bytes());
-        serde_json::to_writer(out, text)
-            .expect("a string is always JSON and a Vec takes all of it");
+        let quoted = serde_json::to_string(text).expect("a string is always JSON");
+        out.extend_from_slice(escape_controls(&quoted).as_bytes());
     } else {
         out.extend_from_slice(names.base64.as_bytes());
         out.extend_from_slice(base64(bytes).as_bytes());

@@ -5,8 +5,8 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use uniqurl::Key;
-use uniqurl_formats::base64;
 use uniqurl_formats::input::InputState;
+use uniqurl_formats::{base64, escape_controls};
 
 /// A run: its options, its outcome and the accounting.
 #[derive(Debug, Clone, Copy)]
@@ -62,8 +62,9 @@ impl Stats<'_> {
             counts: Counts::new(terms, &self.summary.tally),
             files: self.files.iter().map(|file| FileDocument::new(terms, file)).collect(),
         };
-        serde_json::to_writer_pretty(&mut *out, &document)
-            .expect("strings and numbers are always JSON and a Vec takes all of it");
+        let text = serde_json::to_string_pretty(&document);
+        let text = text.expect("strings and numbers are always JSON");
+        out.extend_from_slice(escape_controls(&text).as_bytes());
         out.push(b'\n');
     }
 }

@@ -369,7 +369,11 @@ impl<T: Display> Display for HtmlText<T> {
                 '>' => f.write_str("&gt;")?,
                 '"' => f.write_str("&quot;")?,
                 '\'' => f.write_str("&#39;")?,
-                char => f.write_char(char)?,
+                ' '..='~' => f.write_char(char)?,
+                char => {
+                    let mut bytes = [0; 4];
+                    write!(f, "{}", Printable(char.encode_utf8(&mut bytes).as_bytes()))?;
+                }
             }
         }
         Ok(())
@@ -414,6 +418,7 @@ mod tests {
         let hostile = "<script>alert('1')</script>&\"";
         let shown = HtmlText(hostile).to_string();
         assert_eq!(shown, "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;&quot;");
+        assert_eq!(HtmlText("a\u{9B}\u{202E}\n\\").to_string(), r"a\xC2\x9B\xE2\x80\xAE\x0A\");
     }
 
     #[test]
