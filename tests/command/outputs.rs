@@ -203,7 +203,7 @@ fn error_for_an_unwritable_split_directory_holds_its_name() {
         command.current_dir(place.path("")).uid(2).gid(2);
         let Ok(run) = command.output().map(Run::of) else { return say(NOT_OF_ROOT) };
         let run = run.exits(2);
-        let told = "uniqurl: theirs: nothing can be made in it with the permissions that the umask";
+        let told = "uniqurl: theirs: nothing can be made in it with its permissions";
         assert!(run.err.starts_with(told) && !run.err.contains(".uniqurl-"), "{}", run.err);
         assert_eq!(place.names(), ["in", "theirs"]);
     }

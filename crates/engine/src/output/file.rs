@@ -134,7 +134,9 @@ impl Output {
             return Ok(());
         }
         let writer = self.writer.as_mut().expect("only commit takes the writer");
-        let done = writer.flush().and_then(|()| writer.get_mut().finish());
+        let spool = writer.get_ref().spool().file();
+        let given = self.place.give_attributes(spool);
+        let done = given.and_then(|()| writer.flush()).and_then(|()| writer.get_mut().finish());
         self.noted(done)?;
         // Otherwise a change there would be noticed only after other outputs have their names.
         let target = self.place.target();
@@ -282,10 +284,11 @@ mod tests {
         written(&new, "x").commit().expect("committed");
         let mode = |path: &Path| fs::metadata(path).expect("there").mode() & 0o7777;
         assert_eq!(mode(&new), mode(&plain));
-        for kept in [0o600, 0o640, 0o666, 0o755] {
-            fs::set_permissions(&new, fs::Permissions::from_mode(kept)).expect("set");
+        for old in [0o600, 0o640, 0o666, 0o755, 0o4755, 0o2755, 0o1777, 0o7777] {
+            fs::set_permissions(&new, fs::Permissions::from_mode(old)).expect("set");
             written(&new, "y").commit().expect("committed");
-            assert_eq!(mode(&new), kept);
+            // SUID, SGID and the sticky bit are for the old contents.
+            assert_eq!(mode(&new), old & 0o777);
         }
     }
 

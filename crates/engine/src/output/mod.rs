@@ -17,6 +17,7 @@ pub mod vectored;
 mod compress;
 mod sync_writer;
 mod temporary;
+mod leftovers;
 mod replaced;
 mod place;
 mod file;

@@ -5,19 +5,23 @@
 //! so an output may also be one of the inputs.
 //!
 //! On Linux the temporary file has no name at all until then (`O_TMPFILE`), so even a killed process
-//! leaves no file.
+//! leaves no file. Until it has its name nobody but its owner may open it.
 
-use super::replaced::{may_be_replaced, take_after};
+use super::replaced::{Attributes, Replaced, may_be_replaced};
 use super::temporary::Temporary;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::iter;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use uniqurl::bytes::Printable;
 
 /// The number of links that Linux follows.
 const LINKS: usize = 40;
+
+/// The mode of a temporary file, which holds records.
+const PRIVATE: u32 = 0o600;
 
 /// Where the bytes are until the commit.
 #[derive(Debug)]
@@ -26,20 +30,45 @@ pub(super) enum Place {
     Direct,
     /// In a file without a name.
     #[cfg(target_os = "linux")]
-    Nameless { target: PathBuf },
+    Nameless { target: PathBuf, attributes: Attributes },
     /// In a file that is removed when this is dropped.
-    Named { temporary: Temporary, target: PathBuf },
+    Named { temporary: Temporary, target: PathBuf, attributes: Attributes },
 }
 
 impl Place {
-    /// The file that the bytes are for.
-    pub(super) fn target(&self) -> Option<&Path> {
+    /// The file that the bytes are for, and its attributes.
+    fn parts(&self) -> Option<(&Path, &Attributes)> {
         match self {
             Place::Direct => None,
             #[cfg(target_os = "linux")]
-            Place::Nameless { target } => Some(target),
-            Place::Named { target, .. } => Some(target),
+            Place::Nameless { target, attributes } => Some((target, attributes)),
+            Place::Named { target, attributes, .. } => Some((target, attributes)),
         }
+    }
+
+    /// The file that the bytes are for.
+    pub(super) fn target(&self) -> Option<&Path> {
+        self.parts().map(|(target, _)| target)
+    }
+
+    /// Gives a complete temporary file the attributes of the output.
+    pub(super) fn give_attributes(&self, file: &File) -> io::Result<()> {
+        self.parts().map_or(Ok(()), |(_, attributes)| attributes.give_to(file))
+    }
+
+    /// Lets the file replace an old one, and take its attributes.
+    fn replacing(mut self, old: fs::Metadata) -> Self {
+        match &mut self {
+            Place::Direct => {}
+            #[cfg(target_os = "linux")]
+            Place::Nameless { target, attributes } => {
+                *attributes = Attributes::Old(Replaced::of(target, old));
+            }
+            Place::Named { target, attributes, .. } => {
+                *attributes = Attributes::Old(Replaced::of(target, old));
+            }
+        }
+        self
     }
 }
 
@@ -95,10 +124,10 @@ fn open_named(path: &Path) -> io::Result<(File, Place)> {
         gives_way(&target, old)?;
     }
     let (file, place) = temporary(target)?;
-    if let (Some(old), Some(target)) = (found, place.target()) {
-        take_after(&file, target, &old)?;
-    }
-    Ok((file, place))
+    Ok(match found {
+        Some(old) => (file, place.replacing(old)),
+        None => (file, place),
+    })
 }
 
 /// Whether a name is that of a descriptor of this process.
@@ -138,7 +167,7 @@ pub fn place(path: &Path) -> PathBuf {
     }
 }
 
-/// Opens a temporary file beside `target`, with the permissions of any new file (the umask's).
+/// Opens a temporary file beside `target`, which is to get the permissions of any new file.
 fn temporary(target: PathBuf) -> io::Result<(File, Place)> {
     let ends_in =
         |name: &OsStr| target.as_os_str().as_encoded_bytes().ends_with(name.as_encoded_bytes());
@@ -152,16 +181,22 @@ fn temporary(target: PathBuf) -> io::Result<(File, Place)> {
         Some(_) => {}
     }
     #[cfg(target_os = "linux")]
-    if let Some(file) = nameless::create(directory(&target))? {
-        return Ok((file, Place::Nameless { target }));
+    if let Some((file, mode)) = nameless::create(directory(&target))? {
+        return Ok((file, Place::Nameless { target, attributes: Attributes::New(mode) }));
     }
     named_temporary(target)
 }
 
 fn named_temporary(target: PathBuf) -> io::Result<(File, Place)> {
-    let create = |path: &Path| OpenOptions::new().write(true).create_new(true).open(path);
-    let (file, temporary) = Temporary::make(directory(&target), create)?;
-    Ok((file, Place::Named { temporary, target }))
+    let around = directory(&target);
+    let with = |mode| {
+        move |path: &Path| OpenOptions::new().write(true).create_new(true).mode(mode).open(path)
+    };
+    // The umask, or a default access control list of the directory, decides about the mode of new files. An
+    // empty file shows it, since asking for the umask would change it for all threads.
+    let mode = Temporary::make(around, with(0o666))?.0.metadata()?.mode() & 0o7777;
+    let (file, temporary) = Temporary::make(around, with(PRIVATE))?;
+    Ok((file, Place::Named { temporary, target, attributes: Attributes::New(mode) }))
 }
 
 /// Whether a file can take the place of this one.
@@ -202,8 +237,8 @@ pub(super) fn publish(
     match place {
         Place::Direct => Ok(()),
         #[cfg(target_os = "linux")]
-        Place::Nameless { target } => to_last(&target, || nameless::name(file, &target)),
-        Place::Named { temporary, target } => to_last(&target, || temporary.rename(&target)),
+        Place::Nameless { target, .. } => to_last(&target, || nameless::name(file, &target)),
+        Place::Named { temporary, target, .. } => to_last(&target, || temporary.rename(&target)),
     }
 }
 
@@ -243,19 +278,29 @@ pub(super) fn directory(path: &Path) -> &Path {
 #[cfg(target_os = "linux")]
 mod nameless {
     use super::super::temporary::because_of;
-    use super::{File, OpenOptions, Path, PathBuf, Temporary, directory, io};
+    use super::{File, MetadataExt, OpenOptions, OpenOptionsExt};
+    use super::{PRIVATE, Path, PathBuf, Temporary, directory, fs, io};
     use rustix::fs::{AtFlags, CWD, OFlags, linkat};
     use rustix::io::Errno;
     use std::os::fd::AsRawFd;
-    use std::os::unix::fs::OpenOptionsExt;
+    use std::os::unix::fs::PermissionsExt;
 
-    /// A nameless file in `directory`, or `None` where there can be none.
-    pub fn create(directory: &Path) -> io::Result<Option<File>> {
+    /// A nameless file in `directory`, with the mode that a new file would have there; or `None` where there
+    /// can be none.
+    pub fn create(directory: &Path) -> io::Result<Option<(File, u32)>> {
         let mut options = OpenOptions::new();
         options.write(true).mode(0o666).custom_flags(OFlags::TMPFILE.bits() as i32);
         match options.open(directory) {
             // Without /proc it could never be given a name.
-            Ok(file) => Ok(proc_path(&file).exists().then_some(file)),
+            Ok(file) => {
+                if !proc_path(&file).exists() {
+                    return Ok(None);
+                }
+                let mode = file.metadata()?.mode() & 0o7777;
+                // Nobody can have opened a file that has no name.
+                file.set_permissions(fs::Permissions::from_mode(PRIVATE))?;
+                Ok(Some((file, mode)))
+            }
             // The answers of file systems and kernels without O_TMPFILE (open(2)). If the directory is really
             // missing, creating the named file fails.
             Err(error) => match Errno::from_io_error(&error) {
@@ -301,6 +346,8 @@ mod tests {
         let (mut file, place) = named_temporary(target.clone()).expect("created");
         file.write_all(b"text").expect("written");
         assert!(!target.exists() && count() == 2);
+        assert_eq!(file.metadata().expect("open").mode() & 0o7777, PRIVATE);
+        place.give_attributes(&file).expect("given");
         publish(&file, place).expect("named");
         assert_eq!(fs::read(&target).expect("there"), b"text");
         let mode = |path: &Path| fs::metadata(path).expect("there").mode();

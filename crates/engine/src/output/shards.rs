@@ -1,18 +1,20 @@
 //! A directory of several outputs. It is whole or absent: the files are written to a temporary directory
 //! next to it, which is renamed when all of them are on the disk.
 //!
-//! Unlike a file, a directory needs a name until then: a killed process leaves one
-//! that begins with `.uniqurl-`.
+//! Unlike a file, a directory needs a name until then: a killed process leaves one that begins with
+//! `.uniqurl-`, which the next run to the same place removes.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::file::{Output, named};
+use super::leftovers::{self, SHARD};
 use super::place::{directory, resolve, to_last};
-use super::replaced::{may_be_replaced, take_after};
+use super::replaced::{Attributes, Replaced, may_be_replaced};
 use super::temporary::Temporary;
 use crate::MARK;
+use rustix::fs::{Access, access};
 use uniqurl_formats::record::Separator;
 
 /// Bytes that all files together gather before they are written, and as many again before they are
@@ -29,6 +31,10 @@ pub struct ShardFiles {
     /// The directory that the name leads to.
     target: PathBuf,
     temporary: Temporary,
+    /// The temporary directory, locked.
+    directory: File,
+    /// The attributes that the directory is to have.
+    attributes: Attributes,
     files: Vec<Output>,
     separator: Separator,
     /// The start of an incomplete line, with its mark.
@@ -43,23 +49,18 @@ impl ShardFiles {
     ///
     /// The name is taken by anything but an empty directory, or nothing can be made next to it.
     pub fn create(name: &Path, count: u32, suffix: &str, separator: Separator) -> io::Result<Self> {
-        let (target, temporary) = make(name).map_err(|error| named(name, error))?;
+        let unnamed = |error| named(name, error);
+        // A trailing slash would follow a link, so it is dropped.
+        let target = resolve(&name.components().collect::<PathBuf>()).map_err(unnamed)?;
+        let (directory, temporary, attributes) = make(&target).map_err(unnamed)?;
         let share = BUFFERS / count.max(1) as usize;
         let file = |shard| {
-            let file = format!("shard-{shard:05}{suffix}");
+            let file = format!("{SHARD}{shard:05}{suffix}");
             Output::create_one_of_many(&temporary.path().join(&file), &name.join(file), share)
         };
-        let files = (0..count).map(file).collect::<io::Result<_>>();
-        let files = files.map_err(|error| match error.kind() {
-            // The original error would show the temporary name, which the user never gave.
-            io::ErrorKind::PermissionDenied => {
-                let text = "nothing can be made in it with the permissions that the umask, or the \
-                            directory that is there, gives it";
-                named(name, io::Error::new(error.kind(), text))
-            }
-            _ => error,
-        })?;
-        Ok(Self { name: name.to_owned(), target, temporary, files, separator, begun: Vec::new() })
+        let files = (0..count).map(file).collect::<io::Result<_>>()?;
+        let (name, begun) = (name.to_owned(), Vec::new());
+        Ok(Self { name, target, temporary, directory, attributes, files, separator, begun })
     }
 
     /// Brings every byte to the disk, and checks again that the directory can get its name. Otherwise
@@ -78,8 +79,11 @@ impl ShardFiles {
     pub fn commit(mut self) -> io::Result<()> {
         self.prepare()?;
         self.files.drain(..).try_for_each(Output::commit)?;
-        let Self { name, target, temporary, .. } = self;
-        to_last(&target, || temporary.rename(&target)).map_err(|error| named(&name, error))
+        let Self { name, target, temporary, directory, attributes, .. } = self;
+        let moved = attributes
+            .give_to(&directory)
+            .and_then(|()| to_last(&target, || temporary.rename(&target)));
+        moved.map_err(|error| named(&name, error))
     }
 
     /// Writes a line, which is after its mark and ends with a line feed.
@@ -99,20 +103,24 @@ impl ShardFiles {
     }
 }
 
-/// Makes a temporary directory next to the target of a name, and returns that target first. The directory
-/// gets the permissions and the owner of an existing target.
-fn make(name: &Path) -> io::Result<(PathBuf, Temporary)> {
-    // A trailing slash would follow a link, so it is dropped.
-    let target = resolve(&name.components().collect::<PathBuf>())?;
-    let old = old(&target)?;
+/// Makes a temporary directory next to the target, and tells which attributes it is to have: those of an
+/// existing target, or of any new directory.
+fn make(target: &Path) -> io::Result<(File, Temporary, Attributes)> {
+    let old = old(target)?;
     if target.file_name().is_none() {
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    let ((), temporary) = Temporary::make(directory(&target), |path| fs::create_dir(path))?;
-    if let Some(old) = old {
-        take_after(&File::open(temporary.path())?, &target, &old)?;
+    let around = directory(target);
+    leftovers::remove_leftovers(around);
+    let attributes = match old {
+        Some(old) => Attributes::Old(Replaced::of(target, old)),
+        None => Attributes::New(leftovers::mode_of_new(around)?),
+    };
+    let (directory, temporary) = leftovers::create(around)?;
+    if let Attributes::Old(old) = &attributes {
+        old.give_defaults(&directory)?;
     }
-    Ok((target, temporary))
+    Ok((directory, temporary, attributes))
 }
 
 /// The empty directory that has the name already and can be replaced. A link is an error, whatever its
@@ -131,6 +139,10 @@ fn old(target: &Path) -> io::Result<Option<fs::Metadata>> {
         return Err(io::Error::new(io::ErrorKind::DirectoryNotEmpty, text));
     }
     may_be_replaced(target, &old)?;
+    if access(target, Access::WRITE_OK | Access::EXEC_OK).is_err() {
+        let text = "nothing can be made in it with its permissions";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
+    }
     Ok(Some(old))
 }
 

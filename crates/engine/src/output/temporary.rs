@@ -3,6 +3,7 @@
 //! A file under such a name is removed when its [`Temporary`] is dropped. A process that has to end
 //! at once drops nothing; so all temporary names are on a list, and [`remove_all`] removes them.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::Builder;
 
 use uniqurl::bytes::Printable;
+
+/// How a temporary name begins and ends, and how many letters and digits stand between.
+const PREFIX: &str = ".uniqurl-";
+const SUFFIX: &str = ".tmp";
+const RANDOM: usize = 6;
 
 /// The names in use. A thread that makes one holds the lock until the name is on the list.
 static NAMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -47,7 +53,7 @@ impl Temporary {
     ) -> io::Result<(T, Self)> {
         let mut names = names();
         let mut builder = Builder::new();
-        builder.prefix(".uniqurl-").suffix(".tmp");
+        builder.prefix(PREFIX).suffix(SUFFIX).rand_bytes(RANDOM);
         let made = builder.make_in(directory, create).map_err(|error| because_of(directory, error));
         let (made, path) = made?.into_parts();
         // The list takes over from the path, which would forget that it is on the list.
@@ -65,6 +71,15 @@ impl Temporary {
     pub(super) fn rename(self, target: &Path) -> io::Result<()> {
         fs::rename(&self.path, target)
     }
+}
+
+/// True if a [`Temporary`] could have this name.
+pub(super) fn is_temporary_name(name: &OsStr) -> bool {
+    let random = |name: &[u8]| -> Option<bool> {
+        let random = name.strip_prefix(PREFIX.as_bytes())?.strip_suffix(SUFFIX.as_bytes())?;
+        Some(random.len() == RANDOM && random.iter().all(u8::is_ascii_alphanumeric))
+    };
+    random(name.as_encoded_bytes()).unwrap_or(false)
 }
 
 /// Names the directory in an error of creating something in it.
