@@ -26,7 +26,7 @@ pub use store::SpillError;
 pub use dedup_partition::{PartitionPlan, RecordStatus, dedup_partition};
 pub use entry::SpillEntry;
 pub use merge::{MergeOrder, merge};
-pub use store::Store;
+pub use store::{Store, temporary_file};
 pub use stream::{BlockCompressor, EntryWriter, Stream, written};
 
 /// Partitions that a set is spilled to.

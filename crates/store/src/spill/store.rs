@@ -1,9 +1,9 @@
 //! One temporary file, which never has a name, so that nothing of it outlives the process.
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -54,12 +54,31 @@ impl std::error::Error for SpillError {
     }
 }
 
+/// Makes a file without a name in `directory`, for records, which only this user may open.
+///
+/// # Errors
+///
+/// No file can be made there, or the directory belongs to another user and is not shared, as `/tmp` is
+/// (mode `+t`).
+pub fn temporary_file(directory: &Path) -> io::Result<File> {
+    const STICKY: u32 = 0o1000;
+    let file = tempfile::tempfile_in(directory)?;
+    // Only the umask decides about the mode of a file that never had a name.
+    file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    let around = fs::metadata(directory)?;
+    if around.uid() != file.metadata()?.uid() && around.mode() & STICKY == 0 {
+        let text = "it is another user's, and not shared (mode +t)";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
+    }
+    Ok(file)
+}
+
 impl Store {
     /// An empty one: made without a name where the file system can do that, else its name is gone
     /// before anything is written.
     pub fn create(directory: &Path) -> Result<Self, SpillError> {
         let directory = directory.to_owned();
-        match tempfile::tempfile_in(&directory) {
+        match temporary_file(&directory) {
             Ok(file) => Ok(Self { file, directory, end: AtomicU64::new(0) }),
             Err(error) => Err(SpillError { directory, error }),
         }

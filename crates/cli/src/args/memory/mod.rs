@@ -11,7 +11,7 @@ use crate::args::help::RESOURCES;
 use crate::status::{eprint_hinted, eprint_message};
 use available::available;
 use uniqurl::bytes::Printable;
-use uniqurl_engine::{CHUNK_SIZE, Memory, SpillNotice};
+use uniqurl_engine::{CHUNK_SIZE, Memory, SpillNotice, temporary_file};
 
 /// The smallest value of `--memory`.
 const MIN: u64 = 1 << 20;
@@ -59,7 +59,7 @@ impl MemoryArgs {
     /// environment names it, the run may not need it, so it causes a warning.
     pub fn check(&self) -> Result<(), String> {
         let unfit = |directory: &Path| {
-            let error = tempfile::tempfile_in(directory).err()?;
+            let error = temporary_file(directory).err()?;
             Some(format!("{}: {error}", Printable::path(directory)))
         };
         if let Some(directory) = &self.temp_dir {
