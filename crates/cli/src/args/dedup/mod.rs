@@ -9,6 +9,7 @@ use crate::args::{RunArgs, number};
 use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueEnum};
 use std::path::PathBuf;
+use uniqurl::bytes::is_control;
 use uniqurl_engine::output::Field;
 use uniqurl_engine::{Keep, SplitBy};
 
@@ -302,7 +303,13 @@ fn keep(text: &str) -> Result<Keep, &'static str> {
 }
 
 fn suffix(text: &str) -> Result<String, &'static str> {
-    if text.contains(['/', '\0']) { Err("a name has no slash in it") } else { Ok(text.to_owned()) }
+    if text.contains('/') {
+        Err("a name has no slash in it")
+    } else if text.contains(is_control) {
+        Err("a name has no control characters in it")
+    } else {
+        Ok(text.to_owned())
+    }
 }
 
 fn fields() -> Vec<&'static str> {
