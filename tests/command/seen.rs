@@ -426,3 +426,14 @@ fn seen_file_that_is_not_a_list_is_rejected() {
         }
     }
 }
+
+#[test]
+fn a_list_may_begin_with_any_bytes_where_the_user_says_that_records_are_lines() {
+    for start in [&b"\xFF\xFE"[..], b"\xFE\xFF", b"\xFF\xFE\0\0"] {
+        let place = Place::with([("in", &[start, b"\nhttp://a/\n"].concat()[..])]);
+        place.write("old", [start, b"\n"].concat());
+        let fixed = ["dedup", "in", "-p", "string", "--seen", "old"];
+        let run = place.run([&fixed[..], &["-f", "lines"]].concat()).exits(0);
+        assert_eq!((run.out(), run.summary("seen")), ("http://a/\n", 1));
+    }
+}

@@ -19,6 +19,7 @@ use std::sync::mpsc::Receiver;
 pub use error::{SeenError, SeenTrouble};
 
 use crate::batch::{ParseRules, WorkBatch};
+use crate::job::InputFormat;
 use crate::plan::JobPlan;
 use crate::reader::CHUNKS;
 use crate::report::RunError;
@@ -29,7 +30,7 @@ use uniqurl::set::{Counting, HashKey, Shard};
 use uniqurl_formats::input::{
     self, Chunk, Input, InputError, OpenFile, StreamEvent, StreamOptions, StreamSource, Trouble,
 };
-use uniqurl_formats::record::{self, BREAKS_OFF, LONGEST_KEY, Parsed, SetHeader};
+use uniqurl_formats::record::{self, BREAKS_OFF, LONGEST_KEY, Parsed, Refusal, SetHeader};
 use uniqurl_formats::record::{Context, Format, HEAD, MARK, Separator};
 
 /// The keys from before the run.
@@ -271,8 +272,15 @@ impl Loader<'_> {
             },
             Parsed::Unreadable(why) => Err(why.into()),
             Parsed::NoHeader => {
-                if let Some(why) = refusal(&bytes[..bytes.len().min(HEAD)], separator) {
-                    return Err(why);
+                // Any bytes may begin a line, where the user says that records are lines.
+                let are_lines = matches!(&self.plan.input.format,
+                    InputFormat::Fixed(format) if **format == Format::Lines);
+                let is_wide = |why: &SeenTrouble| {
+                    matches!(why, SeenTrouble::Refused(Refusal::Utf16 | Refusal::Utf32))
+                };
+                match refusal(&bytes[..bytes.len().min(HEAD)], separator) {
+                    Some(why) if !(are_lines && is_wide(&why)) => return Err(why),
+                    _ => {}
                 }
                 // Elsewhere the mark is a part of the first URL, as it is of an input.
                 if self.plan.normalizer.profile().grammar == Grammar::Repaired {
