@@ -5,8 +5,10 @@
 
 mod budget;
 mod disk;
+mod escapes;
 mod faults;
 mod kills;
+mod permissions;
 mod place;
 mod races;
 mod signals;
@@ -101,6 +103,13 @@ const ROWS: &[Promise] = &[
     ("distinct", budget::distinct_urls),
     ("longer-lines", budget::longer_lines),
     ("terminal", terminal::hostile_text),
+    ("escapes", escapes::every_way_out),
+    ("shard-names", escapes::names_of_shards),
+    ("arguments", escapes::secrets_and_lines_of_arguments),
+    ("special-bits", permissions::replaced_files),
+    ("private", permissions::temporary_files),
+    ("foreign", permissions::foreign_directories),
+    ("leftovers", permissions::leftover_shards),
 ];
 
 /// Rows that take minutes however few trials they run.

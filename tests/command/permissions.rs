@@ -1,0 +1,161 @@
+//! Who may read and replace outputs and temporary files.
+
+use super::shared::say;
+use super::{NOT_OF_ROOT, Place, Run, built, is_root};
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+const URLS: &[u8] = b"http://b/\nHTTP://A/\nhttp://a\n";
+
+fn mode(place: &Place, name: &str) -> u32 {
+    fs::metadata(place.path(name)).expect("there").mode() & 0o7777
+}
+
+fn set_mode(place: &Place, name: &str, mode: u32) {
+    fs::set_permissions(place.path(name), fs::Permissions::from_mode(mode)).expect("set");
+}
+
+#[test]
+fn an_output_is_no_program_of_the_file_that_it_replaces() {
+    let place = Place::with([("in", URLS)]);
+    for output in ["out", "out.gz", "out.parquet"] {
+        for old in [0o4755, 0o2755, 0o6711, 0o1644, 0o7777] {
+            place.write(output, "old");
+            set_mode(&place, output, old);
+            place.run(["dedup", "in", "-o", output]).exits(0);
+            assert_eq!(mode(&place, output), old & 0o777, "{output}");
+        }
+    }
+    for (option, output) in
+        [("--rejects", "r"), ("--stats", "s"), ("--report", "h"), ("--save-seen", "k")]
+    {
+        place.write(output, "old");
+        set_mode(&place, output, 0o6755);
+        place.run(["dedup", "in", "-o", "out", option, output]).exits(0);
+        assert_eq!(mode(&place, output), 0o755, "{option}");
+    }
+    fs::create_dir(place.path("shards")).expect("made");
+    set_mode(&place, "shards", 0o5755);
+    place.run(["dedup", "in", "--split-by", "hash:2", "-o", "shards"]).exits(0);
+    assert_eq!(mode(&place, "shards"), 0o1755);
+}
+
+/// Starts the command under a umask.
+fn under(umask: &str, place: &Place, arguments: &[&str]) -> Command {
+    let built = built::process();
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", &format!("umask {umask}; exec \"$@\""), "sh"]);
+    command.arg(built.get_program()).args(built.get_args()).args(arguments);
+    command.current_dir(place.path(""));
+    command
+}
+
+#[test]
+fn new_outputs_have_the_permissions_that_the_umask_leaves() {
+    for umask in ["000", "022", "027", "077", "777"] {
+        let place = Place::with([("in", URLS)]);
+        let left = !u32::from_str_radix(umask, 8).expect("octal");
+        for arguments in [
+            &["dedup", "-q", "in", "-o", "out", "--rejects", "rejects"][..],
+            &["dedup", "-q", "in", "--split-by", "hash:2", "-o", "shards"],
+        ] {
+            let run = under(umask, &place, arguments).output().map(Run::of).expect("started");
+            run.exits(0);
+        }
+        assert_eq!((mode(&place, "out"), mode(&place, "rejects")), (0o666 & left, 0o666 & left));
+        assert_eq!(mode(&place, "shards"), 0o777 & left, "{umask}");
+        set_mode(&place, "shards", 0o700);
+        assert_eq!(mode(&place, "shards/shard-00001"), 0o666 & left, "{umask}");
+    }
+}
+
+/// The modes of the files that a process has open for writing in a directory, and of the directories in it
+/// that have a temporary name.
+#[cfg(target_os = "linux")]
+fn temporary_modes(process: u32, place: &Place) -> Vec<u32> {
+    let around = place.path("").canonicalize().expect("there");
+    let mut modes = Vec::new();
+    for entry in fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten() {
+        let leads_there = fs::read_link(entry.path()).is_ok_and(|to| to.starts_with(&around));
+        match fs::metadata(entry.path()) {
+            Ok(found) if leads_there && found.is_file() && !entry.path().ends_with("0") => {
+                modes.push(found.mode() & 0o7777);
+            }
+            _ => {}
+        }
+    }
+    for name in place.names().iter().filter(|name| name.starts_with(".uniqurl-")) {
+        modes.push(fs::metadata(place.path(name)).expect("there").mode() & 0o7777);
+    }
+    modes
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nobody_else_may_read_records_before_the_output_is_complete() {
+    for (arguments, files) in [
+        (&["dedup", "-", "-o", "out", "--rejects", "rejects"][..], 2),
+        (&["dedup", "-", "--split-by", "hash:3", "-o", "shards"], 4),
+    ] {
+        let place = Place::with([("out", b"old")]);
+        set_mode(&place, "out", 0o666);
+        let mut command = under("000", &place, &[arguments, &["-f", "lines", "-q"]].concat());
+        let mut child = command.stdin(Stdio::piped()).spawn().expect("started");
+        let start = std::time::Instant::now();
+        let mut modes = Vec::new();
+        while modes.len() < files && start.elapsed().as_secs() < 60 {
+            modes = temporary_modes(child.id(), &place);
+        }
+        drop(child.stdin.take());
+        assert!(child.wait().expect("ended").success());
+        assert!(modes.len() >= files, "{arguments:?}: {modes:?}");
+        for mode in modes {
+            // A file just opened has no bytes, and no name.
+            assert!(matches!(mode, 0o600 | 0o700), "{arguments:?}: {mode:o}");
+        }
+    }
+}
+
+#[test]
+fn a_directory_of_another_user_is_no_place_for_temporary_files() {
+    if !is_root() {
+        return say("NOT TRIED: only root gives directories away");
+    }
+    let place = Place::with([("in", URLS)]);
+    set_mode(&place, "", 0o755);
+    for name in ["theirs", "shared", "root"] {
+        fs::create_dir(place.path(name)).expect("made");
+    }
+    set_mode(&place, "theirs", 0o777);
+    set_mode(&place, "shared", 0o1777);
+    set_mode(&place, "root", 0o777);
+    for name in ["theirs", "shared"] {
+        chown(place.path(name), Some(1), Some(1)).expect("given");
+    }
+    let run = |user: u32, directory: &str| {
+        let mut command = built::process();
+        command.args(["dedup", "in", "-o", "/dev/null", "--temp-dir", directory]);
+        command.current_dir(place.path("")).uid(user).gid(user);
+        command.output().map(Run::of)
+    };
+    let told = "it is another user's, and not shared (mode +t)";
+    for (user, directory, status) in [
+        (0, "theirs", 2),
+        (0, "shared", 0),
+        (0, "root", 0),
+        (1, "theirs", 0),
+        (2, "theirs", 2),
+        (2, "shared", 0),
+        (2, "root", 2),
+    ] {
+        let Ok(run) = run(user, directory) else { return say(NOT_OF_ROOT) };
+        assert_eq!(run.err.contains(told), status == 2, "{user} {directory}: {}", run.err);
+        run.exits(status);
+    }
+    let mut command = built::command();
+    command.args(["dedup", "in"]).env("TMPDIR", "theirs").current_dir(place.path(""));
+    let warned = Run::of(command.output().expect("started")).exits(0);
+    assert!(warned.err.starts_with(&format!("uniqurl: warning: TMPDIR: theirs: {told}")));
+}
