@@ -13,7 +13,7 @@ use super::trace::{Place, Trace};
 use crate::bytes::set;
 use crate::bytes::{Reject, RejectReason};
 use crate::profile::scheme::{self, Kind, Scheme};
-use crate::profile::{Profile, Schemes, Switch};
+use crate::profile::{Grammar, Profile, Schemes, Switch};
 
 /// Appends the canonical form of a URL with a scheme, split into `parts`.
 ///
@@ -35,13 +35,22 @@ pub(crate) fn absolute<T: Trace>(
         out.extend_from_slice(b"//");
         self::authority(parts, authority, profile, facts, out, trace)?;
     }
+    // Before dot segments are removed: behind an authority a path needs no guard.
+    let gains_authority = profile.schemes == Schemes::Known
+        && facts.kind == Kind::File
+        && parts.authority.is_none()
+        && parts.path.starts_with(b"/");
+    if gains_authority {
+        out.extend_from_slice(b"//");
+        trace.component(Rule::FileAuthority, Place::Host, Some(b""));
+    }
     let path_at = out.len();
     if network && parts.path.is_empty() {
         out.push(b'/');
         trace.component(Rule::EmptyPath, Place::Path, Some(b"/"));
     }
     path_and_query(parts, profile, out, trace)?;
-    if parts.authority.is_none() {
+    if parts.authority.is_none() && !gains_authority {
         if out[path_at..].starts_with(b"//") {
             out.splice(path_at..path_at, *b"/.");
             if T::RECORDS {
@@ -49,10 +58,17 @@ pub(crate) fn absolute<T: Trace>(
                 trace.component(Rule::PathGuard, Place::Path, Some(&out[path_at..end]));
             }
         }
-        if profile.schemes == Schemes::Known && facts.kind == Kind::Mailto {
-            let end = path_at + path_len(&out[path_at..]);
-            lower_domains(&mut out[path_at..end]);
-            trace.component(Rule::MailDomain, Place::Path, Some(&out[path_at..end]));
+        let end = path_at + path_len(&out[path_at..]);
+        match (profile.schemes, facts.kind) {
+            (Schemes::Known, Kind::Mailto) => {
+                lower_domains(&mut out[path_at..end]);
+                trace.component(Rule::MailDomain, Place::Path, Some(&out[path_at..end]));
+            }
+            (Schemes::Known, Kind::Urn) => {
+                lower_namespace(&mut out[path_at..end]);
+                trace.component(Rule::UrnNamespace, Place::Path, Some(&out[path_at..end]));
+            }
+            _ => {}
         }
     }
     Ok(())
@@ -129,6 +145,13 @@ fn authority<T: Trace>(
     let at = out.len();
     let start = parts.authority_start();
     let AuthorityParts { userinfo, host_port } = AuthorityParts::split(authority);
+    // Browsers end the host at a backslash, other programs do not: `https://good.com\@evil.com/`.
+    let misread = |userinfo| memchr::memchr(b'\\', userinfo);
+    if profile.grammar == Grammar::Repaired
+        && let Some(at) = userinfo.and_then(misread)
+    {
+        return Err(Reject::new(RejectReason::Host, start + at));
+    }
     // "Credentials do not go into output files": RFC 3986 section 7.5 asks for as much.
     let credentials_go =
         !profile.switches.contains(Switch::KeepUserinfo) && facts.kind == Kind::Network;
@@ -153,6 +176,20 @@ fn authority<T: Trace>(
 /// Length of the path at the start of `path_and_rest`, which is in canonical form.
 fn path_len(path_and_rest: &[u8]) -> usize {
     memchr::memchr2(b'?', b'#', path_and_rest).unwrap_or(path_and_rest.len())
+}
+
+/// Lower-cases the namespace of a `urn:`, if the path starts with one (RFC 8141 sections 2 and 3.1):
+/// `NID = (alphanum) 0*30(ldh) (alphanum)`
+fn lower_namespace(path: &mut [u8]) {
+    let Some(colon) = memchr::memchr(b':', path) else { return };
+    let name = &mut path[..colon];
+    let ends = [name.first(), name.last()];
+    let is_one = (2..=32).contains(&name.len())
+        && ends.into_iter().flatten().all(u8::is_ascii_alphanumeric)
+        && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-');
+    if is_one {
+        name.make_ascii_lowercase();
+    }
 }
 
 /// Lower-cases the domain of each address in the path of a `mailto:` URL (section 6.2.3, RFC 6068).

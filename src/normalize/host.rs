@@ -34,8 +34,14 @@ pub(crate) fn normalize<T: Trace>(
         literal(host, profile.access, start, out, trace)?;
     } else {
         match profile.access {
-            Access::Identifier => reg_name(host, start, out, trace)?,
-            Access::Retrieval => domain(host, scheme.kind, start, out, trace)?,
+            Access::Identifier => reg_name(host, profile.grammar, start, out, trace)?,
+            Access::Retrieval if is_looked_up(profile, scheme.kind) => {
+                domain(host, scheme.kind, start, out, trace)?;
+            }
+            Access::Retrieval => {
+                check_delimiters(host, start)?;
+                reg_name(host, profile.grammar, start, out, trace)?;
+            }
         }
     }
     if profile.schemes == Schemes::Known && scheme.kind == Kind::Network && out.len() == host_at {
@@ -44,7 +50,9 @@ pub(crate) fn normalize<T: Trace>(
     let Some(port) = port else { return Ok(()) };
     let port_start = start + host.len() + 1;
     if let Some(bad) = port.iter().position(|byte| !byte.is_ascii_digit()) {
-        return Err(Reject::new(RejectReason::Port, port_start + bad));
+        let misread = profile.grammar == Grammar::Repaired && port[bad] == b'\\';
+        let code = if misread { RejectReason::Host } else { RejectReason::Port };
+        return Err(Reject::new(code, port_start + bad));
     }
     match profile.schemes {
         Schemes::Alike => {
@@ -60,6 +68,12 @@ pub(crate) fn normalize<T: Trace>(
         }
     }
     Ok(())
+}
+
+/// Whether hosts are names that a resolver looks up. Under other schemes they may name anything, such as
+/// the socket of `postgresql://%2Fvar%2Frun/db`. The indexers of web archives do not tell them apart.
+fn is_looked_up(profile: &Profile, kind: Kind) -> bool {
+    matches!(kind, Kind::Network | Kind::File) || profile.archive.is_some()
 }
 
 #[inline]
@@ -208,12 +222,13 @@ pub(super) fn push_ipv6_fields(address: Ipv6Addr, out: &mut Vec<u8>) {
 /// `%45` would end up as `E`.
 fn reg_name<T: Trace>(
     host: &[u8],
+    grammar: Grammar,
     start: usize,
     out: &mut Vec<u8>,
     trace: &mut T,
 ) -> Result<(), Reject> {
     let at = out.len();
-    match escape::normalize(host, HOST, Grammar::Enforced, start, out, trace) {
+    match escape::normalize(host, HOST, grammar, start, out, trace) {
         Err(Reject { code: RejectReason::Byte, at, .. })
             if matches!(host[at - start], b'[' | b']') =>
         {
@@ -226,6 +241,15 @@ fn reg_name<T: Trace>(
     Ok(())
 }
 
+/// Rejects what may delimit a host and is never repaired: brackets, and the backslash, at which browsers
+/// end a host and other programs do not.
+fn check_delimiters(host: &[u8], start: usize) -> Result<(), Reject> {
+    match memchr::memchr3(b'[', b']', b'\\', host) {
+        Some(at) => Err(Reject::new(RejectReason::Host, start + at)),
+        None => Ok(()),
+    }
+}
+
 /// A registered name as it is looked up: ASCII in lower case, anything else through UTS 46 ToASCII.
 fn domain<T: Trace>(
     host: &[u8],
@@ -234,9 +258,7 @@ fn domain<T: Trace>(
     out: &mut Vec<u8>,
     trace: &mut T,
 ) -> Result<(), Reject> {
-    if let Some(bracket) = memchr::memchr2(b'[', b']', host) {
-        return Err(Reject::new(RejectReason::Host, start + bracket));
-    }
+    check_delimiters(host, start)?;
     let at = out.len();
     let grammar = Grammar::Enforced;
     let simple = escape::normalize(host, HOST, grammar, start, out, &mut NoTrace).is_ok()
@@ -276,7 +298,9 @@ pub(super) fn to_ascii(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(
             }
         }
     }
-    let Some(ascii) = uts46::to_ascii(&decoded, DENIED) else {
+    // Nothing is left of a host of ignored characters.
+    let ascii = uts46::to_ascii(&decoded, DENIED).filter(|ascii| !ascii.is_empty());
+    let Some(ascii) = ascii else {
         return Err(Reject::new(RejectReason::Idna, start));
     };
     out.extend_from_slice(ascii.as_bytes());

@@ -132,9 +132,9 @@ impl Normalizer {
         let start = url.iter().position(|byte| *byte > 0x20)?;
         let end = url.iter().rposition(|byte| *byte > 0x20)? + 1;
         let url = &url[start..end];
-        let parts = Parts::split(url);
+        let parts = self.rules.split(url);
         let host = match (self.rules.assumed_scheme(), parts.scheme, self.rules.base()) {
-            (Some(scheme), ..) if lacks_scheme(&parts, url) => {
+            (Some(scheme), ..) if lacks_scheme(&Parts::split(url), url) => {
                 let delimiter: &[u8] = if url.starts_with(b"//") { b":" } else { b"://" };
                 self.host_looked_up(&Parts::split(&[scheme, delimiter, url].concat()))
             }
@@ -294,7 +294,7 @@ impl Normalizer {
     ) -> Cow<'a, Ruleset> {
         match found {
             None => Cow::Borrowed(&self.rules),
-            Some(i) if Parts::split(url).scheme.is_some() => Cow::Borrowed(&hosts.rules[i]),
+            Some(i) if self.rules.split(url).scheme.is_some() => Cow::Borrowed(&hosts.rules[i]),
             Some(i) => hosts.rules[i].with_base_of(&self.rules),
         }
     }

@@ -7,6 +7,7 @@
 
 use memchr::{memchr, memchr2, memchr3};
 
+use crate::bytes::set;
 use crate::simd::UrlKind;
 
 /// The raw components of a URL; absent and empty are different states.
@@ -41,6 +42,14 @@ impl<'a> Parts<'a> {
             None => (None, rest),
         };
         Self { scheme, authority, ..Self::split_target(rest) }
+    }
+
+    /// Whether the first segment holds a `:` that ends no scheme (section 3.1), as in `12:30.html` and `:a`.
+    pub(crate) fn ends_no_scheme(&self) -> bool {
+        match self.scheme {
+            Some(name) => !is_scheme(name),
+            None => self.authority.is_none() && self.path.starts_with(b":"),
+        }
     }
 
     /// Splits a URL or a request target.
@@ -90,6 +99,12 @@ impl<'a> Parts<'a> {
     }
 }
 
+/// `scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )`
+fn is_scheme(name: &[u8]) -> bool {
+    name.first().is_some_and(|first| set::ALPHA.contains(*first))
+        && name.iter().all(|byte| set::SCHEME.contains(*byte))
+}
+
 /// An authority in its three parts (section 3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AuthorityParts<'a> {
@@ -133,6 +148,16 @@ mod tests {
         assert_eq!(&url[parts.path_start()..][..4], b"/p/q");
         assert_eq!(&url[parts.query_start()..][..3], b"r=s");
         assert_eq!(&url[parts.fragment_start()..], b"t");
+    }
+
+    #[test]
+    fn a_colon_of_the_first_segment_that_ends_no_scheme_is_found() {
+        for url in ["12:30.html", ":a", "::", "1://h", "a_b:c", "%66oo:a", "[::1]", "\u{e9}:a"] {
+            assert!(Parts::split(url.as_bytes()).ends_no_scheme(), "{url}");
+        }
+        for url in ["a:b", "a+-.1:", "a/b:c", "./a:b", "?:", "#:", "//1:2", "", "a"] {
+            assert!(!Parts::split(url.as_bytes()).ends_no_scheme(), "{url}");
+        }
     }
 
     #[test]

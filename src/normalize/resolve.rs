@@ -1,5 +1,9 @@
 //! Relative references (RFC 3986 section 5.2), strictly.
 
+use std::borrow::Cow;
+
+use memchr::memchr_iter;
+
 use super::parts::Parts;
 use super::path::remove_dot_segments;
 
@@ -40,6 +44,23 @@ pub fn resolve(base: &Parts<'_>, reference: &Parts<'_>, out: &mut Vec<u8>) {
         out.push(b'#');
         out.extend_from_slice(fragment);
     }
+}
+
+/// Decodes the full stops of a path, so that [`resolve`] sees the dot segments that they make.
+pub fn decode_dots(path: &[u8]) -> Cow<'_, [u8]> {
+    let is_dot = |at: &usize| matches!(path[*at..], [b'%', b'2', b'e' | b'E', ..]);
+    let mut dots = memchr_iter(b'%', path).filter(is_dot).peekable();
+    if dots.peek().is_none() {
+        return Cow::Borrowed(path);
+    }
+    let (mut decoded, mut run) = (Vec::with_capacity(path.len()), 0);
+    for dot in dots {
+        decoded.extend_from_slice(&path[run..dot]);
+        decoded.push(b'.');
+        run = dot + 3;
+    }
+    decoded.extend_from_slice(&path[run..]);
+    Cow::Owned(decoded)
 }
 
 /// Section 5.2.3: replaces the base's last segment by the reference.

@@ -8,7 +8,7 @@ use super::explain::Rule;
 use super::ia;
 use super::normalizer::Normalizer;
 use super::parts::Parts;
-use super::resolve::resolve;
+use super::resolve::{decode_dots, resolve};
 use super::rewrite::Rewrite;
 use super::ruleset::Ruleset;
 use super::trace::{NoTrace, Trace};
@@ -277,14 +277,29 @@ impl Ruleset {
                 .absolute(&Parts::split(&assumed), out, trace)
                 .map_err(|reject| reject.moved(|at| at.saturating_sub(prefix)));
         }
+        let Some(base) = self.base().map(Parts::split) else {
+            return match parts.scheme {
+                Some(_) => self.absolute(&parts, out, trace),
+                None => Err(Reject::new(RejectReason::Relative, 0)),
+            };
+        };
+        // No reference starts like this (section 4.2), but browsers read it as a path.
+        if parts.ends_no_scheme() && self.profile.grammar == Grammar::Enforced {
+            return Err(Reject::new(RejectReason::Relative, 0));
+        }
+        let parts = self.split(url);
         if parts.scheme.is_some() {
             return self.absolute(&parts, out, trace);
         }
-        let Some(base) = self.base() else {
-            return Err(Reject::new(RejectReason::Relative, 0));
-        };
-        let base = Parts::split(base);
         self.check_reference(&base, &parts, url, out)?;
+        // `%2e%2e` resolves as `..` does. No other triplet matters before that, so the rest is decoded later.
+        let path = decode_dots(parts.path);
+        if T::RECORDS {
+            let start = parts.path_start();
+            let behind = &url[start + parts.path.len()..];
+            trace.whole(Rule::DecodeDots, &[&url[..start], &path, behind].concat());
+        }
+        let parts = Parts { path: &path, ..parts };
         let mut resolved = Vec::new();
         resolve(&base, &parts, &mut resolved);
         trace.whole(Rule::Resolve, &resolved);
@@ -353,7 +368,9 @@ pub(super) fn lacks_scheme(parts: &Parts<'_>, url: &[u8]) -> bool {
     match parts.scheme {
         Some(text) => {
             parts.authority.is_none()
-                && (text.contains(&b'.') || text.eq_ignore_ascii_case(b"localhost"))
+                && (text.contains(&b'.')
+                    || text.eq_ignore_ascii_case(b"localhost")
+                    || parts.ends_no_scheme())
         }
         None => url.starts_with(b"//") || !matches!(url.first(), None | Some(b'/' | b'?' | b'#')),
     }

@@ -59,6 +59,15 @@ impl Ruleset {
         self.assumed_scheme.as_deref()
     }
 
+    /// Splits a URL or reference. With a base, a `:` that ends no scheme is part of a path.
+    pub(super) fn split<'a>(&self, url: &'a [u8]) -> Parts<'a> {
+        let parts = Parts::split(url);
+        match self.base {
+            Some(_) if parts.ends_no_scheme() => Parts::split_target(url),
+            _ => parts,
+        }
+    }
+
     /// The same rules with the base that `other` has.
     pub(super) fn with_base_of(&self, other: &Self) -> Cow<'_, Self> {
         match &other.base {

@@ -183,8 +183,9 @@ impl Ruleset {
     #[cfg(feature = "transcode")]
     fn caseless(&self, url: &[u8]) -> usize {
         let (trimmed, skipped) = self.trim(url).unwrap_or((url, 0));
-        let parts = Parts::split(trimmed);
-        let assumed = self.assumed_scheme().is_some() && lacks_scheme(&parts, trimmed);
+        let parts = self.split(trimmed);
+        let assumed =
+            self.assumed_scheme().is_some() && lacks_scheme(&Parts::split(trimmed), trimmed);
         let base = self.base().and_then(|base| Parts::split(base).scheme);
         let end = match (parts.scheme.or(base), parts.authority) {
             (_, None) if assumed => {

@@ -16,8 +16,11 @@ pub(crate) enum Kind {
     /// A host is looked up and a path requested. An authority with a host is required (RFC 9110 section
     /// 4.2.1), and an empty path is `/`.
     Network,
-    /// `file`: the host `localhost` and an empty host are the same (RFC 8089 section 2).
+    /// `file`: the host `localhost`, an empty host and an absent one are the same (RFC 8089 section 2 and
+    /// appendix B).
     File,
+    /// `urn`: the namespace ignores case (RFC 8141 section 3.1).
+    Urn,
     /// `mailto`: the path holds addresses, whose domains ignore case (RFC 6068 section 5).
     Mailto,
     /// Only the port is known.
@@ -26,7 +29,7 @@ pub(crate) enum Kind {
 
 /// The schemes with a rule. Ports are those of the service name registry; `ws` and `wss` from
 /// RFC 6455 section 3.
-pub(crate) const SCHEMES: [Scheme; 10] = [
+pub(crate) const SCHEMES: [Scheme; 11] = [
     Scheme { name: b"https", port: Some(443), kind: Kind::Network },
     Scheme { name: b"http", port: Some(80), kind: Kind::Network },
     Scheme { name: b"ftp", port: Some(21), kind: Kind::Network },
@@ -37,6 +40,7 @@ pub(crate) const SCHEMES: [Scheme; 10] = [
     Scheme { name: b"tftp", port: Some(69), kind: Kind::Other },
     Scheme { name: b"file", port: None, kind: Kind::File },
     Scheme { name: b"mailto", port: None, kind: Kind::Mailto },
+    Scheme { name: b"urn", port: None, kind: Kind::Urn },
 ];
 
 /// An unknown scheme.

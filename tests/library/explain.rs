@@ -23,7 +23,7 @@ const FRONTS: &[&str] = &[
     "x://", "file://localhost/", "FILE://LocalHost.", "http://u@h/", "http://127.1/", "http://2130706433/", "http://a..b%2e.c",
     "http://[::FFFF:1.2.3.4]:443/", "http://[0:0::1]/", "http://b\u{fc}cher.example?", "http://b%C3%BCcher.%45X/", "mailto:A@B.C", "filedesc://A:b/",
     "WARCINFO:x y", "dns:Example.COM", "x://u@H:0/", "file://u@localhost/", "file://localhost:1/", "x:A@B.C", "data:a@B,c", "x:/..//", "x:/.//", " http://h/", "http:", "*", "?", "example.com:80/", "a%3A/",
-    "http://http://h/", " http://https://http:",
+    "http://http://h/", " http://https://http:", "file:/", "FILE:/.", "urn:ISBN:", "URN:%41-B:", "12:30", "%2e%2E/", "[::1]:80/", "x://%2Fa\u{e9}<",
 ];
 
 fn url(rng: &mut Rng) -> Vec<u8> {
@@ -188,6 +188,10 @@ fn single_change_is_explained_by_one_rule() {
         (&Profile::CRAWL, "http://b%c3%bccher.example/", Rule::Idna),
         (&Profile::CRAWL, "http://B\u{fc}cher.example/", Rule::Idna),
         (&Profile::CRAWL, "http://[0:0::1]/", Rule::Ipv6),
+        (&Profile::SCHEME, "file:/a", Rule::FileAuthority),
+        (&Profile::SCHEME, "urn:ISBN:A", Rule::UrnNamespace),
+        (&Profile::CRAWL, "x://a<b/", Rule::Encode),
+        (&Profile::CRAWL, "x://%c3%a9/", Rule::TripletCase),
         (&Profile::IA, "http://b\u{fc}cher.com/", Rule::Idna),
         (&Profile::IA, "http://h.com/?a=%7E", Rule::DecodeAll),
         (&Profile::IA, "http://h.com/%7E?a", Rule::DecodeAll),
@@ -389,7 +393,7 @@ const EXAMPLES: &[&str] = &[
     "http://www.h.example/", "http://1/", "http://h:/", "http://h:081/", "http://h:80/", "file://localhost/", "http://h", "/a;b",
     "/%41", "http://h/A", "http://h//a", "http://h/a/../b", "x:/..//a", "mailto:a@B", "http://h/(abcdefghijklmnopqrstuvwx)/x.aspx",
     "http://h/?sid=0123456789abcdef0123456789abcdef", "http://h/?", "http://h/?b&a", "http://h/%F6", "http://http://h/",
-    "https://h/A//index.html?utm_id=1", "http://h/a/", 
+    "https://h/A//index.html?utm_id=1", "http://h/a/", "%2e%2e/a", "file:/a", "urn:ISBN:1",
 ];
 
 #[test]

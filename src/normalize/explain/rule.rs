@@ -76,6 +76,8 @@ rules! {
     RepeatedScheme "repeated-scheme" None, "of several http:// or https:// in front the last stays"
     AssumeScheme "assume-scheme" Some("RFC 3986 section 4.5"),
         "what has no scheme is read as if the assumed one stood in front"
+    DecodeDots "decode-dots" Some("RFC 3986 section 6.2.2.2"),
+        "encoded dots of a reference are decoded before it is resolved"
     Resolve "resolve" Some("RFC 3986 section 5.2"), "a relative reference is resolved against the base"
     LeadingSlash "leading-slash" Some("Jakarta Servlet 6.1 section 3.5.2"),
         "the path starts with a slash"
@@ -107,6 +109,8 @@ rules! {
     DefaultPort "default-port" Some("RFC 3986 section 6.2.3"),
         "the port that the scheme means anyway goes"
     FileLocalhost "file-localhost" Some("RFC 8089 section 2"), "localhost is the same as no host"
+    FileAuthority "file-authority" Some("RFC 8089 section 2 and appendix B"),
+        "file:/ is the same as file:///"
     EmptyPath "empty-path" Some("RFC 3986 section 6.2.3"), "an empty path is a slash"
     PathParameters "path-parameters" Some("Jakarta Servlet 6.1 section 3.5.2"),
         "what follows a semicolon in a segment goes"
@@ -119,6 +123,8 @@ rules! {
         "/. goes before //, so that no host comes out of a path"
     MailDomain "mail-domain" Some("RFC 3986 section 6.2.3"),
         "the domains of mail addresses go to lower case"
+    UrnNamespace "urn-namespace" Some("RFC 8141 section 3.1"),
+        "the namespace of a urn: goes to lower case"
     SessionSegments "session-segments" None, "segments that identify a session go"
     SessionParams "session-params" None, "parameters that identify a session go"
     EmptyQuery "empty-query" None, "a question mark without a query goes"

@@ -405,7 +405,7 @@ fn authority<T: Trace>(
     // The port is appended, so that it is checked and written with the host.
     let host_length = name.len();
     name.extend_from_slice(port);
-    host::normalize(&name, &Profile::CRAWL, facts, start, out, trace).map_err(|reject| {
+    host::normalize(&name, &Profile::IA, facts, start, out, trace).map_err(|reject| {
         // Only an error after the colon gets its exact offset: decoding moved the others.
         let beyond = (reject.at - start).checked_sub(host_length + 1);
         Reject::new(reject.code, beyond.map_or(start, |beyond| start + colon + 1 + beyond))

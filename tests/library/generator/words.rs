@@ -7,7 +7,7 @@
 
 pub const SCHEMES: &[&str] = &[
     "http", "http", "http", "https", "https", "ws", "wss", "ftp", "file", "mailto", "ssh", "sftp", "tftp",
-    "urn", "data", "x", "a+b-c.1", "svn+ssh",
+    "file", "urn", "urn", "data", "x", "postgresql", "a+b-c.1", "svn+ssh",
 ];
 
 pub const BROKEN_SCHEMES: &[&str] = &[
@@ -39,21 +39,21 @@ pub const BROKEN_HOSTS: &[&str] = &[
     "[", "]", "[]", "[::1", "::1]", "[::1]x", "[fe80::1%25en0]", "[1.2.3.4]", "[1:2]", "[:::]", "[1::2::3]",
     "[12345::]", "[::1.2.3.256]", "[::01.2.3.4]", "[1:2:3:4:5:6:7:8:9]", "[1:2:3:4:5:6:7::8]", "[v.a]", "[v1.]",
     "[v1.%41]", "[vg.a]", "a[b", "a]b", "%", "%4", "%zz", "%%34%31", "a%00b", "a%2fb", "a%25b", "a b", "a\\b", "a<b",
-    "a^b", "a`b", "a|b", "b\u{fc}cher.example", "\u{df}", "a\u{3002}b", "a\u{ff0e}", "\u{ff0e}", "\u{ad}", "%C2%AD",
+    "a^b", "a`b", "a|b", "a\"b", "%2Fvar%2frun", "%C2%AD.", "a\\@b", "\\", "b\u{fc}cher.example", "\u{df}", "a\u{3002}b", "a\u{ff0e}", "\u{ff0e}", "\u{ad}", "%C2%AD",
     "\u{ff25}x", "\u{2100}", "xn--a\u{e9}", "xn--xn---epa.\u{e9}", "xn--%C3%A9", "%C3", "%ff", "xn--zzzzzz%2C", "\u{130}", "a\u{200d}b",
     "%E2%80%8B",
 ];
 
 pub const SEGMENTS: &[&str] = &[
     "", "", ".", "..", "%2e", "%2E", ".%2e", "%2E.", "%2e%2E", "...", "..;x", ".;", ".a", "a.", "%2e%2f..", "%252e",
-    "a", "b", "index.html", "a;b=c", "a:b", "@", "..%00", "%2E%2E%2E", "%5c..",
+    "a", "b", "index.html", "a;b=c", "a:b", ":", "12:30", "%61:b", "@", "..%00", "%2E%2E%2E", "%5c..",
 ];
 
 /// Paths that may follow `scheme:` without an authority.
 pub const OPAQUE_PATHS: &[&str] = &[
     "/..//a", "/.//a", "/%2e//a", "/a/..//b", "/.", "/..", "/", "", ".", "..", "./a", "../a/../b", "a/./b", "a:b",
     "isbn:0451450523", "Joe@Example.COM", "A@B.C,D@E.F", "a%40B@C%2cD", "A@B@C", "@", ",@X,", "%41%2e/..", "/a@B",
-    "text/plain,Hi%20A", "//",
+    "text/plain,Hi%20A", "//", "ISBN:0451450523", "%49sbn:A", "A-1:a:B", "-A:b", "A:b", "A-:b", "A_B:c", "UUID:",
 ];
 
 pub const TAME_QUERY: &[&str] = &[
@@ -80,7 +80,7 @@ pub const ODD_TARGETS: &[&str] = &[
 
 /// Words of all kinds, for properties that shrink.
 pub const MIXED: &[&str] = &[
-    "http", "HTTPS", "x", "file", "mailto", ":", "://", "//", "/", "?", "#", "@", "[", "]", "[::1]", "[::FFFF:1.2.3.4]",
+    "http", "HTTPS", "x", "file", "file:/", "mailto", "urn:", "ISBN:", ":", "://", "//", "/", "?", "#", "@", "[", "]", "[::1]", "[::FFFF:1.2.3.4]",
     "h", "Example.COM", "localhost", ".", "..", "%2e", "%2E", "/.", "/..", "a", "Z", "~", "%41", "%7e", "%2f", "%25",
     "%C3%a9", "%", "%4", "\u{e9}", " ", "\\", "80", ":80", ":0443", ";", "&", "=", "+", ",", "%2B", "%40", "\n", "\0",
 ];

@@ -48,6 +48,12 @@ pub fn normalize(
         Some(at) => (Some(authority.cut(0, at)), authority.rest(at + 1)),
         None => (None, authority.clone()),
     };
+    // "a `\` between `//` and the end of the authority is rejected": before `@` here, behind it below.
+    if let Some(userinfo) = &userinfo
+        && let Some(index) = backslash(&userinfo.bytes, rung)
+    {
+        return Err(("host", userinfo.at + index));
+    }
     let userinfo = match userinfo {
         Some(_) if needs_host(scheme) && !keep_userinfo => None,
         Some(userinfo) => Some(normalize_userinfo(&userinfo, rung)?),
@@ -67,6 +73,11 @@ pub fn normalize(
         None => None,
     };
     Ok(Authority { userinfo, host: normal_host, port })
+}
+
+/// The first backslash, if the rung rejects one.
+fn backslash(bytes: &[u8], rung: Rung) -> Option<usize> {
+    (rung == Rung::Crawl).then(|| bytes.iter().position(|&byte| byte == b'\\')).flatten()
 }
 
 /// Section 7.5: under `crawl` the credentials of schemes that name a host are dropped, whatever
@@ -156,16 +167,24 @@ fn normalize_reg_name(host: &Piece, rung: Rung, scheme: &[u8]) -> Answer {
 }
 
 /// "unreserved triplets are decoded; only if a triplet or byte of 0x80 or above is there are all
-/// decoded and the host passed to UTS 46 ToASCII, failing which it is rejected; trailing dots go".
+/// decoded and the host passed to UTS 46 ToASCII, failing which, or with nothing left, it is rejected;
+/// a byte below 0x80 that no host may hold is rejected as well; trailing dots go". Of other schemes
+/// than six: "as under `scheme`, with bad bytes encoded".
 fn crawl_reg_name(host: &Piece, scheme: &[u8]) -> Answer {
-    if let Some(index) = host.bytes.iter().position(|byte| b"[]".contains(byte)) {
+    if let Some(index) = host.bytes.iter().position(|byte| b"[]\\".contains(byte)) {
         return Err(("host", host.at + index));
+    }
+    if !needs_host(scheme) && scheme != b"file" {
+        let repaired = percent::repair(&host.bytes, grammar::is_reg_name_byte);
+        let decoded = percent::normalize_triplets(&repaired);
+        return Ok(percent::lower_case_outside_triplets(&decoded));
     }
     let decoded = percent::normalize_triplets(&host.bytes);
     let mut name = if decoded.iter().all(|&byte| grammar::is_reg_name_byte(byte)) {
         decoded.to_ascii_lowercase()
     } else {
-        to_ascii(&percent::decode_all(&host.bytes)).ok_or(("idna", host.at))?
+        let ascii = to_ascii(&percent::decode_all(&host.bytes));
+        ascii.filter(|ascii| !ascii.is_empty()).ok_or(("idna", host.at))?
     };
     if needs_host(scheme) {
         while name.ends_with(b".") {
@@ -197,7 +216,8 @@ fn to_ascii(name: &[u8]) -> Option<Vec<u8>> {
 /// `port = *DIGIT`. Section 6.2.3: "the port subcomponent [...] is empty or [...] the default".
 fn normalize_port(port: &Piece, rung: Rung, scheme: &[u8]) -> Result<Option<Vec<u8>>, Trouble> {
     if let Some(index) = port.bytes.iter().position(|byte| !byte.is_ascii_digit()) {
-        return Err(("port", port.at + index));
+        let code = if backslash(&port.bytes, rung) == Some(index) { "host" } else { "port" };
+        return Err((code, port.at + index));
     }
     if rung == Rung::Syntax {
         return Ok(Some(port.bytes.clone()));

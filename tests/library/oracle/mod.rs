@@ -94,18 +94,34 @@ impl Oracle {
             Some(scheme) if needs_a_scheme(&input.bytes) => assumed(scheme, &input),
             _ => parts::split(&input),
         };
+        let Some(base) = &self.base else {
+            return match parts.scheme {
+                Some(_) => self.absolute(&parts),
+                None => Err(("relative", input.at)),
+            };
+        };
+        let mut parts = match first_segment_before_colon(&parts) {
+            Some(before) if checked_scheme(&before).is_err() || before.bytes.is_empty() => {
+                // "outside the grammar: rejected (`relative`) by `syntax` and `scheme`, a path
+                // under `crawl` and above".
+                if self.rung() != Rung::Crawl {
+                    return Err(("relative", input.at));
+                }
+                parts::split_from_path(None, None, &input)
+            }
+            _ => parts,
+        };
         if parts.scheme.is_some() {
             return self.absolute(&parts);
         }
-        let Some(base) = &self.base else {
-            return Err(("relative", input.at));
-        };
         // Section 5.2.1: "Normalization of the base URI ... is optional." It is done here, so that
         // equal bases give equal URLs.
         let alone = Oracle { base: None, assume_scheme: None, ..self.clone() };
         let base = alone.normalize(base)?;
         let base = parts::split(&Piece::whole(&base));
         self.check_reference(&parts, &base)?;
+        // "its unreserved triplets decoded before that, so that `%2e%2e` resolves as `..` does".
+        parts.path.bytes = self.path(&parts.path)?;
         self.absolute(&parts::resolve(&parts, &base))
     }
 
@@ -204,6 +220,14 @@ impl Oracle {
             )?);
         }
         url.path = self.path(&parts.path)?;
+        if self.rung() >= Rung::Scheme
+            && url.scheme == b"file"
+            && url.authority.is_none()
+            && url.path.starts_with(b"/")
+        {
+            // RFC 8089 appendix B: "file:/path" has no authority and means the same.
+            url.authority = Some(Authority { userinfo: None, host: Vec::new(), port: None });
+        }
         url.query = self.optional(&parts.query, grammar::is_query_byte)?;
         url.fragment = self.fragment(&parts.fragment)?;
         if url.path.starts_with(b"/") {
@@ -299,6 +323,7 @@ fn scheme_based(url: &mut Normal) {
     match (&mut url.authority, url.scheme.as_slice()) {
         (Some(_), scheme) if needs_host(scheme) && url.path.is_empty() => url.path = b"/".to_vec(),
         (Some(authority), b"file") if authority.is_bare(b"localhost") => authority.host.clear(),
+        (None, b"urn") => url.path = lower_case_namespace(&url.path),
         (None, b"mailto") => url.path = lower_case_mail_domains(&url.path),
         _ => {}
     }
@@ -318,6 +343,31 @@ fn lower_case_mail_domains(path: &[u8]) -> Vec<u8> {
         addresses.push(address);
     }
     addresses.join(&b","[..])
+}
+
+/// RFC 8141 section 3.1: "the NID" is case-insensitive. `NID = (alphanum) 0*30(ldh) (alphanum)`,
+/// `ldh = alphanum / "-"`.
+fn lower_case_namespace(path: &[u8]) -> Vec<u8> {
+    let name = path.split(|&byte| byte == b':').next().unwrap();
+    let [first, middle @ .., last] = name else { return path.to_vec() };
+    let is_namespace = name.len() < path.len()
+        && first.is_ascii_alphanumeric()
+        && middle.len() <= 30
+        && middle.iter().all(|&byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        && last.is_ascii_alphanumeric();
+    if !is_namespace {
+        return path.to_vec();
+    }
+    [&name.to_ascii_lowercase(), &path[name.len()..]].concat()
+}
+
+/// What stands before the first colon of the first segment, scheme or not.
+fn first_segment_before_colon(parts: &Parts) -> Option<Piece> {
+    if parts.scheme.is_some() {
+        return parts.scheme.clone();
+    }
+    let at_once = parts.authority.is_none() && parts.path.bytes.starts_with(b":");
+    at_once.then(|| parts.path.cut(0, 0))
 }
 
 /// Component recomposition, section 5.3: a defined component gets its delimiter, even if it is
@@ -364,9 +414,10 @@ fn needs_a_scheme(input: &[u8]) -> bool {
     let Some(scheme) = parts::split(&Piece::whole(input)).scheme else {
         return true;
     };
+    let is_none = checked_scheme(&scheme).is_err();
     let looks_like_a_host =
         scheme.bytes.contains(&b'.') || scheme.bytes.eq_ignore_ascii_case(b"localhost");
-    looks_like_a_host && !input[scheme.bytes.len() + 1..].starts_with(b"//")
+    (is_none || looks_like_a_host) && !input[scheme.bytes.len() + 1..].starts_with(b"//")
 }
 
 /// `//h/x` lacks only the scheme; anything else lacks `scheme://`.

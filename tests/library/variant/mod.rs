@@ -28,8 +28,8 @@ pub fn respell(rng: &mut Rng, url: &[u8], profile: &str) -> Option<Variant> {
     let mut spelling = read(if crawl { trim(url) } else { url });
     let rules = match profile {
         "syntax" => 7,
-        "scheme" => 12,
-        "crawl" => 18,
+        "scheme" => 14,
+        "crawl" => 20,
         _ => return None,
     };
     let name = match rng.below(rules) {
@@ -51,7 +51,9 @@ pub fn respell(rng: &mut Rng, url: &[u8], profile: &str) -> Option<Variant> {
         9 => add_default_port(&mut spelling)?,
         10 => empty_root_path(&mut spelling)?,
         11 => other_case_of_a_mail_domain(rng, &mut spelling)?,
-        12 => {
+        12 => without_the_authority_of_a_file(&mut spelling)?,
+        13 => other_case_of_a_namespace(rng, &mut spelling)?,
+        14 => {
             spelling.fragment = if rng.one_in(2) { None } else { Some(vec![rng.byte()]) };
             if write(&spelling).last().is_some_and(|&byte| byte <= 0x20) {
                 // Without a fragment after it, this byte would be trimmed.
@@ -59,12 +61,12 @@ pub fn respell(rng: &mut Rng, url: &[u8], profile: &str) -> Option<Variant> {
             }
             "another fragment"
         }
-        13 if needs_host(&spelling.scheme) => {
+        15 if needs_host(&spelling.scheme) => {
             let user = *rng.pick(&[&None, &Some("u:p"), &Some("@%zz[")]);
             spelling.authority.as_mut()?.0 = user.map(Into::into);
             "another userinfo"
         }
-        14 if needs_host(&spelling.scheme) => {
+        16 if needs_host(&spelling.scheme) => {
             let host = &mut spelling.authority.as_mut()?.1;
             if host.starts_with(b"[") {
                 return None;
@@ -72,9 +74,9 @@ pub fn respell(rng: &mut Rng, url: &[u8], profile: &str) -> Option<Variant> {
             host.extend_from_slice(rng.pick(&[".", "..", "%2e"]).as_bytes());
             "trailing dots"
         }
-        15 => encode_what_repair_encodes(&mut spelling)?,
-        16 => expand_ipv6(&mut spelling)?,
-        17 => {
+        17 => encode_what_repair_encodes(&mut spelling)?,
+        18 => expand_ipv6(&mut spelling)?,
+        19 => {
             let mut out = vec![b"\0\t\n\r \x1f"[rng.below(6)]];
             out.extend(write(&spelling));
             out.push(b"\0\t\n\r \x1f"[rng.below(6)]);
@@ -305,6 +307,37 @@ fn other_case_of_a_mail_domain(rng: &mut Rng, spelling: &mut Spelling) -> Option
     spelling.path.truncate(domain);
     spelling.path.extend(changed);
     Some("a mail domain in another case")
+}
+
+/// RFC 8089 appendix B: `file:/a` for `file:///a`.
+fn without_the_authority_of_a_file(spelling: &mut Spelling) -> Option<&'static str> {
+    let is_file = spelling.scheme.eq_ignore_ascii_case(b"file");
+    let is_empty = spelling.authority == Some((None, Vec::new(), None));
+    let is_told_apart = spelling.path.starts_with(b"/") && !spelling.path.starts_with(b"//");
+    if !(is_file && is_empty && is_told_apart) {
+        return None;
+    }
+    spelling.authority = None;
+    Some("a file without its authority")
+}
+
+/// RFC 8141 section 3.1: two names that differ in the case of the namespace are equivalent.
+fn other_case_of_a_namespace(rng: &mut Rng, spelling: &mut Spelling) -> Option<&'static str> {
+    if !spelling.scheme.eq_ignore_ascii_case(b"urn") || spelling.authority.is_some() {
+        return None;
+    }
+    let end = spelling.path.iter().position(|&byte| byte == b':')?;
+    let name = &spelling.path[..end];
+    let is_name = |text: &[u8]| text.iter().all(u8::is_ascii_alphanumeric);
+    if !(2..=32).contains(&end) || !name.split(|&byte| byte == b'-').all(is_name) {
+        return None;
+    }
+    if name.starts_with(b"-") || name.ends_with(b"-") {
+        return None;
+    }
+    let changed = other_case(rng, name);
+    spelling.path.splice(..end, changed);
+    Some("a namespace in another case")
 }
 
 fn encode_what_repair_encodes(spelling: &mut Spelling) -> Option<&'static str> {
