@@ -77,4 +77,4 @@ pub use target::{Origin, Targets};
 
 pub(crate) use host::is_literal;
 pub use parts::{AuthorityParts, Parts};
-pub use resolve::{remove_from_any, resolve};
+pub use resolve::{decode_dots, remove_from_any, resolve};

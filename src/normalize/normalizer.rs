@@ -116,8 +116,8 @@ impl Normalizer {
 
     /// Prepends `scheme://` (or `scheme:` before `//`) to a URL without a scheme.
     ///
-    /// A URL lacks a scheme if none is found, or if the text before the first colon holds a dot or is
-    /// `localhost` and no `//` follows: `example.com:80/x`, `//h/x`. Text that starts with a single `/`, with
+    /// A URL lacks a scheme if none is found, or if the text before the first colon holds a dot, is
+    /// `localhost` or is no scheme, and no `//` follows: `example.com:80/x`, `[::1]:8080/x`, `//h/x`. Text that starts with a single `/`, with
     /// `?` or with `#` stays a relative reference.
     ///
     /// # Errors

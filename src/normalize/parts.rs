@@ -45,7 +45,7 @@ impl<'a> Parts<'a> {
     }
 
     /// Whether the first segment holds a `:` that ends no scheme (section 3.1), as in `12:30.html` and `:a`.
-    pub(crate) fn ends_no_scheme(&self) -> bool {
+    pub fn ends_no_scheme(&self) -> bool {
         match self.scheme {
             Some(name) => !is_scheme(name),
             None => self.authority.is_none() && self.path.starts_with(b":"),

@@ -6,7 +6,7 @@
 
 use memchr::{memchr_iter, memrchr};
 
-use uniqurl::normalize::{self, Parts};
+use uniqurl::normalize::{self, Parts, Targets, decode_dots};
 use uniqurl::uri;
 
 /// The components of a base, and the folder that relative paths start from.
@@ -24,6 +24,8 @@ pub(super) struct Base {
     beyond: usize,
     /// The limit on a URL's length.
     longest: usize,
+    /// How the profile reads what is not quite a URL.
+    targets: Targets,
 }
 
 /// The error for a link that exceeds the limit on URLs.
@@ -32,11 +34,11 @@ pub(super) struct TooLong;
 
 impl Base {
     /// Splits the address; none if `url` has no scheme, since nothing can be resolved against it.
-    pub(super) fn new(url: &[u8], longest: usize) -> Option<Self> {
+    pub(super) fn new(url: &[u8], longest: usize, targets: Targets) -> Option<Self> {
         let Parts { scheme, authority, path, query, .. } = Parts::split(url);
         let mut folder = Vec::new();
         let end = memrchr(b'/', path).map_or(0, |slash| slash + 1);
-        uri::remove_dot_segments(&path[..end], &mut folder);
+        uri::remove_dot_segments(&decode_dots(&path[..end]), &mut folder);
         let beyond = shorten(&mut folder, longest);
         Some(Self {
             scheme: scheme?.to_vec(),
@@ -46,12 +48,30 @@ impl Base {
             folder,
             beyond,
             longest,
+            targets,
         })
     }
 
-    /// Appends the result of [`uri::resolve`] for a reference, unless it is too long.
+    /// Appends the result of [`uri::resolve`] for a reference whose encoded dots are decoded, unless it is
+    /// too long.
+    ///
+    /// A colon that ends no scheme (`12:30.html`) is part of a path if the profile repairs URLs. Otherwise
+    /// the reference is appended unchanged, and the profile rejects it.
     pub(super) fn resolve(&self, reference: &[u8], out: &mut Vec<u8>) -> Result<(), TooLong> {
-        let reference = Parts::split(reference);
+        let text = reference;
+        let reference = match Parts::split(text) {
+            parts if !parts.ends_no_scheme() => parts,
+            _ if self.targets == Targets::Trimmed => Parts::split_target(text),
+            _ => {
+                out.extend_from_slice(text);
+                return Ok(());
+            }
+        };
+        let decoded = decode_dots(reference.path);
+        let reference = match reference.scheme {
+            Some(_) => reference,
+            None => Parts { path: &decoded, ..reference },
+        };
         if self.least(&reference) > self.longest {
             return Err(TooLong);
         }
@@ -145,8 +165,12 @@ mod tests {
                 let base = base.as_bytes();
                 // A limit of 1, and limits around the length of the base.
                 let longest = [1, base.len() / 2, base.len() - 1, base.len(), base.len() + 1, 99];
-                let cut = longest.map(|longest| (longest, Base::new(base, longest).unwrap()));
+                let new = |longest| Base::new(base, longest, Targets::Trimmed).unwrap();
+                let cut = longest.map(|longest| (longest, new(longest)));
                 for reference in references.iter().step_by(11) {
+                    if Parts::split(reference.as_bytes()).ends_no_scheme() {
+                        continue;
+                    }
                     let mut expected = Vec::new();
                     uri::resolve(base, reference.as_bytes(), &mut expected).unwrap();
                     for (longest, base) in &cut {
@@ -159,6 +183,30 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_link_is_read_as_the_normalizer_reads_a_reference() {
+        let base = |targets| Base::new(b"http://h/a/%2e%2E/b/c/d", 99, targets).unwrap();
+        let resolved = |targets, reference: &str| {
+            let mut out = Vec::new();
+            base(targets).resolve(reference.as_bytes(), &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        for (reference, expected) in [
+            ("%2e%2e/x", "http://h/b/x"),
+            ("%2E./../x", "http://h/x"),
+            ("../../x", "http://h/x"),
+            ("%7e?%2e", "http://h/b/c/%7e?%2e"),
+            ("y:%2e%2e/x", "y:%2e%2e/x"),
+        ] {
+            assert_eq!(resolved(Targets::Trimmed, reference), expected);
+            assert_eq!(resolved(Targets::Verbatim, reference), expected);
+        }
+        for (reference, path) in [("12:30.html", "12:30.html"), (":a", ":a"), ("%66:b", "%66:b")] {
+            assert_eq!(resolved(Targets::Trimmed, reference), format!("http://h/b/c/{path}"));
+            assert_eq!(resolved(Targets::Verbatim, reference), reference);
         }
     }
 }

@@ -236,7 +236,7 @@ fn links_of(ctx: &Context, record: &[u8]) -> Result<Links, Extracted> {
             if uri::resolve(own, reference.trim_ascii(), &mut base).is_ok() => {}
         _ => base = own.to_vec(),
     }
-    let mut links = Links::new(Base::new(&base, ctx.max_url));
+    let mut links = Links::new(Base::new(&base, ctx.max_url, ctx.targets));
     for JsonText(reference) in head.links.iter().chain(&head.scripts).chain(&body) {
         links.add(reference);
     }
