@@ -231,7 +231,7 @@ codes! {
     NoAuthority "no-authority" "this scheme needs // and a host after its colon"
     Byte "byte" "a byte that the grammar does not allow here"
     Escape "escape" "a percent sign that no two hexadecimal digits follow"
-    Host "host" "brackets without a valid IP literal, or a number that is no IP address"
+    Host "host" "a backslash, brackets without a valid IP literal, or a number that is no IP address"
     Port "port" "a port that is not all digits"
     PortRange "port-range" "a port above 65535"
     EmptyHost "empty-host" "this scheme needs a host, and it is empty"

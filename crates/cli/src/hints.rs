@@ -188,6 +188,10 @@ pub(crate) fn of_code(code: RejectReason, normalizer: &Normalizer) -> Option<Cow
         RejectReason::Relative if takes_targets => {
             "A request target begins with a slash, whether there is a base or not."
         }
+        // With a base nothing else is relative.
+        RejectReason::Relative if normalizer.origin().is_some() => {
+            "Write ./ before a first segment that holds a colon, as in ./12:30.html."
+        }
         RejectReason::Relative => {
             "--base says what it is relative to; --assume-scheme https reads example.com/x as \
              https://example.com/x."
@@ -209,7 +213,7 @@ pub(crate) fn of_code(code: RejectReason, normalizer: &Normalizer) -> Option<Cow
         }
         RejectReason::Host => {
             "A host in brackets is an IPv6 address like [2001:db8::1], without a zone; to a browser \
-             one that ends in a number is an IPv4 address."
+             one that ends in a number is an IPv4 address. Programs differ on the host before a \\."
         }
         RejectReason::Port => {
             "A port is digits only. A colon in a host that is an address needs brackets."
