@@ -68,6 +68,11 @@ fn subject(choice: usize) -> (Normalizer, Second) {
             }
         }
         Second::System(system) => {
+            if variant % 2 == 1 {
+                let off = library.profile().checks_off();
+                system.denied = off.iter().map(|code| code.name()).collect();
+                library = library.with_denied(off.iter()).expect("its own checks");
+            }
             system.base = base.map(|base| (*base).into());
             system.assume_scheme = scheme.map(|scheme| (*scheme).into());
         }

@@ -89,6 +89,9 @@ impl Rules {
         if !options.allow.is_empty() {
             normalizer = normalizer.with_allowed(options.allow).map_err(|error| told(&error))?;
         }
+        if !options.deny.is_empty() {
+            normalizer = normalizer.with_denied(options.deny).map_err(|error| told(&error))?;
+        }
         if let Some(ring) = options.ring {
             normalizer = normalizer.with_ring(ring).map_err(|error| told(&error))?;
         }
@@ -257,6 +260,7 @@ struct Options {
     on: Vec<Switch>,
     off: Vec<Switch>,
     allow: Vec<RejectReason>,
+    deny: Vec<RejectReason>,
     drop_param: Vec<String>,
     keep_param: Vec<String>,
     ring: Option<Ring>,
@@ -288,15 +292,16 @@ impl Options {
     fn take(&mut self, key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = value.py();
         match key {
-            "allow" | "drop_param" | "keep_param" | "ring" | "base" | "assume_scheme"
+            "allow" | "deny" | "drop_param" | "keep_param" | "ring" | "base" | "assume_scheme"
             | "max_url" | "profile_toml" | "transcode" | "redirects"
                 if value.is_none() => {}
-            "allow" => {
+            "allow" | "deny" => {
+                let codes = if key == "allow" { &mut self.allow } else { &mut self.deny };
                 for name in strings(value)? {
                     let code = RejectReason::named(&name);
                     let unknown =
                         || errors::usage(py, format!("unknown check `{}`", name.escape_debug()));
-                    self.allow.push(code.ok_or_else(unknown)?);
+                    codes.push(code.ok_or_else(unknown)?);
                 }
             }
             "drop_param" => self.drop_param = strings(value)?,
@@ -344,7 +349,7 @@ pub fn held<'py>(options: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
         }
         let told = |error| errors::of_option(py, &name, error);
         match &name[..] {
-            "allow" | "drop_param" | "keep_param" => {
+            "allow" | "deny" | "drop_param" | "keep_param" => {
                 held.set_item(key, strings(&value).map_err(told)?)?;
             }
             "redirects" => held.set_item(key, pairs(&value).map_err(told)?)?,

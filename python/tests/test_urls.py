@@ -171,7 +171,7 @@ def test_type_error_names_the_keyword(name, value):
 
 
 def test_option_of_none_counts_as_absent():
-    names = "sort_query allow drop_param keep_param ring base assume_scheme max_url profile_toml transcode redirects"
+    names = "sort_query allow deny drop_param keep_param ring base assume_scheme max_url profile_toml transcode redirects"
     assert uniqurl.Normalizer(**dict.fromkeys(names.split())).description == "crawl@1"
 
 

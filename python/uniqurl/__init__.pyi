@@ -12,6 +12,7 @@ The keywords ``**options`` correspond to ``--with`` and related options of the c
 * a switch of the profile, on or off: ``sort_query=True``, ``strip_www=False``, ...
 * ``drop_param``, ``keep_param``: names of query parameters, with ``*`` and ``?``
 * ``allow``: codes of checks to switch off (``servlet``, ``sanitize``)
+* ``deny``: codes of checks to switch on that are off by default (``sanitize``)
 * ``ring``: the lists of a decoder ring (profile ``ring``)
 * ``base``: the URL that relative references are resolved against
 * ``assume_scheme``: the scheme of URLs that have none

@@ -88,6 +88,12 @@ impl RejectReasons {
         self.0 == 0
     }
 
+    /// The codes of this set that are not in the other.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
     /// The codes of either set.
     #[must_use]
     pub const fn or(self, other: Self) -> Self {
@@ -135,6 +141,11 @@ impl Troubles {
     /// No faults so far. Faults with an allowed code are ignored.
     pub fn new(allowed: RejectReasons) -> Self {
         Self { allowed, reject: None }
+    }
+
+    /// True if faults with this code are ignored.
+    pub fn allow(&self, code: RejectReason) -> bool {
+        self.allowed.contains(code)
     }
 
     /// Adds a fault; the order of calls does not matter. At equal offsets the code listed first wins.
@@ -261,7 +272,11 @@ codes! {
     OverlongUtf8 "overlong-utf8" "a character in more UTF-8 bytes than it needs"
     RareIpv4 "rare-ipv4" "an IPv4 address in a form other than four plain decimal numbers"
     Userinfo "userinfo" "something before an @ that may look like the host"
-    WellKnownPort "well-known-port" "a port below 1024 that belongs to another service"
+    WellKnownPort "well-known-port" "a port below 1024 that is not the scheme's own"
+    DeviceName "device-name" "a segment that Windows takes for a device or a directory above"
+    BidiControl "bidi-control" "a character that changes the direction of the text around it"
+    MixedScriptHost "mixed-script-host" "a label of the host mixes letters of several scripts"
+    DoubleEncodingQuery "double-encoding-query" "a triplet encoded once more, after the path"
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::heuristic::PARAMETER_CASE;
 use super::normalizer::Normalizer;
 use super::ruleset::Ruleset;
-use crate::bytes::RejectReason;
+use crate::bytes::{RejectReason, RejectReasons};
 #[cfg(feature = "transcode")]
 use crate::normalize::Charset;
 use crate::profile::Access;
@@ -114,14 +114,53 @@ impl Normalizer {
         mut self,
         codes: impl IntoIterator<Item = RejectReason>,
     ) -> Result<Self, UnsupportedOption> {
+        let codes = self.checks_of(codes)?;
+        self.rules.allowed = self.rules.allowed.or(codes);
+        Ok(self)
+    }
+
+    /// Switches on these checks of the profile: those that are off by default
+    /// ([`Profile::checks_off`]), and those that [`Normalizer::with_allowed`] switched off.
+    ///
+    /// # Errors
+    ///
+    /// As [`Normalizer::with_allowed`].
+    ///
+    /// ```
+    /// use uniqurl::{RejectReason, Normalizer, Outcome, Profile};
+    ///
+    /// let sanitize = Normalizer::new(&Profile::SANITIZE);
+    /// let mut out = Vec::new();
+    /// assert_eq!(sanitize.normalize(b"http://h/aux", &mut out), Outcome::Canonical);
+    ///
+    /// let sanitize = sanitize.with_denied([RejectReason::DeviceName])?;
+    /// let Outcome::Reject(reject) = sanitize.normalize(b"http://h/aux", &mut out) else { panic!() };
+    /// assert_eq!((reject.code, reject.at), (RejectReason::DeviceName, 9));
+    /// # Ok::<(), uniqurl::UnsupportedOption>(())
+    /// ```
+    pub fn with_denied(
+        mut self,
+        codes: impl IntoIterator<Item = RejectReason>,
+    ) -> Result<Self, UnsupportedOption> {
+        let codes = self.checks_of(codes)?;
+        self.rules.allowed = self.rules.allowed.without(codes);
+        Ok(self)
+    }
+
+    /// The set of these codes, if the profile makes all the checks.
+    fn checks_of(
+        &self,
+        codes: impl IntoIterator<Item = RejectReason>,
+    ) -> Result<RejectReasons, UnsupportedOption> {
+        let mut set = RejectReasons::NONE;
         for code in codes {
             self.has_no_hosts()?;
             if !self.profile().checks.contains(code) {
                 return Err(UnsupportedOption::Check(self.profile(), code));
             }
-            self.rules.allowed = self.rules.allowed.or(code.into());
+            set = set.or(code.into());
         }
-        Ok(self)
+        Ok(set)
     }
 
     /// Turns these switches on.
@@ -365,9 +404,14 @@ impl Ruleset {
         {
             text = format!("{label} base={text}");
         }
-        for (i, code) in self.allowed.iter().enumerate() {
-            text.push_str(if i == 0 { " allow=" } else { "," });
-            text.push_str(code.name());
+        let off = self.built_in.checks_off();
+        for (name, codes) in
+            [("allow", self.allowed.without(off)), ("deny", off.without(self.allowed))]
+        {
+            for (i, code) in codes.iter().enumerate() {
+                text.push_str(&if i == 0 { format!(" {name}=") } else { ",".to_owned() });
+                text.push_str(code.name());
+            }
         }
         let (own, on) = (self.built_in.switches, self.profile.switches);
         for (name, switches) in [("with", on.without(own)), ("without", own.without(on))] {

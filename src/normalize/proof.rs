@@ -13,7 +13,7 @@ use super::ruleset::Ruleset;
 use super::{ia, ring, sanitize, servlet, whatwg};
 use crate::bytes::Span;
 use crate::bytes::set::CLEAN_HOST;
-use crate::profile::sanitize::FIRST_FREE_PORT;
+use crate::profile::sanitize::{FIRST_FREE_PORT, OF_HARMLESS};
 use crate::profile::{Grammar, Profile, System};
 use crate::simd::{FastPathResult, Kernel, Rfc3986, SpanBatch, UrlKind, Visitor};
 
@@ -90,6 +90,7 @@ impl Normalizer {
         !matches!(self.rules.profile.system, System::Ladder | System::Browser)
             && self.redirects.is_none()
             && self.rules.reads_utf8_alone()
+            && !self.rules.checks_harmless()
     }
 
     /// Whether no redirect replaces a canonical URL.
@@ -136,6 +137,7 @@ impl Ruleset {
             System::Ring(_) => {
                 self.ring().map(|ring| kernel.fast_path::<Rfc3986>(bytes, range, kind, ring))
             }
+            System::Sanitizer if self.checks_harmless() => Some(FastPathResult::Unclean),
             System::Sanitizer => {
                 Some(kernel.fast_path::<Sanitizer>(bytes, range, kind, sanitize::NoAddress))
             }
@@ -181,6 +183,12 @@ impl Ruleset {
     #[inline]
     fn leaves_all(&self) -> bool {
         matches!(self.profile.system, System::Ladder | System::Browser) && self.reads_utf8_alone()
+    }
+
+    /// Whether a check is on that the scanner proves nothing for.
+    #[inline]
+    fn checks_harmless(&self) -> bool {
+        self.profile.system == System::Sanitizer && !OF_HARMLESS.without(self.allowed).is_empty()
     }
 
     /// Whether no other charset is set for triplets.

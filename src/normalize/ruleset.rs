@@ -42,7 +42,7 @@ impl Ruleset {
             kernel: Kernel::best(),
             base: None,
             assumed_scheme: None,
-            allowed: RejectReasons::NONE,
+            allowed: profile.checks_off(),
             ring: None,
             #[cfg(feature = "transcode")]
             transcoding: None,

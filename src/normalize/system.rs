@@ -22,9 +22,10 @@ use super::{ring, sanitize, servlet};
 use crate::bytes::{Reject, RejectReason, RejectReasons, Troubles, push_triplet, triplet_of};
 #[cfg(feature = "transcode")]
 use crate::profile::Grammar;
+use crate::profile::ports::registered;
 #[cfg(feature = "transcode")]
-use crate::profile::scheme::Kind;
-use crate::profile::{Profile, Ring, Switch, System, scheme};
+use crate::profile::scheme::{self, Kind};
+use crate::profile::{Profile, Ring, Switch, System};
 use crate::simd::UrlKind;
 
 /// The path of a request target or URL, and the parts after it.
@@ -337,8 +338,8 @@ impl Ruleset {
     ) -> Result<(), Reject> {
         let mut troubles = Troubles::new(self.allowed);
         let own_port = |scheme: &[u8]| match &self.ports {
-            Some(ports) => ports.of(scheme),
-            None => scheme::facts(scheme).port,
+            Some(ports) => ports.of(scheme).or_else(|| registered(scheme)),
+            None => registered(scheme),
         };
         if kind == UrlKind::Target {
             sanitize::check(url, &Parts::split_target(url), b"", own_port, &mut troubles);

@@ -8,6 +8,7 @@
 pub(crate) mod glob;
 pub(crate) mod starts;
 pub(crate) mod scheme;
+pub(crate) mod ports;
 
 // Options of profiles.
 pub(crate) mod switch;
@@ -58,7 +59,7 @@ pub struct Profile {
     pub(crate) archive: Option<&'static Archive>,
     /// The rules that follow the ladder, if any.
     pub system: System,
-    /// The checks that can be disabled.
+    /// The checks that can be switched on and off.
     pub(crate) checks: RejectReasons,
     /// The switches that are on.
     pub(crate) switches: Switches,
@@ -342,13 +343,15 @@ impl Profile {
         &Profile::RING,
     ];
 
-    /// The built-in profile of this name: `crawl`, or `crawl@1` to require a version.
+    /// The built-in profile of this name: `crawl`, or `crawl@1` to require a version. An
+    /// [alias](Self::alias) is a name too.
     pub fn named(name: &str) -> Option<&'static Profile> {
         let (name, version) = match name.split_once('@') {
             Some((name, version)) => (name, Some(version)),
             None => (name, None),
         };
-        let profile = Self::ALL.iter().find(|profile| profile.name == name)?;
+        let is_named = |profile: &&&Profile| profile.name == name || profile.alias() == Some(name);
+        let profile = Self::ALL.iter().find(is_named)?;
         version.is_none_or(|version| version == profile.version.to_string()).then_some(*profile)
     }
 
@@ -363,15 +366,32 @@ impl Profile {
         self.name
     }
 
+    /// Another name that [`Profile::named`] takes, if there is one: `wayback` for `ia`.
+    pub const fn alias(&self) -> Option<&'static str> {
+        match self.archive {
+            Some(_) => Some("wayback"),
+            None => None,
+        }
+    }
+
     /// The version of the rules, starting at 1.
     pub const fn version(&self) -> u32 {
         self.version
     }
 
     /// The codes of the checks that [`Normalizer::with_allowed`](crate::Normalizer::with_allowed) can
-    /// disable.
+    /// disable, and [`Normalizer::with_denied`](crate::Normalizer::with_denied) can enable.
     pub const fn checks(&self) -> RejectReasons {
         self.checks
+    }
+
+    /// The codes of those checks that are off until
+    /// [`Normalizer::with_denied`](crate::Normalizer::with_denied) enables them.
+    pub const fn checks_off(&self) -> RejectReasons {
+        match self.system {
+            System::Sanitizer => sanitize::OFF,
+            _ => RejectReasons::NONE,
+        }
     }
 
     /// The codes of the checks of all profiles.
@@ -436,6 +456,9 @@ mod tests {
             let versioned = format!("{}@{}", profile.name(), profile.version());
             assert_eq!(Profile::named(&versioned), Some(*profile));
         }
+        assert_eq!(Profile::named("wayback"), Some(&Profile::IA));
+        assert_eq!("wayback@1".parse(), Ok(&Profile::IA));
+        assert_eq!(Profile::named("wayback@2"), None);
         for unknown in ["", "crawl@", "crawl@01", "crawl@1@1", "Crawl", "@1"] {
             assert_eq!(Profile::named(unknown), None, "{unknown}");
         }

@@ -141,7 +141,7 @@ fn profile_file_settings_take_effect() {
                 ("http://h:81/", "http://h/"),
                 ("HTTP://h:80/", "!well-known-port@9"),
                 ("x://h:80", "!well-known-port@6"),
-                ("ftp://h:22/", "ftp://h:22/"),
+                ("ftp://h:22/", "!well-known-port@8"),
                 ("https://h:22/", "!well-known-port@10"),
             ],
         ),

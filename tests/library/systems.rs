@@ -213,6 +213,12 @@ fn generator_reaches_every_check() {
             let rng = &mut Rng::new(case);
             let mut system = System::new(profile);
             system.keep_empty_segments = rng.one_in(2) && profile == "servlet";
+            system.denied = Profile::named(profile)
+                .unwrap()
+                .checks_off()
+                .iter()
+                .map(RejectReason::name)
+                .collect();
             match system.normalize(&url(rng)) {
                 Ok(_) => accepted += 1,
                 Err((codes, _)) => missing.retain(|code| !codes.contains(code)),
@@ -249,6 +255,8 @@ fn library_and_oracle_match_the_system_vectors() {
             let allowed = row.choices.allow.iter().map(|name| RejectReason::named(name).unwrap());
             let mut system = System::new(name);
             system.allowed = allowed.map(RejectReason::name).collect();
+            let denied = row.choices.deny.iter().map(|name| RejectReason::named(name).unwrap());
+            system.denied = denied.map(RejectReason::name).collect();
             system.keep_empty_segments = !row.choices.with.is_empty();
             for list in &row.choices.ring {
                 let (which, digits) = list.split_once('=').unwrap();

@@ -178,6 +178,11 @@ pub(crate) fn of_idle(name: &str, option: &str) -> Option<String> {
 /// The hint of a URL that was rejected with this code, in a sentence or two.
 pub(crate) fn of_code(code: RejectReason, normalizer: &Normalizer) -> Option<Cow<'static, str>> {
     let takes_targets = matches!(normalizer.profile().system, System::Servlet | System::Ring(_));
+    // These checks are on because they were asked for.
+    if normalizer.profile().checks_off().contains(code) {
+        let asked = if normalizer.is_from_file() { "deny in the profile file" } else { "--deny" };
+        return Some(format!("Without {code} under {asked} this check is off.").into());
+    }
     // A profile file excludes `--allow`.
     let allowing = || match normalizer.is_from_file() {
         true => format!("allow = [\"{code}\"] in the profile file"),

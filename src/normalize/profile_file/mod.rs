@@ -17,7 +17,7 @@ use super::hosts::Hosts;
 use super::normalizer::Normalizer;
 use super::ports::DefaultPorts;
 use super::ruleset::Ruleset;
-use crate::bytes::{RejectReason, RejectReasons, UnknownName, set};
+use crate::bytes::{RejectReason, UnknownName, set};
 use crate::profile::glob::{Glob, Globs};
 use crate::profile::{Ports, Profile, Ring, RingError, Switch, System};
 
@@ -99,7 +99,7 @@ impl First {
     }
 }
 
-const RULES: &[&str] = &["base", "switches", "allow", "ring", "parameters", "ports"];
+const RULES: &[&str] = &["base", "switches", "allow", "deny", "ring", "parameters", "ports"];
 
 impl<'i> File<'i> {
     fn error(&self, place: &Range<usize>, reason: impl fmt::Display) -> ProfileFileError {
@@ -215,6 +215,7 @@ impl<'i> File<'i> {
         for (key, read) in [
             ("switches", Self::switches as fn(&_, _, _) -> _),
             ("allow", Self::allow),
+            ("deny", Self::deny),
             ("ring", Self::rings),
             ("parameters", Self::parameters),
             ("ports", Self::ports),
@@ -233,14 +234,40 @@ impl<'i> File<'i> {
         value: Value<'_, 'i>,
         mut normalizer: Normalizer,
     ) -> Result<Normalizer, ProfileFileError> {
-        normalizer.rules.allowed = RejectReasons::NONE;
-        for (name, place) in self.strings(value)? {
-            let code = RejectReason::named(name).ok_or_else(|| {
-                self.error(&place, UnknownName::new(name, "check", Profile::checks_of_all().iter()))
-            })?;
+        // The checks that are off by default are the list `deny`.
+        let off = normalizer.profile().checks_off();
+        normalizer.rules.allowed = off.without(off.without(normalizer.rules.allowed));
+        for (code, place) in self.checks(value)? {
             normalizer = normalizer.with_allowed([code]).map_err(|e| self.error(&place, e))?;
         }
         Ok(normalizer)
+    }
+
+    fn deny(
+        &self,
+        value: Value<'_, 'i>,
+        mut normalizer: Normalizer,
+    ) -> Result<Normalizer, ProfileFileError> {
+        normalizer.rules.allowed = normalizer.rules.allowed.or(normalizer.profile().checks_off());
+        for (code, place) in self.checks(value)? {
+            normalizer = normalizer.with_denied([code]).map_err(|e| self.error(&place, e))?;
+        }
+        Ok(normalizer)
+    }
+
+    /// The codes of checks that a list names, and their places.
+    fn checks(
+        &self,
+        value: Value<'_, 'i>,
+    ) -> Result<Vec<(RejectReason, Range<usize>)>, ProfileFileError> {
+        let known = |(name, place): (&str, Range<usize>)| match RejectReason::named(name) {
+            Some(code) => Ok((code, place)),
+            None => {
+                let unknown = UnknownName::new(name, "check", Profile::checks_of_all().iter());
+                Err(self.error(&place, unknown))
+            }
+        };
+        self.strings(value)?.into_iter().map(known).collect()
     }
 
     fn switches(

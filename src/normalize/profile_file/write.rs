@@ -24,13 +24,17 @@ impl Profile {
         text.push_str(&format!(
             "name = \"{name}\"\nversion = {version}\nbase = \"{name}@{version}\"\n"
         ));
-        if !self.checks().is_empty() {
-            let codes: Vec<_> = self.checks().iter().map(RejectReason::name).collect();
-            text.push_str("\n# Checks that are off, of these:\n");
+        let on = self.checks().without(self.checks_off());
+        for (key, state, codes) in [("allow", "off", on), ("deny", "on", self.checks_off())] {
+            if codes.is_empty() {
+                continue;
+            }
+            let codes: Vec<_> = codes.iter().map(RejectReason::name).collect();
+            text.push_str(&format!("\n# Checks that are {state}, of these:\n"));
             for line in codes.chunks(4) {
                 text.push_str(&format!("# {}\n", line.join(", ")));
             }
-            text.push_str("allow = []\n");
+            text.push_str(&format!("{key} = []\n"));
         }
         if !self.switchable().is_empty() {
             text.push_str("\n[switches]\n");

@@ -140,6 +140,12 @@ fn system(rng: &mut Rng, profile: &'static str) -> Setting {
         _ => {}
     }
     building.allow(&system.allowed);
+    if rng.one_in(3) {
+        let off = Profile::named(profile).unwrap().checks_off();
+        let denied = off.iter().filter(|_| rng.one_in(2)).map(|code| code.name());
+        system.denied = denied.filter(|name| !system.allowed.contains(name)).collect();
+    }
+    building.deny(&system.denied);
     if profile == "servlet" && rng.one_in(3) {
         system.keep_empty_segments = true;
         building.switches(["keep-empty-segments"].into_iter(), |_| true);
@@ -233,11 +239,14 @@ impl Building {
     }
 
     fn allow(&mut self, codes: &BTreeSet<&'static str>) {
-        let known = |name: &&str| RejectReason::named(name).unwrap();
-        let list = codes.iter().map(|name| format!("RejectReason::named({name:?}).unwrap()"));
-        let list = list.collect::<Vec<_>>().join(", ");
-        self.made(&format!(".with_allowed([{list}])"), |normalizer| {
-            normalizer.with_allowed(codes.iter().map(known)).unwrap()
+        self.made(&format!(".with_allowed([{}])", listed(codes)), |normalizer| {
+            normalizer.with_allowed(codes.iter().map(known_reason)).unwrap()
+        });
+    }
+
+    fn deny(&mut self, codes: &BTreeSet<&'static str>) {
+        self.made(&format!(".with_denied([{}])", listed(codes)), |normalizer| {
+            normalizer.with_denied(codes.iter().map(known_reason)).unwrap()
         });
     }
 
@@ -271,4 +280,14 @@ impl Building {
             plain,
         }
     }
+}
+
+fn known_reason(name: &&str) -> RejectReason {
+    RejectReason::named(name).unwrap()
+}
+
+/// The codes as a list of expressions.
+fn listed(codes: &BTreeSet<&'static str>) -> String {
+    let expression = |name: &&str| format!("RejectReason::named({name:?}).unwrap()");
+    codes.iter().map(expression).collect::<Vec<_>>().join(", ")
 }

@@ -20,6 +20,11 @@ pub fn draw(rng: &mut Rng, profile: &'static str) -> System {
         }
         _ => {}
     }
+    if rng.one_in(3) {
+        let off = Profile::named(profile).unwrap().checks_off();
+        let denied = off.iter().filter(|_| rng.one_in(2)).map(RejectReason::name);
+        system.denied = denied.filter(|name| !system.allowed.contains(name)).collect();
+    }
     system.keep_empty_segments = profile == "servlet" && rng.one_in(3);
     if profile == "ring" {
         for &byte in b":/[]@!$&'()*+,;=" {
@@ -37,6 +42,10 @@ pub fn library(system: &System, backend: Backend) -> Normalizer {
     let mut normalizer = Normalizer::new(Profile::named(system.profile).unwrap())
         .with_backend(backend)
         .with_allowed(system.allowed.iter().map(|name| RejectReason::named(name).unwrap()))
+        .and_then(|normalizer| {
+            let denied = system.denied.iter().map(|name| RejectReason::named(name).unwrap());
+            normalizer.with_denied(denied)
+        })
         .unwrap();
     if system.keep_empty_segments {
         normalizer = normalizer.with_switches([Switch::KeepEmptySegments]).unwrap();

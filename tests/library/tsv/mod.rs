@@ -22,6 +22,8 @@ pub struct Row {
 pub struct Choices {
     /// RejectReasons of checks that are off.
     pub allow: Vec<String>,
+    /// RejectReasons of checks that are off by default, and on here.
+    pub deny: Vec<String>,
     /// Switches that are turned on, and off.
     pub with: Vec<String>,
     pub without: Vec<String>,
@@ -116,6 +118,7 @@ fn row(place: String, line: &str, own_profile: &[&'static str]) -> Row {
             "base" => row.base = Some(unescape(value, &row.place)),
             "assume" => row.assume = Some(unescape(value, &row.place)),
             "allow" => row.choices.allow = value.split(',').map(str::to_owned).collect(),
+            "deny" => row.choices.deny = value.split(',').map(str::to_owned).collect(),
             "with" => row.choices.with.extend(value.split(',').map(str::to_owned)),
             "without" => row.choices.without.extend(value.split(',').map(str::to_owned)),
             "drop" => row.choices.drop.push(value.to_owned()),

@@ -116,6 +116,7 @@ impl CompareArgs {
     pub fn rungs(&self) -> Result<Vec<Normalizer>, String> {
         let choices = ProfileChoices {
             allow: &[],
+            deny: &[],
             policy: &self.policy,
             ring: None,
             transcode: self.transcode,

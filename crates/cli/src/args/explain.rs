@@ -84,6 +84,17 @@ pub struct ExplainArgs {
     )]
     allow: Vec<RejectReason>,
 
+    /// Reject what these checks of the profile find, which are off by default (sanitize)
+    #[arg(
+        long,
+        value_name = "CODE,...",
+        value_delimiter = ',',
+        value_parser = PossibleValuesParser::new(checks()).map(code),
+        hide_possible_values = true,
+        help_heading = RULES
+    )]
+    deny: Vec<RejectReason>,
+
     /// Switches, parameters and redirects.
     #[command(flatten)]
     pub(crate) policy: PolicyArgs,
@@ -171,6 +182,7 @@ impl ExplainArgs {
     fn choices(&self) -> ProfileChoices<'_> {
         ProfileChoices {
             allow: &self.allow,
+            deny: &self.deny,
             policy: &self.policy,
             ring: self.ring.as_ref(),
             transcode: self.transcode,

@@ -72,12 +72,12 @@ pub struct PolicyArgs {
     ///
     /// FILE is TOML, or - for standard input. It names a built-in profile as its base, and the
     /// differences: switches, checks, the lists of a ring, parameters, default ports, and rules for
-    /// single hosts. The options --profile, --with, --without, --allow, --ring, --drop-param and
-    /// --keep-param do not combine with it, because the file can hold their values.
+    /// single hosts. The options --profile, --with, --without, --allow, --deny, --ring, --drop-param
+    /// and --keep-param do not combine with it, because the file can hold their values.
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["profile", "ring", "allow", "with", "without", "drop_param", "keep_param"],
+        conflicts_with_all = ["profile", "ring", "allow", "deny", "with", "without", "drop_param", "keep_param"],
         hide_short_help = true,
         help_heading = RULES
     )]

@@ -11,6 +11,7 @@ use uniqurl::{Normalizer, Profile, RejectReason, Ring, Switch, UnsupportedOption
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProfileChoices<'a> {
     pub(crate) allow: &'a [RejectReason],
+    pub(crate) deny: &'a [RejectReason],
     pub(crate) policy: &'a PolicyArgs,
     pub(crate) ring: Option<&'a Ring>,
     pub(crate) transcode: Option<Charset>,
@@ -54,8 +55,14 @@ impl ProfileChoices<'_> {
         let mut normalizer = Normalizer::new(profile);
         let lenient = unsupported == Unsupported::Ignored;
         let known = |code: &&RejectReason| !lenient || profile.checks().contains(**code);
+        if let Some(code) = self.allow.iter().find(|code| self.deny.contains(code)) {
+            return Err(format!("{code} cannot be both allowed and denied"));
+        }
         for code in self.allow.iter().filter(known) {
             normalizer = normalizer.with_allowed([*code]).map_err(|error| error.to_string())?;
+        }
+        for code in self.deny.iter().filter(known) {
+            normalizer = normalizer.with_denied([*code]).map_err(|error| error.to_string())?;
         }
         let known = |switch: &Switch| !lenient || profile.switchable().contains(*switch);
         normalizer = normalizer
@@ -95,7 +102,7 @@ impl ProfileChoices<'_> {
             let turned = profiles.iter().map(|profile| turn(Normalizer::new(profile)).map(|_| ()));
             turned.reduce(Result::or).unwrap_or(Ok(()))
         };
-        for code in self.allow {
+        for code in self.allow.iter().chain(self.deny) {
             had(&|normalizer| normalizer.with_allowed([*code]))?;
         }
         for switch in self.policy.with.iter().chain(&self.policy.without) {

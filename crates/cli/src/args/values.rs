@@ -17,7 +17,10 @@ use uniqurl_formats::record::{Format, FormatError, LONGEST_URL};
 
 fn profiles() -> Vec<PossibleValue> {
     let value = |profile: &&'static Profile| {
-        PossibleValue::new(profile.name()).help(profile.summary()).alias(profile.to_string())
+        let version = profile.version();
+        let alias = profile.alias().map(|alias| [alias.to_owned(), format!("{alias}@{version}")]);
+        let aliases = alias.into_iter().flatten().chain([profile.to_string()]);
+        PossibleValue::new(profile.name()).help(profile.summary()).aliases(aliases)
     };
     Profile::ALL.iter().map(value).collect()
 }

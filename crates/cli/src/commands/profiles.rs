@@ -13,7 +13,8 @@ pub fn write(profile: Option<&Profile>, out: &mut impl Write) -> io::Result<()> 
     let lengths = Profile::ALL.iter().map(|profile| profile.to_string().len());
     let width = lengths.max().unwrap_or_default();
     for profile in Profile::ALL {
-        writeln!(out, "{profile:width$}  {}", profile.summary())?;
+        let alias = profile.alias().map(|alias| format!(" (alias {alias})")).unwrap_or_default();
+        writeln!(out, "{profile:width$}  {}{alias}", profile.summary())?;
     }
     writeln!(out, "\ntracking list (strip-tracking): version {}", tracking_version())
 }

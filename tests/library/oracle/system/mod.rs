@@ -17,6 +17,8 @@ pub type Answer = Result<Vec<u8>, (BTreeSet<&'static str>, usize)>;
 pub struct System {
     pub profile: &'static str,
     pub allowed: BTreeSet<&'static str>,
+    /// The checks that are on, of those that are off by default.
+    pub denied: BTreeSet<&'static str>,
     pub keep_empty_segments: bool,
     /// The bytes that a custom ring decodes and encodes.
     pub ring: (Vec<u8>, Vec<u8>),
@@ -226,7 +228,8 @@ impl System {
 
     /// The answer, unless a trouble prevents it; allowed troubles do not.
     fn decided(&self, answer: Result<Vec<u8>, Trouble>, mut troubles: Vec<Trouble>) -> Answer {
-        troubles.retain(|(code, _)| !self.allowed.contains(code));
+        let is_off = |code: &str| sanitize::OFF.contains(&code) && !self.denied.contains(code);
+        troubles.retain(|(code, _)| !self.allowed.contains(code) && !is_off(code));
         if let Err(trouble) = &answer {
             troubles.push(*trouble);
         }

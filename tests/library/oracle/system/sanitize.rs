@@ -1,10 +1,17 @@
 //! Finds the parts of a URL that have no honest use, one kind after the other.
 
+mod hosts;
+mod names;
+
 use std::ops::Range;
 
 use super::super::Trouble;
 use super::value_at;
 use crate::oracle::grammar::is_unreserved;
+
+/// The checks that are off until they are asked for.
+pub const OFF: [&str; 4] =
+    ["device-name", "bidi-control", "mixed-script-host", "double-encoding-query"];
 
 /// Every trouble of a URL as given.
 pub fn troubles(
@@ -16,7 +23,7 @@ pub fn troubles(
     let mut troubles = Vec::new();
     for index in 0..url.len() {
         let Some(value) = value_at(url, index) else { continue };
-        if is_unreserved(value) {
+        if is_unreserved(value) && value != b'~' {
             troubles.push(("encoded-unreserved", index));
         }
         if value == b'/' && index < path.end {
@@ -32,24 +39,87 @@ pub fn troubles(
             troubles.push(("control", index));
         }
         if value == b'%' && starts_with_digits(&url[index + 3..]) {
-            troubles.push(("double-encoding", index));
-        }
-        if let Some(next) = url.get(index + 3).and_then(|_| value_at(url, index + 3))
-            && is_overlong(value, next)
-        {
-            troubles.push(("overlong-utf8", index));
+            let before = index < path.end;
+            troubles
+                .push((if before { "double-encoding" } else { "double-encoding-query" }, index));
         }
     }
-    let mut start = path.start;
-    for segment in url[path].split(|&byte| byte == b'/') {
-        let plain = String::from_utf8_lossy(segment).to_ascii_lowercase().replace("%2e", ".");
-        if segment.contains(&b'%') && (plain == "." || plain == "..") {
-            troubles.push(("encoded-dot-segment", start));
-        }
-        start += segment.len() + 1;
+    troubles.extend(names::troubles(url, path.clone()));
+    for component in components(url, authority, path) {
+        troubles.extend(of_characters(url, component));
     }
     if let Some((authority, at)) = authority {
         troubles.extend(of_authority(authority, at, scheme));
+    }
+    troubles
+}
+
+/// Authority, path, query and fragment.
+fn components(
+    url: &[u8],
+    authority: Option<(&[u8], usize)>,
+    path: Range<usize>,
+) -> Vec<Range<usize>> {
+    let mut components = vec![path.clone()];
+    components.extend(authority.map(|(text, at)| at..at + text.len()));
+    let hash = (path.end..url.len()).find(|&i| url[i] == b'#').unwrap_or(url.len());
+    components.extend([path.end..hash, hash..url.len()]);
+    components
+}
+
+/// The octets of a component, and where each starts.
+fn octets(url: &[u8], component: Range<usize>) -> (Vec<u8>, Vec<usize>) {
+    let (mut octets, mut starts) = (Vec::new(), Vec::new());
+    let mut index = component.start;
+    while index < component.end {
+        starts.push(index);
+        match value_at(&url[..component.end], index) {
+            Some(value) => {
+                octets.push(value);
+                index += 3;
+            }
+            None => {
+                octets.push(url[index]);
+                index += 1;
+            }
+        }
+    }
+    (octets, starts)
+}
+
+/// "only in a component that is otherwise UTF-8": what is left between overlong sequences is UTF-8.
+fn of_characters(url: &[u8], component: Range<usize>) -> Vec<Trouble> {
+    let (octets, starts) = octets(url, component);
+    let mut troubles = Vec::new();
+    let (mut between, mut first) = (vec![Vec::new()], None);
+    let mut index = 0;
+    while index < octets.len() {
+        let length = octets[index].leading_ones() as usize;
+        let rest = &octets[index..];
+        let is_whole = (2..=6).contains(&length)
+            && rest.len() >= length
+            && rest[1..length].iter().all(|octet| octet & 0xC0 == 0x80);
+        if is_whole && is_overlong(rest[0], rest[1]) {
+            first = first.or(Some(starts[index]));
+            between.push(Vec::new());
+            index += length;
+        } else {
+            between.last_mut().unwrap().push(octets[index]);
+            index += 1;
+        }
+    }
+    if let Some(at) = first
+        && between.iter().all(|text| std::str::from_utf8(text).is_ok())
+    {
+        troubles.push(("overlong-utf8", at));
+    }
+    for control in "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}"
+        .chars()
+    {
+        let mut text = [0; 4];
+        let text = control.encode_utf8(&mut text).as_bytes();
+        let found = octets.windows(text.len()).position(|window| window == text);
+        troubles.extend(found.map(|at| ("bidi-control", starts[at])));
     }
     troubles
 }
@@ -124,23 +194,24 @@ fn of_authority(authority: &[u8], at: usize, scheme: Option<&[u8]>) -> Vec<Troub
             }
         }
     }
-    if aton_takes(&host) && !is_ipv4_address(&host) {
+    let without_dot = host.strip_suffix('.').unwrap_or(&host);
+    if aton_takes(without_dot) && !is_ipv4_address(&host) {
         troubles.push(("rare-ipv4", at + host_at));
     }
+    if hosts::mixes_scripts(&octets(&rest[..colon], 0..colon).0) {
+        troubles.push(("mixed-script-host", at + host_at));
+    }
     let digits = String::from_utf8_lossy(rest.get(colon + 1..).unwrap_or_default()).into_owned();
-    let own = match scheme.unwrap_or_default().to_ascii_lowercase().as_slice() {
-        b"http" | b"ws" => 80,
-        b"https" | b"wss" => 443,
-        b"ftp" => 21,
-        b"ssh" | b"sftp" => 22,
-        b"tftp" => 69,
-        _ => return troubles,
-    };
+    let Some(scheme) = scheme else { return troubles };
+    let scheme = String::from_utf8_lossy(scheme).to_ascii_lowercase();
+    let table = include_str!("../../../../data/ports.tsv");
+    let row = table.lines().find(|line| line.starts_with(&format!("{scheme}\t")));
+    let own = row.map(|row| row.split('\t').nth(1).unwrap().parse::<u32>().unwrap());
     let significant = digits.trim_start_matches('0');
     let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
     if is_number && significant.len() <= 4 {
         let port: u32 = significant.parse().unwrap_or(0);
-        if port < 1024 && port != own {
+        if port < 1024 && Some(port) != own {
             troubles.push(("well-known-port", at + host_at + colon + 1));
         }
     }

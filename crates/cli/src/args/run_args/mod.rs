@@ -196,6 +196,22 @@ pub struct RunArgs {
     )]
     pub allow: Vec<RejectReason>,
 
+    /// Reject URLs that these checks of the profile find, which are off by default (sanitize)
+    ///
+    /// device-name: a segment that Windows takes for a device. bidi-control: a character that changes the
+    /// direction of text. mixed-script-host: a label of several scripts. double-encoding-query: a triplet
+    /// encoded once more, after the path.
+    #[arg(
+        long,
+        value_name = "CODE,...",
+        value_delimiter = ',',
+        value_parser = PossibleValuesParser::new(checks()).map(code),
+        hide_possible_values = true,
+        hide_short_help = true,
+        help_heading = RULES
+    )]
+    pub deny: Vec<RejectReason>,
+
     /// The switches, parameters and files that change the profile.
     #[command(flatten)]
     pub policy: PolicyArgs,
@@ -306,6 +322,7 @@ impl RunArgs {
     pub(crate) fn choices(&self) -> ProfileChoices<'_> {
         ProfileChoices {
             allow: &self.allow,
+            deny: &self.deny,
             policy: &self.policy,
             ring: self.ring.as_ref(),
             transcode: self.transcode,

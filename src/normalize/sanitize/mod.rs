@@ -4,11 +4,17 @@
 //! The checks read the original URL, before anything is decoded. Most of these constructs do not change
 //! the meaning of a URL, but nobody who writes URLs in good faith uses them.
 
+mod device;
+mod host;
+mod octets;
+
 use memchr::memchr_iter;
 
+use self::device::is_device_name;
+use self::host::{is_rare_ipv4, mixes_scripts, with_unreserved_decoded};
+use self::octets::{Octet, find_bidi_control, find_overlong};
 use super::parts::Parts;
 use super::servlet::{find_encoded_slash, is_encoded_dot_segment};
-use super::whatwg::host::ipv4_number;
 use crate::bytes::{RejectReason, Triplet, Troubles, is_unreserved};
 use crate::profile::sanitize::FIRST_FREE_PORT;
 use crate::simd::{FastPath, MaskedUrl, Vector};
@@ -22,9 +28,8 @@ pub(super) fn check(
     own_port: impl Fn(&[u8]) -> Option<u16>,
     troubles: &mut Troubles,
 ) {
-    triplets(url, troubles);
-    let path_at = parts.path_start();
-    let path_end = path_at + parts.path.len();
+    let path_end = parts.path_start() + parts.path.len();
+    triplets(url, path_end, troubles);
     // In a query they are normal: forms encode a file name or another URL so.
     if let Some(at) = find_encoded_slash(&url[..path_end]) {
         troubles.add(RejectReason::EncodedSlash, at);
@@ -32,34 +37,38 @@ pub(super) fn check(
     if let Some(at) = first_triplet(&url[..path_end], |value| value == b'\\') {
         troubles.add(RejectReason::EncodedBackslash, at);
     }
-    let mut at = path_at;
-    for segment in parts.path.split(|byte| *byte == b'/') {
-        if is_encoded_dot_segment(segment) {
-            troubles.add(RejectReason::EncodedDotSegment, at);
-            break;
-        }
-        at += segment.len() + 1;
-    }
+    segments(parts, troubles);
+    characters(url, parts, troubles);
     if let Some(authority) = parts.authority {
         let scheme = parts.scheme.unwrap_or(base_scheme);
         let own_port = || own_port(&scheme.to_ascii_lowercase());
+        // Without a scheme the URL is rejected anyway, and no port is known to be another service's.
+        let own_port = (!scheme.is_empty()).then_some(own_port);
         self::authority(authority, own_port, parts.authority_start(), troubles);
     }
 }
 
 /// Checks single triplets, and two in a row, anywhere in the URL.
-fn triplets(url: &[u8], troubles: &mut Troubles) {
+fn triplets(url: &[u8], path_end: usize, troubles: &mut Troubles) {
     for at in memchr_iter(b'%', url) {
         let Some(Triplet { value, .. }) = Triplet::read(&url[at..]) else { continue };
-        let rest = &url[at + 3..];
         match value {
             0 => troubles.add(RejectReason::Nul, at),
             0x01..=0x1F | 0x7F => troubles.add(RejectReason::Control, at),
-            b'%' if is_hex_pair(rest) => troubles.add(RejectReason::DoubleEncoding, at),
-            0xC0.. if is_overlong(value, rest) => troubles.add(RejectReason::OverlongUtf8, at),
+            b'%' if is_hex_pair(&url[at + 3..]) => troubles.add(double_encoding(at, path_end), at),
+            // RFC 1738 section 2.2 calls the tilde unsafe, so programs wrote it as a triplet for years.
+            b'~' => {}
             value if is_unreserved(value) => troubles.add(RejectReason::EncodedUnreserved, at),
             _ => {}
         }
+    }
+}
+
+/// A URL in the query of another one is encoded twice wherever it holds a triplet itself.
+fn double_encoding(at: usize, path_end: usize) -> RejectReason {
+    match at < path_end {
+        true => RejectReason::DoubleEncoding,
+        false => RejectReason::DoubleEncodingQuery,
     }
 }
 
@@ -81,26 +90,53 @@ fn is_hex_pair(bytes: &[u8]) -> bool {
     digit(bytes).is_some_and(|length| digit(&bytes[length..]).is_some())
 }
 
-/// Whether a first byte of UTF-8 and the triplet after it start a sequence that is longer than its
-/// character needs (RFC 3629 section 3). Six-byte forms count: they were UTF-8 once.
-fn is_overlong(first: u8, rest: &[u8]) -> bool {
-    let second = match rest.first() {
-        Some(b'%') => Triplet::read(rest).map(|triplet| triplet.value),
-        _ => None,
-    };
-    matches!(
-        (first, second),
-        (0xC0 | 0xC1, Some(0x80..=0xBF))
-            | (0xE0, Some(0x80..=0x9F))
-            | (0xF0, Some(0x80..=0x8F))
-            | (0xF8, Some(0x80..=0x87))
-            | (0xFC, Some(0x80..=0x83))
-    )
+/// Checks the segments of the path.
+fn segments(parts: &Parts<'_>, troubles: &mut Troubles) {
+    // An opaque path, like that of `urn:`, names no file.
+    let is_opaque = parts.scheme.is_some() && !parts.path.starts_with(b"/");
+    let devices = !is_opaque && !troubles.allow(RejectReason::DeviceName);
+    let mut at = parts.path_start();
+    for segment in parts.path.split(|byte| *byte == b'/') {
+        if is_encoded_dot_segment(segment) {
+            troubles.add(RejectReason::EncodedDotSegment, at);
+        }
+        // Encoded slashes of both kinds delimit names as soon as they are decoded.
+        let is_slash = |octet: &Octet| matches!(octet.value, b'/' | b'\\');
+        let names = |segment: &[Octet]| {
+            segment.split(is_slash).any(|name| is_device_name(&octets::values(name)))
+        };
+        if devices && names(&octets::octets(segment, at)) {
+            troubles.add(RejectReason::DeviceName, at);
+        }
+        at += segment.len() + 1;
+    }
+}
+
+/// Checks octets that make characters together.
+fn characters(url: &[u8], parts: &Parts<'_>, troubles: &mut Troubles) {
+    // Most URLs hold no octet above ASCII.
+    if url.is_ascii() && first_triplet(url, |value| value >= 0x80).is_none() {
+        return;
+    }
+    let authority = parts.authority.map(|authority| (authority, parts.authority_start()));
+    let query = parts.query.map(|query| (query, parts.query_start()));
+    let fragment = parts.fragment.map(|fragment| (fragment, parts.fragment_start()));
+    for (text, start) in
+        [authority, Some((parts.path, parts.path_start())), query, fragment].into_iter().flatten()
+    {
+        let octets = octets::octets(text, start);
+        if let Some(at) = find_overlong(&octets) {
+            troubles.add(RejectReason::OverlongUtf8, at);
+        }
+        if let Some(at) = find_bidi_control(&octets) {
+            troubles.add(RejectReason::BidiControl, at);
+        }
+    }
 }
 
 fn authority(
     authority: &[u8],
-    own_port: impl FnOnce() -> Option<u16>,
+    own_port: Option<impl FnOnce() -> Option<u16>>,
     start: usize,
     troubles: &mut Troubles,
 ) {
@@ -120,62 +156,27 @@ fn authority(
     if is_rare_ipv4(&with_unreserved_decoded(host)) {
         troubles.add(RejectReason::RareIpv4, start + host_at);
     }
-    if let Some((b':', digits)) = port.split_first()
-        && own_port().is_some_and(|own| is_well_known_port(digits, own))
+    if !troubles.allow(RejectReason::MixedScriptHost)
+        && mixes_scripts(&octets::values(&octets::octets(host, 0)))
+    {
+        troubles.add(RejectReason::MixedScriptHost, start + host_at);
+    }
+    if let (Some((b':', digits)), Some(own_port)) = (port.split_first(), own_port)
+        && is_well_known_port(digits, own_port)
     {
         troubles.add(RejectReason::WellKnownPort, start + host_at + host.len() + 1);
     }
 }
 
-/// Whether the port belongs to another well-known service than the scheme's `own`.
-fn is_well_known_port(digits: &[u8], own: u16) -> bool {
+/// Whether the port belongs to another well-known service than that of the scheme.
+fn is_well_known_port(digits: &[u8], own: impl FnOnce() -> Option<u16>) -> bool {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return false;
     }
     let number =
         |sum: u16, digit: &u8| sum.saturating_mul(10).saturating_add(u16::from(digit - b'0'));
     let port = digits.iter().fold(0, number);
-    port < FIRST_FREE_PORT && port != own
-}
-
-/// The host as every rung reads it: `%31.1` is `1.1`.
-fn with_unreserved_decoded(host: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(host.len());
-    let mut i = 0;
-    while let Some(&byte) = host.get(i) {
-        match if byte == b'%' { Triplet::read(&host[i..]) } else { None } {
-            Some(triplet) if is_unreserved(triplet.value) => {
-                out.push(triplet.value);
-                i += 3;
-            }
-            _ => {
-                out.push(byte);
-                i += 1;
-            }
-        }
-    }
-    out
-}
-
-/// Whether `inet_aton` accepts the host as an address although it is no `IPv4address` by RFC 3986:
-/// `127.1`, `0x7F.1`, `0177.0.0.1`, `2130706433`.
-fn is_rare_ipv4(host: &[u8]) -> bool {
-    if !host.first().is_some_and(u8::is_ascii_digit) {
-        return false;
-    }
-    let parts: Vec<&[u8]> = host.split(|byte| *byte == b'.').collect();
-    if parts.len() > 4 {
-        return false;
-    }
-    let Some(numbers) = parts.iter().map(|part| ipv4_number(part)).collect::<Option<Vec<u64>>>()
-    else {
-        return false;
-    };
-    // The last part fills all the bytes that the others leave.
-    let (last, others) = numbers.split_last().expect("a host with a digit has a part");
-    let fits = others.iter().all(|number| *number <= 0xFF) && *last < 1 << (8 * (4 - others.len()));
-    let is_decimal = |part: &&[u8]| part.len() == 1 || part[0] != b'0';
-    fits && !(parts.len() == 4 && parts.iter().all(is_decimal))
+    port < FIRST_FREE_PORT && own() != Some(port)
 }
 
 /// See [`leaves`].

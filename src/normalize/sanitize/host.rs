@@ -1,0 +1,137 @@
+//! Checks of a host: IPv4 addresses in rare forms, and labels that mix scripts.
+
+use icu_properties::props::Script;
+use icu_properties::script::ScriptWithExtensions;
+use idna::punycode;
+
+use crate::bytes::{Triplet, is_unreserved};
+use crate::normalize::whatwg::host::ipv4_number;
+
+/// The host as every rung reads it: `%31.1` is `1.1`.
+pub(super) fn with_unreserved_decoded(host: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(host.len());
+    let mut i = 0;
+    while let Some(&byte) = host.get(i) {
+        match if byte == b'%' { Triplet::read(&host[i..]) } else { None } {
+            Some(triplet) if is_unreserved(triplet.value) => {
+                out.push(triplet.value);
+                i += 3;
+            }
+            _ => {
+                out.push(byte);
+                i += 1;
+            }
+        }
+    }
+    out
+}
+
+/// Whether `inet_aton` accepts the host as an address, without the dot that may end a name, although it
+/// is no `IPv4address` by RFC 3986: `127.1`, `0x7F.1`, `0177.0.0.1`, `2130706433`, `127.0.0.1.`.
+pub(super) fn is_rare_ipv4(host: &[u8]) -> bool {
+    if !host.first().is_some_and(u8::is_ascii_digit) {
+        return false;
+    }
+    let name = host.strip_suffix(b".").unwrap_or(host);
+    let parts: Vec<&[u8]> = name.split(|byte| *byte == b'.').collect();
+    if parts.len() > 4 {
+        return false;
+    }
+    let Some(numbers) = parts.iter().map(|part| ipv4_number(part)).collect::<Option<Vec<u64>>>()
+    else {
+        return false;
+    };
+    // The last part fills all the bytes that the others leave.
+    let (last, others) = numbers.split_last().expect("a host with a digit has a part");
+    let fits = others.iter().all(|number| *number <= 0xFF) && *last < 1 << (8 * (4 - others.len()));
+    let is_decimal = |part: &&[u8]| part.len() == 1 || part[0] != b'0';
+    let is_plain = parts.len() == 4 && parts.iter().all(is_decimal) && name.len() == host.len();
+    fits && !is_plain
+}
+
+/// Scripts that are written together, beside Latin: the sets of "Highly Restrictive" (UTS 39 section
+/// 5.2), for Japanese, Chinese and Korean.
+const TOGETHER: [&[Script]; 3] = [
+    &[Script::Latin, Script::Han, Script::Hiragana, Script::Katakana],
+    &[Script::Latin, Script::Han, Script::Bopomofo],
+    &[Script::Latin, Script::Han, Script::Hangul],
+];
+
+/// Whether a label of the decoded host, as it is shown to people, mixes scripts that are not written
+/// together. A host that is not UTF-8 has no scripts.
+pub(super) fn mixes_scripts(host: &[u8]) -> bool {
+    const DOTS: [char; 4] = ['.', '\u{3002}', '\u{FF0E}', '\u{FF61}'];
+    let Ok(host) = std::str::from_utf8(host) else { return false };
+    host.split(DOTS).any(|label| match label.split_at_checked(4) {
+        Some((prefix, code)) if prefix.eq_ignore_ascii_case("xn--") => {
+            punycode::decode_to_string(code).is_some_and(|label| is_mixed(&label))
+        }
+        _ => is_mixed(label),
+    })
+}
+
+/// Whether no script, and no set of [`TOGETHER`], has all characters of a label. Characters of several
+/// scripts (`Script_Extensions`) fit each of them.
+fn is_mixed(label: &str) -> bool {
+    if label.is_ascii() {
+        return false;
+    }
+    let data = ScriptWithExtensions::new();
+    // What fits so far: any script until the first character that has some.
+    let mut single: Option<Vec<Script>> = None;
+    let mut together = [true; TOGETHER.len()];
+    for c in label.chars() {
+        let scripts = data.get_script_extensions_val(c);
+        if scripts.contains(&Script::Common) || scripts.contains(&Script::Inherited) {
+            continue;
+        }
+        match &mut single {
+            Some(fitting) => fitting.retain(|script| scripts.contains(script)),
+            None => single = Some(scripts.iter().collect()),
+        }
+        for (fits, set) in together.iter_mut().zip(TOGETHER) {
+            *fits &= set.iter().any(|script| scripts.contains(script));
+        }
+    }
+    single.is_some_and(|fitting| fitting.is_empty()) && !together.contains(&true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_that_are_written_together_are_no_mixture() {
+        for host in [
+            "example.com",
+            "b\u{fc}cher.example",
+            "\u{43f}\u{440}\u{438}\u{43c}\u{435}\u{440}.com",
+            "\u{65e5}\u{672c}\u{8a9e}\u{3067}\u{30ab}abc.jp",
+            "\u{d55c}\u{ad6d}\u{6f22}kr.kr",
+            "\u{4e2d}\u{3105}x",
+            "\u{430}-1.\u{3b1}",
+            "xn--80ak6aa92e.com",
+            "\u{30fc}\u{30ab}",
+            "xn--!",
+            "1\u{661}",
+            "caf\u{65}\u{301}",
+        ] {
+            assert!(!mixes_scripts(host.as_bytes()), "{host}");
+        }
+        for host in [
+            "\u{430}pple.com",
+            "xn--pple-43d.com",
+            "XN--PPLE-43D.com",
+            "p\u{3b1}ypal",
+            "x.go\u{585}gle",
+            "\u{430}\u{3b1}",
+            "\u{4e2d}\u{430}",
+            "\u{d55c}\u{304b}",
+            "\u{3105}\u{304b}",
+            "a\u{3002}\u{430}b",
+        ] {
+            assert!(mixes_scripts(host.as_bytes()), "{host}");
+        }
+        assert!(!mixes_scripts(b"\xD0\xB0p\xFF"));
+    }
+}

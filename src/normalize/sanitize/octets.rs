@@ -1,0 +1,80 @@
+//! Checks of characters: overlong UTF-8, and characters that change the direction of the text around them.
+
+use crate::bytes::Triplet;
+
+/// An octet of a URL, raw or as a triplet, and its offset.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Octet {
+    pub(super) value: u8,
+    pub(super) at: usize,
+}
+
+/// The octets of `text`, which starts at `start` in the URL.
+pub(super) fn octets(text: &[u8], start: usize) -> Vec<Octet> {
+    let mut octets = Vec::with_capacity(text.len());
+    let mut i = 0;
+    while let Some(&byte) = text.get(i) {
+        let triplet = if byte == b'%' { Triplet::read(&text[i..]) } else { None };
+        octets.push(Octet { value: triplet.map_or(byte, |triplet| triplet.value), at: start + i });
+        i += if triplet.is_some() { 3 } else { 1 };
+    }
+    octets
+}
+
+pub(super) fn values(octets: &[Octet]) -> Vec<u8> {
+    octets.iter().map(|octet| octet.value).collect()
+}
+
+/// The offset of the first sequence of UTF-8 that is longer than its character needs (RFC 3629 section
+/// 3), if the rest of the component is UTF-8. In other charsets such octets are letters: `%C0%B4` is one
+/// in GBK, and the text around it then holds octets that are not UTF-8.
+pub(super) fn find_overlong(component: &[Octet]) -> Option<usize> {
+    let values = values(component);
+    let mut first = None;
+    let mut rest = Vec::with_capacity(values.len());
+    let mut i = 0;
+    while i < values.len() {
+        match overlong(&values[i..]) {
+            Some(length) => {
+                first.get_or_insert(component[i].at);
+                // Octets on both sides do not make a character together.
+                rest.push(b' ');
+                i += length;
+            }
+            None => {
+                rest.push(values[i]);
+                i += 1;
+            }
+        }
+    }
+    first.filter(|_| std::str::from_utf8(&rest).is_ok())
+}
+
+/// The length of the overlong sequence that `octets` starts with. Forms of five and six octets count: they
+/// were UTF-8 once.
+fn overlong(octets: &[u8]) -> Option<usize> {
+    let length = match octets {
+        [0xC0 | 0xC1, 0x80..=0xBF, ..] => 2,
+        [0xE0, 0x80..=0x9F, ..] => 3,
+        [0xF0, 0x80..=0x8F, ..] => 4,
+        [0xF8, 0x80..=0x87, ..] => 5,
+        [0xFC, 0x80..=0x83, ..] => 6,
+        _ => return None,
+    };
+    let whole = octets.get(1..length)?.iter().all(|octet| matches!(octet, 0x80..=0xBF));
+    whole.then_some(length)
+}
+
+/// The offset of the first character that controls the direction of text (`Bidi_Control`, UAX 9).
+pub(super) fn find_bidi_control(octets: &[Octet]) -> Option<usize> {
+    let values = values(octets);
+    let is_one = |i: &usize| {
+        matches!(
+            values[*i..],
+            [0xD8, 0x9C, ..]
+                | [0xE2, 0x80, 0x8E | 0x8F | 0xAA..=0xAE, ..]
+                | [0xE2, 0x81, 0xA6..=0xA9, ..]
+        )
+    };
+    (0..values.len()).find(is_one).map(|i| octets[i].at)
+}
