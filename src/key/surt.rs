@@ -15,16 +15,14 @@ pub(super) fn append(url: &[u8], out: &mut Vec<u8>) {
         out.extend_from_slice(url);
         return;
     };
-    if located.is_name() {
-        // IPv4 addresses are reversed too, as in the indexes.
-        let mut labels = located.host.rsplit(|byte| *byte == b'.');
-        out.extend_from_slice(labels.next().unwrap_or_default());
-        for label in labels {
-            out.push(b',');
-            out.extend_from_slice(label);
-        }
-    } else {
-        out.extend_from_slice(located.host);
+    // IP addresses are split at their dots and reversed too, and have no brackets, as in the indexes.
+    let host =
+        if located.is_name() { located.host } else { &located.host[1..located.host.len() - 1] };
+    let mut labels = host.rsplit(|byte| *byte == b'.');
+    out.extend_from_slice(labels.next().unwrap_or_default());
+    for label in labels {
+        out.push(b',');
+        out.extend_from_slice(label);
     }
     if let Some(port) = located.port {
         out.push(b':');

@@ -14,11 +14,10 @@ pub(crate) struct Archive {
     pub(crate) records: &'static [&'static [u8]],
     /// A first label of a host that is removed, with any digits after it.
     pub(crate) prefix: &'static [u8; 3],
-    /// Query parameters that identify a session.
+    /// Ends of query parameters that identify a session, in the order in which the indexers look for them.
     pub(crate) sessions: &'static [Session],
-    /// The first letters of those parameters, and of the twins.
-    pub(crate) initials: AsciiSet,
-    /// Two parameters that identify a session together.
+    /// Two neighbouring parameters that identify a session together; anything may stand before the first
+    /// name.
     pub(crate) twins: [&'static [u8]; 2],
     /// Length of the ids in path segments like `(s(ID))` and `(ID)`.
     pub(crate) segment_id: usize,
@@ -29,7 +28,8 @@ pub(crate) struct Archive {
     pub(crate) plain: AsciiSet,
 }
 
-/// A parameter that identifies a session by the shape of its value.
+/// The end of a parameter that identifies a session by the shape of its value. Anything may stand before
+/// the name: the indexers take `a=x;jsessionid=ID` and `foosid=ID` too.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Session {
     /// In lower case.
@@ -49,8 +49,8 @@ impl Session {
         Self { name, letters: 0, length: 32, alphabet: ALNUM }
     }
 
-    /// Length of the whole parameter.
-    const fn total(&self) -> usize {
+    /// Length of name and value.
+    pub(crate) const fn total(&self) -> usize {
         self.name.len() + self.letters + 1 + self.length
     }
 }
@@ -65,7 +65,6 @@ pub(crate) const IA: Archive = Archive {
         Session::hash(b"sid"),
         Session { name: b"aspsessionid", letters: 8, length: 24, alphabet: ALPHA },
     ],
-    initials: AsciiSet::of(b"acjps"),
     twins: [b"cfid", b"cftoken"],
     segment_id: 24,
     segment_page: b".aspx",
@@ -80,23 +79,14 @@ pub(crate) const FOLDABLE_TAIL: AsciiSet = set::CLEAN_TAIL.without(AsciiSet::of(
 
 const _: () = assert!(FOLDABLE_TAIL.is_subset(IA.plain));
 
-/// The starts of parameters that may identify a session.
+/// The starts of parameters that may identify a session together with the one before them.
 pub(crate) static STARTS: Starts = {
     let mut starts = Starts::NONE;
-    let mut i = 0;
-    while i < IA.sessions.len() {
-        starts.add(IA.sessions[i].name);
-        i += 1;
-    }
-    let mut i = 0;
-    while i < IA.twins.len() {
-        starts.add(IA.twins[i]);
-        i += 1;
-    }
+    starts.add(IA.twins[1]);
     starts
 };
 
-/// Length of the shortest parameter that may be removed. A query with a single shorter parameter stays.
+/// Length of the shortest parameter that may end in a session id.
 pub(crate) const SHORTEST_SESSION: usize = {
     let mut shortest = usize::MAX;
     let mut i = 0;

@@ -29,6 +29,7 @@ mod oracle_vectors;
 #[cfg(feature = "profile-file")]
 mod profile_file;
 mod redirects;
+mod sanitize_share;
 mod shared_uri;
 mod shared_vectors;
 mod shared_whatwg;

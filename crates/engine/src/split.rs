@@ -22,7 +22,8 @@ pub enum SplitBy {
     /// without one. A [`Key::Hash`] tells no host: all are in the first. A [`Key::Surt`] does not tell
     /// `http://a/b` from the target `a)/b`, which has the shard of `a` too, nor `http://h:8x/`, which only
     /// [`Profile::STRING`](uniqurl::Profile::STRING) lets through, from a URL of the scheme `h`: it counts as
-    /// without a host.
+    /// without a host. Nor does it tell the port of an IPv6 address from its last field: addresses with the
+    /// same first fields are in one shard.
     Host,
     /// The whole key.
     Hash,
@@ -54,6 +55,15 @@ impl Split {
         };
         // Without a host a key is the URL itself.
         let Some(end) = end.filter(|end| !key[..*end].contains(&b'/')) else { return &[] };
+        // An address without brackets, whose last field may be a port: all that starts alike is one host.
+        let is_of_address =
+            |byte: &u8| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.' | b',');
+        if let (Key::Surt, Some(second)) = (self.key, memchr::memchr_iter(b':', key).nth(1))
+            && second < end
+            && key[..end].iter().all(is_of_address)
+        {
+            return &key[..second];
+        }
         let (host, port) = split_port(&key[..end]);
         let is_port = |port: &[u8]| self.key == Key::Surt && port.iter().all(u8::is_ascii_digit);
         // Otherwise the text before the colon is a scheme, and no scheme begins with a bracket.
@@ -86,7 +96,7 @@ mod tests {
                 split.shard(&made)
             };
             for (host, other) in
-                [("h.example", "g.example"), ("1.2.3.4", "1.2.3.5"), ("[::1]", "[::2]")]
+                [("h.example", "g.example"), ("1.2.3.4", "1.2.3.5"), ("[1:2::1]", "[1:3::1]")]
             {
                 let url = |rest: &str| shard(&rest.replace('H', host));
                 let first = url("http://H/");
@@ -114,6 +124,10 @@ mod tests {
             ("a)/b", "a"),
             ("/a)/b", ""),
             ("[a]:8/c)/", ""),
+            ("2001:db8::1)/", "2001:db8"),
+            ("2001:db8::1:8)/", "2001:db8"),
+            ("4,3,2,::ffff:1)/", "4,3,2,:"),
+            ("javascript:a:b)/", ""),
             ("[::1])/", "[::1]"),
             ("[::1]:8)/", "[::1]"),
             ("[::1]:8x)/", "[::1]"),

@@ -40,8 +40,9 @@ fn may_take<V: Vector, const N: usize>(
     archive: &Archive,
     parameter: Parameter,
 ) -> bool {
-    parameter.may_be_one_of(&STARTS)
-        && may_identify(&masked.url()[parameter.start..parameter.end], archive)
+    let pair = &masked.url()[parameter.start..parameter.end];
+    (parameter.may_be_one_of(&STARTS) && starts_as_twin(pair, archive))
+        || may_end_in_id(pair, archive)
 }
 
 impl FastPath for &Archive {
@@ -66,7 +67,8 @@ impl FastPath for &Archive {
         }
         let query = path_end + 1;
         if are_in_order(masked, query, &STARTS) {
-            return true;
+            return masked.length - query < SHORTEST_SESSION
+                || !may_hold_id(&masked.url()[query..], self);
         }
         let mut before: Option<Parameter> = None;
         let url = masked.url();
@@ -223,16 +225,28 @@ fn is_number(host: &[u8]) -> bool {
 /// Whether a pair may identify a session, alone or with its twin.
 #[inline(never)]
 fn may_identify(pair: &[u8], archive: &Archive) -> bool {
-    let Some(first) = pair.first().map(u8::to_ascii_lowercase) else { return false };
-    if !archive.initials.contains(first) {
-        return false;
-    }
-    let is_twin = |twin: &&[u8]| {
-        twin[0] == first && pair.get(1).is_some_and(|second| second.eq_ignore_ascii_case(&twin[1]))
-    };
-    archive.twins.iter().any(is_twin)
-        || (pair.len() >= SHORTEST_SESSION
-            && archive.sessions.iter().any(|session| session.name[0] == first))
+    starts_as_twin(pair, archive) || may_end_in_id(pair, archive)
+}
+
+/// Whether a pair starts like the second of two that identify a session together.
+fn starts_as_twin(pair: &[u8], archive: &Archive) -> bool {
+    let twin = archive.twins[1];
+    pair.get(..twin.len()).is_some_and(|start| start.eq_ignore_ascii_case(twin))
+}
+
+/// Whether a pair of this query may end in a session id.
+#[inline(never)]
+fn may_hold_id(query: &[u8], archive: &Archive) -> bool {
+    query.split(|byte| *byte == b'&').any(|pair| may_end_in_id(pair, archive))
+}
+
+/// Whether a pair has an equals sign where the value of a session id would start.
+#[inline(always)]
+fn may_end_in_id(pair: &[u8], archive: &Archive) -> bool {
+    pair.len() >= SHORTEST_SESSION
+        && archive.sessions.iter().any(|session| {
+            pair.len() >= session.total() && pair[pair.len() - session.length - 1] == b'='
+        })
 }
 
 /// The start and end of a parameter.

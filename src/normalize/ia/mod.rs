@@ -7,13 +7,13 @@
 //! sorted by name and value; bytes that are not plain are encoded again.
 //!
 //! The indexers themselves are not idempotent in a few places. There this module goes on to the fixed
-//! point: it splits off a query that decoding reveals, removes `www.www.` as a whole, and removes
-//! `cfid`/`cftoken` even if only the sort makes them neighbours.
+//! point: it splits off a query that decoding reveals, removes `www.www.` as a whole, and takes session ids
+//! until none is left, also those that only the sort or another removal brings together.
 
 pub(super) mod clean;
+mod sessions;
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use super::exact::scheme_name;
 use super::explain::Rule;
@@ -22,9 +22,9 @@ use super::parts::{AuthorityParts, Parts};
 use super::trace::{Place, Trace};
 use crate::bytes::set::REG_NAME;
 use crate::bytes::{Reject, RejectReason, Triplet};
-use crate::profile::Profile;
-use crate::profile::archive::{Archive, Session};
+use crate::profile::archive::Archive;
 use crate::profile::scheme::{Kind, Scheme};
+use crate::profile::{Access, Profile};
 
 /// Appends the canonical form of a URL with a scheme, split into `parts`.
 ///
@@ -292,88 +292,23 @@ fn is_session_segment(segment: &[u8], archive: &Archive) -> bool {
 fn query<T: Trace>(query: &[u8], archive: &Archive, out: &mut Vec<u8>, trace: &mut T) {
     let mut encoded = Vec::with_capacity(query.len());
     encode(query, archive, &mut encoded);
-    let mut kept = without_session_pairs(&encoded, archive);
-    if T::RECORDS {
-        let left = (!kept.is_empty()).then(|| kept.join(&b'&'));
-        trace.component(Rule::SessionParams, Place::Query, left.as_deref());
+    let first = T::RECORDS.then(|| sessions::without_first_ids(&encoded, archive));
+    let kept = sessions::without_ids(encoded, archive);
+    if let Some(first) = first {
+        let left = if first.len() == kept.len() { &first } else { &kept };
+        trace.component(
+            Rule::SessionParams,
+            Place::Query,
+            Some(&left[..]).filter(|left| !left.is_empty()),
+        );
     }
-    sort_pairs(&mut kept);
-    let at = out.len();
-    for (i, pair) in kept.into_iter().enumerate() {
-        out.push(if i == 0 { b'?' } else { b'&' });
-        out.extend_from_slice(pair);
-    }
-    if out.len() == at + 1 {
-        out.truncate(at);
+    if kept.is_empty() {
         trace.component(Rule::EmptyQuery, Place::Query, None);
-    } else {
-        trace.component(Rule::SortQuery, Place::Query, out.get(at + 1..));
+        return;
     }
-}
-
-/// The parameters that identify no session; empty if nothing is left, not even a `&`.
-fn without_session_pairs<'q>(query: &'q [u8], archive: &Archive) -> Vec<&'q [u8]> {
-    let pairs: Vec<&[u8]> = query.split(|byte| *byte == b'&').collect();
-    let goes = |pair: &&[u8]| archive.sessions.iter().any(|session| is_session(pair, session));
-    let mut kept: Vec<&[u8]> = pairs.iter().filter(|pair| !goes(pair)).copied().collect();
-    // An id is removed with the `&` after it. The last id has none, so the `&` before it stays.
-    if !kept.is_empty() && pairs.last().is_some_and(goes) {
-        kept.push(b"");
-    }
-    without_twins(kept, archive)
-}
-
-/// The indexers remove the last pair of neighbouring twins, then sort. Twins that the sort makes
-/// neighbours are removed only by their next run; this sorts and removes them at once. If the sort makes no
-/// twins neighbours, the pairs keep their order here.
-fn without_twins<'q>(mut pairs: Vec<&'q [u8]>, archive: &Archive) -> Vec<&'q [u8]> {
-    let [first, second] = archive.twins;
-    let is_twin = |pair: &[u8], twin: &[u8]| {
-        pair.strip_prefix(twin).is_some_and(|rest| rest.len() > 1 && rest[0] == b'=')
-    };
-    if ![first, second].iter().all(|twin| pairs.iter().any(|pair| is_twin(pair, twin))) {
-        return pairs;
-    }
-    let neighbours = |pairs: &[&[u8]]| {
-        pairs.windows(2).rposition(|two| is_twin(two[0], first) && is_twin(two[1], second))
-    };
-    if let Some(i) = neighbours(&pairs) {
-        take_pairs(&mut pairs, i..i + 2);
-    }
-    let mut sorted = pairs.clone();
-    sort_pairs(&mut sorted);
-    let Some(i) = neighbours(&sorted) else { return pairs };
-    // Equal names are adjacent, so removing a pair makes neighbours of the twins around it.
-    let firsts = sorted[..=i].iter().rev().take_while(|pair| is_twin(pair, first)).count();
-    let seconds = sorted[i + 1..].iter().take_while(|pair| is_twin(pair, second)).count();
-    let count = firsts.min(seconds);
-    take_pairs(&mut sorted, i + 1 - count..i + 1 + count);
-    sorted
-}
-
-/// Removes pairs, and leaves the `&` before the last one, as with a single id.
-fn take_pairs(pairs: &mut Vec<&[u8]>, range: Range<usize>) {
-    let last = range.end == pairs.len();
-    pairs.drain(range);
-    if last && !pairs.is_empty() {
-        pairs.push(b"");
-    }
-}
-
-fn sort_pairs(pairs: &mut [&[u8]]) {
-    pairs.sort_by_key(|&pair| match memchr::memchr(b'=', pair) {
-        Some(equals) => (&pair[..equals], Some(&pair[equals + 1..])),
-        None => (pair, None),
-    });
-}
-
-fn is_session(pair: &[u8], session: &Session) -> bool {
-    let Some(rest) = pair.strip_prefix(session.name) else { return false };
-    let Some((letters, rest)) = rest.split_at_checked(session.letters) else { return false };
-    let Some(value) = rest.strip_prefix(b"=") else { return false };
-    letters.iter().all(u8::is_ascii_alphabetic)
-        && value.len() == session.length
-        && value.iter().all(|byte| session.alphabet.contains(*byte))
+    out.push(b'?');
+    out.extend_from_slice(&kept);
+    trace.component(Rule::SortQuery, Place::Query, Some(&kept));
 }
 
 /// Appends host and port. `start` is the offset of `host_port` in the URL.
@@ -386,7 +321,10 @@ fn authority<T: Trace>(
     trace: &mut T,
 ) -> Result<(), Reject> {
     if host_port.first() == Some(&b'[') {
-        return host::normalize(host_port, &Profile::CRAWL, facts, start, out, trace);
+        // The indexers keep the spelling of an address.
+        let mut rules = Profile::CRAWL;
+        rules.access = Access::Identifier;
+        return host::normalize(host_port, &rules, facts, start, out, trace);
     }
     let colon = host_port.iter().position(|byte| *byte == b':').unwrap_or(host_port.len());
     let (host, port) = host_port.split_at(colon);

@@ -15,6 +15,7 @@ use self::host::{is_rare_ipv4, mixes_scripts, with_unreserved_decoded};
 use self::octets::{Octet, find_bidi_control, find_overlong};
 use super::parts::Parts;
 use super::servlet::{find_encoded_slash, is_encoded_dot_segment};
+use crate::bytes::set::SCHEME;
 use crate::bytes::{RejectReason, Triplet, Troubles, is_unreserved};
 use crate::profile::sanitize::FIRST_FREE_PORT;
 use crate::simd::{FastPath, MaskedUrl, Vector};
@@ -30,8 +31,7 @@ pub(super) fn check(
 ) {
     let path_end = parts.path_start() + parts.path.len();
     triplets(url, path_end, troubles);
-    // In a query they are normal: forms encode a file name or another URL so.
-    if let Some(at) = find_encoded_slash(&url[..path_end]) {
+    if let Some(at) = find_encoded_slash(&url[..parts.path_start()]) {
         troubles.add(RejectReason::EncodedSlash, at);
     }
     if let Some(at) = first_triplet(&url[..path_end], |value| value == b'\\') {
@@ -100,6 +100,9 @@ fn segments(parts: &Parts<'_>, troubles: &mut Troubles) {
         if is_encoded_dot_segment(segment) {
             troubles.add(RejectReason::EncodedDotSegment, at);
         }
+        if let Some(i) = find_hidden_slash(segment) {
+            troubles.add(RejectReason::EncodedSlash, at + i);
+        }
         // Encoded slashes of both kinds delimit names as soon as they are decoded.
         let is_slash = |octet: &Octet| matches!(octet.value, b'/' | b'\\');
         let names = |segment: &[Octet]| {
@@ -110,6 +113,34 @@ fn segments(parts: &Parts<'_>, troubles: &mut Troubles) {
         }
         at += segment.len() + 1;
     }
+}
+
+/// The offset of the first encoded slash in a segment that is not part of an encoded URL. A query may hold
+/// any: forms encode a file name or another URL so.
+fn find_hidden_slash(segment: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    segment.split(|byte| matches!(byte, b';' | b'=')).find_map(|value| {
+        let start = at;
+        at += value.len() + 1;
+        let slash = find_encoded_slash(value)?;
+        (!is_encoded_url(value)).then_some(start + slash)
+    })
+}
+
+/// Whether the text is a whole URL with its delimiters encoded, as proxies of images have it in their
+/// paths: `http%3A%2F%2Fexample.com%2Fa.png`. One with dot segments hides something.
+fn is_encoded_url(text: &[u8]) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let Some(scheme) = memchr::memmem::find(&lower, b"%3a%2f%2f") else { return false };
+    let rest = &lower[scheme..];
+    let dots = [&b"%2f..%2f"[..], b"%2f.%2f"]
+        .iter()
+        .any(|dots| memchr::memmem::find(rest, dots).is_some());
+    let ends_in_dots = rest.ends_with(b"%2f..") || rest.ends_with(b"%2f.");
+    lower[..scheme].first().is_some_and(u8::is_ascii_alphabetic)
+        && lower[..scheme].iter().all(|byte| SCHEME.contains(*byte))
+        && !dots
+        && !ends_in_dots
 }
 
 /// Checks octets that make characters together.

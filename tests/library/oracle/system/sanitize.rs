@@ -26,7 +26,7 @@ pub fn troubles(
         if is_unreserved(value) && value != b'~' {
             troubles.push(("encoded-unreserved", index));
         }
-        if value == b'/' && index < path.end {
+        if value == b'/' && index < path.end && !names::is_in_encoded_url(url, index, &path) {
             troubles.push(("encoded-slash", index));
         }
         if value == b'\\' && index < path.end {

@@ -41,3 +41,19 @@ fn is_reserved(name: &str) -> bool {
         || numbered("COM")
         || numbered("LPT")
 }
+
+/// Whether the encoded slash at `index` is in a part of a segment that is a whole encoded URL.
+pub fn is_in_encoded_url(url: &[u8], index: usize, path: &Range<usize>) -> bool {
+    let ends = |byte: &u8| b"/;=".contains(byte);
+    if index < path.start {
+        return false;
+    }
+    let start =
+        url[path.start..index].iter().rposition(ends).map_or(path.start, |i| path.start + i + 1);
+    let end = url[index..path.end].iter().position(ends).map_or(path.end, |i| index + i);
+    let text = String::from_utf8_lossy(&url[start..end]).to_ascii_lowercase();
+    let Some((scheme, rest)) = text.split_once("%3a%2f%2f") else { return false };
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    is_scheme && !rest.split("%2f").any(|segment| segment == "." || segment == "..")
+}
