@@ -141,6 +141,7 @@ fn profiles_are_listed_with_their_versions() {
     for name in ["string@1 ", "crawl@1 ", "aggressive@1 ", "ring@1 ", "servlet@1 "] {
         assert!(run.out().lines().any(|line| line.starts_with(name)), "{}", run.out());
     }
+    assert!(run.out().contains("\nwayback is another name of ia\n"), "{}", run.out());
     assert!(run.out().ends_with("tracking list (strip-tracking): version 1\n"), "{}", run.out());
     assert!(run.out().lines().all(|line| line.len() <= 100), "{}", run.out());
     Place::new().run(["profiles", "nothing"]).exits(2);

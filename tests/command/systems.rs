@@ -281,3 +281,43 @@ fn readme_example_of_rules_is_exact() {
         format!("$ uniqurl compare http://example.com 'HTTP://Example.com:80/#top'\n{}", run.out());
     assert!(readme.contains(&shown), "{shown}");
 }
+
+#[test]
+fn checks_that_are_off_are_asked_for_by_name() {
+    let place = Place::with([("in", &b"http://h/aux\nhttp://h/%E2%80%AE\nhttp://h/a\n"[..])]);
+    let run = place.run(["normalize", "-p", "sanitize", "in"]).exits(0);
+    assert_eq!(run.out(), "http://h/aux\nhttp://h/%E2%80%AE\nhttp://h/a\n");
+    let deny = ["--deny", "device-name,bidi-control"];
+    let run = place.run(["normalize", "-p", "sanitize", "in"].into_iter().chain(deny)).exits(0);
+    assert_eq!(run.out(), "\n\nhttp://h/a\n");
+    let run = place.run(["explain", "-p", "sanitize", "http://h/aux", "--deny", "device-name"]);
+    assert!(run.out().contains("device-name"), "{}", run.out());
+    assert!(
+        run.out().contains("Without device-name under --deny this check is off."),
+        "{}",
+        run.out()
+    );
+    for wrong in [
+        &["--deny", "nul", "--allow", "nul"][..],
+        &["--deny", "no-such-check"],
+        &["-p", "crawl", "--deny", "nul"],
+    ] {
+        let arguments = ["normalize", "in", "-p", "sanitize"].into_iter();
+        let arguments = if wrong[0] == "-p" {
+            ["normalize", "in"].into_iter().collect()
+        } else {
+            arguments.collect::<Vec<_>>()
+        };
+        place.run(arguments.into_iter().chain(wrong.iter().copied())).exits(2);
+    }
+}
+
+#[test]
+fn wayback_is_another_name_of_ia() {
+    let place =
+        Place::with([("in", &b"http://WWW.h/A?foosid=0123456789abcdef0123456789abcdef\n"[..])]);
+    for name in ["ia", "ia@1", "wayback", "wayback@1"] {
+        let run = place.run(["normalize", "-p", name, "--key", "surt", "in"]).exits(0);
+        assert_eq!(run.out(), "h)/a?foo\n", "{name}");
+    }
+}

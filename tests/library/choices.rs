@@ -111,3 +111,15 @@ fn rejection_points_at_the_first_wrong_byte() {
         assert_eq!((reject.code, reject.at), (code, at), "{url}");
     }
 }
+
+#[test]
+fn a_check_that_is_off_is_switched_on_and_described() {
+    let sanitize = Normalizer::new(&Profile::SANITIZE);
+    assert_eq!(sanitize.description(), "sanitize@1");
+    let denied = sanitize.with_denied([RejectReason::DeviceName, RejectReason::Nul]).unwrap();
+    assert_eq!(denied.description(), "sanitize@1 deny=device-name");
+    assert!(!denied.is_clean(b"http://h/aux"));
+    let both = denied.with_allowed([RejectReason::DeviceName, RejectReason::Userinfo]).unwrap();
+    assert_eq!(both.description(), "sanitize@1 allow=userinfo");
+    assert!(Normalizer::new(&Profile::CRAWL).with_denied([RejectReason::Nul]).is_err());
+}

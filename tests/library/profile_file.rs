@@ -134,6 +134,10 @@ fn profile_file_settings_take_effect() {
             &[("http://h:8080/a;b", "http://h/a"), ("http://h:80", "http://h:80/")],
         ),
         ("base = 'sanitize'\nallow = ['userinfo']\nports.x = 9", &[("x://u@h:9", "x://u@h")]),
+        (
+            "base = 'sanitize'\nallow = ['userinfo']\ndeny = ['device-name']\n[host.'h.x']\ndeny = []\n",
+            &[("http://u@h/aux", "!device-name@11"), ("http://u@h.x/aux", "http://u@h.x/aux")],
+        ),
         // The ports of other services are those of the file, too.
         (
             "base = 'sanitize'\n[ports]\nhttp = 81\nx = 9\nftp = false\n",
@@ -360,7 +364,7 @@ fn rejection_under_second_host_rules_has_the_original_offset() {
     );
     assert_eq!(normalize(&sites, "http://s.x/%2541"), "!double-encoding@11");
     assert_eq!(normalize(&sites, "http://www.s.x/%2541"), "!double-encoding@15");
-    assert_eq!(normalize(&sites, "HTTP://u@www.s.x:80/a?%2541"), "!double-encoding@22");
+    assert_eq!(normalize(&sites, "HTTP://u@www.s.x:80/a%2541?"), "!double-encoding@21");
 }
 
 #[test]
@@ -551,6 +555,7 @@ fn error_for_a_bad_profile_file_has_line_and_reason() {
         (&format!("{start}[switches]\nkeep-empty-segments = true\n"), 5, "has no switch"),
         (&format!("{start}allow = ['nul']\n"), 4, "makes no check nul"),
         (&format!("{start}allow = [\n'frob']\n"), 5, "unknown check `frob`"),
+        (&format!("{start}deny = ['nul']\n"), 4, "makes no check nul"),
         (&format!("{start}allow = 'nul'\n"), 4, "a list of strings"),
         (&format!("{start}[ring]\ndecode = '/'\n"), 4, "has no ring"),
         (&format!("{start}[parameters]\ndrop = [1]\n"), 5, "a string"),

@@ -292,15 +292,13 @@ fn is_session_segment(segment: &[u8], archive: &Archive) -> bool {
 fn query<T: Trace>(query: &[u8], archive: &Archive, out: &mut Vec<u8>, trace: &mut T) {
     let mut encoded = Vec::with_capacity(query.len());
     encode(query, archive, &mut encoded);
+    let was_empty = encoded.is_empty();
     let first = T::RECORDS.then(|| sessions::without_first_ids(&encoded, archive));
     let kept = sessions::without_ids(encoded, archive);
     if let Some(first) = first {
-        let left = if first.len() == kept.len() { &first } else { &kept };
-        trace.component(
-            Rule::SessionParams,
-            Place::Query,
-            Some(&left[..]).filter(|left| !left.is_empty()),
-        );
+        let left = if first.len() == kept.len() { &first[..] } else { &kept };
+        let left = (was_empty || !left.is_empty()).then_some(left);
+        trace.component(Rule::SessionParams, Place::Query, left);
     }
     if kept.is_empty() {
         trace.component(Rule::EmptyQuery, Place::Query, None);

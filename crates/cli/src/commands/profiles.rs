@@ -13,8 +13,13 @@ pub fn write(profile: Option<&Profile>, out: &mut impl Write) -> io::Result<()> 
     let lengths = Profile::ALL.iter().map(|profile| profile.to_string().len());
     let width = lengths.max().unwrap_or_default();
     for profile in Profile::ALL {
-        let alias = profile.alias().map(|alias| format!(" (alias {alias})")).unwrap_or_default();
-        writeln!(out, "{profile:width$}  {}{alias}", profile.summary())?;
+        writeln!(out, "{profile:width$}  {}", profile.summary())?;
     }
-    writeln!(out, "\ntracking list (strip-tracking): version {}", tracking_version())
+    writeln!(out)?;
+    for profile in Profile::ALL {
+        if let Some(alias) = profile.alias() {
+            writeln!(out, "{alias} is another name of {}", profile.name())?;
+        }
+    }
+    writeln!(out, "tracking list (strip-tracking): version {}", tracking_version())
 }
