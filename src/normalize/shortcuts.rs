@@ -226,7 +226,7 @@ syntax                                  masks    966  2635   144      0  3467   
 scheme                                  masks    966  2635   144      0  3467     0     0
 crawl                                   masks    966  2635   144      0  3810     0     0
 aggressive                              fast     315  1049    33   2102  3810  1607   522
-ia                                      fast     182   778    30   1846     0     0   581
+ia                                      fast     182   779    30   1861     0     0   648
 whatwg                                  steps    802  2583   162      0     0     0     0
 sanitize                                steps    654  2274   142      0     0     0     0
 servlet                                 steps    818  2214   123      0     0     0     0
