@@ -73,7 +73,7 @@ pub use outcome::Outcome;
 #[cfg(feature = "profile-file")]
 pub use profile_file::ProfileFileError;
 pub use redirect::{RedirectError, RedirectErrorKind, Redirects};
-pub use target::{Origin, Targets};
+pub use target::{Origin, Targets, is_authority_form};
 
 pub(crate) use host::is_literal;
 pub use parts::{AuthorityParts, Parts};

@@ -1,8 +1,8 @@
 //! The profiles that follow one system each: splits a URL between the rules of the system and the ladder.
 //!
 //! A URL with a scheme and `//` is absolute: `servlet` and the rings act on its path, while scheme and
-//! authority follow `scheme`. Anything else is a request target under them, a path and a query also
-//! where it starts with `//`. `sanitize` is `scheme` with more reasons to reject. `whatwg` shares nothing
+//! authority follow `scheme`. Under them a line that starts with `/` is a request target, a path and a
+//! query also where it starts with `//`, and any other line is relative. `sanitize` is `scheme` with more reasons to reject. `whatwg` shares nothing
 //! with the ladder and has a module of its own.
 
 use super::exact;
@@ -15,14 +15,18 @@ use super::parts::Parts;
 use super::rewrite_dirty::lacks_scheme;
 use super::ruleset::Ruleset;
 use super::servlet::EmptySegments;
+use super::target::is_authority_form;
 use super::trace::{NoTrace, Place, Trace};
 #[cfg(feature = "transcode")]
 use super::transcode::{self, Delimiters, Transcoded};
 use super::{ring, sanitize, servlet};
-use crate::bytes::{Reject, RejectReason, RejectReasons, Troubles, push_triplet, triplet_of};
+use crate::bytes::{
+    Reject, RejectReason, RejectReasons, Triplet, Troubles, push_triplet, triplet_of,
+};
 #[cfg(feature = "transcode")]
 use crate::profile::Grammar;
 use crate::profile::ports::registered;
+use crate::profile::ring::Act;
 #[cfg(feature = "transcode")]
 use crate::profile::scheme::{self, Kind};
 use crate::profile::{Profile, Ring, Switch, System};
@@ -53,6 +57,8 @@ impl<'a> Rest<'a> {
 enum Read<'a> {
     Absolute(Parts<'a>),
     Target(Parts<'a>),
+    /// Neither.
+    Relative(Parts<'a>),
 }
 
 impl Normalizer {
@@ -88,8 +94,11 @@ impl Normalizer {
     pub fn decoded_as(&self, kind: UrlKind, url: &[u8], out: &mut Vec<u8>) -> Outcome {
         if let Some(end) = self.redirected(kind, url) {
             return match kind {
-                UrlKind::Absolute => self.rules_for(&end).decode(&read(&end), out),
-                UrlKind::Target => self.rules.decode(&read(&end), out),
+                UrlKind::Absolute => {
+                    let rules = self.rules_for(&end);
+                    rules.decode(&rules.read(&end), out)
+                }
+                UrlKind::Target => self.rules.decode(&self.rules.read(&end), out),
             };
         }
         match &self.hosts {
@@ -99,12 +108,12 @@ impl Normalizer {
     }
 
     /// Whether `url`, as [`Normalizer::normalize`] takes it, is a request target for which no host is
-    /// known: `servlet` and the rings read any URL without a scheme and `//` as a target.
+    /// known: `servlet` and the rings read a line that starts with `/` as a target.
     pub fn is_hostless(&self, url: &[u8]) -> bool {
         self.rules.takes_targets()
             && self.rules.base_origin().is_none()
             && self.rules.assume(url).is_none()
-            && matches!(read(url), Read::Target(_))
+            && matches!(self.rules.read(url), Read::Target(_))
     }
 
     /// Prepends the assumed scheme to a URL that lacks one, and returns the added length.
@@ -233,9 +242,9 @@ impl Ruleset {
         }
         match self.assume(url) {
             Some((assumed, prefix)) => {
-                self.decode(&read(&assumed), out).moved(|at| at.saturating_sub(prefix))
+                self.decode(&self.read(&assumed), out).moved(|at| at.saturating_sub(prefix))
             }
-            None => self.decode(&read(url), out),
+            None => self.decode(&self.read(url), out),
         }
     }
 
@@ -243,7 +252,7 @@ impl Ruleset {
         let mut troubles = Troubles::new(self.allowed);
         if self.maps_paths() {
             let length = out.len();
-            let (Read::Absolute(parts) | Read::Target(parts)) = read;
+            let (Read::Absolute(parts) | Read::Target(parts) | Read::Relative(parts)) = read;
             let mut rest = Rest::of(parts);
             if parts.authority.is_some() && rest.path.is_empty() {
                 rest.path = b"/";
@@ -259,6 +268,28 @@ impl Ruleset {
 
     pub(super) fn takes_targets(&self) -> bool {
         matches!(self.profile.system, System::Servlet | System::Ring(_))
+    }
+
+    /// Reads a line.
+    fn read<'a>(&self, url: &'a [u8]) -> Read<'a> {
+        let parts = Parts::split(url);
+        if parts.scheme.is_some() && parts.authority.is_some() {
+            return Read::Absolute(parts);
+        }
+        let target = Parts::split_target(url);
+        if url.starts_with(b"/") || url == b"*" || self.starts_with_encoded_slash(url) {
+            Read::Target(target)
+        } else {
+            Read::Relative(target)
+        }
+    }
+
+    /// Whether a line starts with `%2F` under a ring that writes the slash so.
+    fn starts_with_encoded_slash(&self, line: &[u8]) -> bool {
+        let is_slash = |triplet: Triplet| triplet.value == b'/';
+        line.starts_with(b"%")
+            && Triplet::read(line).is_some_and(is_slash)
+            && self.ring().is_some_and(|ring| ring.act(b'/') == Act::Encode)
     }
 
     pub(super) fn ring(&self) -> Option<&Ring> {
@@ -294,8 +325,9 @@ impl Ruleset {
                 .absolute_of_system(&Parts::split(&assumed), out, trace)
                 .map_err(|reject| reject.moved(|at| at.saturating_sub(prefix)));
         }
-        match read(url) {
+        match self.read(url) {
             Read::Absolute(parts) => self.absolute_of_system(&parts, out, trace),
+            Read::Relative(_) => Err(Reject::new(RejectReason::Relative, 0)),
             Read::Target(parts) => match self.base_origin() {
                 Some(origin) => self.joined(origin, url, &parts, out, trace),
                 None => {
@@ -320,10 +352,8 @@ impl Ruleset {
         let parts = Parts::split_target(target);
         let start = out.len();
         self.target(target, &parts, out, trace)?;
-        let is_path = target.starts_with(b"/") && out[start..].starts_with(b"/");
-        // A list may hold other targets; in a log they would be read as another form, or as none. So
-        // would the result for a path whose slash the ring encodes.
-        if self.ring().is_some() && !is_path {
+        // Read again, this result would be a target in authority-form.
+        if self.ring().is_some() && is_authority_form(&out[start..]) {
             return Err(Reject::new(RejectReason::Relative, 0));
         }
         Ok(())
@@ -497,15 +527,6 @@ impl Ruleset {
             troubles.add(RejectReason::Fragment, at);
         }
         servlet::Path::read(rest.path, rest.at, self.empty_segments(), troubles, trace)
-    }
-}
-
-fn read(url: &[u8]) -> Read<'_> {
-    let parts = Parts::split(url);
-    if parts.scheme.is_some() && parts.authority.is_some() {
-        Read::Absolute(parts)
-    } else {
-        Read::Target(Parts::split_target(url))
     }
 }
 

@@ -18,7 +18,8 @@ pub enum Targets {
     Trimmed,
     /// Unchanged.
     Verbatim,
-    /// Unchanged; only text with a scheme and `//` is a URL.
+    /// Unchanged; only text with a scheme and `//` is a URL. Text without a leading slash is a target only
+    /// where nothing else can stand, and no host is known.
     Paths,
     /// As `Paths`, but text without a leading slash is a target too: the profile rejects it and reports its
     /// other errors as well.
@@ -38,4 +39,19 @@ impl Targets {
     pub fn ask_for_slashes(self) -> bool {
         matches!(self, Targets::Paths | Targets::Judged | Targets::Completed)
     }
+}
+
+/// True if a target is exactly `host:digits`, the host being a name or in brackets: the
+/// authority-form of RFC 9112 section 3.2.3.
+pub fn is_authority_form(target: &[u8]) -> bool {
+    let Some(colon) = target.iter().rposition(|byte| !byte.is_ascii_digit()) else {
+        return false;
+    };
+    let host = &target[..colon];
+    let bracketed = host.len() > 2 && host.starts_with(b"[") && host.ends_with(b"]");
+    target[colon] == b':'
+        && colon + 1 < target.len()
+        && !host.is_empty()
+        && !host.iter().any(|&byte| matches!(byte, b'/' | b'?' | b'#' | b'@'))
+        && (bracketed || !host.contains(&b':'))
 }

@@ -102,22 +102,32 @@ fn purges_and_requests_of_mediawiki_have_equal_forms() {
 }
 
 #[test]
-fn rings_reject_log_targets_they_could_not_read_back() {
-    let targets = "h:80/x\nmailto:a\n /x\nhttp:/x\n*\nhttp://H:80/x\n/%2Fx\n";
-    let place = Place::with([("in", targets.as_bytes())]);
+fn rings_take_records_without_a_slash_only_from_formats_of_targets() {
+    let lines = "h:80/x\nmailto:a\n /x\nhttp:/x\nfoo?q\nh%3A80\n*\nhttp://H:80/x\n/%2Fx\n";
+    let place = Place::with([("in", lines.as_bytes())]);
     for (profile, last) in [("mediawiki", "//x"), ("restbase", "/%2Fx"), ("upload", "//x")] {
-        let run = place.run(["normalize", "--json", "-f", "target", "-p", profile, "in"]).exits(0);
-        let objects = json_lines(&run.out);
-        for relative in &objects[..4] {
+        let read = |format: &str| {
+            let arguments = ["normalize", "--json", "-f", format, "-p", profile, "in"];
+            json_lines(&place.run(arguments).exits(0).out)
+        };
+        let (lines, targets) = (read("lines"), read("target"));
+        for relative in &lines[..6] {
             assert_eq!(relative["reject"], json!(["relative"]), "{profile} {relative}");
         }
-        assert_eq!(objects[4]["reject"], json!(["asterisk-form"]), "{profile}");
-        assert_eq!(objects[5]["out"], "http://h/x", "{profile}");
-        assert_eq!(objects[6]["out"], last, "{profile}");
+        assert_eq!(lines[6..], targets[6..], "{profile}");
+        assert_eq!(lines[6]["reject"], json!(["asterisk-form"]), "{profile}");
+        assert_eq!(lines[7]["out"], "http://h/x", "{profile}");
+        assert_eq!(lines[8]["out"], last, "{profile}");
+        assert_eq!(targets[2]["out"], "%20/x", "{profile}");
+        assert_eq!(targets[4]["out"], "foo?q", "{profile}");
+        // Read again, it would be the target of a tunnel.
+        let tunnel = if profile == "upload" { json!(null) } else { json!(["relative"]) };
+        assert_eq!(targets[5]["reject"], tunnel, "{profile}");
     }
-    // In a list they are targets and stay unchanged.
-    let run = place.run(["normalize", "-f", "lines", "-p", "mediawiki", "in"]).exits(0);
-    assert_eq!(run.out(), "h:80/x\nmailto:a\n%20/x\nhttp:/x\n\nhttp://h/x\n//x\n");
+    // A request line names a method, and its target starts with a slash.
+    let log = "1.2.3.4 - - [10/Oct/2000:13:55:36 +0000] \"GET foo HTTP/1.1\" 200 1\n";
+    let run = place.run_on(["normalize", "--json", "-f", "clf", "-p", "mediawiki"], log).exits(0);
+    assert_eq!(json_lines(&run.out)[0]["reject"], json!(["relative"]));
 }
 
 #[test]
@@ -198,7 +208,7 @@ h - - [10/Oct/2000:13:55:36 +0000] "GET /a/./b;c HTTP/1.1" 200 1
 }
 
 #[test]
-fn servlet_reads_targets_without_a_slash_as_it_reads_lines() {
+fn servlet_judges_targets_without_a_slash_and_rejects_such_lines() {
     let place = Place::with([("in", b"foo/b%61r?q\n*\nmailto:a\n?q\n x/%2F\n\\\n/a\n")]);
     for arguments in [
         &[][..],
@@ -211,8 +221,13 @@ fn servlet_reads_targets_without_a_slash_as_it_reads_lines() {
             place.run(common.iter().chain(arguments)).exits(0).out
         };
         let (lines, targets) = (read("lines"), read("target"));
-        assert_eq!(json_lines(&targets), json_lines(&lines), "{arguments:?}");
-        let objects = json_lines(&targets);
+        let (lines, objects) = (json_lines(&lines), json_lines(&targets));
+        for (i, line) in lines.iter().enumerate() {
+            match i {
+                1 | 6 => assert_eq!(line, &objects[i], "{arguments:?}"),
+                _ => assert_eq!(line["reject"], json!(["relative"]), "{arguments:?} {line}"),
+            }
+        }
         let origin = if arguments.contains(&"--base") { "http://b" } else { "" };
         if arguments.contains(&"--allow") {
             assert_eq!(objects[0]["out"], format!("{origin}/foo/bar?q"));

@@ -265,6 +265,10 @@ fn target(known: &Known, target: &[u8], method: Option<&[u8]>, host: Option<Host
             Holds::Url(target.to_vec())
         }
         _ => match (known.slashless, prefix(known, host)) {
+            // Nothing but the format says that it is a target.
+            (Slashless::Rejected, None) if known.asks_for_slashes && method.is_none() => {
+                Holds::Target(target.to_vec())
+            }
             (Slashless::Rejected, _) => Holds::Reject("relative", leading.len()),
             (Slashless::Judged, _) | (Slashless::Completed, None) => Holds::Target(target.to_vec()),
             (Slashless::Completed, Some(None)) => Holds::Reject("log-syntax", 0),

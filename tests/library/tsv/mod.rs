@@ -34,6 +34,8 @@ pub struct Choices {
     pub ring: Vec<String>,
     /// The decoded path, under `servlet`.
     pub decoded: Option<Vec<u8>>,
+    /// Whether the input is read as the format `target` reads a line.
+    pub is_target: bool,
 }
 
 /// Two URLs, and the profiles under which they are one or stay two.
@@ -125,6 +127,10 @@ fn row(place: String, line: &str, own_profile: &[&'static str]) -> Row {
             "keep" => row.choices.keep.push(value.to_owned()),
             "decode" | "encode" => row.choices.ring.push(setting.to_owned()),
             "decoded" => row.choices.decoded = Some(unescape(value, &row.place)),
+            "form" => {
+                assert_eq!(value, "target", "{}", row.place);
+                row.choices.is_target = true;
+            }
             "profile" => row.profiles = profiles(value, &row.place),
             _ => panic!("{}: no setting {name:?}", row.place),
         }

@@ -17,7 +17,7 @@ use super::origin::RecordOrigin;
 use super::{BufferId, Context, Extracted, Records};
 use uniqurl::bytes::RejectReason;
 use uniqurl::bytes::Span;
-use uniqurl::normalize::Targets;
+use uniqurl::normalize::{Targets, is_authority_form};
 
 /// The kinds of method that matter for a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl Form {
         if target == b"*" {
             return Form::Asterisk;
         }
-        if method == Method::Unknown && is_authority(target) {
+        if method == Method::Unknown && is_authority_form(target) {
             return Form::Authority;
         }
         // Appendix B of RFC 3986: `^(([^:/?#]+):)?`.
@@ -117,20 +117,6 @@ impl Form {
 #[inline]
 pub(super) fn is_path(target: &[u8], targets: Targets) -> bool {
     target.iter().find(|byte| !targets.trims(**byte)) == Some(&b'/')
-}
-
-/// True if a target is exactly `host:digits`, the host being a name or in brackets.
-fn is_authority(target: &[u8]) -> bool {
-    let Some(colon) = target.iter().rposition(|byte| !byte.is_ascii_digit()) else {
-        return false;
-    };
-    let host = &target[..colon];
-    let bracketed = host.len() > 2 && host.starts_with(b"[") && host.ends_with(b"]");
-    target[colon] == b':'
-        && colon + 1 < target.len()
-        && !host.is_empty()
-        && !host.iter().any(|&byte| matches!(byte, b'/' | b'?' | b'#' | b'@'))
-        && (bracketed || !host.contains(&b':'))
 }
 
 /// Reads a target, with the origin that the log names, if any.
@@ -169,6 +155,12 @@ pub(super) fn found(
                 Some(origin) => join(ctx, line, text, start, origin, scratch),
                 None => Extracted::Target(place, span),
             }
+        }
+        // Nothing but the format says that it is a target. A host needs a slash after it.
+        (Form::Other, Targets::Paths)
+            if method == Method::Unknown && origin.is_none() && ctx.base.is_none() =>
+        {
+            Extracted::Target(place, span)
         }
         (Form::Other, _) => Extracted::Reject(RejectReason::Relative, start as u32),
     }
@@ -293,15 +285,17 @@ mod tests {
             ("http://h/x", "url http://h/x"),
             ("x://", "url x://"),
             (" x://", "url  x://"),
-            ("mailto:a", "relative 0"),
-            ("h:80/x", "relative 0"),
-            ("http:/x", "relative 0"),
+            ("mailto:a", "target mailto:a"),
+            ("h:80/x", "target h:80/x"),
+            ("http:/x", "target http:/x"),
             ("h:80", "authority-form 0"),
             ("*", "asterisk-form 0"),
-            (" /x", "relative 0"),
+            (" /x", "target  /x"),
         ] {
             assert_eq!(target(&ctx, line.as_bytes()), shown, "{line}");
         }
+        let based = Context { targets: Targets::Paths, ..base() };
+        assert_eq!(target(&based, b"a"), "relative 0");
     }
 
     #[test]
