@@ -76,47 +76,11 @@ impl<'a> Uri<'a> {
     /// ```
     ///
     /// Every input has a result, since nothing is checked: `1:x` has the scheme `1`. A
-    /// [`Normalizer`](crate::Normalizer) of the profile `syntax` checks the grammar. [`Uri::recompose`]
+    /// [`Normalizer`](crate::Normalizer) of the profile `syntax` checks the grammar. [`Uri::recompose_raw`]
     /// returns the same bytes.
     pub fn split(uri: &'a [u8]) -> Self {
         let Parts { scheme, authority, path, query, fragment, .. } = Parts::split(uri);
         Self { scheme, authority: authority.map(Authority::split), path, query, fragment }
-    }
-
-    /// Appends the components with their delimiters (section 5.3), unchanged.
-    ///
-    /// ```
-    /// use uniqurl::uri::Uri;
-    ///
-    /// let mut uri = Uri::split(b"http://example.com/a b?q#f");
-    /// uri.fragment = None;
-    /// let mut out = Vec::new();
-    /// uri.recompose(&mut out)?;
-    /// assert_eq!(out, b"http://example.com/a b?q");
-    /// # Ok::<(), uniqurl::uri::Error>(())
-    /// ```
-    ///
-    /// The result of [`Uri::split`] gives the original bytes. Two kinds of path would read as something
-    /// else, and get a dot segment in front that has no meaning (sections 3.3 and 4.2): `/.` if there
-    /// is no authority and the path begins with `//`, which would be a host; `./` if there is neither
-    /// scheme nor authority and a `:` in the first segment would end a scheme.
-    ///
-    /// ```
-    /// # use uniqurl::uri::Uri;
-    /// let mut out = Vec::new();
-    /// Uri { path: b"c:d", ..Uri::default() }.recompose(&mut out)?;
-    /// assert_eq!(out, b"./c:d");
-    /// # Ok::<(), uniqurl::uri::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// If a component would not be read back unchanged, which is possible only if it was not made by a
-    /// split: [`ErrorKind::Delimiter`], [`ErrorKind::EmptyScheme`], [`ErrorKind::RootlessPath`].
-    pub fn recompose(&self, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.check_delimiters()?;
-        self.write(1, |_, bytes, out| out.extend_from_slice(bytes), out);
-        Ok(())
     }
 
     /// Appends the URI, with every byte that its component does not allow as a triplet (section 2.4).
@@ -132,15 +96,22 @@ impl<'a> Uri<'a> {
     ///     ..Uri::default()
     /// };
     /// let mut out = Vec::new();
-    /// uri.recompose_encoded(&mut out)?;
+    /// uri.recompose(&mut out)?;
     /// assert_eq!(out, b"http://cities/%C3%B6rebro?foo%20bar");
+    ///
+    /// // A delimiter that ends the component is data in it.
+    /// let authority = Some(Authority { host: b"local#host", ..Authority::default() });
+    /// out.clear();
+    /// Uri { scheme: Some(b"https"), authority, ..Uri::default() }.recompose(&mut out)?;
+    /// assert_eq!(out, b"https://local%23host");
     /// # Ok::<(), uniqurl::uri::Error>(())
     /// ```
     ///
     /// The result conforms to the grammar of Appendix A. Triplets stay, and a `%` that starts none
     /// becomes `%25`; pass data that may hold triplets by chance to [`quote`] first. Delimiters inside
     /// a component (`/` in a path, `&` in a query) are allowed there and stay. A host in brackets that
-    /// is not an IP literal is encoded like a name. The guards of [`Uri::recompose`] apply.
+    /// is not an IP literal is encoded like a name. The guards of [`Uri::recompose_raw`] apply,
+    /// which encodes nothing.
     ///
     /// [`quote`]: super::quote()
     ///
@@ -148,7 +119,7 @@ impl<'a> Uri<'a> {
     ///
     /// [`ErrorKind::Byte`] in a scheme or a port, which allow no triplets; [`ErrorKind::EmptyScheme`];
     /// [`ErrorKind::RootlessPath`].
-    pub fn recompose_encoded(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+    pub fn recompose(&self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.check_unencodable()?;
         let write = |component: Component, bytes: &[u8], out: &mut Vec<u8>| match component {
             Component::Scheme | Component::Port => out.extend_from_slice(bytes),
@@ -160,6 +131,43 @@ impl<'a> Uri<'a> {
         };
         // `path-noscheme` allows no colon in its first segment, not even as its first byte.
         self.write(0, write, out);
+        Ok(())
+    }
+
+    /// Appends the components with their delimiters (section 5.3), unchanged: nothing is encoded, as it is
+    /// by [`Uri::recompose`].
+    ///
+    /// ```
+    /// use uniqurl::uri::Uri;
+    ///
+    /// let mut uri = Uri::split(b"http://example.com/a b?q#f");
+    /// uri.fragment = None;
+    /// let mut out = Vec::new();
+    /// uri.recompose_raw(&mut out)?;
+    /// assert_eq!(out, b"http://example.com/a b?q");
+    /// # Ok::<(), uniqurl::uri::Error>(())
+    /// ```
+    ///
+    /// The result of [`Uri::split`] gives the original bytes. Two kinds of path would read as something
+    /// else, and get a dot segment in front that has no meaning (sections 3.3 and 4.2): `/.` if there
+    /// is no authority and the path begins with `//`, which would be a host; `./` if there is neither
+    /// scheme nor authority and a `:` in the first segment would end a scheme.
+    ///
+    /// ```
+    /// # use uniqurl::uri::Uri;
+    /// let mut out = Vec::new();
+    /// Uri { path: b"c:d", ..Uri::default() }.recompose_raw(&mut out)?;
+    /// assert_eq!(out, b"./c:d");
+    /// # Ok::<(), uniqurl::uri::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If a component would not be read back unchanged, which is possible only if it was not made by a
+    /// split: [`ErrorKind::Delimiter`], [`ErrorKind::EmptyScheme`], [`ErrorKind::RootlessPath`].
+    pub fn recompose_raw(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.check_delimiters()?;
+        self.write(1, |_, bytes, out| out.extend_from_slice(bytes), out);
         Ok(())
     }
 

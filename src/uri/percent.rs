@@ -60,9 +60,9 @@ pub fn percent_decode(encoded: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
 /// ```
 ///
 /// [`unquote`] restores `data`, whatever `safe` is: `%` is always encoded, and so is every byte of 0x80
-/// or above. So do not quote data twice; [`Uri::recompose_encoded`] keeps triplets.
+/// or above. So do not quote data twice; [`Uri::recompose`] keeps triplets.
 ///
-/// [`Uri::recompose_encoded`]: super::Uri::recompose_encoded
+/// [`Uri::recompose`]: super::Uri::recompose
 pub fn quote(data: &[u8], safe: &[u8], out: &mut Vec<u8>) {
     let mut stays = [false; 256];
     for &byte in super::UNRESERVED.iter().chain(safe) {

@@ -14,11 +14,11 @@ use uniqurl::uri::{
 use uniqurl::{Normalizer, Outcome, Profile, Reject, RejectReason};
 
 fn recomposed(uri: Uri<'_>) -> Result<Vec<u8>, Error> {
-    into_buffer(|out| uri.recompose(out))
+    into_buffer(|out| uri.recompose_raw(out))
 }
 
 fn encoded(uri: Uri<'_>) -> Result<Vec<u8>, Error> {
-    into_buffer(|out| uri.recompose_encoded(out))
+    into_buffer(|out| uri.recompose(out))
 }
 
 fn decoded(bytes: &[u8]) -> Result<Vec<u8>, Error> {
