@@ -42,7 +42,9 @@ fn main() -> ExitCode {
         Command::Normalize(args) => normalize::main(&args),
         Command::Explain(args) => wrote(explain::main(&args)),
         Command::Compare(args) => compare::main(&args),
-        Command::Profiles { name } => wrote(profiles::write(name, &mut io::stdout().lock())),
+        Command::Profiles { name, form } => {
+            wrote(profiles::write(name, form, &mut io::stdout().lock()))
+        }
         Command::Set(args) => set::main(&args),
         Command::Bench(args) => bench::main(&args),
         Command::Completions { shell } => {

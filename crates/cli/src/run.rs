@@ -53,11 +53,14 @@ impl Request {
         if output.fields.contains(&Field::Decoded) && !normalizer.has_decoded() {
             return Err(format!("profile {profile} has no column decoded, only servlet has"));
         }
-        if let Some(glob) = common.filters.host.iter().find(|glob| !glob.is_ascii())
+        let (hosts, others) = (&common.filters.host, &common.filters.not_host);
+        let named = hosts.iter().map(|glob| ("--host", glob));
+        let mut named = named.chain(others.iter().map(|glob| ("--not-host", glob)));
+        if let Some((option, glob)) = named.find(|(_, glob)| !glob.is_ascii())
             && !normalizer.may_write_any_byte()
         {
             return Err(format!(
-                "--host {glob}: profile {profile} writes hosts in ASCII, as in xn--bcher-kva.example"
+                "{option} {glob}: profile {profile} writes hosts in ASCII, as in xn--bcher-kva.example"
             ));
         }
         if let FormatChoice::Named(format) = &common.format {

@@ -38,6 +38,7 @@ pub mod output;
 mod job;
 mod plan;
 mod split;
+mod address_blocks;
 mod url_filter;
 mod memory;
 mod cores;

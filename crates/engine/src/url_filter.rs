@@ -1,10 +1,12 @@
 //! Which canonical URLs to keep.
 
 use std::fmt;
+use std::net::Ipv6Addr;
 use std::sync::OnceLock;
 
 use regex::bytes::{Regex, RegexSet, RegexSetBuilder};
 
+use crate::address_blocks::AddressBlocks;
 use uniqurl::key::Located;
 use uniqurl::normalize::Parts;
 
@@ -25,7 +27,15 @@ pub struct UrlFilter {
     schemes: Vec<Vec<u8>>,
     patterns: Expressions,
     unwanted: Expressions,
-    hosts: Expressions,
+    hosts: Hosts,
+    unwanted_hosts: Hosts,
+}
+
+/// Globs for hosts, and blocks of addresses.
+#[derive(Debug, Clone, Default)]
+struct Hosts {
+    globs: Expressions,
+    blocks: AddressBlocks,
 }
 
 /// Why a text says of no URLs that they are wanted.
@@ -81,6 +91,34 @@ impl Expressions {
     }
 }
 
+impl Hosts {
+    fn add(&mut self, text: &str) -> Result<(), BadUrlFilter> {
+        if is_block(text) {
+            return self.blocks.add(text).ok_or_else(|| BadUrlFilter(NO_BLOCK.to_owned()));
+        }
+        if let Some(why) = no_host(text) {
+            return Err(BadUrlFilter(why.to_owned()));
+        }
+        // One pair of brackets with a colon inside is an IPv6 address, not a set of characters.
+        let address = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        let address = address.filter(|text| text.contains(':') && !text.contains(['[', ']']));
+        let escaped = address.map(|text| format!("[[]{text}]"));
+        let glob = globset::GlobBuilder::new(escaped.as_deref().unwrap_or(text))
+            .case_insensitive(true)
+            .build();
+        let glob = glob.map_err(|error| BadUrlFilter(error.to_string()))?;
+        self.globs.add(glob.regex())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.globs.is_empty() && self.blocks.is_empty()
+    }
+
+    fn is_match(&self, host: &[u8]) -> bool {
+        self.blocks.contain(host) || self.globs.is_match(host)
+    }
+}
+
 impl UrlFilter {
     /// Adds schemes to keep, between commas. A request target has none and stays.
     ///
@@ -117,31 +155,32 @@ impl UrlFilter {
         self.unwanted.add(pattern)
     }
 
-    /// Adds a glob for hosts; a URL is kept if its whole host matches one of them, in any case. A `*`
-    /// matches dots as well.
+    /// Adds a glob for hosts, or a block of addresses as in `10.0.0.0/8`. A URL is kept if its whole host
+    /// matches one of them, in any case. The `*` of a glob matches dots as well. A block takes the
+    /// addresses in it by their value.
     ///
     /// # Errors
     ///
-    /// It is not a glob, or no host can match it.
-    pub fn host(&mut self, glob: &str) -> Result<(), BadUrlFilter> {
-        if let Some(why) = no_host(glob) {
-            return Err(BadUrlFilter(why.to_owned()));
-        }
-        // One pair of brackets with a colon inside is an IPv6 address, not a set of characters.
-        let address = glob.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-        let address = address.filter(|text| text.contains(':') && !text.contains(['[', ']']));
-        let escaped = address.map(|text| format!("[[]{text}]"));
-        let glob = globset::GlobBuilder::new(escaped.as_deref().unwrap_or(glob))
-            .case_insensitive(true)
-            .build();
-        let glob = glob.map_err(|error| BadUrlFilter(error.to_string()))?;
-        self.hosts.add(glob.regex())
+    /// It is neither, or no host can match it.
+    pub fn host(&mut self, text: &str) -> Result<(), BadUrlFilter> {
+        self.hosts.add(text)
+    }
+
+    /// Adds a glob or a block of addresses, as [`UrlFilter::host`] takes them; a URL is dropped if its host
+    /// matches one of them.
+    ///
+    /// # Errors
+    ///
+    /// It is neither, or no host can match it.
+    pub fn unwanted_host(&mut self, text: &str) -> Result<(), BadUrlFilter> {
+        self.unwanted_hosts.add(text)
     }
 
     /// Whether it keeps all URLs.
     pub fn is_empty(&self) -> bool {
-        let expressions = [&self.patterns, &self.unwanted, &self.hosts];
-        self.schemes.is_empty() && expressions.into_iter().all(Expressions::is_empty)
+        self.schemes.is_empty()
+            && [&self.patterns, &self.unwanted].into_iter().all(Expressions::is_empty)
+            && [&self.hosts, &self.unwanted_hosts].into_iter().all(Hosts::is_empty)
     }
 
     /// Whether a canonical URL is wanted.
@@ -153,15 +192,27 @@ impl UrlFilter {
                 self.schemes.iter().any(|wanted| wanted.eq_ignore_ascii_case(scheme))
             }),
         };
-        let is_host = || {
-            let host = Located::split(url).map(|located| located.host);
-            host.is_some_and(|host| self.hosts.is_match(host))
-        };
+        let is_host =
+            |hosts: &Hosts| Located::split(url).is_some_and(|located| hosts.is_match(located.host));
         (self.schemes.is_empty() || is_scheme())
-            && (self.hosts.is_empty() || is_host())
+            && (self.hosts.is_empty() || is_host(&self.hosts))
+            && (self.unwanted_hosts.is_empty() || !is_host(&self.unwanted_hosts))
             && (self.patterns.is_empty() || self.patterns.is_match(url))
             && (self.unwanted.is_empty() || !self.unwanted.is_match(url))
     }
+}
+
+const NO_BLOCK: &str = "no block of addresses, as 10.0.0.0/8 and 2001:db8::/32 are";
+
+/// Whether a text is meant as a block of addresses: no host has a slash, and nothing but an address or a
+/// number stands before this one.
+fn is_block(text: &str) -> bool {
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    text.split_once('/').is_some_and(|(address, _)| {
+        let bracketed = address.starts_with('[') && address.ends_with(']');
+        let is_colon = address.contains(':') && !text.contains("://") && !address.contains('[');
+        is_number(address) || bracketed || is_colon && address.parse::<Ipv6Addr>().is_ok()
+    })
 }
 
 /// The reason why no host can match a glob, with a hint: a host has none of `/?#@`, and has colons only
@@ -268,6 +319,40 @@ mod tests {
         }
         for glob in ["{a,b}", "{[a,b],c}", "a[,]b", r"a\,b", "*:*", "[!/]*", "[::1]", "[[]::*]"] {
             UrlFilter::default().host(glob).unwrap();
+        }
+    }
+
+    #[test]
+    fn block_matches_addresses_and_stands_beside_globs() {
+        let mut wanted = UrlFilter::default();
+        wanted.host("10.0.0.0/8").unwrap();
+        wanted.host("[2001:db8::]/32").unwrap();
+        wanted.host("*.example").unwrap();
+        wanted.unwanted_host("10.9.0.0/16").unwrap();
+        wanted.unwanted_host("b.*").unwrap();
+        for (url, kept) in [
+            ("http://10.1.2.3:8080/x", true),
+            ("http://u@10.1.2.3/", true),
+            ("http://10.9.2.3/", false),
+            ("http://11.1.2.3/", false),
+            ("http://h/10.1.2.3", false),
+            ("ftp://[2001:db8:1::1]:21/", true),
+            ("http://[2001:db9::1]/", false),
+            ("http://a.example/", true),
+            ("http://b.example/", false),
+            ("/10.1.2.3", false),
+        ] {
+            assert_eq!(wanted.keeps(url.as_bytes()), kept, "{url}");
+        }
+        let mut others = UrlFilter::default();
+        others.unwanted_host("0.0.0.0/0").unwrap();
+        assert!(!others.is_empty() && !others.keeps(b"http://1.2.3.4/"));
+        for url in ["/a", "mailto:a", "http://h/", "http://[::1]/", "http://1.2.3/"] {
+            assert!(others.keeps(url.as_bytes()), "{url}");
+        }
+        for block in ["10.0.0.0/33", "10/8", "10.0.0.0/", "/8", "::1/129", "[::1]/129", "[::1]/x"] {
+            let told = UrlFilter::default().host(block).unwrap_err().to_string();
+            assert!(told.contains("no block of addresses"), "{block}: {told}");
         }
     }
 

@@ -321,7 +321,7 @@ impl<'i> File<'i> {
         Ring::new(decode, encode).map_err(|error| {
             let bad = match error {
                 RingError::Both(byte) | RingError::NotCustomizable(byte) => Some(byte),
-                RingError::Syntax(_) => None,
+                _ => None,
             };
             // The last list that holds the byte is reported.
             let lists = ["encode", "decode"].into_iter().filter_map(|key| find(table, key));

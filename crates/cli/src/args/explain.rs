@@ -102,7 +102,7 @@ pub struct ExplainArgs {
     /// Decode and encode these bytes of a path, as in 'decode=2F,3A encode=21,24'
     ///
     /// The option is for the profile ring, and selects it if no profile is named.
-    #[arg(long, value_name = "LISTS", value_parser = ring, hide_short_help = true, help_heading = RULES)]
+    #[arg(long, value_name = "LISTS|FILE", value_parser = ring, hide_short_help = true, help_heading = RULES)]
     ring: Option<Ring>,
 
     /// The charset of triplets that are not UTF-8.

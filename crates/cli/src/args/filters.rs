@@ -57,10 +57,24 @@ pub struct FilterArgs {
     ///
     /// In GLOB, * matches any bytes and also dots, ? matches any one byte, {a,b} matches either, and
     /// an IPv6 address is in brackets. '*.example.com' does not match example.com itself, but
-    /// '{*.example.com,example.com}' does. The option may be given several times, and one match is
+    /// '{*.example.com,example.com}' does. A block of addresses, such as 10.0.0.0/8 or 2001:db8::/32,
+    /// matches the addresses in it by their value. The option may be given several times, and one match is
     /// enough. A request target without a host is dropped.
-    #[arg(long, value_name = "GLOB", value_parser = host, help_heading = FILTERS)]
+    #[arg(long, value_name = "GLOB|BLOCK", value_parser = host, help_heading = FILTERS)]
     pub host: Vec<String>,
+
+    /// Drop canonical URLs whose host matches
+    ///
+    /// GLOB and BLOCK are as for --host. The option may be given several times, and one match is
+    /// enough. A URL without a host is kept.
+    #[arg(
+        long,
+        value_name = "GLOB|BLOCK",
+        value_parser = host,
+        hide_short_help = true,
+        help_heading = FILTERS
+    )]
+    pub not_host: Vec<String>,
 
     /// Keep only canonical URLs that this regular expression matches
     ///
@@ -114,12 +128,12 @@ impl FilterArgs {
         let mut wanted = UrlFilter::default();
         self.schemes.iter().for_each(|list| drop(wanted.schemes(list)));
         self.host.iter().for_each(|glob| drop(wanted.host(glob)));
+        self.not_host.iter().for_each(|glob| drop(wanted.unwanted_host(glob)));
         // Hosts may be given as they are spelled in the input, with a final full stop. Keep that spelling as
         // well: hosts of unknown schemes do not lose theirs.
         if normalizer.drops_final_stops() {
-            let stopped = self.host.iter().filter_map(|glob| glob.strip_suffix('.'));
-            let globs = stopped.map(|glob| glob.trim_end_matches('.'));
-            globs.filter(|glob| !glob.is_empty()).for_each(|glob| drop(wanted.host(glob)));
+            without_stops(&self.host).for_each(|glob| drop(wanted.host(glob)));
+            without_stops(&self.not_host).for_each(|glob| drop(wanted.unwanted_host(glob)));
         }
         self.patterns.iter().for_each(|pattern| drop(wanted.pattern(pattern)));
         self.unwanted.iter().for_each(|pattern| drop(wanted.unwanted_pattern(pattern)));
@@ -130,6 +144,12 @@ impl FilterArgs {
     pub fn idle(&self, format: &Format) -> Vec<&'static str> {
         self.records().lacking(format.facts()).map(option).collect()
     }
+}
+
+/// The globs that end in full stops, without those.
+fn without_stops(globs: &[String]) -> impl Iterator<Item = &str> {
+    let stopped = globs.iter().filter_map(|glob| glob.strip_suffix('.'));
+    stopped.map(|glob| glob.trim_end_matches('.')).filter(|glob| !glob.is_empty())
 }
 
 /// The option of a filter.

@@ -137,7 +137,7 @@ Write these columns for each key, separated by tabs, instead of the key
 
 LIST names columns, separated by commas:
   canonical  The canonical URL.
-  scheme, host, path, query
+  scheme, userinfo, host, port, path, query, fragment
              A part of the URL, empty if the URL has none.
   surt, ssurt, hash
              The URL in the form of --key.

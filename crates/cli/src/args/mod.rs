@@ -41,6 +41,7 @@ use explain::ExplainArgs;
 use set::SetArgs;
 use suggestions::with_suggestion;
 
+use crate::commands::profiles::ProfileForm;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -48,6 +49,7 @@ use clap_complete::Shell;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
 use uniqurl::Profile;
+use uniqurl::profile::System;
 use uniqurl_formats::record::Separator;
 
 /// Normalizes and deduplicates URLs, exactly by the standards and fast.
@@ -109,7 +111,11 @@ Examples:
   uniqurl profiles crawl > shop.toml
 
   # Use the profile file
-  uniqurl dedup --profile-file shop.toml urls.txt")]
+  uniqurl dedup --profile-file shop.toml urls.txt
+
+  # Write the table of a ring, and use it
+  uniqurl profiles upload --as c > upload.c
+  uniqurl dedup --ring upload.c paths.txt")]
     Profiles {
         /// Write this profile, as a file for --profile-file
         #[arg(
@@ -118,6 +124,17 @@ Examples:
             hide_possible_values = true
         )]
         name: Option<&'static Profile>,
+
+        /// The form: a profile file, or the 256 entries of a ring, as --ring takes them
+        #[arg(
+            long = "as",
+            value_name = "FORM",
+            value_enum,
+            default_value_t = ProfileForm::Toml,
+            requires = "name",
+            hide_default_value = true
+        )]
+        form: ProfileForm,
     },
     /// Join, intersect or subtract sorted sets.
     Set(SetArgs),
@@ -225,6 +242,15 @@ impl Cli {
             Command::Explain(explain) => {
                 let wrong = |message| usage("explain", ErrorKind::ArgumentConflict, message);
                 return explain.policy.check().map_err(wrong).map(|()| cli);
+            }
+            Command::Profiles { name: Some(profile), form } if form.ring().is_some() => {
+                return match profile.system {
+                    System::Ring(_) => Ok(cli),
+                    _ => {
+                        let message = format!("profile {} has no ring", profile.name());
+                        Err(usage("profiles", ErrorKind::ArgumentConflict, message))
+                    }
+                };
             }
             Command::Profiles { .. } | Command::Completions { .. } | Command::Man { .. } => {
                 return Ok(cli);

@@ -8,10 +8,12 @@ use std::ffi::OsStr;
 use std::fmt::Display;
 use std::num::{IntErrorKind, ParseIntError};
 use std::ops::{Bound, RangeBounds};
+use std::path::Path;
 use std::str::FromStr;
 use uniqurl::normalize::Charset;
 use uniqurl::normalize::GROWTH;
 use uniqurl::{Backend, Key, Profile, RejectReason, Ring, RingError};
+use uniqurl_formats::input::read_whole;
 use uniqurl_formats::record::LONGEST_KEY;
 use uniqurl_formats::record::{Format, FormatError, LONGEST_URL};
 
@@ -103,8 +105,17 @@ pub(crate) fn code(name: String) -> RejectReason {
     RejectReason::named(&name).expect("only codes of checks are accepted")
 }
 
-pub(crate) fn ring(lists: &str) -> Result<Ring, RingError> {
-    Ring::parse(lists)
+/// Lists of bytes, or a file that holds the table of a ring.
+pub(crate) fn ring(text: &str) -> Result<Ring, String> {
+    let path = Path::new(text);
+    match Ring::parse(text) {
+        Err(RingError::Syntax(_)) if path.exists() => {
+            let table = read_whole(path).map_err(|error| error.to_string())?;
+            Ring::parse_table(&String::from_utf8_lossy(&table)).map_err(|error| error.to_string())
+        }
+        Err(error @ RingError::Syntax(0)) => Err(format!("{error}, and no file")),
+        made => made.map_err(|error| error.to_string()),
+    }
 }
 
 pub(crate) fn charset(label: &str) -> Result<Charset, String> {

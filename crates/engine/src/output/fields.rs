@@ -11,6 +11,7 @@ use uniqurl::bytes::UnknownName;
 use uniqurl::bytes::{Printable, stands_for_itself};
 use uniqurl::key::{Key, Located};
 use uniqurl::normalize::Parts;
+use uniqurl::uri::Authority;
 use uniqurl_formats::Object;
 
 /// A column.
@@ -20,12 +21,18 @@ pub enum Field {
     Canonical,
     /// Its scheme; empty for a request target.
     Scheme,
+    /// Its userinfo, without the `@`; empty also where there is none.
+    Userinfo,
     /// Its host, without credentials and port; empty if it has none.
     Host,
+    /// Its port, without the colon; empty also where there is none.
+    Port,
     /// Its path.
     Path,
     /// Its query, without the question mark; empty also where there is none.
     Query,
+    /// Its fragment, without the `#`; empty also where there is none.
+    Fragment,
     /// Its [`Key::Surt`].
     Surt,
     /// Its [`Key::Ssurt`].
@@ -48,9 +55,12 @@ impl Field {
     pub const ALL: &'static [Field] = &[
         Field::Canonical,
         Field::Scheme,
+        Field::Userinfo,
         Field::Host,
+        Field::Port,
         Field::Path,
         Field::Query,
+        Field::Fragment,
         Field::Surt,
         Field::Ssurt,
         Field::Hash,
@@ -77,9 +87,12 @@ impl Field {
         match self {
             Field::Canonical => "canonical",
             Field::Scheme => "scheme",
+            Field::Userinfo => "userinfo",
             Field::Host => "host",
+            Field::Port => "port",
             Field::Path => "path",
             Field::Query => "query",
+            Field::Fragment => "fragment",
             Field::Surt => "surt",
             Field::Ssurt => "ssurt",
             Field::Hash => "hash",
@@ -225,6 +238,7 @@ impl Row<'_> {
             Some(b'/') => Parts::split_target(self.canonical),
             _ => Parts::split(self.canonical),
         };
+        let authority = || parts.authority.map(Authority::split).unwrap_or_default();
         for (i, field) in layout.fields.iter().enumerate() {
             if i > 0 {
                 out.push(b'\t');
@@ -236,8 +250,11 @@ impl Row<'_> {
                     let located = Located::split(self.canonical);
                     text(located.map_or(&[], |located| located.host), out);
                 }
+                Field::Userinfo => text(authority().userinfo.unwrap_or_default(), out),
+                Field::Port => text(authority().port.unwrap_or_default(), out),
                 Field::Path => text(parts.path, out),
                 Field::Query => text(parts.query.unwrap_or_default(), out),
+                Field::Fragment => text(parts.fragment.unwrap_or_default(), out),
                 Field::Surt => key(Key::Surt, out),
                 Field::Ssurt => key(Key::Ssurt, out),
                 Field::Hash => key(Key::Hash, out),
@@ -300,21 +317,35 @@ mod tests {
     fn url_columns_hold_its_components() {
         let line = line(b"ssh://u:p@h.example:81/p//q?r?s#t", CanonicalBytes::Printable);
         let columns: Vec<_> = line.split('\t').collect();
+        let url = "ssh://u:p@h.example:81/p//q?r?s#t";
+        assert_eq!(columns[..8], [url, "ssh", "u:p", "h.example", "81", "/p//q", "r?s", "t"]);
         assert_eq!(
-            columns[..5],
-            ["ssh://u:p@h.example:81/p//q?r?s#t", "ssh", "h.example", "/p//q", "r?s"]
-        );
-        assert_eq!(
-            columns[5..7],
+            columns[8..10],
             ["example,h:81)/p//q?r?s#t", "example,h,//81:ssh@u:p:/p//q?r?s#t"]
         );
-        assert_eq!(columns[8..], ["12", "f:1:7:9", "a\\x09b\\x5C\\x0A\\xE9 ", "/\\x09\\xE9\n"]);
+        assert_eq!(columns[11..], ["12", "f:1:7:9", "a\\x09b\\x5C\\x0A\\xE9 ", "/\\x09\\xE9\n"]);
+    }
+
+    #[test]
+    fn an_absent_part_and_an_empty_one_are_an_empty_column() {
+        for (url, parts) in [
+            ("x://@:/p#", ["", "", "", "/p", "", ""]),
+            ("x://u@:8", ["u", "", "8", "", "", ""]),
+            ("http://[::1]:8080/", ["", "[::1]", "8080", "/", "", ""]),
+            ("http://[::1]/#a#", ["", "[::1]", "", "/", "", "a#"]),
+            ("mailto:u@h:8", ["", "", "", "u@h:8", "", ""]),
+            ("/p#f?g", ["", "", "", "/p", "", "f?g"]),
+        ] {
+            let line = line(url.as_bytes(), CanonicalBytes::Printable);
+            let columns: Vec<_> = line.split('\t').collect();
+            assert_eq!(columns[2..8], parts, "{url}");
+        }
     }
 
     #[test]
     fn a_target_has_neither_scheme_nor_host() {
         let line = line(b"//h/p?q", CanonicalBytes::Printable);
-        assert!(line.starts_with("//h/p?q\t\t\t//h/p\tq\t//h/p?q\t//h/p?q\t"), "{line}");
+        assert!(line.starts_with("//h/p?q\t\t\t\t\t//h/p\tq\t\t//h/p?q\t//h/p?q\t"), "{line}");
     }
 
     #[test]

@@ -220,8 +220,10 @@ pub struct RunArgs {
     ///
     /// Bytes are in hexadecimal, and either list may be left out. The lists can name these sixteen
     /// bytes, each in one list: : / [ ] @ ! $ & ' ( ) * + , ; = (a byte in neither list keeps its
-    /// spelling). The option is for the profile ring, and selects it if no profile is named.
-    #[arg(long, value_name = "LISTS", value_parser = ring, hide_short_help = true, help_heading = RULES)]
+    /// spelling). Commas, blanks and quotation marks may separate them, and the two @pparam strings
+    /// of a rule for Apache Traffic Server replace the two lists. FILE holds a table of 256 numbers,
+    /// as `uniqurl profiles NAME --as c` writes it. The option is for the profile ring, and selects it if no profile is named.
+    #[arg(long, value_name = "LISTS|FILE", value_parser = ring, hide_short_help = true, help_heading = RULES)]
     pub ring: Option<Ring>,
 
     /// The charset of triplets that are not UTF-8.
