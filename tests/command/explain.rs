@@ -33,6 +33,12 @@ fn each_rule_shows_what_it_changes() {
     assert_eq!(
         text,
         "\
+components (RFC 3986 appendix B)
+  scheme    hTTp
+  host      LocalHost
+  port      80
+  path      /%c3%B6rebro/a/../b
+
 scheme@1
 
   triplet-case (RFC 3986 section 6.2.2.1)
@@ -89,6 +95,12 @@ fn a_rejected_url_has_a_caret_and_a_hint() {
     assert_eq!(
         text,
         "\
+components (RFC 3986 appendix B)
+  scheme    http
+  host      cities
+  path      /\\xC3\\xB6rebro
+  query     foo bar
+
 syntax@1, scheme@1
 
   rejected at byte 14
@@ -184,7 +196,51 @@ fn explanations_fit_80_columns() {
 #[test]
 fn explain_says_that_a_url_is_canonical() {
     let text = explain(&["http://example.com/"]);
-    assert_eq!(text, "crawl@1\n  http://example.com/\n  is in canonical form.\n");
+    assert!(
+        text.ends_with("\n\ncrawl@1\n  http://example.com/\n  is in canonical form.\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn components_come_first_and_the_userinfo_is_no_host() {
+    let text = explain(&["https://good.example:p@evil.example:8443/a?b=c?d#e#f"]);
+    assert!(
+        text.starts_with(
+            "\
+components (RFC 3986 appendix B)
+  scheme    https
+  userinfo  good.example:p
+            (no host: the host follows the @)
+  host      evil.example
+  port      8443
+  path      /a
+  query     b=c?d
+  fragment  e#f
+
+crawl@1
+"
+        ),
+        "{text}"
+    );
+    // Absent and empty are different.
+    let text = explain(&["http://@[::1]:?#"]);
+    let shown = "  userinfo  (empty)\n            (no host: the host follows the @)\n  host      [::1]\n  \
+                 port      (empty)\n  path      (empty)\n  query     (empty)\n  fragment  (empty)\n\n";
+    assert!(text.contains(shown), "{text}");
+    // Each is split as the profile reads the URL.
+    for (arguments, shown) in [
+        (&["mailto:a@h"][..], "  scheme    mailto\n  path      a@h\n\n"),
+        (&["-p", "servlet,mediawiki", "//h/x"], "appendix B)\n  path      //h/x\n\n"),
+        (&["-p", "servlet,crawl", "//h/x"], "  host      h\n  path      /x\n\n"),
+        (
+            &["--assume-scheme", "http", "h.example:80/x"],
+            "  scheme    http\n  host      h.example\n  port      80\n  path      /x\n\n",
+        ),
+    ] {
+        let text = explain(arguments);
+        assert!(text.contains(shown), "{text}");
+    }
 }
 
 #[test]

@@ -90,6 +90,44 @@ fn filter_without_effect_is_an_error_or_a_warning() {
 }
 
 #[test]
+fn host_filters_match_globs_and_blocks_of_addresses() {
+    let list = b"http://10.1.2.3:80/\nhttp://10.9.0.1/\nhttp://11.0.0.1/\nhttp://[2001:DB8::0:1]:8/a\n\
+        http://[::ffff:10.1.2.3]/\nhttp://0x7f.1/\nhttp://a.example/\nmailto:a@10.1.2.3\n/10.1.2.3\n";
+    let place = Place::with([("list", list)]);
+    let kept = |arguments: &[&str]| {
+        let common = ["dedup", "-q", "-f", "lines", "list", "--fields", "host"];
+        let run = place.run(common.iter().chain(arguments)).exits(0);
+        run.out().lines().collect::<Vec<_>>().join(" ")
+    };
+    let (v4, v6, mapped) = ("10.1.2.3 10.9.0.1", "[2001:db8::1]", "[::ffff:10.1.2.3]");
+    for (arguments, hosts) in [
+        (&["--host", "10.0.0.0/8"][..], v4.to_owned()),
+        (&["--host", "10.255.0.7/8"], v4.to_owned()),
+        (&["--host", "10.0.0.0/8", "--not-host", "10.9.0.0/16"], "10.1.2.3".to_owned()),
+        (&["--host", "2001:db8::/32"], v6.to_owned()),
+        (&["--host", "[2001:db8::]/32", "--host", "*.example"], format!("{v6} a.example")),
+        (&["--host", "::ffff:10.0.0.0/104"], mapped.to_owned()),
+        (&["--host", "127.0.0.0/8", "-p", "crawl"], String::new()),
+        (&["--host", "127.0.0.0/8", "-p", "whatwg"], "127.0.0.1".to_owned()),
+        (
+            &["--not-host", "10.0.0.0/8", "--not-host", "::/0", "--not-host", "0x*"],
+            // The mail address has no host.
+            "11.0.0.1 a.example ".to_owned(),
+        ),
+    ] {
+        assert_eq!(kept(arguments), hosts, "{arguments:?}");
+    }
+    let run = place.run(["dedup", "list", "--not-host", "10.0.0.0/8"]).exits(0);
+    assert!(run.err.contains("filtered 2"), "{}", run.err);
+    for block in ["10.0.0.0/33", "10.0.0/8", "2001:db8::/129", "10.0.0.0/", "[::1]/200", "h/8"] {
+        for option in ["--host", "--not-host"] {
+            let run = place.run(["dedup", "list", option, block]).exits(2);
+            assert!(run.err.contains(option), "{}", run.err);
+        }
+    }
+}
+
+#[test]
 fn scheme_host_and_pattern_filters_match_the_canonical_form() {
     let list = b"HTTP://WWW.Example.com/%7Ea\nhttps://example.org/a\nurn:a:b\nftp://www.example.com/x\nhttp://h:x/\n";
     let place = Place::with([("list", list)]);

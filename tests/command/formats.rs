@@ -72,8 +72,13 @@ fn blank_before_a_target_is_dropped_only_by_trimming_profiles() {
                 let origin =
                     if input == "target" && arguments.is_empty() { "" } else { "http://b" };
                 let context = format!("{profile} {format} {arguments:?} {object}");
+                // Where the format alone says that it is a target, it need not start with a slash.
+                let is_ring = ["mediawiki", "upload"].contains(&profile) && origin.is_empty();
                 if trims {
                     assert_eq!(object["out"], format!("{origin}/x"), "{context}");
+                } else if is_ring {
+                    let encoded = object["out"].as_str().is_some_and(|out| out.ends_with("0/x"));
+                    assert!(encoded, "{context}");
                 } else {
                     assert_eq!(object["reject"], json!(["relative"]), "{context}");
                     assert_eq!(object["at"], 0, "{context}");

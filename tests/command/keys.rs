@@ -1,6 +1,7 @@
 //! Output other than the URL: `--key` and `--fields`.
 
-use super::Place;
+use super::{Place, json_lines};
+use serde_json::json;
 use std::collections::HashMap;
 
 const LIST: &str = "http://b.example.com/\nhttps://example.com/\nHTTP://example.com:80\n\
@@ -66,6 +67,23 @@ fn rejects_are_the_same_with_and_without_a_key() {
     place.run(["dedup", "--rejects", "keyed", "--key", "surt", "list"]).exits(0);
     assert_eq!(place.text("plain"), place.text("keyed"));
     assert_eq!(place.json_lines("keyed").len(), 1);
+}
+
+#[test]
+fn fields_split_the_canonical_url() {
+    let place = Place::with([("in", b"HTTP://u:p@[::1]:8080/a?b#c\nx://h:/#\n")]);
+    let arguments = ["dedup", "in", "--fields", "scheme,userinfo,host,port,path,query,fragment"];
+    let run = |more: &[&str]| place.run(arguments.iter().chain(more)).exits(0);
+    let of_scheme = run(&["-p", "scheme"]);
+    assert_eq!(of_scheme.out(), "http\tu:p\t[::1]\t8080\t/a\tb\tc\nx\t\th\t\t/\t\t\n");
+    // Profiles that drop userinfo and fragment leave their columns empty.
+    assert_eq!(run(&[]).out(), "http\t\t[::1]\t8080\t/a\tb\t\nx\t\th\t\t/\t\t\n");
+    let objects = json_lines(&run(&["-p", "scheme", "--json"]).out);
+    assert_eq!(
+        objects[0],
+        json!({"scheme": "http", "userinfo": "u:p", "host": "[::1]", "port": "8080",
+               "path": "/a", "query": "b", "fragment": "c"})
+    );
 }
 
 #[test]

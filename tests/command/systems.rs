@@ -143,6 +143,63 @@ fn custom_ring_is_a_profile() {
 }
 
 #[test]
+fn ring_is_read_from_a_pasted_rule_or_a_table() {
+    let place = Place::with([("in", b"/a%2fb%3A!\nhttp://h/%24(\n/[\n")]);
+    let encode = "21 24 26 27 28 29 2A 2B 2C 3A 3B 3D 40 5B 5D";
+    let upload = place.run(["normalize", "-p", "upload", "in"]).exits(0).out;
+    for pasted in [
+        format!("'@pparam=\"2F\"' '@pparam=\"{encode}\"'"),
+        format!("@pparam=\"2F\"\n@pparam=\"{encode}\""),
+        format!("decode=\"2F\" encode=\"{encode}\""),
+    ] {
+        let run = place.run(["normalize", "--ring", &pasted, "in"]).exits(0);
+        assert_eq!(run.out, upload, "{pasted}");
+    }
+    for name in ["mediawiki", "restbase", "upload", "ring"] {
+        let expected = place.run(["normalize", "-p", name, "in"]).exits(0).out;
+        for form in ["c", "vcl", "lua"] {
+            let table = place.run(["profiles", name, "--as", form]).exits(0);
+            assert!(table.out().contains(&format!("{name}_decoder_ring")), "{}", table.out());
+            place.write("table", &table.out);
+            let run = place.run(["normalize", "--ring", "table", "in"]).exits(0);
+            assert_eq!(run.out, expected, "{name} {form}");
+            let told = place.run(["explain", "--ring", "table", "/%2F"]).exits(0);
+            assert!(told.out().contains("\nring@1 decode="), "{}", told.out());
+        }
+        let toml = place.run(["profiles", name, "--as", "toml"]).exits(0);
+        assert_eq!(toml.out, place.run(["profiles", name]).exits(0).out);
+    }
+    let entry = |byte: usize| match byte {
+        0x30..=0x39 | 0x41..=0x5A | 0x61..=0x7A | 0x2D | 0x2E | 0x5F | 0x7E => "1",
+        0x23 | 0x3F | 0x2F => "2",
+        _ => "0",
+    };
+    let numbers: Vec<&str> = (0..256).map(entry).collect();
+    place.write("table", numbers.join(" "));
+    let run = place.run(["normalize", "--ring", "table", "in"]).exits(0);
+    assert_eq!(run.out(), "/a%2Fb%3A%21\nhttp://h/%24%28\n/%5B\n");
+    for (table, told) in [
+        (numbers[1..].join(","), "255 entries, where the table of a ring has 256"),
+        (numbers.join(",").replacen('0', "1", 1), "byte 00 (\\x00) does not have the entry"),
+        (numbers.join(",").replacen('2', "0", 1), "byte 23 (#) does not have the entry"),
+        (format!("ring = {}", numbers.join(",")), "not a table of the numbers 0, 1 and 2"),
+    ] {
+        place.write("table", table);
+        let run = place.run(["normalize", "--ring", "table", "in"]).exits(2);
+        assert!(run.err.contains(told), "{}", run.err);
+    }
+    for (arguments, told) in [
+        (&["profiles", "crawl", "--as", "c"][..], "profile crawl has no ring"),
+        (&["profiles", "--as", "c"], "required"),
+        (&["profiles", "upload", "--as", "php"], "possible values: toml, c, vcl, lua"),
+        (&["dedup", "--ring", "missing", "in"], "from byte 0 on, and no file"),
+    ] {
+        let run = place.run(arguments).exits(2);
+        assert!(run.err.contains(told), "{arguments:?}: {}", run.err);
+    }
+}
+
+#[test]
 fn error_for_an_invalid_ring_names_the_byte() {
     let place = Place::with([("in", b"/\n")]);
     for (lists, told) in [

@@ -16,6 +16,8 @@ use crate::diff_view::{Role, TextStyle, differences, marked, wrapped};
 use crate::hints::{self, is_host_and_port, reads_schemes};
 use crate::status::{eprint_hinted, printable};
 use uniqurl::bytes::{Printable, UrlExcerpt};
+use uniqurl::normalize::Parts;
+use uniqurl::uri::Uri;
 use uniqurl::{Normalizer, Reject, Step};
 use uniqurl_formats::Object;
 
@@ -33,6 +35,7 @@ pub(crate) fn main(explain: &ExplainArgs) -> io::Result<()> {
             as_json(url, &normalizers, &mut text);
         } else {
             text.push_str(if i > 0 { "\n" } else { "" });
+            components_as_text(url, &normalizers, style, &mut text);
             as_text(url, &normalizers, style, &mut text);
         }
         out.write_all(text.as_bytes())?;
@@ -90,6 +93,44 @@ impl<'a> Explanation<'a> {
             Err(Unusable { name, reason }) => (name.clone(), Self::Unusable(reason)),
         }
     }
+}
+
+/// Appends the components of the URL, as they are split before any rule acts.
+fn components_as_text(url: &[u8], profiles: &[ProfileResult], style: TextStyle, out: &mut String) {
+    let mut normalizers = profiles.iter().flatten();
+    let assumed = normalizers.clone().find_map(|normalizer| normalizer.assume(url));
+    let url = assumed.as_ref().map_or(url, |(assumed, _)| assumed);
+    // A target that starts with `//` has no host.
+    let is_target = normalizers.all(|normalizer| normalizer.is_hostless(url));
+    let Uri { scheme, authority, path, query, fragment } = match is_target {
+        true => {
+            let Parts { path, query, fragment, .. } = Parts::split_target(url);
+            Uri { path, query, fragment, ..Uri::default() }
+        }
+        false => Uri::split(url),
+    };
+    style.headed("", "components", " (RFC 3986 appendix B)", out);
+    for (name, part) in [
+        ("scheme", scheme),
+        ("userinfo", authority.and_then(|authority| authority.userinfo)),
+        ("host", authority.map(|authority| authority.host)),
+        ("port", authority.and_then(|authority| authority.port)),
+        ("path", Some(path)),
+        ("query", query),
+        ("fragment", fragment),
+    ] {
+        match part {
+            None => continue,
+            Some(b"") => out.push_str(&format!("  {name:8}  (empty)\n")),
+            Some(part) => {
+                marked(&format!("  {name:8}  "), part, &[], (style, Role::Heading), out);
+            }
+        }
+        if name == "userinfo" {
+            wrapped("            ", "(no host: the host follows the @)", style, out);
+        }
+    }
+    out.push('\n');
 }
 
 /// Appends the explanation of one URL, a block for each profile; profiles with the same explanation
