@@ -104,6 +104,10 @@ fn each_example_of_the_help_works() {
             if example.contains("--profile-file") {
                 place.write("shop.toml", place.run(["profiles", "crawl"]).exits(0).out);
             }
+            if example.contains("--ring upload.c") {
+                let table = place.run(["profiles", "upload", "--as", "c"]).exits(0).out;
+                place.write("upload.c", table);
+            }
             let script =
                 format!("a=http://a/; b=http://A/; uniqurl() {{ $UNIQURL \"$@\"; }}; {example}");
             let run = Command::new("sh")

@@ -191,7 +191,10 @@ fn ring_is_read_from_a_pasted_rule_or_a_table() {
     for (arguments, told) in [
         (&["profiles", "crawl", "--as", "c"][..], "profile crawl has no ring"),
         (&["profiles", "--as", "c"], "required"),
-        (&["profiles", "upload", "--as", "php"], "possible values: toml, c, vcl, lua"),
+        (
+            &["profiles", "upload", "--as", "php"],
+            "unknown value `php` (expected toml, c, vcl or lua)",
+        ),
         (&["dedup", "--ring", "missing", "in"], "from byte 0 on, and no file"),
     ] {
         let run = place.run(arguments).exits(2);
