@@ -331,6 +331,10 @@ fn joined(known: &Known, said: &Said) -> Holds {
         return Holds::Target(whole);
     }
     let host = part("host").and_then(|host| super::host_and_port(&host));
+    let has_origin = host.is_some() || known.base.is_some();
+    if lacks_slash && known.slashless == Slashless::Rejected && has_origin {
+        return Holds::Reject("relative", 0);
+    }
     let prefix = match host {
         None => match known.base {
             None => return Holds::Target(whole),
