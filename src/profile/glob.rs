@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::glob_index::GlobIndex;
 use super::starts::Starts;
 use crate::bytes::set;
 
@@ -62,9 +63,16 @@ pub(crate) struct Globs {
     /// In byte order, without duplicates: neither order nor number affects matches.
     all: Vec<Glob>,
     case: Case,
-    /// For each first byte of a name, the patterns that may match.
+    /// Whether a name of no bytes matches.
+    fits_nothing: bool,
+    /// For each first byte of a name, the patterns that may match; none of them if there is an index.
     by_first: Vec<Candidates>,
+    /// The patterns by what they hold, if there are many.
+    index: Option<Box<GlobIndex>>,
 }
+
+/// So many patterns are faster to try than to find.
+const FEW: usize = 32;
 
 /// Patterns for names that start with the same byte.
 #[derive(Clone, Default)]
@@ -75,15 +83,18 @@ struct Candidates {
 }
 
 impl Candidates {
-    fn add(&mut self, i: usize, glob: &Glob, case: Case) {
-        self.patterns.push(i);
-        for second in 0..=255u8 {
-            let fits = match (glob.0.first(), glob.0.get(1)) {
-                (Some(b'*'), _) | (_, Some(b'*' | b'?')) => true,
-                (_, Some(byte)) => case.same(*byte, second),
-                (_, None) => false,
-            };
-            self.seconds[usize::from(second >> 6)] |= u64::from(fits) << (second & 63);
+    fn add(&mut self, glob: &Glob, case: Case) {
+        let byte = match (glob.0.first(), glob.0.get(1)) {
+            (Some(b'*'), _) | (_, Some(b'*' | b'?')) => {
+                self.seconds = [u64::MAX; 4];
+                return;
+            }
+            (_, Some(byte)) => *byte,
+            (_, None) => return,
+        };
+        let letters = [byte, byte.to_ascii_lowercase(), byte.to_ascii_uppercase()];
+        for second in letters.into_iter().filter(|second| case.same(byte, *second)) {
+            self.seconds[usize::from(second >> 6)] |= 1 << (second & 63);
         }
     }
 
@@ -97,6 +108,7 @@ impl Globs {
     pub(crate) fn new(mut all: Vec<Glob>, case: Case) -> Self {
         all.sort_unstable();
         all.dedup();
+        let is_indexed = all.len() > FEW;
         let mut by_first = vec![Candidates::default(); 256];
         for (i, glob) in all.iter().enumerate() {
             for first in 0..=255 {
@@ -106,18 +118,30 @@ impl Globs {
                     None => false,
                 };
                 if fits {
-                    by_first[usize::from(first)].add(i, glob, case);
+                    let candidates = &mut by_first[usize::from(first)];
+                    candidates.add(glob, case);
+                    if !is_indexed {
+                        candidates.patterns.push(i);
+                    }
                 }
             }
         }
-        Self { all, case, by_first }
+        let index = is_indexed.then(|| match case {
+            Case::Exact => GlobIndex::new(all.iter().map(|glob| &*glob.0)),
+            Case::Ignored => {
+                let lower: Vec<_> = all.iter().map(|glob| glob.0.to_ascii_lowercase()).collect();
+                GlobIndex::new(lower.iter().map(|glob| &glob[..]))
+            }
+        });
+        let fits_nothing = all.iter().any(|glob| glob.matches(b"", case));
+        Self { all, case, fits_nothing, by_first, index: index.map(Box::new) }
     }
 
     /// True if one of the patterns matches.
     #[inline]
     pub(crate) fn match_any(&self, name: &[u8]) -> bool {
         let candidates = match *name {
-            [] => return self.all.iter().any(|glob| glob.matches(name, self.case)),
+            [] => return self.fits_nothing,
             [first] => &self.by_first[usize::from(first)],
             [first, second, ..] => {
                 let candidates = &self.by_first[usize::from(first)];
@@ -127,8 +151,21 @@ impl Globs {
                 candidates
             }
         };
+        if let Some(index) = &self.index {
+            return self.match_indexed(index, name);
+        }
         let mut patterns = candidates.patterns.iter();
         patterns.any(|i| self.all[*i].matches(name, self.case))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn match_indexed(&self, index: &GlobIndex, name: &[u8]) -> bool {
+        let fits = |i| self.all[i as usize].matches(name, self.case);
+        match self.case {
+            Case::Exact => index.any(name, fits),
+            Case::Ignored => index.any(&name.to_ascii_lowercase(), fits),
+        }
     }
 }
 
@@ -223,6 +260,36 @@ mod tests {
             for name in words(b"ab", 5) {
                 let expected = fits(&glob, &name);
                 assert_eq!(one.match_any(&name), expected, "{} {name:?}", glob.escape_ascii());
+            }
+        }
+    }
+
+    #[test]
+    fn many_patterns_fit_what_any_of_them_fits() {
+        let mut patterns: Vec<String> = (0..200).map(|n| format!("*a{n}?B*{}", n % 7)).collect();
+        patterns.extend((0..200).map(|n| format!("Utm_long_prefix_{n}")));
+        patterns.extend(["?x?".into(), "???????????".into(), "*-".into(), String::new()]);
+        for case in [Case::Exact, Case::Ignored] {
+            let globs = |patterns: &[String]| {
+                Globs::new(patterns.iter().map(|p| Glob::new(p.as_bytes())).collect(), case)
+            };
+            let all = globs(&patterns);
+            let few: Vec<Globs> = patterns.chunks(FEW).map(globs).collect();
+            assert!(all.index.is_some() && few.iter().all(|few| few.index.is_none()));
+            let names = (0..210).flat_map(|n| {
+                let end = n % 9;
+                [
+                    format!("a{n}_B{end}"),
+                    format!("..A{n}_b..{end}"),
+                    format!("utm_LONG_prefix_{n}"),
+                    format!("Utm_long_prefix_{n}"),
+                    "x".repeat(n % 13),
+                    format!("{n}-"),
+                ]
+            });
+            for name in names {
+                let expected = few.iter().any(|few| few.match_any(name.as_bytes()));
+                assert_eq!(all.match_any(name.as_bytes()), expected, "{name} {case:?}");
             }
         }
     }

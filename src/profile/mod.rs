@@ -6,6 +6,7 @@
 
 // Sets of bytes, patterns and schemes.
 pub(crate) mod glob;
+mod glob_index;
 pub(crate) mod starts;
 pub(crate) mod scheme;
 pub(crate) mod ports;
