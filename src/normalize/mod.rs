@@ -50,6 +50,7 @@ mod servlet;
 mod ring;
 mod sanitize;
 mod redirect;
+mod redirect_graph;
 
 // Many URLs at once, and the explanation of one.
 mod for_each;

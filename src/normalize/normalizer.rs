@@ -7,7 +7,7 @@ use super::canonical::Canonical;
 use super::hosts::Hosts;
 use super::outcome::Outcome;
 use super::parts::Parts;
-use super::redirect::Ends;
+use super::redirect_graph::Ends;
 use super::ruleset::Ruleset;
 use crate::bytes::{Reject, RejectReason, set};
 use crate::normalize::{Origin, Targets};
@@ -156,6 +156,11 @@ impl Normalizer {
     pub fn brought(&self) -> usize {
         let base = self.rules.base().map_or(0, <[u8]>::len);
         base + self.redirects.as_ref().map_or(0, |ends| ends.longest())
+    }
+
+    /// Bytes of memory of the redirects: everything else is small.
+    pub fn memory(&self) -> usize {
+        self.redirects.as_ref().map_or(0, |ends| ends.memory())
     }
 
     /// The scheme of URLs without one, if it was given.

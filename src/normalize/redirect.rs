@@ -4,13 +4,13 @@
 //! show that two URLs are equivalent. The input is a list of pairs; the output maps each URL on the left to
 //! the end of its chain.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::normalizer::Normalizer;
 use super::outcome::Outcome;
+use super::redirect_graph::{Chains, Refused};
 use super::trace::NoTrace;
 use crate::bytes::Reject;
 use crate::simd::UrlKind;
@@ -39,16 +39,21 @@ use crate::simd::UrlKind;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Redirects {
+    /// Both URLs of each pair, one after the other.
+    text: Vec<u8>,
     pairs: Vec<Pair>,
+    /// Most bytes of memory that the list and the normalizer made with it may take together.
+    most: Option<usize>,
 }
 
-/// One redirect.
+/// One redirect: a part of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Pair {
     /// Counted from 1.
     line: usize,
-    from: Vec<u8>,
-    to: Vec<u8>,
+    start: usize,
+    from: u32,
+    to: u32,
 }
 
 /// The first error of a list of redirects, with its line.
@@ -73,6 +78,8 @@ pub enum RedirectErrorKind {
     To(Reject),
     /// The line with this number has another target for the same URL.
     TwoTargets(usize),
+    /// The list up to this line takes more memory than [`Redirects::within`] allows: so many bytes.
+    Memory(usize),
 }
 
 impl Redirects {
@@ -83,7 +90,7 @@ impl Redirects {
     ///
     /// A line has another form ([`RedirectErrorKind::Columns`]).
     pub fn parse(text: &[u8]) -> Result<Self, RedirectError> {
-        let mut pairs = Vec::new();
+        let mut list = Self::default();
         let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
         for (i, line) in text.split(|byte| *byte == b'\n').enumerate() {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -95,57 +102,63 @@ impl Redirects {
             else {
                 return Err(RedirectError { line: i + 1, kind: RedirectErrorKind::Columns });
             };
-            pairs.push(Pair { line: i + 1, from: from.to_vec(), to: to.to_vec() });
+            // Growing step by step would take twice the memory.
+            if list.pairs.is_empty() {
+                list.text.reserve_exact(text.len());
+                list.pairs.reserve_exact(memchr::memchr_iter(b'\n', text).count() + 1);
+            }
+            list.push(i + 1, from, to)?;
         }
-        Ok(Self { pairs })
+        Ok(list)
+    }
+
+    /// Refuses the list if it takes more than so many bytes of memory, together with the normalizer that is
+    /// made with it.
+    #[must_use]
+    pub fn within(mut self, bytes: usize) -> Self {
+        self.most = Some(bytes);
+        self
+    }
+
+    fn push(&mut self, line: usize, from: &[u8], to: &[u8]) -> Result<(), RedirectError> {
+        let length = |url: &[u8]| {
+            let kind = RedirectErrorKind::Memory(url.len());
+            u32::try_from(url.len()).map_err(|_| RedirectError { line, kind })
+        };
+        let start = self.text.len();
+        self.pairs.push(Pair { line, start, from: length(from)?, to: length(to)? });
+        self.text.extend_from_slice(from);
+        self.text.extend_from_slice(to);
+        Ok(())
+    }
+
+    fn memory(&self) -> usize {
+        self.text.capacity() + self.pairs.capacity() * size_of::<Pair>()
+    }
+}
+
+impl Pair {
+    fn from(&self) -> Range<usize> {
+        self.start..self.start + self.from as usize
+    }
+
+    fn to(&self) -> Range<usize> {
+        let start = self.from().end;
+        start..start + self.to as usize
     }
 }
 
 /// From and to.
 impl<F: AsRef<[u8]>, T: AsRef<[u8]>> FromIterator<(F, T)> for Redirects {
     fn from_iter<I: IntoIterator<Item = (F, T)>>(pairs: I) -> Self {
-        let pair = |(i, (from, to)): (usize, (F, T))| {
-            let (from, to) = (from.as_ref().to_vec(), to.as_ref().to_vec());
-            Pair { line: i + 1, from, to }
-        };
-        Self { pairs: pairs.into_iter().enumerate().map(pair).collect() }
-    }
-}
-
-/// Maps each canonical URL that is redirected to the end of its chain.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Ends(HashMap<Box<[u8]>, Arc<[u8]>>);
-
-impl Ends {
-    /// The number of URLs that are replaced.
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Length of the longest replacement.
-    pub(super) fn longest(&self) -> usize {
-        self.0.values().map(|end| end.len()).max().unwrap_or(0)
-    }
-
-    /// All URLs in the order of their bytes, each with its replacement.
-    pub(super) fn sorted(&self) -> Vec<(&[u8], &[u8])> {
-        let mut all: Vec<_> = self.0.iter().map(|(from, to)| (&**from, &**to)).collect();
-        all.sort_unstable();
-        all
-    }
-
-    /// The replacement of `canonical`.
-    #[inline]
-    pub(super) fn of(&self, canonical: &[u8]) -> Option<&[u8]> {
-        self.0.get(canonical).map(|end| &**end)
-    }
-
-    /// Replaces the canonical URL in `out[at..]`, if it is redirected.
-    pub(super) fn follow(&self, at: usize, out: &mut Vec<u8>) {
-        if let Some(end) = self.of(&out[at..]) {
-            out.truncate(at);
-            out.extend_from_slice(end);
+        let mut list = Self::default();
+        for (i, (from, to)) in pairs.into_iter().enumerate() {
+            // A URL of 4 GiB is too long for any profile, and an empty one is rejected too.
+            if list.push(i + 1, from.as_ref(), to.as_ref()).is_err() {
+                list.pairs.push(Pair { line: i + 1, start: list.text.len(), from: 0, to: 0 });
+            }
         }
+        list
     }
 }
 
@@ -163,20 +176,31 @@ impl Normalizer {
     pub fn with_redirects(mut self, redirects: &Redirects) -> Result<Self, RedirectError> {
         self.redirects = None;
         let mut chains = Chains::default();
+        let list = redirects.memory();
+        let (mut from, mut to) = (Vec::new(), Vec::new());
         for pair in &redirects.pairs {
             let fail = |kind| RedirectError { line: pair.line, kind };
-            let canonical = |url: &[u8]| {
-                let mut out = Vec::new();
-                match self.normalize(url, &mut out) {
-                    Outcome::Canonical => Ok(out),
+            let canonical = |url: Range<usize>, out: &mut Vec<u8>| {
+                out.clear();
+                match self.normalize(&redirects.text[url], out) {
+                    Outcome::Canonical => Ok(()),
                     Outcome::Reject(reject) => Err(reject),
                 }
             };
-            let from = canonical(&pair.from).map_err(|r| fail(RedirectErrorKind::From(r)))?;
-            let to = canonical(&pair.to).map_err(|r| fail(RedirectErrorKind::To(r)))?;
-            chains
-                .add(from, to, pair.line)
-                .map_err(|line| fail(RedirectErrorKind::TwoTargets(line)))?;
+            canonical(pair.from(), &mut from).map_err(|r| fail(RedirectErrorKind::From(r)))?;
+            canonical(pair.to(), &mut to).map_err(|r| fail(RedirectErrorKind::To(r)))?;
+            let added = chains.add(&from, &to, pair.line);
+            let memory = list + chains.memory();
+            match added {
+                Err(Refused::TwoTargets(line)) => {
+                    return Err(fail(RedirectErrorKind::TwoTargets(line)));
+                }
+                Err(Refused::Full) => return Err(fail(RedirectErrorKind::Memory(memory))),
+                Ok(()) if redirects.most.is_some_and(|most| memory > most) => {
+                    return Err(fail(RedirectErrorKind::Memory(memory)));
+                }
+                Ok(()) => {}
+            }
         }
         self.redirects = Some(Arc::new(chains.ends()));
         Ok(self)
@@ -192,76 +216,6 @@ impl Normalizer {
     }
 }
 
-/// A graph in which at most one edge leaves each node.
-#[derive(Default)]
-struct Chains {
-    nodes: HashMap<Box<[u8]>, usize>,
-    urls: Vec<Arc<[u8]>>,
-    /// The target of a node's edge, and the line that it comes from.
-    next: Vec<Option<(usize, usize)>>,
-}
-
-impl Chains {
-    /// Adds an edge, or returns the line that has another edge for the same node.
-    fn add(&mut self, from: Vec<u8>, to: Vec<u8>, line: usize) -> Result<(), usize> {
-        let (from, to) = (self.node(from), self.node(to));
-        match self.next[from] {
-            Some((other, line)) if other != to => Err(line),
-            Some(_) => Ok(()),
-            None => {
-                self.next[from] = Some((to, line));
-                Ok(())
-            }
-        }
-    }
-
-    fn node(&mut self, url: Vec<u8>) -> usize {
-        match self.nodes.entry(url.into()) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(vacant) => {
-                self.urls.push(vacant.key().as_ref().into());
-                self.next.push(None);
-                *vacant.insert(self.urls.len() - 1)
-            }
-        }
-    }
-
-    /// The end of each node that is not its own. Each edge is followed at most twice: once to find the
-    /// end of a chain, and once around a cycle.
-    fn ends(self) -> Ends {
-        let mut ends: Vec<Option<usize>> = vec![None; self.urls.len()];
-        let mut seen_from = vec![usize::MAX; self.urls.len()];
-        for start in 0..self.urls.len() {
-            let mut chain = Vec::new();
-            let mut at = start;
-            let end = loop {
-                if let Some(end) = ends[at] {
-                    break end;
-                }
-                if seen_from[at] == start {
-                    let position = chain.iter().position(|node| *node == at).unwrap_or_default();
-                    let smallest = chain[position..].iter().min_by_key(|node| &self.urls[**node]);
-                    break smallest.copied().unwrap_or(at);
-                }
-                seen_from[at] = start;
-                chain.push(at);
-                match self.next[at] {
-                    Some((next, _)) => at = next,
-                    None => break at,
-                }
-            };
-            for node in chain {
-                ends[node] = Some(end);
-            }
-        }
-        let moved = self.nodes.into_iter().filter_map(|(url, node)| {
-            let end = ends[node].filter(|end| *end != node)?;
-            Some((url, Arc::clone(&self.urls[end])))
-        });
-        Ends(moved.collect())
-    }
-}
-
 impl fmt::Display for RedirectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: ", self.line)?;
@@ -271,6 +225,9 @@ impl fmt::Display for RedirectError {
             RedirectErrorKind::To(reject) => write!(f, "the second URL is rejected: {reject}"),
             RedirectErrorKind::TwoTargets(line) => {
                 write!(f, "the first URL has another target in line {line}")
+            }
+            RedirectErrorKind::Memory(bytes) => {
+                write!(f, "the list up to here takes {bytes} bytes of memory")
             }
         }
     }
