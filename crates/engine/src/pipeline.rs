@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::accounts::Accounts;
 use crate::batch::WorkBatch;
 use crate::plan::JobPlan;
-use crate::reader::{CHUNKS, ReadTask, Reader};
+use crate::reader::{CHUNKS, ReadTask, Reader, batch_share};
 use crate::report::{Report, RunError};
 use crate::set::{RunSet, SetBackend, buffers};
 use crate::sink::{Sink, Sinks};
@@ -76,7 +76,10 @@ impl<'a> Pipeline<'a> {
         let mut batches = Batches::default();
         loop {
             let (idle, is_held) = (batches.is_empty(), self.set.is_change_due());
-            let mut tasks = self.reader.next_tasks(false, is_held, &mut self.accounts)?;
+            // Batches whose URLs are much longer than their chunks are written before more is read.
+            let is_crowded = !idle && batches.memory() > batch_share(self.plan);
+            let mut tasks =
+                self.reader.next_tasks(false, is_held || is_crowded, &mut self.accounts)?;
             // A change has to wait for all batches, since they hold positions in the set as it is.
             if idle && is_held {
                 self.change_set()?;
@@ -248,5 +251,6 @@ fn held(
     inserting: &[WorkBatch],
 ) -> usize {
     let partitions = buffers(plan.budget(), plan.limits.threads);
-    set.memory(inserting) + batches.memory() + reader.memory() + partitions
+    let rules = plan.normalizer.memory();
+    set.memory(inserting) + batches.memory() + reader.memory() + partitions + rules
 }

@@ -11,8 +11,8 @@ use crate::args::help::{self, RULES};
 use crate::inputs::names::is_standard_input;
 use uniqurl::bytes::Printable;
 use uniqurl::normalize::Charset;
-use uniqurl::{Normalizer, Redirects, Switch, UnsupportedOption};
-use uniqurl_formats::input::read_whole;
+use uniqurl::{Normalizer, RedirectError, RedirectErrorKind, Redirects, Switch, UnsupportedOption};
+use uniqurl_formats::input::{read_whole, read_within};
 
 /// The options that change a profile.
 #[derive(Debug, Args, Default)]
@@ -94,6 +94,10 @@ pub struct PolicyArgs {
     /// The redirects, read once for all profiles, because a pipe can be read only once.
     #[arg(skip)]
     read: OnceCell<Result<Redirects, String>>,
+
+    /// Most bytes of memory that it may take.
+    #[arg(skip)]
+    most: Option<usize>,
 }
 
 impl PolicyArgs {
@@ -136,12 +140,31 @@ impl PolicyArgs {
     pub fn redirect(&self, normalizer: Normalizer) -> Result<Normalizer, String> {
         let Some(path) = &self.redirects else { return Ok(normalizer) };
         let told = |error: &dyn Display| format!("{}: {error}", Printable::path(path));
-        let read = self.read.get_or_init(|| {
-            let text = read_whole(path).map_err(|error| format!("{error}, for --redirects"))?;
+        let read = || {
+            // The text is there twice, until it is in lines.
+            let text = read_within(path, self.most.map_or(usize::MAX, |most| most / 2))
+                .map_err(|error| format!("{error}, for --redirects"))?;
             Redirects::parse(&text).map_err(|error| told(&error))
-        });
-        let redirects = read.as_ref().map_err(String::clone)?;
-        normalizer.with_redirects(redirects).map_err(|error| told(&error))
+        };
+        let fail = |error: RedirectError| match (error.kind, self.most) {
+            (RedirectErrorKind::Memory(_), Some(most)) => {
+                let error = told(&error);
+                format!("{error}, more than the {most} that it may take (--memory)")
+            }
+            _ => told(&error),
+        };
+        // A list that counts as memory is not kept besides the normalizer.
+        if let Some(most) = self.most {
+            return normalizer.with_redirects(&read()?.within(most)).map_err(fail);
+        }
+        let redirects = self.read.get_or_init(read).as_ref().map_err(String::clone)?;
+        normalizer.with_redirects(redirects).map_err(fail)
+    }
+
+    /// Limits the memory of the redirects to what a run with this budget has for them.
+    pub fn limit(&mut self, budget: u64) {
+        let most = budget / 4 * 3;
+        self.most = Some(usize::try_from(most).unwrap_or(usize::MAX));
     }
 
     /// The option whose file is standard input, if any.

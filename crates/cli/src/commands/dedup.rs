@@ -8,18 +8,23 @@ use crate::args::{self, DedupArgs, DedupColumns, OrderArg, RecordForm, memory};
 use crate::outputs::Division;
 use crate::run::{self, Request};
 use uniqurl_engine::output::{JobKind, LineForm};
-use uniqurl_engine::{Dedup, Job, SetOrder, Split};
+use uniqurl_engine::{Dedup, Job, Memory, SetOrder, Split};
 
 /// Runs the subcommand.
-pub fn main(args: DedupArgs) -> ExitCode {
+pub fn main(mut args: DedupArgs) -> ExitCode {
     if let Err(message) = args.memory.check() {
         args::exit(&args::usage("dedup", ErrorKind::ValueValidation, message));
     }
-    run::start(&args.common, JobKind::Dedup, || request(&args))
+    // The rules take a part of it, so it is found before they are read.
+    let memory = args.memory.memory(args.common.threads(), memory::warn);
+    if let Some(memory) = &memory {
+        args.common.policy.limit(memory.budget);
+    }
+    run::start(&args.common, JobKind::Dedup, || request(&args, memory))
 }
 
 /// Turns the arguments into a request.
-fn request(args: &DedupArgs) -> Result<Request, String> {
+fn request(args: &DedupArgs, memory: Option<Memory>) -> Result<Request, String> {
     let job = Job::Dedup(Dedup {
         order: match args.order {
             OrderArg::First => SetOrder::First,
@@ -42,7 +47,7 @@ fn request(args: &DedupArgs) -> Result<Request, String> {
     plan.output.split =
         args.split_by.map(|(by, shards)| Split { by, shards, key: plan.policy.key });
     let limits = &mut plan.limits;
-    limits.memory = args.memory.memory(limits.threads, memory::warn);
+    limits.memory = memory;
     limits.chunk_size = memory::chunk_size(limits.memory.as_ref(), limits.threads);
     request.division = args.split_by.map(|(_, shards)| {
         let suffix = args.split_suffix.clone().unwrap_or_default();

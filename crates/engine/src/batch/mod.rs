@@ -14,7 +14,7 @@ mod shard;
 pub(crate) use extras::{Extras, HostCount};
 pub(crate) use rejected::{RejectedRecord, without_host};
 pub(crate) use rules::ParseRules;
-pub(crate) use text::{BatchText, TextBuffers, UrlRef};
+pub(crate) use text::{AT_ONCE, BatchText, TextBuffers, UrlRef};
 
 use crate::output::Tally;
 use uniqurl::set::{Entry, Hash};
@@ -129,6 +129,11 @@ impl WorkBatch {
             Some(Chunk { data: Data::Block(block), .. }) => block,
             _ => RangeBuffer::default(),
         }
+    }
+
+    /// Frees the bytes of its chunk, unless the next one can be read into them.
+    pub(crate) fn free_chunk(&mut self) {
+        self.text.chunk.take_if(|chunk| !matches!(chunk.data, Data::Block(_)));
     }
 
     /// Prepares the batch for another chunk.

@@ -1,9 +1,9 @@
 //! The second half of *read*: finds the records of a chunk, normalizes their URLs in batches, and makes
 //! keys of them, grouped by shard.
 
-use super::text::{AT_ONCE, IN_REWRITTEN, UrlRef};
 #[cfg(feature = "tables")]
 use super::text::{BUFFER_SHIFT, IN_CHUNK};
+use super::text::{IN_REWRITTEN, UrlRef};
 use super::{ParseRules, WorkBatch};
 use crate::url_filter::UrlFilter;
 use uniqurl::bytes::AllocError;
@@ -13,6 +13,9 @@ use uniqurl::bytes::alloc;
 use uniqurl::key::Key;
 use uniqurl_formats::input::Chunk;
 use uniqurl_formats::record::{self, Context, Format, Records};
+
+/// Lines that are shorter on average, with their ends, are hardly URLs.
+const SHORT_LINE: usize = 8;
 
 /// The shape of the records of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +37,7 @@ impl WorkBatch {
         if rules.needs.any() {
             self.extras.get_or_insert_default();
         }
+        self.text.limit(rules.at_once);
         match self.find_records(format, rules)? {
             Shape::List => self.normalize_list(rules)?,
             Shape::Records => self.normalize_records(format.has_queries(), rules)?,
@@ -63,7 +67,7 @@ impl WorkBatch {
         format: &Format,
         rules: &ParseRules<'_>,
     ) -> Result<Shape, AllocError> {
-        let from = self.sequence.from;
+        let (from, at_once) = (self.sequence.from, self.text.at_once());
         let Some(chunk) = &mut self.text.chunk else { return Ok(Shape::List) };
         match format {
             Format::Lines => {
@@ -72,19 +76,25 @@ impl WorkBatch {
                 record::cut(kernel, separator, chunk.bytes(), lines);
                 // Earlier batches took these records of the chunk.
                 lines.drain(..from.min(lines.len()));
+                let all = lines.len();
+                if rules.drops_blanks && chunk.bytes().len() < SHORT_LINE * lines.len() {
+                    self.text.drop_blanks();
+                }
+                self.text.lines_read = all;
                 Ok(Shape::List)
             }
             #[cfg(feature = "tables")]
             Format::Table(table) if table.is_list() && has_no_repeats(chunk) => {
                 let cells = chunk.rows().map_or(&[][..], |rows| &rows.cells);
                 alloc::try_reserve(&mut self.text.lines, cells.len())?;
+                self.text.lines_read = cells.len();
                 let blank =
                     |cell: &Span| if *cell == record::NULL { Span::default() } else { *cell };
                 self.text.lines.extend(cells.iter().map(blank));
                 Ok(Shape::List)
             }
             format => {
-                self.text.records.limit(from, AT_ONCE);
+                self.text.records.limit(from, at_once);
                 read(format, &rules.context, chunk, &mut self.text.records);
                 Ok(Shape::Records)
             }

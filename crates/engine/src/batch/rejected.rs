@@ -74,13 +74,17 @@ impl WorkBatch {
         }
     }
 
+    /// The number of a record in its input, counted from 1.
+    pub(crate) fn number_in_input(&self, sequence: usize) -> u64 {
+        self.sequence.before.in_input + self.text.number_of(sequence) as u64 + 1
+    }
+
     /// Number in its input and offset of the n-th rejected record, counted from 0.
     pub(crate) fn position_of_rejected(&self, n: usize) -> Option<(u64, u64)> {
         let rejected = self.rejected.get(n)?;
         let chunk = self.text.chunk.as_ref()?;
         let offset = chunk.offset_of(rejected.sequence as usize, rejected.line.start);
-        let before = self.sequence.before.in_input;
-        Some((before + u64::from(rejected.sequence) + 1, offset))
+        Some((self.number_in_input(rejected.sequence as usize), offset))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The rules by which *read* parses a chunk.
 
+use super::text::AT_ONCE;
 use crate::plan::JobPlan;
 use uniqurl::key::Key;
 use uniqurl::normalize::Normalizer;
@@ -26,6 +27,10 @@ pub(crate) struct ParseRules<'a> {
     /// Shards of the set that keys are grouped by; 0 if there is no set, and while URLs are scattered.
     pub(crate) shards: usize,
     pub(crate) needs: Needs,
+    /// Whether blank lines of a list may be left out, since nothing is written for them.
+    pub(crate) drops_blanks: bool,
+    /// Bytes of URLs that a batch makes before the rest of its chunk goes to another, [`AT_ONCE`] at most.
+    pub(crate) at_once: usize,
 }
 
 /// The data that a batch keeps besides keys. All `false` for most jobs.
@@ -69,6 +74,8 @@ impl<'a> ParseRules<'a> {
         Self {
             urls: Some(&policy.urls).filter(|urls| !urls.is_empty()),
             key: policy.key,
+            // Where any byte may be part of a URL, so may blanks.
+            drops_blanks: plan.dedup().is_some() && !normalizer.may_write_any_byte(),
             needs: Needs {
                 canonical: has_columns || plan.output.observes,
                 decoded: plan.needs_decoded_paths(),
@@ -96,6 +103,8 @@ impl<'a> ParseRules<'a> {
             key: Key::Url,
             shards,
             needs: Needs::default(),
+            drops_blanks: false,
+            at_once: AT_ONCE,
         }
     }
 }

@@ -19,6 +19,12 @@ pub(crate) struct BatchText {
     /// The records of any other format, and the scratch buffer.
     pub(crate) records: Records,
     pub(crate) rewritten: Vec<u8>,
+    /// Lines of the batch, with blank ones that were left out.
+    pub(super) lines_read: usize,
+    /// The number among the lines of the batch of each that is kept, if blank ones were left out.
+    numbers: Vec<u32>,
+    /// The batch takes no more records once one of the last two buffers is longer than this.
+    at_once: usize,
 }
 
 /// The three buffers, by the two bits that select one; the fourth is empty.
@@ -79,18 +85,55 @@ impl BatchText {
         self.chunk().len() + self.records.scratch.len() + self.rewritten.len()
     }
 
+    /// Sets how many bytes of URLs the batch makes: `room`, unless that would cut a long chunk into many
+    /// batches, each of which reads it again.
+    pub(super) fn limit(&mut self, room: usize) {
+        self.at_once = room.max(self.chunk().len() / 4).min(AT_ONCE);
+    }
+
+    /// Most bytes of URLs that are made, besides those of the last record.
+    #[inline(always)]
+    pub(crate) fn at_once(&self) -> usize {
+        self.at_once
+    }
+
+    /// Leaves blank lines out of the list. A file of nothing else would take as long and as much memory for
+    /// each of its bytes as for a URL.
+    pub(super) fn drop_blanks(&mut self) {
+        let Self { chunk: Some(chunk), lines, numbers, .. } = self else { return };
+        let bytes = chunk.bytes();
+        let mut kept = 0;
+        for number in 0..lines.len() {
+            let line = lines[number];
+            if !line.of(bytes).iter().all(|byte| matches!(byte, b' ' | b'\t')) {
+                lines[kept] = line;
+                numbers.push(number as u32);
+                kept += 1;
+            }
+        }
+        lines.truncate(kept);
+    }
+
+    /// The number that a record has among those of the batch with the blank lines that were left out.
+    pub(super) fn number_of(&self, sequence: usize) -> usize {
+        self.numbers.get(sequence).map_or(sequence, |number| *number as usize)
+    }
+
     /// Forgets all but the chunk.
     pub(super) fn clear(&mut self) {
         self.lines.clear();
+        self.numbers.clear();
         self.records.clear();
         self.rewritten.clear();
     }
 
     /// Bytes of memory of the buffers.
     pub(super) fn memory(&self) -> usize {
-        let Self { chunk, lines, records: Records { records, scratch, .. }, rewritten } = self;
+        let Self { chunk, lines, records, rewritten, numbers, lines_read: _, at_once: _ } = self;
+        let Records { records, scratch, .. } = records;
         chunk.as_ref().map_or(0, Chunk::memory)
             + bytes(lines)
+            + bytes(numbers)
             + bytes(records)
             + bytes(scratch)
             + bytes(rewritten)
@@ -140,7 +183,8 @@ pub(crate) const BUFFER_SHIFT: u32 = 30;
 
 /// Most bytes of URLs that a batch makes from one chunk, both in [`Records::scratch`] and as canonical forms;
 /// the rest of the records goes to another batch. This is many times a chunk, so only a long base, page
-/// address or redirect target, joined to or replacing many short URLs, reaches it.
+/// address or redirect target, joined to or replacing many short URLs, reaches it. If there is little memory,
+/// it is less.
 pub(crate) const AT_ONCE: usize = 8 << 20;
 
 // A few more records are added to it, and then the keys of all URLs in the three buffers.

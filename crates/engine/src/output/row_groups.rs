@@ -21,8 +21,10 @@ use rayon::prelude::*;
 use super::Output;
 use super::file::named;
 
-/// Memory of the row groups that wait to be encoded in parallel.
-const WAITING: usize = 64 << 20;
+/// Memory of the row groups that wait to be encoded in parallel, and for each thread. It is not counted in the
+/// budget of a run.
+const WAITING: usize = 8 << 20;
+const WAITING_THREAD: usize = 4 << 20;
 
 /// A file that grows by row groups.
 pub(super) struct RowGroups {
@@ -53,7 +55,7 @@ impl RowGroups {
         let threads = rayon::current_thread_index().map_or(1, |_| rayon::current_num_threads());
         let tasks = self.waiting.len() * self.texts;
         // The next may be as long as this one.
-        let is_full = tasks >= threads || self.bytes + bytes > WAITING;
+        let is_full = tasks >= threads || self.bytes + bytes > WAITING + threads * WAITING_THREAD;
         if is_full { self.write() } else { Ok(Vec::new()) }
     }
 

@@ -36,10 +36,10 @@ struct TableBatch {
 }
 
 /// A row group of Parquet.
-const ROW_GROUP: TableBatch = TableBatch { rows: 128 << 10, bytes: 32 << 20 };
+const ROW_GROUP: TableBatch = TableBatch { rows: 128 << 10, bytes: 4 << 20 };
 
 /// A batch of Arrow.
-const ARROW: TableBatch = TableBatch { rows: 16 << 10, bytes: 16 << 20 };
+const ARROW: TableBatch = TableBatch { rows: 16 << 10, bytes: 4 << 20 };
 
 /// Bytes of a row, so that with a batch before it every place in it is a number of 31 bits.
 const LONGEST: usize = 1 << 30;

@@ -12,7 +12,7 @@ pub(crate) use origins::RecordOrigins;
 pub(crate) use queue::{ChunkSource, InputEnd, QueuedChunk};
 
 use crate::accounts::Accounts;
-use crate::batch::{ParseRules, Position, WorkBatch};
+use crate::batch::{AT_ONCE, ParseRules, Position, WorkBatch};
 use crate::plan::JobPlan;
 use crate::report::RunError;
 use queue::{InputQueue, QueueItem};
@@ -30,6 +30,20 @@ const SMALL_CHUNKS: usize = 64;
 /// however many threads there are; and a file that is not read as soon as it is opened is so long that this
 /// many fill a round.
 const FILES: usize = 32;
+
+/// Batches on their way may take one part in this many of the memory, and so much more for each thread, of
+/// what is not counted.
+const SHARE: usize = 4;
+const THREAD_SHARE: usize = 3 << 19;
+
+/// The same for each thread, if the memory is not limited.
+const UNSAID_SHARE: usize = 64 << 20;
+
+/// Buffers of a batch that hold its URLs, their lines or entries.
+const BUFFERS: usize = 4;
+
+/// Bytes of URLs that a batch makes in any case.
+const LEAST_AT_ONCE: usize = 64 << 10;
 
 /// A batch with the chunk to read and the result; or, between such batches, an error of an input.
 pub(crate) struct ReadTask {
@@ -74,6 +88,21 @@ pub(crate) struct Reader<'a> {
     pub(crate) origins: RecordOrigins,
     /// The error that ends the run once everything read before it is written, and its input.
     failure: Option<(usize, InputError)>,
+}
+
+/// Memory that batches on their way may take before the next chunks have to wait for them, and half as much
+/// for the buffers that wait to be reused.
+pub(crate) fn batch_share(plan: &JobPlan) -> usize {
+    let threads = plan.limits.threads;
+    match plan.limits.memory {
+        Some(_) => plan.budget() / SHARE + threads * THREAD_SHARE,
+        None => threads * UNSAID_SHARE,
+    }
+}
+
+/// Bytes of URLs that each of so many batches may make.
+pub(crate) fn at_once(plan: &JobPlan, batches: usize) -> usize {
+    (batch_share(plan) / BUFFERS / batches.max(1)).clamp(LEAST_AT_ONCE, AT_ONCE)
 }
 
 impl<'a> Reader<'a> {
@@ -131,9 +160,20 @@ impl<'a> Reader<'a> {
         self.queue.end_after(input);
     }
 
-    /// Takes back batches that are written.
+    /// Takes back batches that are written. Those that would fill the memory are freed: they made many
+    /// bytes of few, or hold the memory of longer chunks.
     pub(crate) fn reuse(&mut self, batches: &mut Vec<WorkBatch>) {
-        self.spare.append(batches);
+        let share = batch_share(self.plan) / 2;
+        let mut spare: usize = self.spare.iter().map(WorkBatch::memory).sum();
+        for mut batch in batches.drain(..) {
+            batch.free_chunk();
+            spare += batch.memory();
+            if spare <= share {
+                self.spare.push(batch);
+            } else {
+                spare -= batch.memory();
+            }
+        }
     }
 
     /// Frees the batches that nothing is read into any more.
@@ -165,14 +205,17 @@ impl<'a> Reader<'a> {
         let limits = &self.plan.limits;
         let mut room = limits.threads * CHUNKS * limits.chunk_size;
         let most = limits.threads * SMALL_CHUNKS;
+        // A short record may become a URL as long as what is put before or instead of it.
+        let mut made = batch_share(self.plan) / BUFFERS;
         let mut files = 0;
         let mut is_open = !is_held && self.failure.is_none();
-        while is_open && room > 0 && tasks.len() < most && files < FILES {
+        while is_open && room > 0 && made > 0 && tasks.len() < most && files < FILES {
             match self.queue.next(idle && tasks.is_empty()) {
                 QueueItem::Chunk(chunk) => {
                     let is_last = matches!(chunk.source, ChunkSource::Range { last: true, .. });
                     files += usize::from(is_last);
                     room = room.saturating_sub(chunk.source.len());
+                    made = made.saturating_sub(self.rules.brought);
                     accounts.count_read(chunk.input, chunk.source.read());
                     tasks.push(self.task(chunk.input, Some(chunk), Unread::All, Ok(())));
                 }
@@ -190,6 +233,7 @@ impl<'a> Reader<'a> {
             return Err(RunError::Stopped);
         }
         accounts.show_inputs(self.reached(), self.has_failed());
+        self.rules.at_once = at_once(self.plan, tasks.len());
         Ok(tasks)
     }
 

@@ -78,7 +78,8 @@ impl Loader<'_> {
         let text: usize = batches.iter().map(|batch| batch.text.canonical_bytes()).sum();
         let buffers: usize = batches.iter().chain(&self.spare).map(WorkBatch::memory).sum();
         let partitions = set::buffers(memory.size(), self.plan.limits.threads);
-        memory.is_exceeded_by(set + sorting + text + buffers + partitions)
+        let rules = self.plan.normalizer.memory();
+        memory.is_exceeded_by(set + sorting + text + buffers + partitions + rules)
     }
 
     fn begin_to_spill(&mut self) -> Result<(), RunError> {

@@ -14,21 +14,21 @@ mod error;
 use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
 
 pub use error::{SeenError, SeenTrouble};
 
 use crate::batch::{ParseRules, WorkBatch};
 use crate::job::InputFormat;
 use crate::plan::JobPlan;
-use crate::reader::CHUNKS;
+use crate::reader::{CHUNKS, at_once, batch_share};
 use crate::report::RunError;
 use crate::set::Spiller;
 use uniqurl::normalize::Normalizer;
 use uniqurl::profile::{Grammar, Profile};
 use uniqurl::set::{Counting, HashKey, Shard};
 use uniqurl_formats::input::{
-    self, Chunk, Input, InputError, OpenFile, StreamEvent, StreamOptions, StreamSource, Trouble,
+    self, Chunk, Input, InputError, OpenFile, StreamEvent, StreamEvents, StreamOptions,
+    StreamSource, Trouble,
 };
 use uniqurl_formats::record::{self, BREAKS_OFF, LONGEST_KEY, Parsed, Refusal, SetHeader};
 use uniqurl_formats::record::{Context, Format, HEAD, MARK, Separator};
@@ -91,6 +91,7 @@ pub(crate) fn load(
         saving,
         list: ParseRules {
             key: plan.policy.key,
+            drops_blanks: !plan.normalizer.may_write_any_byte(),
             ..rules(&plan.normalizer, written(context.clone()))
         },
         saved: rules(&string, written(Context::default())),
@@ -159,10 +160,15 @@ impl Loader<'_> {
                         return Err(RunError::Input(changed.unwrap_or_else(error)));
                     }
                 }
-                let room = batches.len() < self.plan.limits.threads * CHUNKS && !over;
+                let held: usize = batches.iter().map(WorkBatch::memory).sum();
+                let room = batches.len() < self.plan.limits.threads * CHUNKS
+                    && held < batch_share(self.plan)
+                    && !over;
                 next = if room { pieces.try_recv().ok() } else { None };
             }
             while !batches.is_empty() {
+                let at_once = at_once(self.plan, batches.len());
+                (self.list.at_once, self.saved.at_once) = (at_once, at_once);
                 self.take(&mut batches, kind.unwrap_or(SeenKind::List))?;
                 let mut rest = Vec::new();
                 for batch in &mut batches {
@@ -171,6 +177,7 @@ impl Loader<'_> {
                     rest.extend(batch.take_rest());
                 }
                 // A chunk whose records make many bytes takes several batches.
+                batches.iter_mut().for_each(WorkBatch::free_chunk);
                 self.spare.append(&mut batches);
                 batches.extend(rest.into_iter().map(|(chunk, from)| self.batch(chunk, from)));
             }
@@ -229,7 +236,7 @@ impl Loader<'_> {
         input: &Input,
         file: Option<&Arc<OpenFile>>,
         separator: Separator,
-    ) -> Result<Receiver<StreamEvent>, RunError> {
+    ) -> Result<StreamEvents, RunError> {
         let origin = match file {
             Some(file) => StreamSource::File(Arc::clone(file)),
             None => StreamSource::Pipe(input.open_stream().map_err(RunError::Input)?),

@@ -36,7 +36,7 @@ pub(crate) fn observe(batch: &mut WorkBatch, path: &Path, has_set: bool) -> Resu
     let file = Printable::path(path).to_string();
     let mut masked = Vec::new();
     for reject in &batch.rejected {
-        let number = batch.sequence.before.in_input + u64::from(reject.sequence) + 1;
+        let number = batch.number_in_input(reject.sequence as usize);
         for code in reject.reject.in_order() {
             // Few records become samples, so the others are not masked.
             if observed.samples.wants(code) {

@@ -47,12 +47,14 @@ impl BufferPool {
     pub(super) fn lend(&self, buffer: Buffer, length: usize) -> Bytes {
         let Buffer { mut memory, start, end } = buffer;
         let used = start..end.min(start + length);
-        // A buffer that grew for a long record is copied to its size and freed, not reused.
-        if memory.len() > 2 * self.size {
+        // A buffer that grew for a long record is not reused, and copied if little of it is used.
+        let is_long = memory.len() > 2 * self.size;
+        if is_long && used.len() < memory.len() / 2 {
             memory = memory[used].to_vec();
             return Bytes::from(memory);
         }
-        Bytes::from_owner(Lent { memory, used, back: self.back.clone() })
+        let back = (!is_long).then(|| self.back.clone());
+        Bytes::from_owner(Lent { memory, used, back })
     }
 }
 
@@ -90,18 +92,27 @@ impl Buffer {
     pub(super) fn extend_from_slice(&mut self, bytes: &[u8]) {
         let end = self.end + bytes.len();
         if self.memory.len() < end {
-            self.memory.resize(end.max(2 * self.memory.len()), 0);
+            // A quarter more, since a long record may fill much of the memory there is.
+            let more = self.memory.len() + self.memory.len() / 4;
+            lengthen(&mut self.memory, end.max(more));
         }
         self.memory[self.end..end].copy_from_slice(bytes);
         self.end = end;
     }
 }
 
+/// Lengthens a buffer without room for more.
+fn lengthen(memory: &mut Vec<u8>, length: usize) {
+    memory.reserve_exact(length - memory.len());
+    memory.resize(length, 0);
+}
+
 /// A buffer lent to readers.
 struct Lent {
     memory: Vec<u8>,
     used: std::ops::Range<usize>,
-    back: Sender<Vec<u8>>,
+    /// Where it goes back to, if it is reused.
+    back: Option<Sender<Vec<u8>>>,
 }
 
 impl AsRef<[u8]> for Lent {
@@ -113,7 +124,7 @@ impl AsRef<[u8]> for Lent {
 impl Drop for Lent {
     fn drop(&mut self) {
         // The send fails once the pool is gone; the memory is then freed.
-        let _ = self.back.send(std::mem::take(&mut self.memory));
+        let _ = self.back.take().map(|back| back.send(std::mem::take(&mut self.memory)));
     }
 }
 

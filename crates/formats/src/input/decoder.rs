@@ -14,6 +14,7 @@ use zstd::stream::raw::{DParameter, Decoder as ZstdDecoder, InBuffer, Operation,
 use zstd::zstd_safe::get_frame_content_size;
 
 use super::compression::Compression;
+use super::parallel_decode::AHEAD;
 
 /// Allowed zstd window sizes, as powers of two. The largest is the default limit of `zstd`; the
 /// smallest is the one that decoders should support under any memory limit (RFC 8878 section
@@ -24,6 +25,10 @@ const ZSTD_WINDOW: std::ops::RangeInclusive<u32> = 23..=27;
 /// lower.
 const XZ_MEMORY: std::ops::RangeInclusive<u64> = 32 << 20..=256 << 20;
 
+/// Bytes that a segment may unpack to before its rest has to wait. A block that the command compresses
+/// fits in any case, and the upper bound is far beyond what a segment of URLs unpacks to.
+const SEGMENT: std::ops::RangeInclusive<usize> = 1 << 20..=8 << 20;
+
 /// Decoders get one part in this many of the run's memory.
 const SHARE: usize = 4;
 
@@ -33,11 +38,16 @@ pub struct Limits {
     /// Log2 of the largest window.
     zstd_window: u32,
     xz_memory: u64,
+    segment: usize,
 }
 
 impl Limits {
     /// The limits when memory is no concern.
-    pub const MOST: Self = Self { zstd_window: *ZSTD_WINDOW.end(), xz_memory: *XZ_MEMORY.end() };
+    pub const MOST: Self = Self {
+        zstd_window: *ZSTD_WINDOW.end(),
+        xz_memory: *XZ_MEMORY.end(),
+        segment: *SEGMENT.end(),
+    };
 
     /// Divides a run's `memory` bytes among `threads` decoding threads.
     pub fn within(memory: usize, threads: usize) -> Self {
@@ -45,7 +55,18 @@ impl Limits {
         Self {
             zstd_window: share.ilog2().clamp(*ZSTD_WINDOW.start(), *ZSTD_WINDOW.end()),
             xz_memory: (share as u64).clamp(*XZ_MEMORY.start(), *XZ_MEMORY.end()),
+            segment: (share / AHEAD).clamp(*SEGMENT.start(), *SEGMENT.end()),
         }
+    }
+
+    /// How many segments may be in progress or wait. If there is little memory, few wait.
+    pub(super) fn segments(self, threads: usize) -> usize {
+        if self.segment > *SEGMENT.start() { threads * AHEAD } else { threads + 1 }
+    }
+
+    /// Bytes that a segment, which one of several threads decodes, may unpack to.
+    pub(super) fn segment(self) -> usize {
+        self.segment
     }
 }
 

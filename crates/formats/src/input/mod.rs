@@ -19,6 +19,7 @@ pub mod pipe;
 mod opened;
 mod range;
 
+mod bzip2_streams;
 mod compression;
 mod decoder;
 mod stream_decode;
@@ -27,6 +28,7 @@ mod source;
 mod whole;
 
 mod buffers;
+mod events;
 mod frames;
 mod stream;
 
@@ -37,9 +39,10 @@ pub use compression::{Compression, ending};
 pub use error::{InputError, Packed, Trouble};
 pub use opened::{Input, Source, check};
 pub use state::InputState;
-pub use whole::read_whole;
+pub use whole::{read_whole, read_within};
 
 pub use decoder::Limits;
+pub use events::StreamEvents;
 pub use opened::OpenFile;
 pub use range::{CutLine, RangeBuffer, read_range};
 pub use source::{StreamSource, compression_of, unpacked_file};

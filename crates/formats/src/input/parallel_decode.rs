@@ -16,6 +16,10 @@
 //! archive) costs time but cannot change the output. Workers accept only whole members with the right
 //! checksum. The sequential path finds all damage, so files and pipes report it alike; for bzip2,
 //! within seven bytes.
+//!
+//! A few packed bytes may be any number of unpacked ones, also as many small members. So a worker stops
+//! once its segment has filled its share of the memory, and the rest of the segment, from the next
+//! member on, becomes a segment of its own when it is its turn.
 
 use std::collections::VecDeque;
 use std::io::{self, BufReader, Read};
@@ -31,23 +35,24 @@ use super::range::has_grown;
 use super::source::{ByteSource, Counted, MemberStarts, Plain};
 use super::stream_decode::{self, StreamDecoder, StreamPosition};
 
-/// Size of a segment, up to the end of its last member.
+/// Largest size of a segment, up to the end of its last member.
 const SEGMENT: usize = 128 << 10;
 
-/// Searches for the next guess stop after this many bytes; longer members are decoded sequentially.
+/// Smallest size, for members that unpack to many times as much.
+const SMALL_SEGMENT: usize = 4 << 10;
+
+/// Searches for the next guess stop after this many bytes, or after as many as a segment may unpack to;
+/// longer members are decoded sequentially.
 const LONGEST: usize = 4 << 20;
 
 /// Read size while searching for a guess, and output size of a decoding step.
 const STEP: usize = 64 << 10;
 
-/// Largest decoded size of a segment; members beyond it are decoded sequentially.
-const UNPACKED: usize = 8 << 20;
-
 /// Buffers up to this size are reused.
 const KEPT: usize = 2 << 20;
 
-/// Segments per thread that are in progress or waiting.
-const AHEAD: usize = 2;
+/// Most segments per thread that are in progress or waiting.
+pub(super) const AHEAD: usize = 2;
 
 /// Upper bound for the back-off. After a wrong guess some members are decoded sequentially, and twice
 /// as many after each further one.
@@ -75,6 +80,8 @@ pub(super) struct ParallelDecoder {
     spare: Vec<Vec<u8>>,
     /// Start of the next segment; `None` while guessing is off.
     next: Option<u64>,
+    /// Size of the next segment, up to the end of its last member.
+    segment: usize,
     /// End of the last search that found no guess. The sequential path runs up to here: searching again
     /// from each member would take quadratic time.
     barren: u64,
@@ -115,6 +122,8 @@ struct DecodedSegment {
     starts: Vec<usize>,
     /// Compressed bytes consumed, in whole members.
     taken: usize,
+    /// The compressed bytes after them, if the worker stopped because the segment has filled its share.
+    rest: Option<Vec<u8>>,
 }
 
 impl ParallelDecoder {
@@ -147,6 +156,7 @@ impl ParallelDecoder {
             segments: VecDeque::new(),
             spare: Vec::new(),
             next: Some(0),
+            segment: SEGMENT,
             barren: 0,
             distrust: 1,
             patience: 0,
@@ -171,9 +181,17 @@ impl ParallelDecoder {
         {
             // A worker that failed returns nothing.
             let unpacked = segment.result.recv().unwrap_or_default();
-            let DecodedSegment { bytes, length, starts, taken } = unpacked;
+            let DecodedSegment { bytes, length, starts, taken, rest } = unpacked;
             if taken > 0 {
                 self.at += taken as u64;
+                self.segment = match &rest {
+                    Some(_) => taken.clamp(SMALL_SEGMENT, SEGMENT),
+                    None => (2 * self.segment).min(SEGMENT),
+                };
+                if let Some(rest) = rest {
+                    let segment = self.decode(rest, self.at, StreamPosition::Between)?;
+                    self.segments.push_front(segment);
+                }
                 let before = std::mem::replace(&mut self.ready, bytes);
                 if before.len() <= KEPT {
                     self.spare.push(before);
@@ -205,22 +223,24 @@ impl ParallelDecoder {
 
     /// Cuts segments at guessed member starts and sends them to the workers.
     fn cut(&mut self) -> io::Result<()> {
-        while self.segments.len() < self.threads * AHEAD
+        while self.segments.len() < self.limits.segments(self.threads)
             && let Some(start) = self.next.take()
         {
-            let mut bytes = Vec::with_capacity(SEGMENT + STEP);
+            let (segment, longest) = (self.segment, LONGEST.min(self.limits.segment()));
+            let first = segment + STEP.min(segment);
+            let mut bytes = Vec::with_capacity(first);
             let mut source = Plain::new(&*self.file, start);
-            let mut looked = SEGMENT;
+            let mut looked = segment;
             let end = loop {
                 let before = bytes.len();
-                let wanted = if before == 0 { SEGMENT + STEP } else { STEP };
+                let wanted = if before == 0 { first } else { STEP };
                 (&mut source).take(wanted as u64).read_to_end(&mut bytes)?;
                 if let Some(found) = self.compression.guess_start(&bytes, looked) {
                     break Some(found);
                 }
                 // A header may span two reads.
-                looked = bytes.len().saturating_sub(3).max(SEGMENT);
-                if bytes.len() == before || bytes.len() > LONGEST {
+                looked = bytes.len().saturating_sub(3).max(segment);
+                if bytes.len() == before || bytes.len() > longest {
                     break None;
                 }
             };
@@ -231,20 +251,31 @@ impl ParallelDecoder {
                 }
                 // Either the last members of the file, or a member that is too long. A lone segment is
                 // not worth a worker.
-                None if self.segments.is_empty() || bytes.len() > LONGEST => {
+                None if self.segments.is_empty() || bytes.len() > longest => {
                     self.barren = start + bytes.len() as u64;
                     return Ok(());
                 }
                 None => {}
             }
-            let (result, receiver) = sync_channel(1);
             let position = if start == 0 { StreamPosition::Start } else { StreamPosition::Between };
-            self.segments.push_back(Segment { start, result: receiver });
-            let out = self.spare.pop().unwrap_or_default();
-            // Workers stop only after the sender is dropped, so the send cannot fail.
-            let _ = self.workers()?.send(DecodeTask { bytes, position, out, result });
+            let segment = self.decode(bytes, start, position)?;
+            self.segments.push_back(segment);
         }
         Ok(())
+    }
+
+    /// Sends a segment to the workers.
+    fn decode(
+        &mut self,
+        bytes: Vec<u8>,
+        start: u64,
+        position: StreamPosition,
+    ) -> io::Result<Segment> {
+        let (result, receiver) = sync_channel(1);
+        let out = self.spare.pop().unwrap_or_default();
+        // Workers stop only after the sender is dropped, so the send cannot fail.
+        let _ = self.workers()?.send(DecodeTask { bytes, position, out, result });
+        Ok(Segment { start, result: receiver })
     }
 
     /// Returns the channel to the workers, which are started on first use.
@@ -260,7 +291,7 @@ impl ParallelDecoder {
                     loop {
                         let task = tasks.lock().unwrap_or_else(|e| e.into_inner()).recv();
                         let Ok(DecodeTask { bytes, position, out, result }) = task else { break };
-                        let out = unpack(&bytes, compression, limits, &dictionary, position, out);
+                        let out = unpack(bytes, compression, limits, &dictionary, position, out);
                         // The segment may have been discarded.
                         let _ = result.send(out);
                     }
@@ -273,27 +304,38 @@ impl ParallelDecoder {
     }
 }
 
-/// Decodes the whole members at the start of a segment into `bytes`, reusing its memory.
+/// Decodes the whole members at the start of a segment into `bytes`, reusing its memory, until they fill
+/// its share.
 fn unpack(
-    segment: &[u8],
+    mut segment: Vec<u8>,
     compression: Compression,
     limits: Limits,
     dictionary: &[u8],
     position: StreamPosition,
     bytes: Vec<u8>,
 ) -> DecodedSegment {
-    let input = Counted::new(segment);
+    let input = Counted::new(&segment[..]);
     let mut unpacked = DecodedSegment { bytes, ..DecodedSegment::default() };
     let decoder = StreamDecoder::with_dictionary(input, compression, limits, dictionary, position);
     let Ok(mut decoder) = decoder else { return unpacked };
-    let (mut filled, mut whole) = (0, 0);
+    let most = limits.segment();
+    if unpacked.bytes.is_empty() {
+        // Growing would leave smaller buffers to an allocator that frees them when this thread asks again.
+        unpacked.bytes = vec![0; KEPT.min(most + STEP)];
+    }
+    let (mut filled, mut whole, mut is_full) = (0, 0, false);
     'members: while let Ok(Some(byte)) = decoder.peek()
         && compression.begins_with(byte)
     {
+        is_full = filled >= most;
+        if is_full {
+            break;
+        }
         unpacked.starts.push(filled);
         loop {
             if unpacked.bytes.len() < filled + STEP {
-                unpacked.bytes.resize(filled.max(SEGMENT) * 2, 0);
+                let more = (filled.max(SEGMENT) * 2).min(most + STEP);
+                unpacked.bytes.resize(more.max(filled + STEP), 0);
             }
             match decoder.read_member(&mut unpacked.bytes[filled..]) {
                 Ok(read) => filled += read,
@@ -302,7 +344,8 @@ fn unpack(
             if decoder.position() == StreamPosition::Between {
                 break;
             }
-            if filled > UNPACKED {
+            is_full = filled > most;
+            if is_full {
                 break 'members;
             }
         }
@@ -310,6 +353,10 @@ fn unpack(
     }
     unpacked.length = whole;
     unpacked.starts.retain(|start| *start < whole);
+    if is_full && unpacked.taken > 0 {
+        segment.drain(..unpacked.taken);
+        unpacked.rest = Some(segment);
+    }
     unpacked
 }
 

@@ -6,7 +6,6 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,6 +14,7 @@ use memchr::{memchr, memrchr};
 use super::buffers::{Buffer, BufferPool};
 use super::decoder::Limits;
 use super::error::Trouble;
+use super::events::{EventSender, StreamEvents, events};
 use super::frames::Framer;
 use super::range::{CutLine, TOO_LONG};
 use super::source::{self, ByteSource, StreamSource};
@@ -74,9 +74,9 @@ const PATIENCE: Duration = Duration::from_millis(50);
 const QUIET: Duration = Duration::from_millis(5);
 
 /// Reads a stream on a thread of its own.
-pub fn stream(origin: StreamSource, options: StreamOptions) -> io::Result<Receiver<StreamEvent>> {
-    let (sender, receiver) = sync_channel(options.ahead);
-    let StreamOptions { threads, limits, .. } = options;
+pub fn stream(origin: StreamSource, options: StreamOptions) -> io::Result<StreamEvents> {
+    let StreamOptions { threads, limits, ahead, chunk_size, .. } = options;
+    let (sender, receiver) = events(ahead, ahead * (chunk_size + READ));
     // Only a pipe can be slow; a file is complete.
     let patience = if matches!(origin, StreamSource::Pipe(_)) { PATIENCE } else { Duration::MAX };
     let buffers = BufferPool::new(options.chunk_size + READ);
@@ -95,7 +95,7 @@ struct StreamReader {
     options: StreamOptions,
     /// Longest wait for the detection of a format.
     patience: Duration,
-    sender: SyncSender<StreamEvent>,
+    sender: EventSender,
     buffers: BufferPool,
     /// Input bytes read for the chunks sent so far.
     taken: u64,

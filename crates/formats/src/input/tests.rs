@@ -528,3 +528,58 @@ fn compression_bomb_is_decoded_in_small_steps() {
     let mut source = ParallelDecoder::open(opened, Compression::Gzip, 2, Limits::MOST).unwrap();
     assert_eq!(source.skip(u64::MAX).unwrap(), 600 << 20);
 }
+
+#[test]
+fn small_bzip2_streams_are_read_like_large_ones() {
+    let part = |n: usize| text(n % 7 * n % 400, n as u64);
+    let parts: Vec<Vec<u8>> = (0..200).map(part).chain([vec![b'x'; 300_000], part(5)]).collect();
+    let packed = |part: &Vec<u8>| pack(Compression::Bzip2, part);
+    let whole = parts.concat();
+    let mut all: Vec<u8> = parts.iter().flat_map(packed).collect();
+    let (bytes, result) = unpacked(Compression::Bzip2, &all);
+    assert!(bytes == whole && result.is_ok(), "{result:?}");
+    for step in [1, 13, 5000] {
+        let input = Counted::buffered(Dribble(&all, step));
+        let mut unpacker = StreamDecoder::new(input, Compression::Bzip2, Limits::MOST).unwrap();
+        let (bytes, result) = read_all(&mut unpacker);
+        assert!(bytes == whole && result.is_ok(), "by {step}: {result:?}");
+    }
+    // The checksum of a stream among small ones.
+    let start = parts[..100].iter().map(|part| packed(part).len()).sum::<usize>();
+    all[start + 11] ^= 1;
+    assert!(unpacked(Compression::Bzip2, &all).1.is_err());
+}
+
+#[test]
+fn members_that_unpack_to_more_than_their_share_come_out_whole() {
+    let small = Limits::within(1 << 20, 2);
+    for compression in [Compression::Gzip, Compression::Zstd] {
+        // More than a segment of a hundred members may hold, and one member alone.
+        let parts: Vec<Vec<u8>> = (0..300_usize)
+            .map(|n| vec![b'a' + (n % 26) as u8; if n == 150 { 3 << 20 } else { 90_000 }])
+            .collect();
+        let packed: Vec<u8> = parts
+            .iter()
+            .flat_map(|part| [pack(compression, part), pack(compression, &noise(1_000))].concat())
+            .collect();
+        let whole: Vec<u8> =
+            parts.iter().flat_map(|part| [&part[..], &noise(1_000)].concat()).collect();
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&packed).unwrap();
+        let (inputs, _) = check(&[file.path().to_owned()]);
+        let opened = Arc::new(OpenFile::open(&inputs[0]).unwrap().unwrap());
+        let mut source = ParallelDecoder::open(opened, compression, 3, small).unwrap();
+        let (bytes, result) = read_all(&mut *source);
+        assert!(bytes == whole && result.is_ok(), "{compression}: {result:?}");
+    }
+}
+
+/// Bytes that hardly pack.
+fn noise(length: usize) -> Vec<u8> {
+    let mut state = 1_u64;
+    let next = |_| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 56) as u8
+    };
+    (0..length).map(next).collect()
+}

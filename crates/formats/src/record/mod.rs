@@ -162,7 +162,7 @@ pub struct Records {
 struct Window {
     /// Records still to skip.
     passing: usize,
-    /// Reading stops once [`Records::scratch`] holds more bytes than this.
+    /// Reading stops once [`Records::scratch`] or [`Records::records`] holds more bytes than this.
     most: usize,
     /// Skipped records that are kept all the same: headers, which describe the records after them.
     headers: usize,
@@ -183,7 +183,7 @@ impl Records {
     }
 
     /// Clears the records, then skips the first `from` records of the next chunk and stops reading
-    /// once the scratch buffer holds more than `most` bytes.
+    /// once the scratch buffer, or the list of records, holds more than `most` bytes.
     pub fn limit(&mut self, from: usize, most: usize) {
         self.clear();
         self.window = Window { passing: from, most, headers: 0 };
@@ -215,6 +215,7 @@ impl Records {
     #[inline]
     pub fn is_full(&self) -> bool {
         self.scratch.len() > self.window.most
+            || self.records.len() > self.window.most / size_of::<Record>()
     }
 
     /// The number of headers kept from among the skipped records.

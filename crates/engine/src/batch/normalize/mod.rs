@@ -11,7 +11,7 @@ mod single;
 use std::mem::take;
 
 use super::parse::reserve;
-use super::text::{AT_ONCE, UrlRef};
+use super::text::UrlRef;
 use super::{ParseRules, WorkBatch};
 use span_loop::{SpanLoop, SpanRun, Taking};
 use uniqurl::bytes::{AllocError, Span};
@@ -31,13 +31,16 @@ impl WorkBatch {
         let how = SpanLoop::new(rules, rules.context.max_url, !any_tab);
         let run = SpanRun { bytes, buffer: BufferId::Chunk, spans: &lines, records: None };
         how.run(self, run)?;
+        let mut read = self.text.lines_read;
         if self.keys.len() < lines.len() {
-            self.sequence.rest = Some(self.sequence.from + self.keys.len());
+            read = self.text.number_of(self.keys.len());
+            self.sequence.rest = Some(self.sequence.from + read);
             lines.truncate(self.keys.len());
         }
+        self.tally.records.blank += (read - self.keys.len()) as u64;
         self.text.chunk = Some(chunk);
         self.text.lines = lines;
-        self.count_records();
+        self.count_records(read);
         Ok(())
     }
 
@@ -63,7 +66,7 @@ impl WorkBatch {
         self.text.chunk = Some(chunk);
         self.text.records = records;
         self.text.lines = spans;
-        self.count_records();
+        self.count_records(self.keys.len());
         Ok(())
     }
 
@@ -81,7 +84,7 @@ impl WorkBatch {
         let may_repeat = has_repeats(chunk) && !rules.needs.decoded && !rules.needs.rule_counts;
         let all = &records.records[..];
         let mut at = records.headers();
-        while at < all.len() && self.text.rewritten.len() <= AT_ONCE {
+        while at < all.len() && self.text.rewritten.len() <= self.text.at_once() {
             let Some((buffer, _)) = url_span(all[at].found) else {
                 self.normalize_single(
                     chunk.bytes(),
@@ -131,9 +134,9 @@ impl WorkBatch {
         (matches!(record.found, Extracted::Url(..)) && key.is_canonical()).then_some(key)
     }
 
-    fn count_records(&mut self) {
+    fn count_records(&mut self, read: usize) {
         let tally = &mut self.tally.records;
-        tally.records = self.keys.len() as u64;
+        tally.records = read as u64;
         tally.canonical = tally.records - tally.rejected - tally.blank - tally.filtered;
     }
 }

@@ -88,6 +88,11 @@ impl WorkBatch {
         rules: &ParseRules<'_>,
     ) -> Result<(), AllocError> {
         let url = span.of(run.bytes);
+        if url.is_empty() && run.records.is_none() && known == Known::Unclean {
+            self.tally.records.blank += 1;
+            self.keys.push(UrlRef::BLANK);
+            return Ok(());
+        }
         let ParseRules { normalizer, context, .. } = rules;
         let (line, mut prefix) = match run.records {
             Some(records) => (records[number].line, prefix(records[number].found)),

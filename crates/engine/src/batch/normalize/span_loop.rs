@@ -4,7 +4,7 @@
 //! because a call for each costs more than most rewrites.
 
 use super::single::number_of;
-use crate::batch::text::{AT_ONCE, BUFFER_SHIFT, IN_REWRITTEN, UrlRef};
+use crate::batch::text::{BUFFER_SHIFT, IN_REWRITTEN, UrlRef};
 use crate::batch::{ParseRules, WorkBatch};
 use uniqurl::bytes::{AllocError, Span};
 use uniqurl::simd::{SpanBatch, UrlKind, Vector, VectorOp, Visitor, holds};
@@ -150,7 +150,7 @@ impl<const REWRITES: bool> Take<'_, '_, REWRITES> {
     /// True if the batch has written its limit of bytes.
     #[inline(always)]
     fn is_full(&self) -> bool {
-        self.batch.text.rewritten.len() > AT_ONCE
+        self.batch.text.rewritten.len() > self.batch.text.at_once()
     }
 
     // Out of line, to keep the loop over clean URLs small.

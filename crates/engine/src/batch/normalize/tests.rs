@@ -128,3 +128,24 @@ fn full_batch_continues_in_the_next() {
         assert!(batches > 1, "{format}");
     }
 }
+
+#[test]
+fn blank_lines_that_are_left_out_are_counted() {
+    let normalizer = Normalizer::new(&Profile::CRAWL);
+    let plain = rules(&normalizer, Context::default());
+    let short = ParseRules { drops_blanks: true, ..rules(&normalizer, Context::default()) };
+    let text = "\n \n\t\n\r\nhttp://a/\n\n\nx\n\n\n\n\nhttp://b/\n\n\n";
+    let counted = |rules: &ParseRules<'_>| {
+        let mut batch = WorkBatch::default();
+        let data = Data::Shared(text.to_owned().into());
+        batch.text.chunk = Some(Chunk { data, offset: 0, frames: Vec::new() });
+        batch.parse(&Format::Lines, rules).unwrap();
+        let tally = batch.tally.records;
+        let urls: Vec<_> = batch.key_bytes().map(|key| key.bytes[..key.len].to_vec()).collect();
+        let counts = (tally.records, tally.blank, tally.canonical, tally.rejected);
+        (counts, batch.position_of_rejected(0), urls, batch.keys.len())
+    };
+    let (expected, found) = (counted(&plain), counted(&short));
+    assert_eq!((&found.0, &found.1, &found.2), (&expected.0, &expected.1, &expected.2));
+    assert!(found.3 == 3 && expected.3 == 14, "{found:?} {expected:?}");
+}

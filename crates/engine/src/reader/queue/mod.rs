@@ -14,12 +14,11 @@ mod format_state;
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
 
 use crate::plan::JobPlan;
 use crate::report::Watch;
 use format_state::FormatState;
-use uniqurl_formats::input::{Chunk, CutLine, Input, InputError, OpenFile, StreamEvent, Trouble};
+use uniqurl_formats::input::{Chunk, CutLine, Input, InputError, OpenFile, StreamEvents, Trouble};
 use uniqurl_formats::record::{self, Context};
 #[cfg(feature = "tables")]
 use uniqurl_formats::table::TableReader;
@@ -122,7 +121,7 @@ enum OpenInput {
     },
     /// A pipe, or a file that has to be read in order.
     Stream {
-        pieces: Receiver<StreamEvent>,
+        pieces: StreamEvents,
         state: Option<FormatState>,
         file: Option<Arc<OpenFile>>,
     },

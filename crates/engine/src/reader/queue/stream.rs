@@ -1,7 +1,7 @@
 //! Inputs that are read in order: pipes, compressed files, and formats whose records span lines.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::mpsc::{RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
 use super::format_state::FormatState;
@@ -9,7 +9,7 @@ use super::{InputEnd, InputQueue, OpenInput, QueueItem, QueuedChunk, here};
 use crate::job::InputFormat;
 use crate::reader::CHUNKS;
 use uniqurl_formats::input::{
-    self, InputError, OpenFile, StreamEvent, StreamOptions, StreamSource, Trouble,
+    self, InputError, OpenFile, StreamEvent, StreamEvents, StreamOptions, StreamSource, Trouble,
 };
 use uniqurl_formats::record;
 
@@ -49,7 +49,7 @@ impl InputQueue<'_> {
     }
 
     /// The next event of a stream, unless the run is stopped before.
-    fn wait_for(&self, pieces: &Receiver<StreamEvent>) -> Result<StreamEvent, TryRecvError> {
+    fn wait_for(&self, pieces: &StreamEvents) -> Result<StreamEvent, TryRecvError> {
         loop {
             match pieces.recv_timeout(LOOK) {
                 Ok(piece) => return Ok(piece),
@@ -65,7 +65,7 @@ impl InputQueue<'_> {
     pub(crate) fn next_piece(
         &mut self,
         index: usize,
-        pieces: Receiver<StreamEvent>,
+        pieces: StreamEvents,
         mut state: Option<FormatState>,
         file: Option<Arc<OpenFile>>,
         idle: bool,

@@ -136,7 +136,7 @@ pub(super) fn each_row<'s>(
             original: if is_masked { &masked } else { &original },
             decoded: decoded.unwrap_or_default(),
             file: &file,
-            record: batch.sequence.before.in_input + sequence as u64 + 1,
+            record: batch.number_in_input(sequence),
             offset: chunk.offset_of(sequence, line.start),
             carried: &carried,
         };

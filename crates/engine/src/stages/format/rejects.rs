@@ -23,7 +23,7 @@ pub(super) fn format(batch: &mut WorkBatch, path: &Path, secrets: Secrets) {
         json::Rejected {
             file: &file,
             offset: chunk.offset_of(reject.sequence as usize, reject.line.start),
-            record: batch.sequence.before.in_input + u64::from(reject.sequence) + 1,
+            record: batch.number_in_input(reject.sequence as usize),
             codes: reject.reject.in_order(),
             url_offset: reject.reject.at as u64,
             raw,
