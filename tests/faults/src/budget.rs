@@ -18,17 +18,26 @@ const UNOPTIMIZED: u64 = 12 << 20;
 /// A run that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(1800);
 
+/// Memory that each thread may use besides.
+const BESIDE_THREAD: u64 = 12 << 20;
+
 /// How a run ended.
-struct End {
-    code: Option<i32>,
+pub struct End {
+    pub code: Option<i32>,
     /// The largest resident size, polled every millisecond.
-    peak: u64,
-    said: String,
+    pub peak: u64,
+    pub said: String,
     time: Duration,
 }
 
+/// The most that a run on so many threads may hold.
+pub fn promised(extent: Extent, budget: u64, threads: u64) -> u64 {
+    let beside = BESIDE + threads * BESIDE_THREAD;
+    budget + beside + if extent == Extent::Short { UNOPTIMIZED } else { 0 }
+}
+
 /// Runs to the end while feeding standard input.
-fn run(
+pub fn run(
     command: &mut Command,
     feed: impl FnOnce(&mut dyn Write) -> io::Result<()> + Send,
 ) -> Result<End, String> {
@@ -347,6 +356,6 @@ pub fn time_of_spilling(torture: &mut Torture) -> Row {
 }
 
 /// In megabytes.
-fn mega(bytes: u64) -> u64 {
+pub fn mega(bytes: u64) -> u64 {
     bytes / 1_000_000
 }

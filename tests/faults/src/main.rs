@@ -3,7 +3,10 @@
 //! In: the built command, and whether there is little time. Out: the scorecard. A new promise is a
 //! file here with a function that gives a [`Row`], and a line in [`ROWS`].
 
+mod amplification;
+mod bombs;
 mod budget;
+mod control_group;
 mod disk;
 mod escapes;
 mod faults;
@@ -102,6 +105,11 @@ const ROWS: &[Promise] = &[
     ("bombs", budget::bombs),
     ("distinct", budget::distinct_urls),
     ("longer-lines", budget::longer_lines),
+    ("many-members", bombs::many_members),
+    ("amplification", amplification::longer_urls),
+    ("redirects", amplification::many_redirects),
+    ("columns", amplification::columns),
+    ("control-group", control_group::default_budget),
     ("terminal", terminal::hostile_text),
     ("escapes", escapes::every_way_out),
     ("shard-names", escapes::names_of_shards),
