@@ -38,6 +38,7 @@ mod outputs;
 mod packed;
 mod permissions;
 mod policy;
+mod questions;
 mod records;
 mod report;
 mod sameness;
