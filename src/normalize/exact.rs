@@ -35,7 +35,7 @@ pub(crate) fn absolute<T: Trace>(
         out.extend_from_slice(b"//");
         self::authority(parts, authority, profile, facts, out, trace)?;
     }
-    // Before dot segments are removed: behind an authority a path needs no guard.
+    // Before dot segments are removed: after an authority a path needs no guard.
     let gains_authority = profile.schemes == Schemes::Known
         && facts.kind == Kind::File
         && parts.authority.is_none()

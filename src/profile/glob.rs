@@ -67,7 +67,7 @@ pub(crate) struct Globs {
     fits_nothing: bool,
     /// For each first byte of a name, the patterns that may match; none of them if there is an index.
     by_first: Vec<Candidates>,
-    /// The patterns by what they hold, if there are many.
+    /// The patterns by their literals, if there are many.
     index: Option<Box<GlobIndex>>,
 }
 

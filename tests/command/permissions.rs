@@ -87,7 +87,8 @@ fn temporary_modes(process: u32, place: &Place) -> Vec<u32> {
         }
     }
     for name in place.names().iter().filter(|name| name.starts_with(".uniqurl-")) {
-        modes.push(fs::metadata(place.path(name)).expect("there").mode() & 0o7777);
+        // It may have got its final name in the meantime.
+        modes.extend(fs::metadata(place.path(name)).map(|found| found.mode() & 0o7777));
     }
     modes
 }

@@ -1,7 +1,7 @@
 //! Takes session ids out of a query, and sorts it.
 //!
-//! An indexer takes the last id of each kind with the `&` after it, so what stands before the id and the
-//! next parameter become one; then it sorts. The last parameter has no `&` after it, so the one before it
+//! An indexer takes the last id of each kind with the `&` after it, which joins the bytes before the id and
+//! the next parameter; then it sorts. The last parameter has no `&` after it, so the one before it
 //! stays. Its next run may find another id. Here the runs are repeated until nothing changes.
 
 use crate::profile::archive::{Archive, Session};
@@ -72,7 +72,7 @@ impl<'a> Kind<'a> {
     }
 }
 
-/// A query that is read from its end: `bytes` holds what was read and stays, the last byte first.
+/// A query that is read from its end. `bytes` holds the bytes that stay, the last one first.
 #[derive(Debug, Default)]
 struct Reversed {
     bytes: Vec<u8>,
@@ -137,7 +137,7 @@ fn without(query: &[u8], kinds: &[Kind<'_>], most: usize) -> Vec<u8> {
     read.bytes
 }
 
-/// The number of parameters that make an id of this kind with what was read of the first one.
+/// The number of parameters that make an id of this kind, counted from the one being read.
 fn parameters_of(kind: Kind<'_>, read: &Reversed) -> Option<usize> {
     let pair = read.parameter(0)?;
     match kind {

@@ -107,7 +107,7 @@ pub fn many_redirects(torture: &mut Torture) -> Row {
     row
 }
 
-/// Outputs that gather what they write: shards, carried columns, tables.
+/// Outputs that gather their lines: shards, carried columns, tables.
 pub fn columns(torture: &mut Torture) -> Row {
     let mut row = Row::new("shards, carried columns and tables: within the budget");
     let place = Place::new(torture, "columns", 10);

@@ -48,7 +48,7 @@ pub fn normalize(
         Some(at) => (Some(authority.cut(0, at)), authority.rest(at + 1)),
         None => (None, authority.clone()),
     };
-    // "a `\` between `//` and the end of the authority is rejected": before `@` here, behind it below.
+    // "a `\` between `//` and the end of the authority is rejected": before `@` here, after it below.
     if let Some(userinfo) = &userinfo
         && let Some(index) = backslash(&userinfo.bytes, rung)
     {

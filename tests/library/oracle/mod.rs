@@ -162,8 +162,9 @@ impl Oracle {
             };
         }
         if parts::split(&input).scheme.is_some() {
-            // It has its own scheme, so neither an assumed scheme nor a base applies.
-            return Oracle { base: None, assume_scheme: None, ..self.clone() }.normalize(target);
+            // It has its own scheme, so no assumed scheme applies. A colon that ends no scheme is that of a
+            // reference, in a target as in a list.
+            return Oracle { assume_scheme: None, ..self.clone() }.normalize(target);
         }
         self.normalize_target(target)
     }
@@ -361,7 +362,7 @@ fn lower_case_namespace(path: &[u8]) -> Vec<u8> {
     [&name.to_ascii_lowercase(), &path[name.len()..]].concat()
 }
 
-/// What stands before the first colon of the first segment, scheme or not.
+/// The text before the first colon of the first segment, scheme or not.
 fn first_segment_before_colon(parts: &Parts) -> Option<Piece> {
     if parts.scheme.is_some() {
         return parts.scheme.clone();

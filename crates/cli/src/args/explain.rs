@@ -84,7 +84,7 @@ pub struct ExplainArgs {
     )]
     allow: Vec<RejectReason>,
 
-    /// Reject what these checks of the profile find, which are off by default (sanitize)
+    /// Reject also what these checks find, which are off by default (sanitize)
     #[arg(
         long,
         value_name = "CODE,...",

@@ -113,8 +113,10 @@ Examples:
   # Use the profile file
   uniqurl dedup --profile-file shop.toml urls.txt
 
-  # Write the table of a ring, and use it
+  # Write the table of a ring
   uniqurl profiles upload --as c > upload.c
+
+  # Use the table
   uniqurl dedup --ring upload.c paths.txt")]
     Profiles {
         /// Write this profile, as a file for --profile-file
@@ -125,13 +127,14 @@ Examples:
         )]
         name: Option<&'static Profile>,
 
-        /// The form: a profile file, or the 256 entries of a ring, as --ring takes them
+        /// Write a profile file (toml), or the entries of a ring for --ring (c, vcl or lua)
         #[arg(
             long = "as",
             value_name = "FORM",
             value_enum,
             default_value_t = ProfileForm::Toml,
             requires = "name",
+            hide_possible_values = true,
             hide_default_value = true
         )]
         form: ProfileForm,

@@ -85,8 +85,8 @@ impl BatchText {
         self.chunk().len() + self.records.scratch.len() + self.rewritten.len()
     }
 
-    /// Sets how many bytes of URLs the batch makes: `room`, unless that would cut a long chunk into many
-    /// batches, each of which reads it again.
+    /// Sets how many bytes of URLs the batch makes: `room`, or more for a long chunk, since each batch reads
+    /// the whole chunk again.
     pub(super) fn limit(&mut self, room: usize) {
         self.at_once = room.max(self.chunk().len() / 4).min(AT_ONCE);
     }

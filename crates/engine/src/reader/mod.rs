@@ -31,8 +31,8 @@ const SMALL_CHUNKS: usize = 64;
 /// many fill a round.
 const FILES: usize = 32;
 
-/// Batches on their way may take one part in this many of the memory, and so much more for each thread, of
-/// what is not counted.
+/// Batches on their way may take one part in this many of the memory, and so much more for each thread,
+/// which does not count.
 const SHARE: usize = 4;
 const THREAD_SHARE: usize = 3 << 19;
 
@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
         let limits = &self.plan.limits;
         let mut room = limits.threads * CHUNKS * limits.chunk_size;
         let most = limits.threads * SMALL_CHUNKS;
-        // A short record may become a URL as long as what is put before or instead of it.
+        // A short record may become a long URL, by a base before it or a redirect in its place.
         let mut made = batch_share(self.plan) / BUFFERS;
         let mut files = 0;
         let mut is_open = !is_held && self.failure.is_none();

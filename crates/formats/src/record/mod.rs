@@ -215,7 +215,7 @@ impl Records {
     #[inline]
     pub fn is_full(&self) -> bool {
         self.scratch.len() > self.window.most
-            || self.records.len() > self.window.most / size_of::<Record>()
+            || self.records.len() - self.window.headers > self.window.most / size_of::<Record>()
     }
 
     /// The number of headers kept from among the skipped records.

@@ -87,7 +87,7 @@ fn octets(url: &[u8], component: Range<usize>) -> (Vec<u8>, Vec<usize>) {
     (octets, starts)
 }
 
-/// "only in a component that is otherwise UTF-8": what is left between overlong sequences is UTF-8.
+/// "only in a component that is otherwise UTF-8": the rest between overlong sequences is UTF-8.
 fn of_characters(url: &[u8], component: Range<usize>) -> Vec<Trouble> {
     let (octets, starts) = octets(url, component);
     let mut troubles = Vec::new();

@@ -196,7 +196,7 @@ pub struct RunArgs {
     )]
     pub allow: Vec<RejectReason>,
 
-    /// Reject URLs that these checks of the profile find, which are off by default (sanitize)
+    /// Reject also URLs that these checks find, which are off by default (sanitize)
     ///
     /// device-name: a segment that Windows takes for a device. bidi-control: a character that changes the
     /// direction of text. mixed-script-host: a label of several scripts. double-encoding-query: a triplet

@@ -140,7 +140,7 @@ pub(super) fn each_row<'s>(
             offset: chunk.offset_of(sequence, line.start),
             carried: &carried,
         };
-        // A column has no more than this: a surt or an escaped text, of which JSON makes more.
+        // The longest columns are a surt and an escaped text, which JSON escapes once more.
         let growth = if columns.layout.form == LineForm::Json { 6 } else { 4 };
         let column = growth * (row.canonical.len() + row.original.len() + row.decoded.len());
         // JSON escapes a byte by at most six.

@@ -24,7 +24,7 @@ pub(super) struct Base {
     beyond: usize,
     /// The limit on a URL's length.
     longest: usize,
-    /// How the profile reads what is not quite a URL.
+    /// How the profile reads targets.
     targets: Targets,
 }
 
