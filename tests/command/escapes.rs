@@ -75,7 +75,7 @@ fn text_for_people_is_ascii_whatever_stands_in_urls_and_names() {
         let run = place.run(arguments);
         let shown = [run.out.clone(), run.err.clone().into_bytes()].concat();
         let shown = is_safe(&shown);
-        let text = shown.replace('\n', "").replace('\t', "");
+        let text = shown.replace(['\n', '\t'], "");
         assert!(text.bytes().all(|byte| (0x20..=0x7E).contains(&byte)), "{arguments:?}: {shown}");
         assert!(!shown.contains("\nuniqurl: a line"), "{arguments:?}: {shown}");
     }

@@ -4,7 +4,7 @@
 //! bodies would fill the memory with chunks that nobody has asked for.
 
 use std::sync::mpsc::{
-    Receiver, RecvError, RecvTimeoutError, SendError, SyncSender, TryRecvError, sync_channel,
+    Receiver, RecvError, RecvTimeoutError, SyncSender, TryRecvError, sync_channel,
 };
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
@@ -25,6 +25,10 @@ pub(super) struct EventSender {
     /// Most bytes that may wait.
     most: usize,
 }
+
+/// Nobody takes the events any more.
+#[derive(Debug)]
+pub(super) struct Unwanted;
 
 /// The bytes of the records that wait.
 #[derive(Debug, Default)]
@@ -49,8 +53,8 @@ pub(super) fn events(ahead: usize, most: usize) -> (EventSender, StreamEvents) {
 }
 
 impl EventSender {
-    /// Sends an event once there is room for it. An error if nobody takes it.
-    pub(super) fn send(&self, event: StreamEvent) -> Result<(), SendError<StreamEvent>> {
+    /// Sends an event once there is room for it.
+    pub(super) fn send(&self, event: StreamEvent) -> Result<(), Unwanted> {
         let length = bytes(&event);
         if length > 0 {
             let is_full =
@@ -59,11 +63,11 @@ impl EventSender {
             bytes =
                 self.waiting.changed.wait_while(bytes, is_full).unwrap_or_else(|e| e.into_inner());
             if bytes.unwanted {
-                return Err(SendError(event));
+                return Err(Unwanted);
             }
             bytes.waiting += length;
         }
-        self.events.send(event)?;
+        self.events.send(event).map_err(|_| Unwanted)?;
         // The next long chunk is not read before this one is taken.
         if length > self.most {
             let is_waiting = |bytes: &mut Bytes| !bytes.unwanted && bytes.waiting > 0;

@@ -14,7 +14,7 @@ use memchr::{memchr, memrchr};
 use super::buffers::{Buffer, BufferPool};
 use super::decoder::Limits;
 use super::error::Trouble;
-use super::events::{EventSender, StreamEvents, events};
+use super::events::{EventSender, StreamEvents, Unwanted, events};
 use super::frames::Framer;
 use super::range::{CutLine, TOO_LONG};
 use super::source::{self, ByteSource, StreamSource};
@@ -100,9 +100,6 @@ struct StreamReader {
     /// Input bytes read for the chunks sent so far.
     taken: u64,
 }
-
-/// The receiver is gone.
-struct Unwanted;
 
 /// The result of a read.
 enum Got {
@@ -306,7 +303,7 @@ impl StreamReader {
     }
 
     fn send(&self, piece: StreamEvent) -> Result<(), Unwanted> {
-        self.sender.send(piece).map_err(|_| Unwanted)
+        self.sender.send(piece)
     }
 }
 

@@ -68,7 +68,7 @@ pub fn mixes_scripts(host: &[u8]) -> bool {
     let Ok(host) = std::str::from_utf8(host) else { return false };
     host.replace(['\u{3002}', '\u{FF0E}', '\u{FF61}'], ".").split('.').any(|label| {
         let shown = match label.get(..4) {
-            Some(prefix) if prefix.to_ascii_lowercase() == "xn--" => decoded(&label[4..]),
+            Some(prefix) if prefix.eq_ignore_ascii_case("xn--") => decoded(&label[4..]),
             _ => Some(label.to_owned()),
         };
         shown.is_some_and(|label| {
