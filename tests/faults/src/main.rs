@@ -61,7 +61,7 @@ pub struct Torture {
 /// The amount of time a scorecard may take.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// A minute at most in all.
+    /// Two minutes at most in all.
     Short,
     /// As often as the promises say.
     Full,
