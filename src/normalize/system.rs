@@ -371,19 +371,37 @@ impl Ruleset {
             Some(ports) => ports.of(scheme).or_else(|| registered(scheme)),
             None => registered(scheme),
         };
+        let path;
         if kind == UrlKind::Target {
+            path = 0;
             sanitize::check(url, &Parts::split_target(url), b"", own_port, &mut troubles);
         } else if let Some((assumed, prefix)) = self.assume(url) {
             let parts = Parts::split(&assumed);
+            path = parts.path_start().saturating_sub(prefix);
             sanitize::check(&assumed, &parts, b"", own_port, &mut troubles);
             let found = troubles.result().map_err(|r| r.moved(|at| at.saturating_sub(prefix)));
             troubles = Troubles::new(RejectReasons::NONE);
             troubles.join_result(found);
         } else {
             let base = self.base().and_then(|base| Parts::split(base).scheme).unwrap_or_default();
-            sanitize::check(url, &Parts::split(url), base, own_port, &mut troubles);
+            let parts = Parts::split(url);
+            path = parts.path_start();
+            sanitize::check(url, &parts, base, own_port, &mut troubles);
         }
+        let start = out.len();
         troubles.join_result(self.rewrite_by_ladder(url, 0..url.len(), kind, out, trace));
+        troubles.result()?;
+        // Dot segments, or a base, may have changed the charset of the path. The result must be accepted when
+        // it is read again.
+        let result = &out[start..];
+        let parts = match kind {
+            UrlKind::Target => Parts::split_target(result),
+            UrlKind::Absolute => Parts::split(result),
+        };
+        let mut troubles = Troubles::new(self.allowed);
+        if sanitize::has_overlong_path(parts.path) {
+            troubles.add(RejectReason::OverlongUtf8, path);
+        }
         troubles.result()
     }
 

@@ -90,6 +90,12 @@ impl Reversed {
         Some(&self.bytes[self.starts[at]..end])
     }
 
+    /// The bytes after so many parameters, counted from the one being read, the last byte first.
+    fn after(&self, count: usize) -> &[u8] {
+        let start = self.starts.len().checked_sub(count).map_or(0, |at| self.starts[at]);
+        &self.bytes[..start.saturating_sub(1)]
+    }
+
     /// Takes the parameters that end with the one being read; the next one is being read again.
     fn take(&mut self, count: usize) {
         for _ in 0..count {
@@ -126,7 +132,7 @@ fn without(query: &[u8], kinds: &[Kind<'_>], most: usize) -> Vec<u8> {
                     .strip_suffix(kind.name())
                     .is_some_and(|front| !front.is_empty() && query[..at].ends_with(front))
             });
-            (!is_part).then_some(count)
+            (!is_part && !make_triplet(&query[..at], read.after(count))).then_some(count)
         });
         if let Some(count) = found {
             read.take(count);
@@ -135,6 +141,17 @@ fn without(query: &[u8], kinds: &[Kind<'_>], most: usize) -> Vec<u8> {
     }
     read.bytes.reverse();
     read.bytes
+}
+
+/// Whether a literal `%` at the end of `before` and the bytes after it, the last one first, would make a
+/// triplet. The next reading would decode it, so an id between them stays.
+fn make_triplet(before: &[u8], after: &[u8]) -> bool {
+    let digits = after.iter().rev().take_while(|byte| byte.is_ascii_hexdigit()).take(2).count();
+    match before {
+        [.., b'%', b'2', b'5'] => digits == 2,
+        [.., b'%', b'2', b'5', digit] => digit.is_ascii_hexdigit() && digits > 0,
+        _ => false,
+    }
 }
 
 /// The number of parameters that make an id of this kind, counted from the one being read.

@@ -143,6 +143,12 @@ fn is_encoded_url(text: &[u8]) -> bool {
         && !ends_in_dots
 }
 
+/// Whether the path has an overlong sequence, and is otherwise UTF-8.
+pub(super) fn has_overlong_path(path: &[u8]) -> bool {
+    first_triplet(path, |value| value >= 0xC0).is_some()
+        && find_overlong(&octets::octets(path, 0)).is_some()
+}
+
 /// Checks octets that make characters together.
 fn characters(url: &[u8], parts: &Parts<'_>, troubles: &mut Troubles) {
     // Most URLs hold no octet above ASCII.

@@ -105,7 +105,8 @@ impl System {
         if self.profile == "sanitize" {
             let ladder = Oracle::new("scheme").normalize_target(target);
             let path = 0..end_of_path(target);
-            return self.decided(ladder, sanitize::troubles(target, None, None, path));
+            let answer = self.decided(ladder, sanitize::troubles(target, None, None, path));
+            return self.acceptable(answer, end_of_path, 0);
         }
         let (path, query, fragment) = split(target);
         if self.profile == "servlet" {
@@ -225,11 +226,36 @@ impl System {
         };
         let authority = parts.authority.as_ref().map(|piece| (&piece.bytes[..], piece.at));
         let path = parts.path.at..parts.path.at + parts.path.bytes.len();
+        let path_at = path.start.saturating_sub(front.len());
         let mut troubles = sanitize::troubles(&whole, scheme, authority, path);
         for (_, at) in &mut troubles {
             *at = at.saturating_sub(front.len());
         }
-        self.decided(ladder, troubles)
+        let end_of_path = |url: &[u8]| {
+            let path = super::parts::split(&super::Piece::whole(url)).path;
+            path.at + path.bytes.len()
+        };
+        self.acceptable(self.decided(ladder, troubles), end_of_path, path_at)
+    }
+
+    /// "n(x) is accepted": the answer of `sanitize`, unless it would be rejected if it were read again.
+    fn acceptable(
+        &self,
+        answer: Answer,
+        end_of_path: impl Fn(&[u8]) -> usize,
+        path_at: usize,
+    ) -> Answer {
+        match answer {
+            Ok(url) if !self.allowed.contains("overlong-utf8") => {
+                let end = end_of_path(&url);
+                let start = if is_absolute(&url) { path_start(&url) } else { 0 };
+                match sanitize::is_overlong_path(&url[start..end]) {
+                    true => Err((["overlong-utf8"].into(), path_at)),
+                    false => Ok(url),
+                }
+            }
+            answer => answer,
+        }
     }
 
     /// The answer, unless a trouble prevents it; allowed troubles do not.

@@ -67,6 +67,12 @@ fn components(
     components
 }
 
+/// Whether the check of overlong sequences rejects a canonical path: without its dot segments it may be
+/// UTF-8 where the path as it came is not.
+pub fn is_overlong_path(path: &[u8]) -> bool {
+    of_characters(path, 0..path.len()).iter().any(|(code, _)| *code == "overlong-utf8")
+}
+
 /// The octets of a component, and where each starts.
 fn octets(url: &[u8], component: Range<usize>) -> (Vec<u8>, Vec<usize>) {
     let (mut octets, mut starts) = (Vec::new(), Vec::new());
@@ -198,7 +204,11 @@ fn of_authority(authority: &[u8], at: usize, scheme: Option<&[u8]>) -> Vec<Troub
     if aton_takes(without_dot) && !is_ipv4_address(&host) {
         troubles.push(("rare-ipv4", at + host_at));
     }
-    if hosts::mixes_scripts(&octets(&rest[..colon], 0..colon).0) {
+    // In brackets there is an address, or the ladder rejects the host.
+    if from == 0
+        && !rest.starts_with(b"[")
+        && hosts::mixes_scripts(&octets(&rest[..colon], 0..colon).0)
+    {
         troubles.push(("mixed-script-host", at + host_at));
     }
     let digits = String::from_utf8_lossy(rest.get(colon + 1..).unwrap_or_default()).into_owned();
