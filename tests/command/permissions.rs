@@ -5,7 +5,7 @@ use super::{NOT_OF_ROOT, Place, Run, built, is_root};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 const URLS: &[u8] = b"http://b/\nHTTP://A/\nhttp://a\n";
 
@@ -103,7 +103,7 @@ fn nobody_else_may_read_records_before_the_output_is_complete() {
         let place = Place::with([("out", b"old")]);
         set_mode(&place, "out", 0o666);
         let mut command = under("000", &place, &[arguments, &["-f", "lines", "-q"]].concat());
-        let mut child = command.stdin(Stdio::piped()).spawn().expect("started");
+        let mut child = command.stdin(std::process::Stdio::piped()).spawn().expect("started");
         let start = std::time::Instant::now();
         let mut modes = Vec::new();
         while modes.len() < files && start.elapsed().as_secs() < 60 {
