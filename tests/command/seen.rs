@@ -160,7 +160,7 @@ fn seen_does_not_depend_on_the_budget() {
             let run = place.run([&fixed[..], arguments, saving].concat()).exits(0);
             let mut stats = place.json("stats");
             let spilled = stats["spilled"].as_u64().expect("a number");
-            for name in ["seconds", "spilled", "threads"] {
+            for name in ["seconds", "spilled", "spilling", "threads"] {
                 stats.as_object_mut().expect("an object").remove(name);
             }
             (run.out, place.read("saved"), stats, spilled)

@@ -401,7 +401,7 @@ fn each_format_carries_columns_of_the_kept_record() {
                     assert_eq!(line, expected, "{case}");
                 }
                 assert_eq!(out.lines().count(), expected.len(), "{case}");
-                assert_eq!(report.spilled > 0, memory.is_some(), "{case}");
+                assert_eq!(report.spilled.written > 0, memory.is_some(), "{case}");
                 let tally = &report.tally;
                 assert_eq!((tally.records, tally.rejected), (rows.len() as u64, 0), "{case}");
                 assert_eq!(tally.unique, expected.len() as u64, "{case}");

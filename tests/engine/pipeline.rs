@@ -402,7 +402,7 @@ fn spill_size_is_estimated_early() {
         plan.limits.memory = Some(memory);
         plan.limits.chunk_size = chunk_size;
         let (report, result) = run(&plan, &inputs, Sinks::to(&mut Vec::new()), &watch);
-        assert!(result.is_ok() && report.spilled > 0);
+        assert!(result.is_ok() && report.spilled.written > 0);
         let needed = NEEDED.load(Ordering::Relaxed);
         // Few lines of the list are in the set, and each URL is there once.
         let length = list.len() as u64;

@@ -217,9 +217,9 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
         }
         print_diagnostics(&report, inputs.len(), summary_line.job, common);
         if let (Some(memory), MessageLevel::All, 1..) =
-            (&plan.limits.memory, common.messages, report.spilled)
+            (&plan.limits.memory, common.messages, report.spilled.written)
         {
-            memory::report_spilled(memory, report.spilled);
+            memory::report_spilled(memory, report.spilled.written);
         }
         (report, result)
     };

@@ -66,7 +66,7 @@ pub use seen::{RejectedSeen, SeenError, SeenTrouble};
 pub use sink::Sinks;
 pub use split::{MARK, Split, SplitBy};
 pub use stages::{StageBuffers, Stages};
-pub use uniqurl_store::spill::temporary_file;
+pub use uniqurl_store::spill::{Spilled, temporary_file};
 pub use url_filter::{BadUrlFilter, UrlFilter};
 
 #[cfg(test)]

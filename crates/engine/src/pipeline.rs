@@ -119,10 +119,9 @@ impl<'a> Pipeline<'a> {
 
     /// The report of a run, whatever its end.
     pub(crate) fn finish(mut self) -> Report {
-        match self.set.spilled_bytes() {
-            0 => {}
+        if let Some(spilled) = self.set.spilled() {
             // It ended before that was deduplicated.
-            spilled => self.accounts.report().spilled = spilled,
+            self.accounts.report().spilled = spilled;
         }
         self.accounts.finish(self.reader.reached())
     }

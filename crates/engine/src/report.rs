@@ -14,7 +14,7 @@ use uniqurl_formats::input::InputError;
 
 use uniqurl::set::SetFull;
 
-use uniqurl_store::spill::SpillError;
+use uniqurl_store::spill::{SpillError, Spilled};
 
 /// The accounting of a run, up to the point of failure if it failed.
 // A field for each fact that callers print, so more than a dozen.
@@ -45,8 +45,8 @@ pub struct Report {
     pub cut: Vec<(usize, u64)>,
     /// Lists from before the run with lines that are no URLs.
     pub rejected_seen: Vec<RejectedSeen>,
-    /// Bytes written to temporary files because the set did not fit into memory.
-    pub spilled: u64,
+    /// What was written to temporary files because the set did not fit into memory.
+    pub spilled: Spilled,
 }
 
 /// The view of a run from outside while it lasts, to show its progress and to stop it.

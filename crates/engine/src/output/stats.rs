@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use uniqurl::Key;
 use uniqurl_formats::input::InputState;
 use uniqurl_formats::{base64, escape_controls};
+use uniqurl_store::spill::Spilled;
 
 /// A run: its options, its outcome and the accounting.
 #[derive(Debug, Clone, Copy)]
@@ -21,8 +22,8 @@ pub struct Stats<'a> {
     pub backend: &'a str,
     /// Threads used.
     pub threads: usize,
-    /// Bytes written to temporary files, since the set did not fit into memory.
-    pub spilled: u64,
+    /// What was written to temporary files, since the set did not fit into memory.
+    pub spilled: Spilled,
     /// Totals.
     pub summary: &'a Summary,
     /// One entry for each input, in order.
@@ -56,7 +57,11 @@ impl Stats<'_> {
             threads: self.threads,
             status: self.status,
             bytes: self.summary.bytes,
-            spilled: self.spilled,
+            spilled: self.spilled.written,
+            spilling: (self.spilled.written > 0).then(|| Spilling {
+                unpacked: self.spilled.bytes,
+                packing: self.spilled.packing(),
+            }),
             seconds: self.summary.seconds,
             inputs: self.summary.inputs,
             counts: Counts::new(terms, &self.summary.tally),
@@ -81,11 +86,20 @@ struct Document<'a> {
     status: u8,
     bytes: u64,
     spilled: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spilling: Option<Spilling>,
     seconds: f64,
     inputs: Inputs,
     #[serde(flatten)]
     counts: Counts,
     files: Vec<FileDocument<'a>>,
+}
+
+/// How the bytes of temporary files came about.
+#[derive(Serialize)]
+struct Spilling {
+    unpacked: u64,
+    packing: &'static str,
 }
 
 #[derive(Serialize)]
@@ -206,7 +220,7 @@ mod tests {
             key: Key::Url,
             backend: "avx2",
             threads: 2,
-            spilled: 4,
+            spilled: Spilled { bytes: 6, written: 4, packed: 6 },
             summary: &summary,
             files: &[file],
         };
@@ -223,6 +237,7 @@ mod tests {
             json!({
                 "version": env!("CARGO_PKG_VERSION"), "command": "dedup", "profile": "crawl@1",
                 "key": "url", "backend": "avx2", "threads": 2, "status": 0, "bytes": 60, "spilled": 4,
+                "spilling": {"unpacked": 6, "packing": "lz4"},
                 "seconds": 0.25,
                 "inputs": {"ok": 1, "damaged": 0, "missing": 0},
                 "records": 5, "unique": 2, "duplicates": 1, "rejected": 1, "blank": 1, "skipped": 0,

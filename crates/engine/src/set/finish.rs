@@ -81,7 +81,7 @@ impl RunSet<'_> {
                 }
             };
             let done = spiller.finish(runs, &self.hasher, &lines, count, sink.out, saved);
-            accounts.report().spilled = spiller.size();
+            accounts.report().spilled = spiller.spilled();
             done?;
             accounts.settle_spilled(origins);
         }

@@ -27,6 +27,7 @@ use uniqurl::set::{HashKey, Shard, shards_for};
 use uniqurl_formats::input::{Input, Source};
 use uniqurl_formats::record::{Context, SetHeader};
 use uniqurl_store::sort::sort_memory;
+use uniqurl_store::spill::Spilled;
 
 /// Where keys go.
 pub(crate) enum SetBackend {
@@ -147,11 +148,11 @@ impl<'a> RunSet<'a> {
         self.inserted = bytes;
     }
 
-    /// Bytes written to the temporary file.
-    pub(crate) fn spilled_bytes(&self) -> u64 {
+    /// What was written to the temporary file.
+    pub(crate) fn spilled(&self) -> Option<Spilled> {
         match &self.backend {
-            SetBackend::Spilling(_, spiller) => spiller.size(),
-            SetBackend::None | SetBackend::Memory(_) | SetBackend::Scattering(_) => 0,
+            SetBackend::Spilling(_, spiller) => Some(spiller.spilled()),
+            SetBackend::None | SetBackend::Memory(_) | SetBackend::Scattering(_) => None,
         }
     }
 

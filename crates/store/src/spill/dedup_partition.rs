@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use super::PARTITIONS;
-use super::entry::{OwnedEntry, SpillEntry};
+use super::entry::SpillEntry;
 use super::merge::MergeOrder;
+use super::packing::{BlockCompressor, BlockDecompressor};
 use super::store::{SpillError, Store};
-use super::stream::{
-    BlockCompressor, BlockDecompressor, EntryReader, EntryWriter, Stream, written,
-};
+use super::stream::{EntryReader, EntryWriter, Stream, written};
 use crate::keep_policy::{KeepPolicy, KeptRecords};
 use crate::sort::{ShardUrls, Threads, Urls, in_turn, sort, sort_memory};
 use uniqurl::bytes::AllocError;
@@ -80,15 +79,13 @@ pub fn dedup_partition(
     key: &HashKey,
     found: impl Fn(u64, RecordStatus),
 ) -> Result<PartitionResult, SpillError> {
-    let mut decompressor = BlockDecompressor::new(plan.store, plan.block)?;
-    let mut compressor = BlockCompressor::new(plan.store)?;
+    let mut decompressor = BlockDecompressor::new(plan.store);
+    let mut compressor = BlockCompressor::new(plan.store);
     let mut reader = EntryReader::new(partition);
-    let mut entry = OwnedEntry::default();
     let mut set = Set::new(plan);
     let mut rest: Option<Vec<EntryWriter>> = None;
     let mut text = Vec::new();
-    while reader.next(&mut decompressor, &mut entry)? {
-        let entry = entry.entry();
+    while let Some(entry) = reader.next(&mut decompressor)? {
         let hash = key.hash(entry.key);
         let seen_before = entry.count == 0;
         if set.seen.contains(hash, entry.key) {

@@ -20,7 +20,7 @@ pub struct SpillEntry<'a> {
     pub line: &'a [u8],
 }
 
-impl SpillEntry<'_> {
+impl<'a> SpillEntry<'a> {
     /// Appends its bytes, as a partition or run holds them.
     pub fn append(&self, out: &mut Vec<u8>) -> Result<(), AllocError> {
         alloc::try_reserve(out, NUMBERS + self.key.len() + self.line.len())?;
@@ -32,6 +32,39 @@ impl SpillEntry<'_> {
         out.extend_from_slice(self.line);
         Ok(())
     }
+
+    /// The entry that `bytes` starts with, and its bytes.
+    #[inline]
+    pub(super) fn decode(bytes: &'a [u8]) -> Option<(Self, usize)> {
+        let mut at = 0;
+        let ordinal = decode_number(bytes, &mut at)?;
+        let count = decode_number(bytes, &mut at)?;
+        let key = decode_text(bytes, &mut at)?;
+        let line = decode_text(bytes, &mut at)?;
+        Some((Self { ordinal, count, key, line }, at))
+    }
+}
+
+#[inline]
+fn decode_number(bytes: &[u8], at: &mut usize) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..u64::BITS).step_by(7) {
+        let byte = *bytes.get(*at)?;
+        *at += 1;
+        number |= u64::from(byte & 0x7F) << shift;
+        if byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+#[inline]
+fn decode_text<'a>(bytes: &'a [u8], at: &mut usize) -> Option<&'a [u8]> {
+    let length = usize::try_from(decode_number(bytes, at)?).ok()?;
+    let text = bytes[*at..].get(..length)?;
+    *at += length;
+    Some(text)
 }
 
 fn number(mut number: u64, out: &mut Vec<u8>) {
@@ -40,19 +73,4 @@ fn number(mut number: u64, out: &mut Vec<u8>) {
         number >>= 7;
     }
     out.push(number as u8);
-}
-
-/// An entry that was read back, in buffers that are used again for the next.
-#[derive(Debug, Default)]
-pub struct OwnedEntry {
-    pub(super) ordinal: u64,
-    pub(super) count: u64,
-    pub(super) key: Vec<u8>,
-    pub(super) line: Vec<u8>,
-}
-
-impl OwnedEntry {
-    pub fn entry(&self) -> SpillEntry<'_> {
-        SpillEntry { ordinal: self.ordinal, count: self.count, key: &self.key, line: &self.line }
-    }
 }

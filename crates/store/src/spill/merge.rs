@@ -5,9 +5,10 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
 use super::dedup_partition::PartitionPlan;
-use super::entry::{OwnedEntry, SpillEntry};
+use super::entry::SpillEntry;
+use super::packing::{BlockCompressor, BlockDecompressor};
 use super::store::SpillError;
-use super::stream::{BlockCompressor, BlockDecompressor, EntryReader, EntryWriter, Stream};
+use super::stream::{EntryReader, EntryWriter, Stream};
 
 /// The order of runs, and of what they are merged into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub fn merge<E: From<SpillError>>(
     let at_once = (plan.memory / plan.block).max(MIN_RUNS);
     let mut runs: std::collections::VecDeque<_> = runs.into();
     while runs.len() > at_once {
-        let mut compressor = BlockCompressor::new(plan.store)?;
+        let mut compressor = BlockCompressor::new(plan.store);
         let mut writer = EntryWriter::new(plan.block);
         let mut text = Vec::new();
         merge_now(runs.drain(..at_once), plan, |entry| {
@@ -52,21 +53,19 @@ fn merge_now<E: From<SpillError>>(
     plan: &PartitionPlan<'_>,
     mut take: impl FnMut(SpillEntry<'_>) -> Result<bool, E>,
 ) -> Result<(), E> {
-    let mut decompressor = BlockDecompressor::new(plan.store, plan.block)?;
+    let mut decompressor = BlockDecompressor::new(plan.store);
     let mut heads = BinaryHeap::new();
     for run in runs {
         let mut reader = EntryReader::new(run);
-        let mut entry = OwnedEntry::default();
-        if reader.next(&mut decompressor, &mut entry)? {
-            heads.push(Head { order: plan.order, reader, entry });
+        if reader.next(&mut decompressor)?.is_some() {
+            heads.push(Head { order: plan.order, reader });
         }
     }
     while let Some(mut head) = heads.peek_mut() {
-        if !take(head.entry.entry())? {
+        if !take(head.reader.entry())? {
             break;
         }
-        let Head { reader, entry, .. } = &mut *head;
-        if !reader.next(&mut decompressor, entry)? {
+        if head.reader.next(&mut decompressor)?.is_none() {
             PeekMut::pop(head);
         }
     }
@@ -77,15 +76,15 @@ fn merge_now<E: From<SpillError>>(
 struct Head {
     order: MergeOrder,
     reader: EntryReader,
-    entry: OwnedEntry,
 }
 
 impl Ord for Head {
     /// The entry that comes first is the greatest, since that is what a heap gives out.
     fn cmp(&self, other: &Self) -> Ordering {
+        let (one, other) = (self.reader.entry(), other.reader.entry());
         match self.order {
-            MergeOrder::First => other.entry.ordinal.cmp(&self.entry.ordinal),
-            MergeOrder::Sorted => other.entry.key.cmp(&self.entry.key),
+            MergeOrder::First => other.ordinal.cmp(&one.ordinal),
+            MergeOrder::Sorted => other.key.cmp(one.key),
         }
     }
 }

@@ -16,24 +16,31 @@
 //! Partitions and runs are `Stream`s of packed blocks in a `Store`, one file without a name.
 
 mod entry;
-mod merge;
-mod dedup_partition;
+mod costs;
+mod packing;
 mod store;
 mod stream;
+mod dedup_partition;
+mod merge;
 
+pub use costs::Spilled;
+pub use packing::BlockCompressor;
 pub use store::SpillError;
 
 pub use dedup_partition::{PartitionPlan, RecordStatus, dedup_partition};
 pub use entry::SpillEntry;
 pub use merge::{MergeOrder, merge};
 pub use store::{Store, temporary_file};
-pub use stream::{BlockCompressor, EntryWriter, Stream, written};
+pub use stream::{EntryWriter, Stream, written};
 
 /// Partitions that a set is spilled to.
 pub const PARTITIONS: usize = 64;
 
+/// LZ4 packs blocks of less than 64 KiB with a smaller table, which is faster.
+const LARGEST_BLOCK: usize = (64 << 10) - 512;
+
 /// Bytes of a block before it is packed, where each partition has a buffer for one and all of them
 /// should take no more than a fourth of `memory`.
 pub fn block_size(memory: usize) -> usize {
-    (memory / (4 * PARTITIONS)).clamp(4 << 10, 64 << 10)
+    (memory / (4 * PARTITIONS)).clamp(4 << 10, LARGEST_BLOCK)
 }

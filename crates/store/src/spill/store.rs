@@ -6,7 +6,9 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::costs::{Costs, Spilled};
 use uniqurl::bytes::Printable;
 use uniqurl::bytes::alloc;
 
@@ -16,10 +18,11 @@ pub struct Store {
     file: File,
     directory: PathBuf,
     end: AtomicU64,
+    costs: Mutex<Costs>,
 }
 
 /// Where a block is.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Default, Clone, Copy)]
 pub struct Extent {
     at: u64,
     length: u32,
@@ -79,19 +82,31 @@ impl Store {
     pub fn create(directory: &Path) -> Result<Self, SpillError> {
         let directory = directory.to_owned();
         match temporary_file(&directory) {
-            Ok(file) => Ok(Self { file, directory, end: AtomicU64::new(0) }),
+            Ok(file) => {
+                Ok(Self { file, directory, end: AtomicU64::new(0), costs: Mutex::default() })
+            }
             Err(error) => Err(SpillError { directory, error }),
         }
     }
 
-    /// Bytes written.
-    pub fn size(&self) -> u64 {
-        self.end.load(Ordering::Relaxed)
+    /// Bytes written, and the bytes that they were before packing.
+    pub fn spilled(&self) -> Spilled {
+        Spilled { written: self.end.load(Ordering::Relaxed), ..self.costs().spilled() }
+    }
+
+    pub(super) fn costs(&self) -> MutexGuard<'_, Costs> {
+        self.costs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// An error of this file.
     pub fn error(&self, error: io::Error) -> SpillError {
         SpillError { directory: self.directory.clone(), error }
+    }
+
+    /// A block that is not as it was written.
+    pub(super) fn damaged(&self, extent: Extent, reason: &str) -> SpillError {
+        let text = format!("damaged block at offset {}: {reason}", extent.at);
+        self.error(io::Error::new(io::ErrorKind::InvalidData, text))
     }
 
     /// Writes a block.
@@ -108,7 +123,10 @@ impl Store {
         alloc::try_reserve(out, length.saturating_sub(out.len()))
             .map_err(|error| self.error(error.into()))?;
         out.resize(length, 0);
-        self.file.read_exact_at(out, extent.at).map_err(|error| self.error(error))
+        self.file.read_exact_at(out, extent.at).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => self.damaged(extent, "the file ends before it"),
+            _ => self.error(error),
+        })
     }
 
     /// Changes one byte, as a bad disk would.

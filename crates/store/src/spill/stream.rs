@@ -1,25 +1,16 @@
-//! Entries one behind the other, in packed blocks.
+//! Entries one after the other, in packed blocks.
 //!
-//! A block is a Zstandard frame with a checksum, which is verified when it is read back: a disk that
-//! gives back other bytes than it was given is an error, never a URL. An entry may go on in the
-//! next block, so blocks are small however long a URL is.
+//! A block holds whole entries: as many as fit, or a longer one alone.
 
-use std::fmt;
-use std::io;
-use std::sync::Arc;
-
-use zstd::bulk::{Compressor, Decompressor};
-
-use super::entry::{OwnedEntry, SpillEntry};
-use super::store::{Extent, SpillError, Store};
+use super::entry::SpillEntry;
+use super::packing::{BlockCompressor, BlockDecompressor, HEADER};
+use super::store::{Extent, SpillError};
+use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
-
-/// The fastest level that still finds what URLs have in common.
-const LEVEL: i32 = 1;
 
 /// Where the blocks of a stream are, in order.
 #[derive(Debug, Default)]
-pub struct Stream(Vec<Extent>);
+pub struct Stream(pub(super) Vec<Extent>);
 
 impl Stream {
     /// Whether it holds no entries.
@@ -28,43 +19,10 @@ impl Stream {
     }
 }
 
-/// Packs blocks, one at a time, for any number of writers.
-pub struct BlockCompressor {
-    store: Arc<Store>,
-    compressor: Compressor<'static>,
-    packed: Vec<u8>,
-}
-
-impl fmt::Debug for BlockCompressor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BlockCompressor").field("store", &self.store).finish_non_exhaustive()
-    }
-}
-
-impl BlockCompressor {
-    /// Compresses blocks into this file.
-    pub fn new(store: &Arc<Store>) -> Result<Self, SpillError> {
-        let made = Compressor::new(LEVEL).and_then(|mut compressor| {
-            compressor.include_checksum(true)?;
-            Ok(compressor)
-        });
-        let compressor = made.map_err(|error| store.error(error))?;
-        Ok(Self { store: Arc::clone(store), compressor, packed: Vec::new() })
-    }
-
-    fn write(&mut self, block: &[u8]) -> Result<Extent, SpillError> {
-        self.packed.clear();
-        alloc::try_reserve(&mut self.packed, zstd::zstd_safe::compress_bound(block.len()))
-            .map_err(|error| self.store.error(error.into()))?;
-        let packed = self.compressor.compress_to_buffer(block, &mut self.packed);
-        packed.map_err(|error| self.store.error(error))?;
-        self.store.append(&self.packed)
-    }
-}
-
 /// A stream that is being written. Its buffer is one block.
 #[derive(Debug)]
 pub struct EntryWriter {
+    /// Starts with room for the header of a block.
     buffer: Vec<u8>,
     block: usize,
     extents: Vec<Extent>,
@@ -82,27 +40,42 @@ impl EntryWriter {
         mut entries: &[u8],
         compressor: &mut BlockCompressor,
     ) -> Result<(), SpillError> {
+        let no_room = |compressor: &BlockCompressor, error: AllocError| {
+            compressor.store().error(error.into())
+        };
         while !entries.is_empty() {
-            if self.buffer.capacity() == 0 {
-                alloc::try_reserve_exact(&mut self.buffer, self.block)
-                    .map_err(|error| compressor.store.error(error.into()))?;
+            if self.buffer.is_empty() {
+                alloc::try_reserve_exact(&mut self.buffer, HEADER + self.block)
+                    .map_err(|error| no_room(compressor, error))?;
+                self.buffer.resize(HEADER, 0);
             }
-            let room = self.block - self.buffer.len();
-            let (now, later) = entries.split_at(room.min(entries.len()));
+            let room = (HEADER + self.block).saturating_sub(self.buffer.len());
+            let mut now = whole_entries(entries, room);
+            if now == 0 && self.buffer.len() == HEADER {
+                // One that is longer than a block.
+                now = SpillEntry::decode(entries).map_or(entries.len(), |(_, length)| length);
+                alloc::try_reserve_exact(&mut self.buffer, now)
+                    .map_err(|error| no_room(compressor, error))?;
+            }
+            let (now, later) = entries.split_at(now);
             self.buffer.extend_from_slice(now);
-            entries = later;
-            if self.buffer.len() == self.block {
+            if !later.is_empty() {
                 self.flush(compressor)?;
             }
+            entries = later;
         }
         Ok(())
     }
 
     fn flush(&mut self, compressor: &mut BlockCompressor) -> Result<(), SpillError> {
         alloc::try_reserve(&mut self.extents, 1)
-            .map_err(|error| compressor.store.error(error.into()))?;
-        self.extents.push(compressor.write(&self.buffer)?);
-        self.buffer.clear();
+            .map_err(|error| compressor.store().error(error.into()))?;
+        self.extents.push(compressor.write(&mut self.buffer)?);
+        // The buffer of a longer entry is given up.
+        match self.buffer.len() > HEADER + self.block {
+            true => self.buffer = Vec::new(),
+            false => self.buffer.clear(),
+        }
         Ok(())
     }
 
@@ -122,7 +95,7 @@ impl EntryWriter {
             self.flush(compressor)?;
         }
         alloc::try_reserve(&mut self.extents, stream.0.len())
-            .map_err(|error| compressor.store.error(error.into()))?;
+            .map_err(|error| compressor.store().error(error.into()))?;
         self.extents.append(&mut stream.0);
         Ok(())
     }
@@ -136,36 +109,19 @@ impl EntryWriter {
     }
 }
 
-/// Unpacks blocks, one at a time, for any number of readers.
-pub(super) struct BlockDecompressor<'a> {
-    store: &'a Store,
-    block: usize,
-    decompressor: Decompressor<'static>,
-    packed: Vec<u8>,
-}
-
-impl<'a> BlockDecompressor<'a> {
-    /// For blocks of at most `block` bytes.
-    pub(super) fn new(store: &'a Store, block: usize) -> Result<Self, SpillError> {
-        let decompressor = Decompressor::new().map_err(|error| store.error(error))?;
-        Ok(Self { store, block, decompressor, packed: Vec::new() })
+/// The length of the whole entries that `entries` starts with and that fit into `room`.
+fn whole_entries(entries: &[u8], room: usize) -> usize {
+    if entries.len() <= room {
+        return entries.len();
     }
-
-    fn read(&mut self, extent: Extent, out: &mut Vec<u8>) -> Result<(), SpillError> {
-        self.store.read(extent, &mut self.packed)?;
-        out.clear();
-        alloc::try_reserve_exact(out, self.block)
-            .map_err(|error| self.store.error(error.into()))?;
-        match self.decompressor.decompress_to_buffer(&self.packed, out) {
-            Ok(length) if length > 0 => Ok(()),
-            _ => Err(self.damaged()),
+    let mut end = 0;
+    while let Some((_, length)) = SpillEntry::decode(&entries[end..]) {
+        if end + length > room {
+            break;
         }
+        end += length;
     }
-
-    fn damaged(&self) -> SpillError {
-        let text = "what was written came back damaged";
-        self.store.error(io::Error::new(io::ErrorKind::InvalidData, text))
-    }
+    end
 }
 
 /// Reads a stream from front to back, with one block in memory.
@@ -173,80 +129,43 @@ impl<'a> BlockDecompressor<'a> {
 pub(super) struct EntryReader {
     extents: std::vec::IntoIter<Extent>,
     block: Vec<u8>,
-    at: usize,
+    /// Where the current entry starts, and where it ends.
+    start: usize,
+    end: usize,
 }
 
 impl EntryReader {
+    /// Stands before the first entry.
     pub(super) fn new(stream: Stream) -> Self {
-        Self { extents: stream.0.into_iter(), block: Vec::new(), at: 0 }
+        Self { extents: stream.0.into_iter(), block: Vec::new(), start: 0, end: 0 }
     }
 
-    /// Reads the next entry; whether there was one.
+    /// Goes on to the next entry, and returns it.
     pub(super) fn next(
         &mut self,
         decompressor: &mut BlockDecompressor<'_>,
-        entry: &mut OwnedEntry,
-    ) -> Result<bool, SpillError> {
-        if !self.fill(decompressor)? {
-            return Ok(false);
+    ) -> Result<Option<SpillEntry<'_>>, SpillError> {
+        if self.end == self.block.len() {
+            let Some(extent) = self.extents.next() else {
+                *self = Self::new(Stream::default());
+                return Ok(None);
+            };
+            decompressor.read(extent, &mut self.block)?;
+            self.end = HEADER;
         }
-        entry.ordinal = self.number(decompressor)?;
-        entry.count = self.number(decompressor)?;
-        self.bytes(decompressor, &mut entry.key)?;
-        self.bytes(decompressor, &mut entry.line)?;
-        Ok(true)
+        match SpillEntry::decode(&self.block[self.end..]) {
+            Some((entry, length)) => {
+                (self.start, self.end) = (self.end, self.end + length);
+                Ok(Some(entry))
+            }
+            None => Err(decompressor.damaged("an entry is cut off")),
+        }
     }
 
-    /// Sees to it that there is a byte to read; whether there is.
-    fn fill(&mut self, decompressor: &mut BlockDecompressor<'_>) -> Result<bool, SpillError> {
-        if self.at < self.block.len() {
-            return Ok(true);
-        }
-        let Some(extent) = self.extents.next() else {
-            self.block = Vec::new();
-            self.at = 0;
-            return Ok(false);
-        };
-        decompressor.read(extent, &mut self.block)?;
-        self.at = 0;
-        Ok(true)
-    }
-
-    fn number(&mut self, decompressor: &mut BlockDecompressor<'_>) -> Result<u64, SpillError> {
-        let mut number = 0;
-        for shift in (0..u64::BITS).step_by(7) {
-            if !self.fill(decompressor)? {
-                break;
-            }
-            let byte = self.block[self.at];
-            self.at += 1;
-            number |= u64::from(byte & 0x7F) << shift;
-            if byte < 0x80 {
-                return Ok(number);
-            }
-        }
-        Err(decompressor.damaged())
-    }
-
-    fn bytes(
-        &mut self,
-        decompressor: &mut BlockDecompressor<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), SpillError> {
-        let mut left = self.number(decompressor)?;
-        out.clear();
-        while left > 0 {
-            if !self.fill(decompressor)? {
-                return Err(decompressor.damaged());
-            }
-            let here = self.block.len() - self.at;
-            let now = usize::try_from(left).map_or(here, |left| left.min(here));
-            alloc::try_reserve(out, now).map_err(|error| decompressor.store.error(error.into()))?;
-            out.extend_from_slice(&self.block[self.at..self.at + now]);
-            self.at += now;
-            left -= now as u64;
-        }
-        Ok(())
+    /// The current entry, once there is one.
+    pub(super) fn entry(&self) -> SpillEntry<'_> {
+        let entry = SpillEntry::decode(&self.block[self.start..self.end]);
+        entry.expect("it was decoded before").0
     }
 }
 
@@ -260,7 +179,7 @@ pub fn written<'e>(
     let mut text = Vec::new();
     for entry in entries {
         text.clear();
-        entry.append(&mut text).map_err(|error| compressor.store.error(error.into()))?;
+        entry.append(&mut text).map_err(|error| compressor.store().error(error.into()))?;
         writer.write(&text, compressor)?;
     }
     writer.finish(compressor)
@@ -271,6 +190,9 @@ mod tests {
     /// Ordinal, count, key and line.
     type EntryParts = (u64, u64, Vec<u8>, Vec<u8>);
 
+    use std::sync::Arc;
+
+    use super::super::store::Store;
     use super::*;
 
     const BLOCK: usize = 4096;
@@ -282,11 +204,10 @@ mod tests {
     }
 
     fn read(store: &Store, stream: Stream) -> Result<Vec<EntryParts>, SpillError> {
-        let mut decompressor = BlockDecompressor::new(store, BLOCK)?;
-        let (mut reader, mut entry, mut read) =
-            (EntryReader::new(stream), OwnedEntry::default(), Vec::new());
-        while reader.next(&mut decompressor, &mut entry)? {
-            read.push((entry.ordinal, entry.count, entry.key.clone(), entry.line.clone()));
+        let mut decompressor = BlockDecompressor::new(store);
+        let (mut reader, mut read) = (EntryReader::new(stream), Vec::new());
+        while let Some(entry) = reader.next(&mut decompressor)? {
+            read.push((entry.ordinal, entry.count, entry.key.to_vec(), entry.line.to_vec()));
         }
         Ok(read)
     }
@@ -309,47 +230,56 @@ mod tests {
             key,
             line,
         });
-        written(entries, BLOCK, &mut BlockCompressor::new(store).unwrap()).unwrap()
+        written(entries, BLOCK, &mut BlockCompressor::new(store)).unwrap()
     }
 
     #[test]
     fn entries_of_any_length_round_trip() {
         let (directory, store) = store();
         let stream = stream(&store);
-        assert!(stream.0.len() > 300 && store.size() > 0);
+        assert!(stream.0.len() > 100 && store.spilled().written > 0);
         assert_eq!(read(&store, stream).unwrap(), entries());
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "it has no name");
     }
 
     #[test]
-    fn damaged_byte_is_an_error() {
-        let (_directory, store) = store();
-        let mut compressor = BlockCompressor::new(&store).unwrap();
-        let entry = SpillEntry { ordinal: 7, count: 1, key: b"http://example.com/", line: b"" };
-        let size = {
+    fn damaged_byte_is_an_error_that_names_the_block() {
+        let (directory, store) = store();
+        let mut compressor = BlockCompressor::new(&store);
+        // The first block is packed, the second is not.
+        let key = b"http://example.com/http://example.com/http://example.com/http://example.com/";
+        let entry = SpillEntry { ordinal: 7, count: 1, key, line: b"" };
+        let mut starts = vec![0];
+        for _ in 0..2 {
             written([entry], BLOCK, &mut compressor).unwrap();
-            store.size()
-        };
-        for at in 0..size {
-            let stream = Stream(vec![Extent::new(0, size as u32)]);
-            store.damage(at);
-            match read(&store, stream) {
-                Err(error) => assert!(error.to_string().contains("damaged"), "{error}"),
-                // A bit of the header that says nothing about the content may change.
-                Ok(read) => assert_eq!(read, [(7, 1, entry.key.to_vec(), vec![])], "{at}"),
-            }
-            store.damage(at);
+            starts.push(store.spilled().written);
+            store.costs().pack.add(1e9);
         }
-        store.damage(size - 1);
-        let stream = Stream(vec![Extent::new(0, size as u32)]);
-        assert!(read(&store, stream).is_err(), "the checksum is verified");
+        assert_eq!(store.spilled().packing(), "mixed");
+        for block in starts.windows(2) {
+            let extent = || Stream(vec![Extent::new(block[0], (block[1] - block[0]) as u32)]);
+            for at in block[0]..block[1] {
+                store.damage(at);
+                let error = read(&store, extent()).unwrap_err().to_string();
+                let text = format!("spill: damaged block at offset {}: ", block[0]);
+                assert!(error.contains(&text) && !error.contains("example"), "{error}");
+                assert!(error.contains(directory.path().to_str().unwrap()), "{error}");
+                store.damage(at);
+            }
+            assert_eq!(read(&store, extent()).unwrap().len(), 1);
+        }
+        let cut = Stream(vec![Extent::new(starts[2] - 1, 2)]);
+        assert!(read(&store, cut).unwrap_err().to_string().contains("the file ends before it"));
     }
 
     #[test]
-    fn truncated_stream_is_an_error() {
+    fn entries_of_a_block_that_end_early_are_an_error() {
         let (_directory, store) = store();
-        let mut stream = stream(&store);
-        stream.0.pop();
-        assert!(read(&store, stream).unwrap_err().to_string().contains("damaged"));
+        let mut compressor = BlockCompressor::new(&store);
+        let mut block = vec![0; HEADER];
+        SpillEntry { ordinal: 7, count: 1, key: b"key", line: b"" }.append(&mut block).unwrap();
+        block.pop();
+        let stream = Stream(vec![compressor.write(&mut block).unwrap()]);
+        assert!(read(&store, stream).unwrap_err().to_string().contains("an entry is cut off"));
     }
 }

@@ -143,12 +143,12 @@ impl ReportPage<'_> {
             html.push_str("</tr>\n");
         }
         html.push_str("</table>\n");
-        if self.stats.spilled > 0 {
+        if self.stats.spilled.written > 0 {
             writeln!(
                 html,
                 "<p class=\"soft\">{} went to temporary files, since the set did not fit into \
                  memory.</p>",
-                ByteSize(self.stats.spilled as f64)
+                ByteSize(self.stats.spilled.written as f64)
             )?;
         }
         Ok(())
@@ -236,7 +236,7 @@ impl ReportPage<'_> {
 
     /// Whether the set held every URL, so that each record was known to be new or not when it was read.
     fn set_was_in_memory(&self) -> bool {
-        self.stats.spilled == 0 && self.stats.summary.tally.undecided == 0
+        self.stats.spilled.written == 0 && self.stats.summary.tally.undecided == 0
     }
 
     fn hosts(&self, html: &mut String) -> fmt::Result {

@@ -144,7 +144,7 @@ fn repeated_urls_and_urls_over_budget_are_gathered_into_a_set() {
         let (out, report, result) = much.run(SORTED, |plan| plan.limits.memory = memory);
         result.unwrap();
         assert!(out == expected && tallies(&report) == tallies(&counted), "{budget} bytes");
-        spilled.push(report.spilled > 0);
+        spilled.push(report.spilled.written > 0);
     }
     assert!(spilled[0] && !spilled[spilled.len() - 1], "{spilled:?}");
 }
@@ -169,7 +169,8 @@ fn more_urls_than_expected_are_gathered_into_a_set() {
         let (_, other, result) = others.run(SORTED, within(same));
         result.unwrap();
         let are_scattered = undecided(&mut others, within(again)) > 0;
-        gathered += usize::from(report.spilled > 0 && other.spilled == 0 && are_scattered);
+        gathered +=
+            usize::from(report.spilled.written > 0 && other.spilled.written == 0 && are_scattered);
     }
     assert!(gathered > 0);
 }

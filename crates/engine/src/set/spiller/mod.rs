@@ -17,7 +17,7 @@ use uniqurl::set::{Counting, HashKey};
 use uniqurl_store::keep_policy::KeepPolicy;
 use uniqurl_store::spill::{
     self, BlockCompressor, EntryWriter, PARTITIONS, PartitionPlan, RecordStatus, SpillEntry,
-    SpillError, Store, Stream,
+    SpillError, Spilled, Store, Stream,
 };
 
 /// The partitions of a run.
@@ -74,9 +74,9 @@ impl Spiller {
         let share = PARTITIONS / threads.next_power_of_two().min(PARTITIONS);
         let groups = (0..PARTITIONS).step_by(share).map(|first| {
             let writers = (0..share).map(|_| EntryWriter::new(block)).collect();
-            Ok(Group { first, writers, compressor: BlockCompressor::new(&store)? })
+            Group { first, writers, compressor: BlockCompressor::new(&store) }
         });
-        let groups = groups.collect::<Result<_, SpillError>>()?;
+        let groups = groups.collect();
         // With less, nearly all of it would be buffers, and a pass would hardly dedup any URL.
         let threads_at_once = (budget / LEAST_TO_DEDUP).clamp(1, threads);
         // Each thread may have to divide a partition that is still too large once more.
@@ -162,9 +162,9 @@ impl Spiller {
         Ok(())
     }
 
-    /// Bytes written.
-    pub(crate) fn size(&self) -> u64 {
-        self.store.size()
+    /// What was written.
+    pub(crate) fn spilled(&self) -> Spilled {
+        self.store.spilled()
     }
 
     /// Writes entries, which are in order, as a run for the merge with what was spilled.

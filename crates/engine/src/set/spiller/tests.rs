@@ -48,7 +48,7 @@ fn try_ran(
     let mut out = Vec::new();
     let hasher = HashKey::narrow(width);
     let (report, result) = run_with(&job_plan, &inputs, Sinks::to(&mut out), &watch, hasher);
-    ((out, report.tally, report.spilled), result)
+    ((out, report.tally, report.spilled.written), result)
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn settled_by(
     let saving = false;
     let plan =
         PartitionPlan { store: &store, order, counting, keep, min_count: 1, saving, memory, block };
-    let mut compressor = BlockCompressor::new(&store).unwrap();
+    let mut compressor = BlockCompressor::new(&store);
     let all = entries.iter().map(|(ordinal, key, line)| SpillEntry {
         ordinal: *ordinal,
         count: times(*ordinal),
@@ -176,7 +176,7 @@ fn overfull_set_keeps_its_first_urls_and_seen_keys() {
         key,
         line,
     });
-    let mut compressor = BlockCompressor::new(&store).unwrap();
+    let mut compressor = BlockCompressor::new(&store);
     let partition = written(entries, block, &mut compressor).unwrap();
     let told = Mutex::new(Vec::new());
     let found = |ordinal, what| told.lock().unwrap().push((ordinal, what));
@@ -213,7 +213,7 @@ fn seen_keys_are_never_new_under_any_budget() {
             memory,
             block,
         };
-        let mut compressor = BlockCompressor::new(&store).unwrap();
+        let mut compressor = BlockCompressor::new(&store);
         let records: Vec<_> = entries().collect();
         let mut seen: Vec<_> = records.iter().map(|(_, key, _)| key.clone()).collect();
         seen.retain(|key| is_seen(key));
