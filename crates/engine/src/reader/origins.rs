@@ -1,5 +1,6 @@
 //! The input of each record, and the counts of spilled records.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use uniqurl_store::spill::RecordStatus;
@@ -22,13 +23,9 @@ impl RecordOrigins {
         }
     }
 
-    /// Counts a record.
-    pub(crate) fn count(&self, ordinal: u64, status: RecordStatus) {
-        // Records have only their number when they come back from the disk, so the input is searched by it.
-        let after = self.starts.partition_point(|(start, _)| *start <= ordinal);
-        if let Some(counts) = after.checked_sub(1).and_then(|at| self.counts.get(at)) {
-            counts[status as usize].fetch_add(1, Ordering::Relaxed);
-        }
+    /// Counts records with an ordinal of at least `from`, for one task.
+    pub(crate) fn counter(&self, from: u64) -> OriginCounter<'_> {
+        OriginCounter { origins: self, from, records: 0..0, input: 0, counts: [0; 2] }
     }
 
     /// The inputs with their counts: unique URLs, and records seen before the run.
@@ -36,6 +33,57 @@ impl RecordOrigins {
         let loaded =
             |counts: &[AtomicU64; 2]| counts.each_ref().map(|count| count.load(Ordering::Relaxed));
         self.starts.iter().map(|(_, input)| *input).zip(self.counts.iter().map(loaded))
+    }
+}
+
+/// Counts the records of one task. Most have the input of the one before, so its counts, which all tasks
+/// share, are changed once for many.
+pub(crate) struct OriginCounter<'a> {
+    origins: &'a RecordOrigins,
+    from: u64,
+    /// The records of the input that is being counted, and where its counts are.
+    records: Range<u64>,
+    input: usize,
+    counts: [u64; 2],
+}
+
+impl OriginCounter<'_> {
+    /// Counts a record.
+    #[inline]
+    pub(crate) fn count(&mut self, ordinal: u64, status: RecordStatus) {
+        if ordinal < self.from {
+            return;
+        }
+        if !self.records.contains(&ordinal) {
+            self.turn_to(ordinal);
+        }
+        self.counts[status as usize] += 1;
+    }
+
+    /// Counts the input of this record from now on.
+    fn turn_to(&mut self, ordinal: u64) {
+        self.flush();
+        // Records have only their number when they come back from the disk, so the input is searched by it.
+        let starts = &self.origins.starts;
+        let after = starts.partition_point(|(start, _)| *start <= ordinal);
+        let end = starts.get(after).map_or(u64::MAX, |(start, _)| *start);
+        self.input = after.saturating_sub(1);
+        self.records = starts.get(self.input).map_or(0, |(start, _)| *start)..end;
+    }
+
+    fn flush(&mut self) {
+        let counts = std::mem::take(&mut self.counts);
+        if let Some(all) = self.origins.counts.get(self.input) {
+            for (all, count) in all.iter().zip(counts) {
+                all.fetch_add(count, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+impl Drop for OriginCounter<'_> {
+    fn drop(&mut self) {
+        self.flush();
     }
 }
 
@@ -49,10 +97,14 @@ mod tests {
         for (ordinal, input) in [(0, 0), (3, 0), (5, 2), (5, 3), (9, 4)] {
             origins.begin(ordinal, input);
         }
+        let mut counter = origins.counter(0);
         for ordinal in [0, 4, 5, 8, 9, 100] {
-            origins.count(ordinal, RecordStatus::New);
+            counter.count(ordinal, RecordStatus::New);
         }
-        origins.count(8, RecordStatus::Seen);
+        let mut other = origins.counter(4);
+        other.count(8, RecordStatus::Seen);
+        other.count(3, RecordStatus::Seen);
+        drop((counter, other));
         let counts: Vec<_> = origins.counts().collect();
         assert_eq!(counts, [(0, [2, 0]), (2, [0, 0]), (3, [2, 1]), (4, [2, 0])]);
     }

@@ -84,7 +84,7 @@ impl Loader<'_> {
 
     fn begin_to_spill(&mut self) -> Result<(), RunError> {
         let Some(memory) = &self.plan.limits.memory else { return Ok(()) };
-        self.seen.spiller = Some(Spiller::begin(memory, self.plan.limits.threads, None)?);
+        self.seen.spiller = Some(Spiller::begin(memory, self.plan.limits.threads, None, false)?);
         Ok(())
     }
 }

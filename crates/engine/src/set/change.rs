@@ -24,7 +24,8 @@ impl RunSet<'_> {
             let rate = if done > 0 && held > 0 { held as f64 / done as f64 } else { 1.0 };
             (total.saturating_sub(done) as f64 * rate.min(1.0)) as u64
         });
-        let spiller = Spiller::begin(memory, self.plan.limits.threads, rest)?;
+        let rewrites = self.plan.writes_at_end() || self.header.is_some();
+        let spiller = Spiller::begin(memory, self.plan.limits.threads, rest, rewrites)?;
         if let SetBackend::Memory(set) = std::mem::replace(&mut self.backend, SetBackend::None) {
             self.backend = SetBackend::Spilling(set, spiller);
         }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::memory_set::MemorySet;
 use super::ordered;
-use super::spiller::{SavedSet, SpilledLines, Spiller};
+use super::spiller::{Ending, SavedSet, SpilledLines, Spiller};
 use super::{RunSet, SetBackend};
 use crate::accounts::Accounts;
 use crate::job::{Dedup, SetOrder};
@@ -67,21 +67,23 @@ impl RunSet<'_> {
                 }
             }
         };
-        if let SetBackend::Spilling(set, mut spiller) =
+        if let SetBackend::Spilling(set, spiller) =
             std::mem::replace(&mut self.backend, SetBackend::None)
         {
             // Its memory is needed for the partitions.
             drop(set);
-            let lines = self.spilled_lines(&dedup, written);
-            // Keys that were moved out of memory were counted when they came.
-            let moved = self.moved;
-            let count = |ordinal, status| {
-                if ordinal >= moved {
-                    origins.count(ordinal, status);
-                }
+            let store = spiller.store();
+            let ending = Ending {
+                hasher: &self.hasher,
+                lines: self.spilled_lines(&dedup, written),
+                origins,
+                // Keys that were moved out of memory were counted when they came.
+                moved: self.moved,
+                sorted: runs,
+                out: sink.out,
             };
-            let done = spiller.finish(runs, &self.hasher, &lines, count, sink.out, saved);
-            accounts.report().spilled = spiller.spilled();
+            let done = spiller.finish(ending, saved);
+            accounts.report().spilled = store.spilled();
             done?;
             accounts.settle_spilled(origins);
         }

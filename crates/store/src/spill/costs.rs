@@ -20,6 +20,7 @@ pub(super) struct Costs {
     pub(super) write: Average,
     /// Packed bytes for each byte before packing.
     pub(super) ratio: Average,
+    pub(super) packs_all: bool,
     blocks: u64,
     spilled: Spilled,
 }
@@ -50,7 +51,7 @@ impl Costs {
     /// Whether the next block is packed.
     pub(super) fn packs_next(&mut self) -> bool {
         self.blocks += 1;
-        self.blocks % SAMPLED == 1 || self.packing_pays()
+        self.packs_all || self.blocks % SAMPLED == 1 || self.packing_pays()
     }
 
     fn packing_pays(&self) -> bool {
@@ -103,5 +104,7 @@ mod tests {
             (0..3200).filter(|_| costs.packs_next()).count()
         };
         assert_eq!((packed(0.6), packed(3.4)), (100, 3200));
+        let mut costs = Costs { packs_all: true, ..costs(0.6) };
+        assert!((0..64).all(|_| costs.packs_next()));
     }
 }

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use super::PARTITIONS;
+use super::division::Division;
 use super::entry::SpillEntry;
+use super::mark_new::mark_new;
+use super::marks::{MarksBudget, Run};
 use super::merge::MergeOrder;
 use super::packing::{BlockCompressor, BlockDecompressor};
 use super::store::{SpillError, Store};
-use super::stream::{EntryReader, EntryWriter, Stream, written};
+use super::stream::{EntryReader, Stream, written};
 use crate::keep_policy::{KeepPolicy, KeptRecords};
 use crate::sort::{ShardUrls, Threads, Urls, in_turn, sort, sort_memory};
 use uniqurl::bytes::AllocError;
@@ -34,13 +36,25 @@ pub struct PartitionPlan<'a> {
     pub memory: usize,
     /// Bytes of a block before it is packed, as the streams were written.
     pub block: usize,
+    /// The memory for marks.
+    pub marks: &'a MarksBudget,
+}
+
+impl PartitionPlan<'_> {
+    /// Whether the first record of each key is all that is wanted, in the order of the records.
+    fn keeps_first_records(&self) -> bool {
+        self.order == MergeOrder::First
+            && self.counting == Counting::Off
+            && self.keep == KeepPolicy::First
+            && !self.saving
+    }
 }
 
 /// What became of a partition.
 #[derive(Debug, Default)]
 pub struct PartitionResult {
     /// The URLs that were settled, in order, each with its first ordinal and all its records.
-    pub run: Stream,
+    pub run: Run,
     /// All keys of the set, and those that were seen before the run, by their bytes, where they are
     /// wanted.
     pub saved: Stream,
@@ -58,7 +72,7 @@ pub enum RecordStatus {
 }
 
 /// So many URLs are settled by every pass, so that there is an end.
-const MIN_URLS: usize = 16;
+pub(super) const MIN_URLS: usize = 16;
 
 /// A URL of the set.
 #[derive(Debug, Clone, Copy)]
@@ -70,20 +84,38 @@ struct Kept {
     line_end: usize,
 }
 
-/// Finds the distinct URLs of a partition, whose entries are in ascending order, behind the keys that
+/// Finds the distinct URLs of a partition, whose entries are in ascending order, after the keys that
 /// were seen before the run. `found` is told the ordinal of each that is settled and of each record whose
-/// key was seen. `key` is another than the one that made the partition.
-pub fn dedup_partition(
+/// key was seen. The URLs are a run, unless there is a `take` that takes them, in order. `key` is
+/// another than the one that made the partition.
+pub fn dedup_partition<E: From<SpillError>>(
     partition: Stream,
     plan: &PartitionPlan<'_>,
     key: &HashKey,
-    found: impl Fn(u64, RecordStatus),
-) -> Result<PartitionResult, SpillError> {
+    found: &mut dyn FnMut(u64, RecordStatus),
+    take: Option<&mut dyn FnMut(SpillEntry<'_>) -> Result<(), E>>,
+) -> Result<PartitionResult, E> {
+    if plan.keeps_first_records() && (take.is_some() || !plan.marks.is_used_up()) {
+        mark_new(partition, plan, key, found, take)
+    } else {
+        rewrite(partition, plan, key, found, take)
+    }
+}
+
+/// The way of [`dedup_partition`] where an entry that is written is not one that was read.
+fn rewrite<E: From<SpillError>>(
+    partition: Stream,
+    plan: &PartitionPlan<'_>,
+    key: &HashKey,
+    found: &mut dyn FnMut(u64, RecordStatus),
+    take: Option<&mut dyn FnMut(SpillEntry<'_>) -> Result<(), E>>,
+) -> Result<PartitionResult, E> {
     let mut decompressor = BlockDecompressor::new(plan.store);
     let mut compressor = BlockCompressor::new(plan.store);
+    let bytes = partition.bytes();
     let mut reader = EntryReader::new(partition);
     let mut set = Set::new(plan);
-    let mut rest: Option<Vec<EntryWriter>> = None;
+    let mut rest: Option<Division<'_>> = None;
     let mut text = Vec::new();
     while let Some(entry) = reader.next(&mut decompressor)? {
         let hash = key.hash(entry.key);
@@ -104,60 +136,44 @@ pub fn dedup_partition(
                 Ok(()) => {}
                 // A set that can hold nothing will never hold more.
                 Err(Full) if set.len() == 0 => {
-                    return Err(plan.store.error(std::io::ErrorKind::OutOfMemory.into()));
+                    return Err(plan.store.error(std::io::ErrorKind::OutOfMemory.into()).into());
                 }
-                Err(Full) => rest = Some(writers(plan)),
+                Err(Full) => rest = Some(Division::new(plan, bytes)),
             }
         }
         let no_room = |error: AllocError| plan.store.error(error.into());
         match &mut rest {
             None if seen_before => {}
             None => set.offer(hash, &entry).map_err(no_room)?,
-            Some(writers) if set.shard.count_again(hash, entry.key) => {
+            Some(rest) if set.shard.count_again(hash, entry.key) => {
                 set.count_rest(hash, &entry);
                 set.offer(hash, &entry).map_err(no_room)?;
                 if set.has_outgrown(plan) {
                     let all = set.cut(plan, key).map_err(no_room)?;
                     let moved = (MIN_URLS..all.kept.len()).map(|at| all.entry(at));
-                    write_ahead(moved, writers, plan, key, &mut compressor)?;
+                    rest.write_ahead(moved, key)?;
                 }
             }
-            Some(writers) => {
+            Some(rest) => {
                 text.clear();
                 entry.append(&mut text).map_err(no_room)?;
-                writers[hash.partition(PARTITIONS)].write(&text, &mut compressor)?;
+                rest.write(hash, &text)?;
             }
         }
     }
     set.kept.iter().for_each(|kept| found(kept.ordinal, RecordStatus::New));
-    let rest = rest.into_iter().flatten().map(|writer| writer.finish(&mut compressor));
-    let rest = rest.filter(|stream| !stream.as_ref().is_ok_and(Stream::is_empty));
-    let rest = rest.collect::<Result<_, _>>()?;
+    let rest = rest.map_or(Ok(Vec::new()), Division::finish)?;
     let saved = if plan.saving { set.saved(plan, &mut compressor)? } else { Stream::default() };
-    Ok(PartitionResult { run: set.run(plan, &mut compressor)?, saved, rest })
-}
-
-fn writers(plan: &PartitionPlan<'_>) -> Vec<EntryWriter> {
-    (0..PARTITIONS).map(|_| EntryWriter::new(plan.block)).collect()
-}
-
-/// Writes entries to the partitions ahead of what is there: they are of records that came before.
-fn write_ahead<'e>(
-    entries: impl Iterator<Item = SpillEntry<'e>>,
-    writers: &mut [EntryWriter],
-    plan: &PartitionPlan<'_>,
-    key: &HashKey,
-    compressor: &mut BlockCompressor,
-) -> Result<(), SpillError> {
-    let later = writers.iter_mut().map(|writer| writer.turn(compressor));
-    let later: Vec<_> = later.collect::<Result<_, _>>()?;
-    let mut text = Vec::new();
-    for entry in entries {
-        text.clear();
-        entry.append(&mut text).map_err(|error| plan.store.error(error.into()))?;
-        writers[key.hash(entry.key).partition(PARTITIONS)].write(&text, compressor)?;
-    }
-    writers.iter_mut().zip(later).try_for_each(|(writer, later)| writer.append(later, compressor))
+    let order = set.order(plan)?;
+    let mut entries = set.entries(&order, plan.min_count);
+    let run = match take {
+        None => Run::from(written(entries, plan.block, &mut compressor)?),
+        Some(take) => {
+            entries.try_for_each(take)?;
+            Run::default()
+        }
+    };
+    Ok(PartitionResult { run, saved, rest })
 }
 
 /// The URLs of a partition.
@@ -296,20 +312,25 @@ impl Set {
         written(in_turn(&places, &shards).map(entry), plan.block, compressor)
     }
 
-    /// Writes the set in order.
-    fn run(
-        self,
-        plan: &PartitionPlan<'_>,
-        compressor: &mut BlockCompressor,
-    ) -> Result<Stream, SpillError> {
+    /// The order in which the set is written; empty for that of its entries.
+    fn order(&self, plan: &PartitionPlan<'_>) -> Result<Vec<u64>, SpillError> {
         let mut order: Vec<u64> = match plan.order {
             MergeOrder::First => Vec::new(),
             MergeOrder::Sorted => (0..self.kept.len() as u64).collect(),
         };
-        if sort(&mut order, &self, Threads::One).is_err() {
-            return Err(plan.store.error(std::io::ErrorKind::OutOfMemory.into()));
+        match sort(&mut order, self, Threads::One) {
+            Ok(()) => Ok(order),
+            Err(_) => Err(plan.store.error(std::io::ErrorKind::OutOfMemory.into())),
         }
-        let sorted = in_turn(&order, &self).map(|at| at as usize);
+    }
+
+    /// The entries of the set in that order.
+    fn entries<'s>(
+        &'s self,
+        order: &'s [u64],
+        min_count: u64,
+    ) -> impl Iterator<Item = SpillEntry<'s>> {
+        let sorted = in_turn(order, self).map(|at| at as usize);
         let first = 0..if order.is_empty() { self.kept.len() } else { 0 };
         let entries = first.chain(sorted).map(|at| {
             let entry = self.entry(at);
@@ -320,8 +341,7 @@ impl Set {
                 None => entry,
             }
         });
-        let often = entries.filter(|entry| entry.count >= plan.min_count);
-        written(often, plan.block, compressor)
+        entries.filter(move |entry| entry.count >= min_count)
     }
 }
 

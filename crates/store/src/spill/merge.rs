@@ -1,4 +1,4 @@
-//! Runs into one, in order.
+//! Merges runs in the order of bytes.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -10,7 +10,7 @@ use super::packing::{BlockCompressor, BlockDecompressor};
 use super::store::SpillError;
 use super::stream::{EntryReader, EntryWriter, Stream};
 
-/// The order of runs, and of what they are merged into.
+/// The order of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MergeOrder {
     /// By first occurrence.
@@ -19,8 +19,8 @@ pub enum MergeOrder {
     Sorted,
 }
 
-/// Hands out the entries of all runs, which have no key in common, in order, until there are no more
-/// or `take` says `false`.
+/// Hands out the entries of all runs, which have no key in common, in the order of their bytes, until there
+/// are no more or `take` says `false`.
 ///
 /// A run takes one block of memory while it is read. Where that would be too much for all of them,
 /// some are merged into longer runs first.
@@ -58,14 +58,14 @@ fn merge_now<E: From<SpillError>>(
     for run in runs {
         let mut reader = EntryReader::new(run);
         if reader.next(&mut decompressor)?.is_some() {
-            heads.push(Head { order: plan.order, reader });
+            heads.push(Head(reader));
         }
     }
     while let Some(mut head) = heads.peek_mut() {
-        if !take(head.reader.entry())? {
+        if !take(head.0.entry())? {
             break;
         }
-        if head.reader.next(&mut decompressor)?.is_none() {
+        if head.0.next(&mut decompressor)?.is_none() {
             PeekMut::pop(head);
         }
     }
@@ -73,19 +73,13 @@ fn merge_now<E: From<SpillError>>(
 }
 
 /// The next entry of a run.
-struct Head {
-    order: MergeOrder,
-    reader: EntryReader,
-}
+struct Head(EntryReader);
 
 impl Ord for Head {
     /// The entry that comes first is the greatest, since that is what a heap gives out.
     fn cmp(&self, other: &Self) -> Ordering {
-        let (one, other) = (self.reader.entry(), other.reader.entry());
-        match self.order {
-            MergeOrder::First => other.ordinal.cmp(&one.ordinal),
-            MergeOrder::Sorted => other.key.cmp(one.key),
-        }
+        let (one, other) = (self.0.entry(), other.0.entry());
+        other.key.cmp(one.key)
     }
 }
 

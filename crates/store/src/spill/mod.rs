@@ -21,20 +21,30 @@ mod packing;
 mod store;
 mod stream;
 mod dedup_partition;
+mod marks;
+mod mark_new;
+mod division;
 mod merge;
+mod source;
+mod windows;
 
 pub use costs::Spilled;
 pub use packing::BlockCompressor;
 pub use store::SpillError;
 
-pub use dedup_partition::{PartitionPlan, RecordStatus, dedup_partition};
+pub use dedup_partition::{PartitionPlan, PartitionResult, RecordStatus, dedup_partition};
 pub use entry::SpillEntry;
+pub use marks::{MarksBudget, Run};
 pub use merge::{MergeOrder, merge};
 pub use store::{Store, temporary_file};
 pub use stream::{EntryWriter, Stream, written};
+pub use windows::merge_windows;
 
 /// Partitions that a set is spilled to.
 pub const PARTITIONS: usize = 64;
+
+/// Most partitions that one is divided into if it does not fit into memory.
+const MOST_PARTS: usize = 64;
 
 /// LZ4 packs blocks of less than 64 KiB with a smaller table, which is faster.
 const LARGEST_BLOCK: usize = (64 << 10) - 512;

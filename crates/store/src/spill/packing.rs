@@ -56,7 +56,7 @@ impl BlockCompressor {
             if is_packed { (LZ4, self.packed.as_mut_slice()) } else { (RAW, block) };
         seal(method, raw as u32, written);
         let start = Instant::now();
-        let extent = self.store.append(written)?;
+        let extent = self.store.append(written, raw as u32)?;
         let length = written.len();
         let mut costs = self.store.costs();
         costs.write.add(start.elapsed().as_nanos() as f64 / length as f64);
@@ -140,6 +140,10 @@ impl<'a> BlockDecompressor<'a> {
             _ => return Err(damaged("unknown header")),
         }
         Ok(())
+    }
+
+    pub(super) fn store(&self) -> &'a Store {
+        self.store
     }
 
     /// The error of a block whose bytes are as they were written, but are no entries.

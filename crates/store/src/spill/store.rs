@@ -26,12 +26,19 @@ pub struct Store {
 pub struct Extent {
     at: u64,
     length: u32,
+    /// Its bytes before packing.
+    raw: u32,
 }
 
-#[cfg(test)]
 impl Extent {
+    /// Its bytes before packing.
+    pub(super) fn raw(self) -> u64 {
+        self.raw.into()
+    }
+
+    #[cfg(test)]
     pub(super) fn new(at: u64, length: u32) -> Self {
-        Self { at, length }
+        Self { at, length, raw: 0 }
     }
 }
 
@@ -94,6 +101,11 @@ impl Store {
         Spilled { written: self.end.load(Ordering::Relaxed), ..self.costs().spilled() }
     }
 
+    /// Packs all blocks from now on, whatever that costs.
+    pub fn pack_all(&self) {
+        self.costs().packs_all = true;
+    }
+
     pub(super) fn costs(&self) -> MutexGuard<'_, Costs> {
         self.costs.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -109,12 +121,12 @@ impl Store {
         self.error(io::Error::new(io::ErrorKind::InvalidData, text))
     }
 
-    /// Writes a block.
-    pub(super) fn append(&self, block: &[u8]) -> Result<Extent, SpillError> {
+    /// Writes a block, which had `raw` bytes before packing.
+    pub(super) fn append(&self, block: &[u8], raw: u32) -> Result<Extent, SpillError> {
         let length = u32::try_from(block.len()).expect("blocks are small");
         let at = self.end.fetch_add(u64::from(length), Ordering::Relaxed);
         self.file.write_all_at(block, at).map_err(|error| self.error(error))?;
-        Ok(Extent { at, length })
+        Ok(Extent { at, length, raw })
     }
 
     /// Reads a block into `out`, which then holds nothing else.

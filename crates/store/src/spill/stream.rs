@@ -17,6 +17,11 @@ impl Stream {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    /// The bytes of its entries.
+    pub(super) fn bytes(&self) -> u64 {
+        self.0.iter().map(|extent| extent.raw()).sum()
+    }
 }
 
 /// A stream that is being written. Its buffer is one block.

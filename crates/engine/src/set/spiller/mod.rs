@@ -1,22 +1,20 @@
 //! Spills the keys that a full set does not hold to a temporary file, by partition, and dedups each
 //! partition at the end.
 
-use std::io::Write;
+mod ending;
+
+pub(super) use ending::{Ending, SavedSet, SpilledLines};
+
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use rayon::prelude::*;
-
-use super::ordered;
 use crate::batch::{Insertion, WorkBatch};
-use crate::job::{Dedup, SetOrder};
+use crate::job::SetOrder;
 use crate::memory::{self, Memory, SpillNotice};
 use crate::report::RunError;
-use crate::split::{self, Split};
-use uniqurl::set::{Counting, HashKey};
-use uniqurl_store::keep_policy::KeepPolicy;
+use uniqurl::set::HashKey;
 use uniqurl_store::spill::{
-    self, BlockCompressor, EntryWriter, PARTITIONS, PartitionPlan, RecordStatus, SpillEntry,
+    self, BlockCompressor, EntryWriter, MarksBudget, PARTITIONS, PartitionPlan, SpillEntry,
     SpillError, Spilled, Store, Stream,
 };
 
@@ -30,10 +28,14 @@ pub(crate) struct Spiller {
     /// Memory for each of them.
     memory: usize,
     block: usize,
+    marks: MarksBudget,
 }
 
 /// Least bytes of memory for a thread that dedups partitions beside others.
 const LEAST_TO_DEDUP: usize = 1 << 20;
+
+/// The part of the memory that is left to marks of new entries, a bit each.
+const MARKS_SHARE: usize = 8;
 
 /// Neighbouring partitions.
 struct Group {
@@ -80,28 +82,37 @@ impl Spiller {
         // With less, nearly all of it would be buffers, and a pass would hardly dedup any URL.
         let threads_at_once = (budget / LEAST_TO_DEDUP).clamp(1, threads);
         // Each thread may have to divide a partition that is still too large once more.
-        let memory = (budget / threads_at_once).saturating_sub((PARTITIONS + 4) * block);
+        let marks = budget / MARKS_SHARE;
+        let share = (budget - marks) / threads_at_once;
+        let memory = share.saturating_sub((PARTITIONS + 4) * block);
         let threads_at_once =
             Some(threads_at_once).filter(|threads_at_once| *threads_at_once < threads);
-        Ok(Self { store, groups, threads_at_once, memory, block })
+        let marks = MarksBudget::new(marks);
+        Ok(Self { store, groups, threads_at_once, memory, block, marks })
     }
 
     /// Partitions within `memory`. Its owner is notified, with an estimate of the bytes to be written if
-    /// `rest`, the bytes of URLs to come, is known.
+    /// `rest`, the bytes of URLs to come, is known; `rewrites` says whether the result is written there too.
     pub(crate) fn begin(
         memory: &Memory,
         threads: usize,
         rest: Option<u64>,
+        rewrites: bool,
     ) -> Result<Self, SpillError> {
         let spiller = Self::create(&memory.directory, memory.size(), threads)?;
-        // Packed URLs take about half their bytes, and are written once into a partition, once into its run,
-        // and once into smaller partitions in between if one is more than a thread may hold. A thread holds
-        // them at twice their size.
+        let free = memory::free_space(&memory.directory);
+        // URLs are written once into a partition, once into smaller ones if that is more than a thread may
+        // hold, which it does at twice their size, and perhaps once into a run.
         let needed = rest.map(|rest| {
             let is_divided = rest / PARTITIONS as u64 > spiller.memory as u64 / 2;
-            rest / 2 * if is_divided { 3 } else { 2 }
+            let needed = rest * (1 + u64::from(is_divided) + u64::from(rewrites));
+            if free.is_some_and(|free| needed < free) {
+                return needed;
+            }
+            // Where the disk is nearly full, all blocks are packed. That halves URLs.
+            spiller.store.pack_all();
+            needed / 2
         });
-        let free = memory::free_space(&memory.directory);
         (memory.tell)(&SpillNotice { directory: &memory.directory, needed, free });
         Ok(spiller)
     }
@@ -162,6 +173,11 @@ impl Spiller {
         Ok(())
     }
 
+    /// The temporary file.
+    pub(crate) fn store(&self) -> Arc<Store> {
+        Arc::clone(&self.store)
+    }
+
     /// What was written.
     pub(crate) fn spilled(&self) -> Spilled {
         self.store.spilled()
@@ -175,115 +191,36 @@ impl Spiller {
         spill::written(entries, self.block, &mut self.groups[0].compressor)
     }
 
-    /// Dedups the partitions, merges them with `runs`, and writes the result as `lines` says. `count` gets
-    /// the ordinal of each unique URL, and of each record whose URL was seen before the run. `saved` takes
-    /// all keys, those seen before included.
+    /// Dedups the partitions, and writes the result.
     pub(crate) fn finish(
-        &mut self,
-        mut runs: Vec<Stream>,
-        hasher: &HashKey,
-        lines: &SpilledLines<'_>,
-        count: impl Fn(u64, RecordStatus) + Sync,
-        out: &mut (dyn Write + Send),
-        mut saved: Option<SavedSet<'_>>,
+        self,
+        ending: Ending<'_>,
+        saved: Option<SavedSet<'_>>,
     ) -> Result<(), RunError> {
+        let Self { store, groups, threads_at_once, memory, block, marks } = self;
         let mut partitions = Vec::new();
-        for Group { writers, mut compressor, .. } in std::mem::take(&mut self.groups) {
+        for Group { writers, mut compressor, .. } in groups {
             for writer in writers {
                 partitions.push(writer.finish(&mut compressor)?);
             }
         }
-        let SpilledLines { dedup, split, counting, policy, columns, written } = *lines;
+        let lines = ending.lines;
         let plan = PartitionPlan {
-            store: &self.store,
-            order: match dedup.order {
+            store: &store,
+            order: match lines.dedup.order {
                 SetOrder::First | SetOrder::None => spill::MergeOrder::First,
                 SetOrder::Sorted => spill::MergeOrder::Sorted,
             },
-            counting,
-            keep: policy,
-            min_count: dedup.min_count,
+            counting: lines.counting,
+            keep: lines.policy,
+            min_count: lines.dedup.min_count,
             saving: saved.is_some(),
-            memory: self.memory,
-            block: self.block,
+            memory,
+            block,
+            marks: &marks,
         };
-        let mut hasher = hasher.clone();
-        while !partitions.is_empty() {
-            hasher = hasher.another();
-            let dedup = |partition| spill::dedup_partition(partition, &plan, &hasher, &count);
-            let in_turn =
-                self.threads_at_once.map_or(1, |threads| partitions.len().div_ceil(threads));
-            let done = partitions.into_par_iter().with_min_len(in_turn).map(dedup);
-            let done: Vec<_> = done.collect::<Result<_, _>>()?;
-            partitions = Vec::new();
-            for done in done {
-                runs.push(done.run);
-                if let Some(saved) = &mut saved {
-                    saved.runs.push(done.saved);
-                }
-                partitions.extend(done.rest);
-            }
-        }
-        let mut left = dedup.limit.map_or(u64::MAX, |limit| limit - written);
-        write(runs, &plan, out, |entry, text| {
-            if left == 0 {
-                return false;
-            }
-            left -= 1;
-            let line = columns.then_some(entry.line);
-            split::mark(split, entry.key, text);
-            ordered::append(entry.key, entry.count, line, dedup, text);
-            true
-        })?;
-        let Some(SavedSet { runs, out }) = saved else { return Ok(()) };
-        write(
-            runs,
-            &PartitionPlan { order: spill::MergeOrder::Sorted, ..plan },
-            out,
-            |entry, text| {
-                text.extend_from_slice(entry.key);
-                text.push(b'\n');
-                true
-            },
-        )
+        ending.run(partitions, &plan, threads_at_once, saved)
     }
-}
-
-/// Writes what `append` makes of the entries of all runs, in order, until it returns `false`.
-fn write(
-    runs: Vec<Stream>,
-    plan: &PartitionPlan<'_>,
-    out: &mut (dyn Write + Send),
-    mut append: impl FnMut(SpillEntry<'_>, &mut Vec<u8>) -> bool,
-) -> Result<(), RunError> {
-    let mut text = Vec::new();
-    spill::merge(runs, plan, |entry| {
-        let goes_on = append(entry, &mut text);
-        if text.len() >= plan.block {
-            out.write_all(&text).map_err(RunError::Output)?;
-            text.clear();
-        }
-        Ok::<_, RunError>(goes_on)
-    })?;
-    out.write_all(&text).map_err(RunError::Output)
-}
-
-/// A set that is being saved: runs of its sorted keys, and where it goes.
-pub(crate) struct SavedSet<'a> {
-    pub(crate) runs: Vec<Stream>,
-    pub(crate) out: &'a mut (dyn Write + Send),
-}
-
-/// How the lines of spilled keys are written.
-pub(crate) struct SpilledLines<'a> {
-    pub(crate) dedup: &'a Dedup,
-    pub(crate) split: Option<Split>,
-    pub(crate) counting: Counting,
-    pub(crate) policy: KeepPolicy,
-    /// Whether lines are written instead of keys.
-    pub(crate) columns: bool,
-    /// Lines that are written already, which count for a limit.
-    pub(crate) written: u64,
 }
 
 #[cfg(test)]

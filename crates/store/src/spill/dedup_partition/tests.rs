@@ -2,11 +2,56 @@
 type Row = (u64, u64, Vec<u8>, Vec<u8>);
 
 use super::*;
-use crate::spill::merge;
+use crate::spill::{EntryWriter, merge, merge_windows};
 use std::collections::HashMap;
 use std::sync::Mutex;
 
 const KEYS: u64 = 700;
+
+/// A plan for blocks of 4 KiB, by first occurrence.
+fn plan<'a>(store: &'a Arc<Store>, marks: &'a MarksBudget, memory: usize) -> PartitionPlan<'a> {
+    PartitionPlan {
+        store,
+        order: MergeOrder::First,
+        counting: Counting::Off,
+        keep: KeepPolicy::First,
+        min_count: 1,
+        saving: false,
+        memory,
+        block: 4096,
+        marks,
+    }
+}
+
+/// All entries of runs, in order.
+fn merged(runs: Vec<Run>, plan: &PartitionPlan<'_>) -> Vec<Row> {
+    let row = |entry: SpillEntry<'_>| {
+        (entry.ordinal, entry.count, entry.key.to_vec(), entry.line.to_vec())
+    };
+    let mut all = Vec::new();
+    if plan.order == MergeOrder::Sorted {
+        let runs = runs.into_iter().map(Run::into_stream).collect();
+        merge(runs, plan, |entry| {
+            all.push(row(entry));
+            Ok::<_, SpillError>(true)
+        })
+        .unwrap();
+        return all;
+    }
+    let same = |entry: SpillEntry<'_>, out: &mut Vec<u8>| entry.append(out);
+    merge_windows(runs, plan, None, same, |texts| {
+        for text in texts {
+            let mut text = text.as_slice();
+            while let Some((entry, length)) = SpillEntry::decode(text) {
+                all.push(row(entry));
+                text = &text[length..];
+            }
+        }
+        Ok::<_, SpillError>(())
+    })
+    .unwrap();
+    all
+}
 
 fn entries() -> impl Iterator<Item = (u64, Vec<u8>, Vec<u8>)> {
     (0..3000u64).map(|i| {
@@ -36,10 +81,9 @@ fn settled_by(
     let directory = tempfile::tempdir().unwrap();
     let store = Arc::new(Store::create(directory.path()).unwrap());
     let block = 4096;
+    let marks = MarksBudget::new(usize::MAX);
     let counting = Counting::On;
-    let saving = false;
-    let plan =
-        PartitionPlan { store: &store, order, counting, keep, min_count: 1, saving, memory, block };
+    let plan = PartitionPlan { order, counting, keep, ..plan(&store, &marks, memory) };
     let mut compressor = BlockCompressor::new(&store);
     let all = entries.iter().map(|(ordinal, key, line)| SpillEntry {
         ordinal: *ordinal,
@@ -51,21 +95,18 @@ fn settled_by(
     let (mut runs, mut passes) = (Vec::new(), 0);
     let found = Mutex::new(Vec::new());
     while let Some(partition) = left.pop() {
-        let found = |ordinal, told| {
+        let mut found = |ordinal, told| {
             assert_eq!(told, RecordStatus::New);
             found.lock().unwrap().push(ordinal);
         };
-        let settled = dedup_partition(partition, &plan, &HashKey::narrow(width), found).unwrap();
+        let key = HashKey::narrow(width);
+        let settled =
+            dedup_partition::<SpillError>(partition, &plan, &key, &mut found, None).unwrap();
         runs.push(settled.run);
         left.extend(settled.rest);
         passes += 1;
     }
-    let mut all = Vec::new();
-    merge(runs, &plan, |entry| {
-        all.push((entry.ordinal, entry.count, entry.key.to_vec(), entry.line.to_vec()));
-        Ok::<_, SpillError>(true)
-    })
-    .unwrap();
+    let all = merged(runs, &plan);
     let mut found = found.into_inner().unwrap();
     found.sort();
     let mut ordinals: Vec<_> = all.iter().map(|entry| entry.0).collect();
@@ -153,10 +194,8 @@ fn lines_that_outgrow_a_full_set_are_spilled() {
 fn overfull_set_keeps_its_first_urls_and_seen_keys() {
     let directory = tempfile::tempdir().unwrap();
     let store = Arc::new(Store::create(directory.path()).unwrap());
-    let (order, counting, block) = (MergeOrder::First, Counting::Off, 4096);
-    let (keep, min_count, saving, memory) = (KeepPolicy::Last, 1, false, 40_000);
-    let plan =
-        PartitionPlan { store: &store, order, counting, keep, min_count, saving, memory, block };
+    let marks = MarksBudget::new(usize::MAX);
+    let plan = PartitionPlan { keep: KeepPolicy::Last, ..plan(&store, &marks, 40_000) };
     let key = |number: u64| format!("http://h/{number}").into_bytes();
     let line = |number: u64, length: usize| {
         let mut line = Vec::new();
@@ -177,17 +216,15 @@ fn overfull_set_keeps_its_first_urls_and_seen_keys() {
         line,
     });
     let mut compressor = BlockCompressor::new(&store);
-    let partition = written(entries, block, &mut compressor).unwrap();
+    let partition = written(entries, plan.block, &mut compressor).unwrap();
     let told = Mutex::new(Vec::new());
-    let found = |ordinal, what| told.lock().unwrap().push((ordinal, what));
-    let settled = dedup_partition(partition, &plan, &HashKey::narrow(64), found).unwrap();
+    let mut found = |ordinal, what| told.lock().unwrap().push((ordinal, what));
+    let settled =
+        dedup_partition::<SpillError>(partition, &plan, &HashKey::narrow(64), &mut found, None);
+    let settled = settled.unwrap();
     assert!(!settled.rest.is_empty());
-    let mut kept = Vec::new();
-    merge(vec![settled.run], &plan, |entry| {
-        kept.push((entry.key.to_vec(), entry.line.to_vec()));
-        Ok::<_, SpillError>(true)
-    })
-    .unwrap();
+    let kept = merged(vec![settled.run], &plan).into_iter().map(|row| (row.2, row.3));
+    let kept: Vec<_> = kept.collect();
     let expected = (0..MIN_URLS as u64).map(|number| (key(number), format!("{number}\n").into()));
     assert_eq!(kept, expected.collect::<Vec<_>>());
     let mut told = told.into_inner().unwrap();
@@ -198,21 +235,14 @@ fn overfull_set_keeps_its_first_urls_and_seen_keys() {
 #[test]
 fn seen_keys_are_never_new_under_any_budget() {
     let is_seen = |key: &[u8]| key.ends_with(b"3") || key.ends_with(b"/20");
-    for (memory, width) in [(1 << 30, 64), (20_000, 64), (0, 64), (0, 0)] {
+    let cases = [(1 << 30, 64), (20_000, 64), (0, 64), (0, 0)];
+    for ((memory, width), saving) in
+        cases.into_iter().flat_map(|case| [(case, true), (case, false)])
+    {
         let directory = tempfile::tempdir().unwrap();
         let store = Arc::new(Store::create(directory.path()).unwrap());
-        let (order, counting, block) = (MergeOrder::First, Counting::Off, 4096);
-        let (keep, min_count, saving) = (KeepPolicy::First, 1, true);
-        let plan = PartitionPlan {
-            store: &store,
-            order,
-            counting,
-            keep,
-            min_count,
-            saving,
-            memory,
-            block,
-        };
+        let marks = MarksBudget::new(usize::MAX);
+        let plan = PartitionPlan { saving, ..plan(&store, &marks, memory) };
         let mut compressor = BlockCompressor::new(&store);
         let records: Vec<_> = entries().collect();
         let mut seen: Vec<_> = records.iter().map(|(_, key, _)| key.clone()).collect();
@@ -225,31 +255,26 @@ fn seen_keys_are_never_new_under_any_budget() {
             key,
             line,
         });
-        let mut left = vec![written(before.chain(all), block, &mut compressor).unwrap()];
+        let mut left = vec![written(before.chain(all), plan.block, &mut compressor).unwrap()];
         let (mut runs, mut saved) = (Vec::new(), Vec::new());
         let told = Mutex::new((Vec::new(), Vec::new()));
         while let Some(partition) = left.pop() {
-            let found = |ordinal, what| {
+            let mut found = |ordinal, what| {
                 let mut told = told.lock().unwrap();
                 match what {
                     RecordStatus::New => told.0.push(ordinal),
                     RecordStatus::Seen => told.1.push(ordinal),
                 }
             };
+            let key = HashKey::narrow(width);
             let settled =
-                dedup_partition(partition, &plan, &HashKey::narrow(width), found).unwrap();
+                dedup_partition::<SpillError>(partition, &plan, &key, &mut found, None).unwrap();
             runs.push(settled.run);
-            saved.push(settled.saved);
+            saved.push(Run::from(settled.saved));
             left.extend(settled.rest);
         }
-        let keys = |runs, plan: &PartitionPlan<'_>| {
-            let mut keys: Vec<Vec<u8>> = Vec::new();
-            merge(runs, plan, |entry| {
-                keys.push(entry.key.to_vec());
-                Ok::<_, SpillError>(true)
-            })
-            .unwrap();
-            keys
+        let keys = |runs, plan: &PartitionPlan<'_>| -> Vec<Vec<u8>> {
+            merged(runs, plan).into_iter().map(|row| row.2).collect()
         };
         let new = keys(runs, &plan);
         let mut expected: Vec<Vec<u8>> = Vec::new();
@@ -272,6 +297,66 @@ fn seen_keys_are_never_new_under_any_budget() {
         expected.sort();
         expected.dedup();
         let plan = PartitionPlan { order: MergeOrder::Sorted, ..plan };
-        assert!(keys(saved, &plan) == expected, "{memory} {width}");
+        let saved = keys(saved, &plan);
+        assert!(saved == if saving { expected } else { Vec::new() }, "{memory} {width}");
+    }
+}
+
+/// First records by marks, by runs, and as they come.
+#[test]
+fn first_records_are_the_same_in_every_way() {
+    let mut expected: Vec<Row> = Vec::new();
+    let mut known = std::collections::HashSet::new();
+    for (ordinal, key, line) in entries() {
+        if known.insert(key.clone()) {
+            expected.push((ordinal, 1, key, line));
+        }
+    }
+    for width in [64, 8, 0] {
+        for (memory, marks_budget) in
+            [(1 << 30, usize::MAX), (1 << 30, 0), (20_000, usize::MAX), (20_000, 40), (0, 1 << 10)]
+        {
+            for takes in [false, true] {
+                let directory = tempfile::tempdir().unwrap();
+                let store = Arc::new(Store::create(directory.path()).unwrap());
+                let marks = MarksBudget::new(marks_budget);
+                let plan = plan(&store, &marks, memory);
+                let mut compressor = BlockCompressor::new(&store);
+                let parting = HashKey::narrow(64);
+                let mut writers: Vec<_> = (0..4).map(|_| EntryWriter::new(plan.block)).collect();
+                for (ordinal, key, line) in entries() {
+                    let mut text = Vec::new();
+                    let hash = parting.hash(&key);
+                    let entry = SpillEntry { ordinal, count: 1, key: &key, line: &line };
+                    entry.append(&mut text).unwrap();
+                    writers[hash.partition(4)].write(&text, &mut compressor).unwrap();
+                }
+                let left = writers.into_iter().map(|writer| writer.finish(&mut compressor));
+                let mut left: Vec<_> = left.collect::<Result<_, _>>().unwrap();
+                let (mut runs, mut taken, mut found) = (Vec::new(), Vec::new(), Vec::new());
+                while let Some(partition) = left.pop() {
+                    let mut take = |entry: SpillEntry<'_>| {
+                        let SpillEntry { ordinal, count, key, line } = entry;
+                        taken.push((ordinal, count, key.to_vec(), line.to_vec()));
+                        Ok::<_, SpillError>(())
+                    };
+                    let take: Option<&mut dyn FnMut(SpillEntry<'_>) -> _> =
+                        if takes { Some(&mut take) } else { None };
+                    let mut found = |ordinal, status| found.push((ordinal, status));
+                    let key = HashKey::narrow(width);
+                    let done = dedup_partition(partition, &plan, &key, &mut found, take).unwrap();
+                    runs.push(done.run);
+                    left.extend(done.rest);
+                }
+                let mut rows = merged(runs, &plan);
+                assert!(rows.is_empty() || !takes);
+                rows.append(&mut taken);
+                rows.sort();
+                assert!(rows == expected, "{width} {memory} {marks_budget} {takes}");
+                found.sort_by_key(|(ordinal, _)| *ordinal);
+                let new = expected.iter().map(|row| (row.0, RecordStatus::New));
+                assert_eq!(found, new.collect::<Vec<_>>());
+            }
+        }
     }
 }

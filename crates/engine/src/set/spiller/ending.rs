@@ -1,0 +1,186 @@
+//! The end of a run that spilled: dedups the partitions, and writes the result in its order.
+
+use std::io::Write;
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use crate::job::{Dedup, SetOrder};
+use crate::output::vectored;
+use crate::reader::RecordOrigins;
+use crate::report::RunError;
+use crate::set::ordered;
+use crate::split::{self, Split};
+use uniqurl::bytes::AllocError;
+use uniqurl::bytes::alloc;
+use uniqurl::set::{Counting, HashKey};
+use uniqurl_store::keep_policy::KeepPolicy;
+use uniqurl_store::spill::{self, MergeOrder, PartitionPlan, PartitionResult, SpillEntry, Stream};
+
+/// Bytes of lines that are written at once, where partitions are written one by one.
+const WRITTEN_AT_ONCE: usize = 256 << 10;
+
+/// What is done with the partitions of a run.
+pub(crate) struct Ending<'a> {
+    pub(crate) hasher: &'a HashKey,
+    pub(crate) lines: SpilledLines<'a>,
+    /// Counts each unique URL, and each record whose URL was seen before the run.
+    pub(crate) origins: &'a RecordOrigins,
+    /// Records below this ordinal are counted already.
+    pub(crate) moved: u64,
+    /// What the set in memory held, in the order of bytes, if that is the order of the run.
+    pub(crate) sorted: Vec<Stream>,
+    pub(crate) out: &'a mut (dyn Write + Send),
+}
+
+/// A set that is being saved: runs of its sorted keys, and where it goes.
+pub(crate) struct SavedSet<'a> {
+    pub(crate) runs: Vec<Stream>,
+    pub(crate) out: &'a mut (dyn Write + Send),
+}
+
+/// How the lines of spilled keys are written.
+#[derive(Clone, Copy)]
+pub(crate) struct SpilledLines<'a> {
+    pub(crate) dedup: &'a Dedup,
+    pub(crate) split: Option<Split>,
+    pub(crate) counting: Counting,
+    pub(crate) policy: KeepPolicy,
+    /// Whether lines are written instead of keys.
+    pub(crate) columns: bool,
+    /// Lines that are written already, which count for a limit.
+    pub(crate) written: u64,
+}
+
+impl SpilledLines<'_> {
+    /// Appends the line of an entry.
+    fn append(&self, entry: SpillEntry<'_>, text: &mut Vec<u8>) -> Result<(), AllocError> {
+        /// Most bytes around a key: a count, a tab, a line feed.
+        const COUNT: usize = 22;
+        alloc::try_reserve(text, split::MARK + COUNT + entry.key.len() + entry.line.len())?;
+        split::mark(self.split, entry.key, text);
+        let line = self.columns.then_some(entry.line);
+        ordered::append(entry.key, entry.count, line, self.dedup, text);
+        Ok(())
+    }
+
+    /// How many lines may still be written.
+    fn left(&self) -> Option<u64> {
+        self.dedup.limit.map(|limit| limit - self.written)
+    }
+}
+
+impl Ending<'_> {
+    /// Dedups the partitions, at most `at_once` at the same time, and writes the result. `saved` takes all
+    /// keys, those seen before included.
+    pub(crate) fn run(
+        self,
+        mut partitions: Vec<Stream>,
+        plan: &PartitionPlan<'_>,
+        at_once: Option<usize>,
+        mut saved: Option<SavedSet<'_>>,
+    ) -> Result<(), RunError> {
+        let Self { hasher, lines, origins, moved, sorted, out } = self;
+        // A limit is about the first URLs in every order, so that the result is always the same.
+        let takes_any_order = lines.dedup.order == SetOrder::None && lines.dedup.limit.is_none();
+        let mut runs = Vec::new();
+        let mut hasher = hasher.clone();
+        let out = Mutex::new(out);
+        while !partitions.is_empty() {
+            hasher = hasher.another();
+            let dedup = |partition| {
+                let mut counter = origins.counter(moved);
+                let mut found = |ordinal, status| counter.count(ordinal, status);
+                if !takes_any_order {
+                    return spill::dedup_partition(partition, plan, &hasher, &mut found, None);
+                }
+                let mut lines = TakenLines { lines, text: Vec::new(), out: &out };
+                let mut take = |entry: SpillEntry<'_>| lines.take(entry);
+                let take: &mut dyn FnMut(SpillEntry<'_>) -> _ = &mut take;
+                let done =
+                    spill::dedup_partition(partition, plan, &hasher, &mut found, Some(take))?;
+                lines.write()?;
+                Ok(done)
+            };
+            let in_turn = at_once.map_or(1, |threads| partitions.len().div_ceil(threads));
+            let done = partitions.into_par_iter().with_min_len(in_turn).map(dedup);
+            let done: Vec<PartitionResult> = done.collect::<Result<_, RunError>>()?;
+            partitions = Vec::new();
+            for done in done {
+                runs.push(done.run);
+                if let Some(saved) = &mut saved {
+                    saved.runs.push(done.saved);
+                }
+                partitions.extend(done.rest);
+            }
+        }
+        let out = out.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if plan.order == MergeOrder::Sorted {
+            let runs = runs.into_iter().map(spill::Run::into_stream).chain(sorted).collect();
+            let mut left = lines.left().unwrap_or(u64::MAX);
+            write_sorted(runs, plan, out, |entry, text| {
+                let goes_on = left > 0;
+                left = left.saturating_sub(1);
+                if goes_on { lines.append(entry, text).map(|()| true) } else { Ok(false) }
+            })?;
+        } else if !takes_any_order {
+            let append = |entry: SpillEntry<'_>, text: &mut Vec<u8>| lines.append(entry, text);
+            spill::merge_windows(runs, plan, lines.left(), append, |texts| {
+                let texts = texts.iter().map(Vec::as_slice);
+                vectored::write_all(texts, |parts| out.write_vectored(parts))
+                    .map_err(RunError::Output)
+            })?;
+        }
+        let Some(SavedSet { runs, out }) = saved else { return Ok(()) };
+        let plan = PartitionPlan { order: MergeOrder::Sorted, ..*plan };
+        write_sorted(runs, &plan, out, |entry, text| {
+            alloc::try_reserve(text, entry.key.len() + 1)?;
+            text.extend_from_slice(entry.key);
+            text.push(b'\n');
+            Ok(true)
+        })
+    }
+}
+
+/// Lines of one partition, which are written whenever there are enough.
+struct TakenLines<'a, 'o> {
+    lines: SpilledLines<'a>,
+    text: Vec<u8>,
+    out: &'a Mutex<&'o mut (dyn Write + Send)>,
+}
+
+impl TakenLines<'_, '_> {
+    fn take(&mut self, entry: SpillEntry<'_>) -> Result<(), RunError> {
+        self.lines.append(entry, &mut self.text)?;
+        if self.text.len() >= WRITTEN_AT_ONCE {
+            self.write()?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self) -> Result<(), RunError> {
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        out.write_all(&self.text).map_err(RunError::Output)?;
+        self.text.clear();
+        Ok(())
+    }
+}
+
+/// Writes what `append` makes of the entries of all runs, in the order of bytes, until it returns `false`.
+fn write_sorted(
+    runs: Vec<Stream>,
+    plan: &PartitionPlan<'_>,
+    out: &mut (dyn Write + Send),
+    mut append: impl FnMut(SpillEntry<'_>, &mut Vec<u8>) -> Result<bool, AllocError>,
+) -> Result<(), RunError> {
+    let mut text = Vec::new();
+    spill::merge(runs, plan, |entry| {
+        let goes_on = append(entry, &mut text)?;
+        if text.len() >= plan.block {
+            out.write_all(&text).map_err(RunError::Output)?;
+            text.clear();
+        }
+        Ok::<_, RunError>(goes_on)
+    })?;
+    out.write_all(&text).map_err(RunError::Output)
+}

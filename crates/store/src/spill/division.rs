@@ -1,0 +1,57 @@
+//! What a set cannot take of a partition, divided into smaller partitions.
+
+use super::dedup_partition::PartitionPlan;
+use super::packing::BlockCompressor;
+use super::store::SpillError;
+use super::stream::{EntryWriter, Stream};
+use super::{MOST_PARTS, SpillEntry};
+use uniqurl::set::{Hash, HashKey};
+
+/// Partitions that are being written, by the hash that deduplicates the partition they come from.
+pub(super) struct Division<'a> {
+    plan: &'a PartitionPlan<'a>,
+    writers: Vec<EntryWriter>,
+    compressor: BlockCompressor,
+}
+
+impl<'a> Division<'a> {
+    /// Divides a partition of so many bytes. There are enough parts that each is likely to fit, and no
+    /// more, since each is read by itself when the runs are merged.
+    pub(super) fn new(plan: &'a PartitionPlan<'a>, bytes: u64) -> Self {
+        let fitting = (plan.memory as u64 / 2).max(1);
+        let parts = bytes.div_ceil(fitting).clamp(2, MOST_PARTS as u64).next_power_of_two();
+        let writers = (0..parts).map(|_| EntryWriter::new(plan.block)).collect();
+        Self { plan, writers, compressor: BlockCompressor::new(plan.store) }
+    }
+
+    /// Writes an entry, given as its bytes.
+    pub(super) fn write(&mut self, hash: Hash, entry: &[u8]) -> Result<(), SpillError> {
+        let part = hash.partition(self.writers.len());
+        self.writers[part].write(entry, &mut self.compressor)
+    }
+
+    /// Writes entries ahead of those that were written: they are of records that came before.
+    pub(super) fn write_ahead<'e>(
+        &mut self,
+        entries: impl Iterator<Item = SpillEntry<'e>>,
+        key: &HashKey,
+    ) -> Result<(), SpillError> {
+        let later = self.writers.iter_mut().map(|writer| writer.turn(&mut self.compressor));
+        let later: Vec<_> = later.collect::<Result<_, _>>()?;
+        let mut text = Vec::new();
+        for entry in entries {
+            text.clear();
+            entry.append(&mut text).map_err(|error| self.plan.store.error(error.into()))?;
+            self.write(key.hash(entry.key), &text)?;
+        }
+        let mut writers = self.writers.iter_mut().zip(later);
+        writers.try_for_each(|(writer, later)| writer.append(later, &mut self.compressor))
+    }
+
+    /// The partitions that are not empty.
+    pub(super) fn finish(self) -> Result<Vec<Stream>, SpillError> {
+        let Self { writers, mut compressor, .. } = self;
+        let parts = writers.into_iter().map(|writer| writer.finish(&mut compressor));
+        parts.filter(|part| !part.as_ref().is_ok_and(Stream::is_empty)).collect()
+    }
+}
