@@ -1,6 +1,7 @@
 //! Runs that spill against runs that do not, and runs out of memory.
 
 use super::*;
+use crate::job::Dedup;
 use crate::output::{Field, Tally};
 use crate::run::run_with;
 use crate::{CHUNK_SIZE, Job, JobPlan, Sinks, Watch};
@@ -48,7 +49,7 @@ fn try_ran(
     let mut out = Vec::new();
     let hasher = HashKey::narrow(width);
     let (report, result) = run_with(&job_plan, &inputs, Sinks::to(&mut out), &watch, hasher);
-    ((out, report.tally, report.spilled.written), result)
+    ((out, report.tally, report.spilled.bytes), result)
 }
 
 #[test]
