@@ -10,10 +10,14 @@
 //!    what does not fit is spilled again, under another hash. Every pass settles some URLs, so it
 //!    ends, whatever the hash. What was seen before the run, where that is too much for memory, comes
 //!    first in each partition;
-//! 2. the URLs that were settled are a run, by ordinal or by bytes, and `merge` makes
-//!    one of all runs: the order that a set in memory would have had.
+//! 2. the URLs that were settled are a run: where only first records matter, the partition itself, with
+//!    a mark for each new entry (`mark_new`), else a new stream of counts and kept lines. Where any order
+//!    will do, they are written at once;
+//! 3. `merge_windows` makes one of all runs by ordinal, and `merge` by bytes: the order that a set in
+//!    memory would have had.
 //!
-//! Partitions and runs are `Stream`s of packed blocks in a `Store`, one file without a name.
+//! Partitions and runs are `Stream`s of blocks in a `Store`, one file without a name. A block is packed by
+//! LZ4 if that is cheaper than to write it as it is (`costs`).
 
 mod entry;
 mod costs;
