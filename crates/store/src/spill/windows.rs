@@ -21,8 +21,12 @@ use uniqurl::bytes::alloc;
 /// Slots whose lines one task makes.
 const SLOTS: usize = 4096;
 
-/// Bytes of lines of a window that is worth its overhead, and still fits into a cache.
+/// Bytes of lines of a window for four threads: it is worth its overhead, and still fits into a cache.
 const TEXT: usize = 4 << 20;
+
+/// Bytes of lines that are worth a task. Waking threads for less took four fifths of the time of a run
+/// with 8 MiB of memory and 16 threads.
+const TASK: usize = 64 << 10;
 
 /// Fewest slots of a window, and most.
 const LEAST: usize = 1 << 10;
@@ -69,6 +73,7 @@ struct Merge<'p> {
     span: usize,
     /// The most bytes that each source may hold in more than one block.
     share: usize,
+    /// Bytes of lines of a window, as it would be best.
     text: usize,
     most_slots: usize,
 }
@@ -77,7 +82,8 @@ impl<'p> Merge<'p> {
     fn new(runs: Vec<Run>, plan: &'p PartitionPlan<'p>) -> Self {
         let sources: Vec<_> = runs.into_iter().map(Source::new).collect();
         // Lines are there twice: while they are made, and while those before them are written.
-        let text = (plan.memory / 8).clamp(plan.block, TEXT);
+        let most = TEXT * rayon::current_num_threads().div_ceil(4);
+        let text = (plan.memory / 8).clamp(plan.block, most.max(plan.block));
         Self {
             plan,
             slots: Vec::new(),
@@ -96,17 +102,22 @@ impl<'p> Merge<'p> {
         mut put: impl FnMut(&[Vec<u8>]) -> Result<(), E> + Send,
     ) -> Result<(), E> {
         let mut left = limit.unwrap_or(u64::MAX);
+        let is_small = self.text < 4 * TASK;
         let mut texts: Vec<Vec<u8>> = Vec::new();
         let mut is_over = false;
         while !is_over {
-            let (written, next) = rayon::join(
-                || put(&texts),
-                || match self.place()? {
-                    true => self.texts(&mut left, &append).map(Some),
-                    false => Ok(None),
-                },
-            );
-            written?;
+            let mut next = || match self.place()? {
+                true => self.texts(&mut left, &append).map(Some),
+                false => Ok(None),
+            };
+            let next = if is_small {
+                put(&texts)?;
+                next()
+            } else {
+                let (written, next) = rayon::join(|| put(&texts), next);
+                written?;
+                next
+            };
             let next: Option<Vec<Vec<u8>>> = next?;
             is_over = next.is_none();
             texts = next.unwrap_or_default();
@@ -118,7 +129,9 @@ impl<'p> Merge<'p> {
     fn place(&mut self) -> Result<bool, SpillError> {
         let mut until = 0;
         loop {
-            self.load(until)?;
+            if until > 0 {
+                self.load(until)?;
+            }
             let Some(base) = self.sources.iter().filter_map(Source::next).min() else {
                 if self.sources.iter().all(|source| source.covered() == u64::MAX) {
                     return Ok(false);
@@ -143,7 +156,9 @@ impl<'p> Merge<'p> {
 
     fn load(&mut self, until: u64) -> Result<(), SpillError> {
         let (store, share) = (self.plan.store, self.share);
-        self.sources.par_iter_mut().try_for_each_init(
+        let tasks = (self.text / TASK).max(1);
+        let of_task = self.sources.len().div_ceil(tasks).max(1);
+        self.sources.par_iter_mut().with_min_len(of_task).try_for_each_init(
             || BlockDecompressor::new(store),
             |decompressor, source| source.load(until, share, decompressor),
         )

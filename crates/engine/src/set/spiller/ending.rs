@@ -17,7 +17,7 @@ use uniqurl::set::{Counting, HashKey};
 use uniqurl_store::keep_policy::KeepPolicy;
 use uniqurl_store::spill::{self, MergeOrder, PartitionPlan, PartitionResult, SpillEntry, Stream};
 
-/// Bytes of lines that are written at once, where partitions are written one by one.
+/// Most bytes of lines that are written at once, where partitions are written one by one.
 const WRITTEN_AT_ONCE: usize = 256 << 10;
 
 /// What is done with the partitions of a run.
@@ -94,7 +94,8 @@ impl Ending<'_> {
                 if !takes_any_order {
                     return spill::dedup_partition(partition, plan, &hasher, &mut found, None);
                 }
-                let mut lines = TakenLines { lines, text: Vec::new(), out: &out };
+                let most = (plan.memory / 8).clamp(plan.block, WRITTEN_AT_ONCE);
+                let mut lines = TakenLines { lines, text: Vec::new(), most, out: &out };
                 let mut take = |entry: SpillEntry<'_>| lines.take(entry);
                 let take: &mut dyn FnMut(SpillEntry<'_>) -> _ = &mut take;
                 let done =
@@ -125,7 +126,11 @@ impl Ending<'_> {
             })?;
         } else if !takes_any_order {
             let append = |entry: SpillEntry<'_>, text: &mut Vec<u8>| lines.append(entry, text);
-            spill::merge_windows(runs, plan, lines.left(), append, |texts| {
+            // All threads merge together, so theirs is the memory of all.
+            let tasks = at_once.unwrap_or_else(rayon::current_num_threads);
+            let memory = plan.memory.saturating_mul(tasks);
+            let plan = PartitionPlan { memory, ..*plan };
+            spill::merge_windows(runs, &plan, lines.left(), append, |texts| {
                 let texts = texts.iter().map(Vec::as_slice);
                 vectored::write_all(texts, |parts| out.write_vectored(parts))
                     .map_err(RunError::Output)
@@ -146,13 +151,15 @@ impl Ending<'_> {
 struct TakenLines<'a, 'o> {
     lines: SpilledLines<'a>,
     text: Vec<u8>,
+    /// Bytes from which they are written.
+    most: usize,
     out: &'a Mutex<&'o mut (dyn Write + Send)>,
 }
 
 impl TakenLines<'_, '_> {
     fn take(&mut self, entry: SpillEntry<'_>) -> Result<(), RunError> {
         self.lines.append(entry, &mut self.text)?;
-        if self.text.len() >= WRITTEN_AT_ONCE {
+        if self.text.len() >= self.most {
             self.write()?;
         }
         Ok(())
