@@ -1,5 +1,6 @@
 //! A set and its accounting, of files or of columns.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -135,6 +136,8 @@ struct Wish {
 /// values of only spaces and tabs, are blank. For columns ``keep_going`` has no effect, and a ``format``
 /// other than ``auto`` and ``lines`` is a :class:`UsageError`.
 ///
+/// ``order="count"`` puts the most frequent URLs first, and those of equal counts in the order of their bytes.
+///
 /// Ctrl-C ends the run with :class:`KeyboardInterrupt`. An exception from any other signal handler ends it
 /// too. Only a read from a silent pipe goes on until the pipe has data.
 #[pyfunction]
@@ -161,8 +164,9 @@ pub fn dedup(
         let order = match order {
             "first" => SetOrder::First,
             "sorted" => SetOrder::Sorted,
+            "count" => SetOrder::Count,
             "none" => SetOrder::None,
-            _ => return Err(errors::usage(py, "order is first, sorted or none")),
+            _ => return Err(errors::usage(py, "order is first, sorted, count or none")),
         };
         let rules = Rules::new(py, profile, options)?;
         let key = rules.key(py, key)?;
@@ -269,17 +273,22 @@ fn of_columns(py: Python<'_>, wish: &Wish, inputs: &[Bound<'_, PyAny>]) -> PyRes
     let (lines, tally) = interrupt::run(py, &stop, move || -> Result<_, Trouble> {
         let (stop, wish) = (of_work, wish_of_work);
         let (mut set, mut tally) = (UrlSet::new(), Tally::default());
+        let mut counts = HashMap::new();
         let mut lines = Lines::until(Arc::clone(&stop));
         for (chunks, field) in columns {
             let kind = field.data_type().clone();
             let column = pieces::normalize(&wish.rules, &chunks, kind, wish.threads, &stop)?;
             tally.merge(&column.tally);
             for canonical in &column.canonical {
-                tally.unique += insert(&wish, canonical, &mut set, &mut lines)?;
+                tally.unique += insert(&wish, canonical, &mut set, &mut counts, &mut lines)?;
             }
         }
         tally.duplicates = tally.canonical - tally.unique;
-        let lines = if wish.order == SetOrder::Sorted { lines.sorted() } else { lines };
+        let lines = match wish.order {
+            SetOrder::First | SetOrder::None => lines,
+            SetOrder::Sorted => lines.sorted(),
+            SetOrder::Count => lines.sorted_by_count(&counts),
+        };
         Ok((lines, tally))
     })?
     .map_err(|trouble| match trouble {
@@ -304,14 +313,15 @@ fn made(
     Ok(Deduplicated { urls, tally, files })
 }
 
-/// Adds canonical forms to the set and the new ones to the lines, and returns the number of new
-/// ones.
+/// Adds canonical forms to the set and the new ones to the lines, counts them if that decides about the
+/// order, and returns the number of new ones.
 ///
 /// By the first law none is rejected.
 fn insert(
     wish: &Wish,
     canonical: &ArrayRef,
     set: &mut UrlSet,
+    counts: &mut HashMap<Vec<u8>, u64>,
     lines: &mut Lines,
 ) -> Result<u64, SetFull> {
     let (mut url, mut key, mut new) = (Vec::new(), Vec::new(), 0);
@@ -328,6 +338,12 @@ fn insert(
         if set.insert(keyed)? {
             lines.push(keyed.as_bytes());
             new += 1;
+        }
+        if wish.order == SetOrder::Count {
+            match counts.get_mut(keyed.as_bytes()) {
+                Some(count) => *count += 1,
+                None => drop(counts.insert(keyed.as_bytes().to_vec(), 1)),
+            }
         }
     }
     Ok(new)

@@ -1,5 +1,6 @@
 //! The lines of a set as a column.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -37,6 +38,15 @@ impl Lines {
 
     /// The values in the order of their bytes.
     pub fn sorted(self) -> Self {
+        self.ordered(|a, b| a.cmp(b))
+    }
+
+    /// The values in the order of their counts, the greatest first, and then of their bytes.
+    pub fn sorted_by_count(self, counts: &HashMap<Vec<u8>, u64>) -> Self {
+        self.ordered(|a, b| counts.get(b).cmp(&counts.get(a)).then_with(|| a.cmp(b)))
+    }
+
+    fn ordered(self, compare: impl Fn(&[u8], &[u8]) -> std::cmp::Ordering) -> Self {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         let mut places: Vec<_> = starts.zip(self.ends.iter().copied()).collect();
         let value = |(start, end): (i64, i64)| &self.values[start as usize..end as usize];
@@ -45,7 +55,7 @@ impl Lines {
                 // Only a panic ends a sort early.
                 resume_unwind(Box::new("stopped"));
             }
-            value(*a).cmp(value(*b))
+            compare(value(*a), value(*b))
         });
         let mut sorted = Self::default();
         sorted.values.reserve_exact(self.values.len());

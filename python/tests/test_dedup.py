@@ -44,13 +44,22 @@ def test_files_and_columns_give_the_same_set(paths):
 
 @pytest.mark.parametrize("profile", ["string", "scheme", "crawl", "aggressive", "ia", "whatwg"])
 def test_files_and_columns_agree_under_every_profile(paths, profile):
-    for options in [{}, {"order": "sorted"}, {"key": "surt"}, {"key": "hash", "order": "sorted"}]:
+    for options in [{}, {"order": "sorted"}, {"order": "count"}, {"key": "surt"}, {"key": "hash", "order": "sorted"}]:
         of_files = uniqurl.dedup(paths, profile, format="lines", **options)
         of_column = uniqurl.dedup(pa.array(LINES), profile, threads=1, **options)
         assert of_files.urls.to_pylist() == of_column.urls.to_pylist()
         assert of_files.accounting == of_column.accounting
         if options.get("order") == "sorted":
             assert of_files.urls.to_pylist() == sorted(of_files.urls.to_pylist())
+
+
+def test_order_count_puts_the_most_frequent_first(tmp_path):
+    urls = ["http://b/", "http://c/", "http://a/", "HTTP://C"]
+    path = tmp_path / "urls"
+    path.write_text("\n".join(urls))
+    for inputs in [path, pa.array(urls)]:
+        found = uniqurl.dedup(inputs, order="count")
+        assert found.urls.to_pylist() == ["http://c/", "http://a/", "http://b/"]
 
 
 def test_host_under_string_gives_a_binary_set(tmp_path):

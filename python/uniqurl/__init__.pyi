@@ -288,7 +288,7 @@ def dedup(
     profile: str | None = None,
     *,
     format: str = "auto",
-    order: Literal["first", "sorted", "none"] = "first",
+    order: Literal["first", "sorted", "count", "none"] = "first",
     key: _Key = "url",
     threads: int | None = None,
     keep_going: bool = False,
@@ -305,6 +305,8 @@ def dedup(
     values of only spaces and tabs, are blank. For columns ``keep_going`` has no effect, and a ``format``
     other than ``auto`` and ``lines`` is a :class:`UsageError`.
 
+    ``order="count"`` puts the most frequent URLs first, and those of equal counts in the order of their bytes.
+
     Ctrl-C ends the run with :class:`KeyboardInterrupt`. An exception from any other signal handler ends it
     too. Only a read from a silent pipe goes on until the pipe has data.
     """
@@ -314,7 +316,7 @@ def dedup(
     inputs: _Column | Iterable[_Column],
     profile: str | None = None,
     *,
-    order: Literal["first", "sorted", "none"] = "first",
+    order: Literal["first", "sorted", "count", "none"] = "first",
     key: _Key = "url",
     threads: int | None = None,
     **options: Any,

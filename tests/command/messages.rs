@@ -161,7 +161,7 @@ fn shells_complete_values_and_file_names() {
             ("uniqurl set diff --null union.txt", &["union.txt"]),
             ("uniqurl dedup", &["union.txt"]),
             ("uniqurl dedup --count", &["union.txt"]),
-            ("uniqurl dedup --count --order", &["first", "none", "sorted"]),
+            ("uniqurl dedup --count --order", &["count", "first", "none", "sorted"]),
             ("uniqurl normalize union.txt", &["union.txt"]),
             ("uniqurl completions", &["bash", "elvish", "fish", "powershell", "zsh"]),
         ] {
@@ -181,7 +181,7 @@ fn shells_complete_values_and_file_names() {
     }
     // As bash splits `--order=`.
     if let Some(all) = completed("bash", "uniqurl dedup --order =") {
-        assert_eq!(all, ["first", "none", "sorted"]);
+        assert_eq!(all, ["count", "first", "none", "sorted"]);
     }
     // Without fish installed.
     let script = Place::new().run(["completions", "fish"]).exits(0);

@@ -16,6 +16,8 @@ fn null_option_ends_input_and_output_records_with_nul() {
     assert_eq!(run.out(), "http://b/\0http://a/x%0Ay\0\0http://b/\0\0http://c/\0");
     let run = place.run(["dedup", "-0", "--count", "--order", "sorted", "in"]).exits(0);
     assert_eq!(run.out(), "1\thttp://a/x%0Ay\x002\thttp://b/\x001\thttp://c/\0");
+    let run = place.run(["dedup", "-0", "--top", "2", "in"]).exits(0);
+    assert_eq!(run.out(), "2\thttp://b/\x001\thttp://a/x%0Ay\0");
     let run = place.run(["dedup", "-0", "--fields", "canonical,first", "in"]).exits(0);
     assert!(run.out().starts_with("http://b/\tin:1:0\0"), "{}", run.out());
     place.run(["dedup", "-0", "in", "-q", "-o", "out.zst"]).exits(0);

@@ -45,6 +45,32 @@ fn counts_precede_the_url_in_every_order() {
 }
 
 #[test]
+fn order_count_puts_the_most_frequent_first_and_top_limits_it() {
+    let place = Place::with([("a", A), ("b", B), ("seen", b"http://c/\n")]);
+    let lines = ["3\thttp://b/\n", "2\thttp://c/\n", "1\thttp://0/\n", "1\thttp://a/\n"];
+    let columns = "http://b/\t3\nhttp://c/\t2\nhttp://0/\t1\nhttp://a/\t1\n";
+    let objects = "{\"count\":3,\"canonical\":\"http://b/\"}\n";
+    for (arguments, expected) in [
+        (&["--order", "count"][..], lines.concat()),
+        (&["--order", "count", "--count"], lines.concat()),
+        (&["--order", "count", "--min-count", "2"], lines[..2].concat()),
+        (&["--order", "count", "--limit", "3"], lines[..3].concat()),
+        (&["--top", "3"], lines[..3].concat()),
+        (&["--top", "9"], lines.concat()),
+        (&["--top", "0"], String::new()),
+        (&["--top", "3", "--seen", "seen"], [lines[0], lines[2], lines[3]].concat()),
+        (&["--order", "count", "--fields", "canonical,count"], columns.to_owned()),
+        (&["--top", "1", "--json"], objects.to_owned()),
+    ] {
+        let run = place.run([&["dedup", "a", "b"], arguments].concat());
+        assert_eq!(run.exits(0).out(), expected, "{arguments:?}");
+    }
+    for other in [&["--limit", "3"][..], &["--order", "first"], &["--save-seen", "saved"]] {
+        place.run([&["dedup", "a", "--top", "3"], other].concat()).exits(2);
+    }
+}
+
+#[test]
 fn min_count_and_limit_shorten_the_output() {
     let place = Place::with([("a", A), ("b", B)]);
     let run = place.run(["dedup", "a", "b", "--min-count", "2"]).exits(0);

@@ -151,6 +151,7 @@ fn seen_does_not_depend_on_the_budget() {
         &["--seen", "a", "b"][..],
         &["--seen", "a", "--seen", "many", "b", "--order", "sorted"],
         &["--seen", "many", "a", "b", "--count"],
+        &["--seen", "many", "a", "b", "--order", "count"],
         &["--seen", "a", "--seen", "many", "b", "--fields", "count,canonical,first"],
     ] {
         let run = |memory: &str, threads: &str| {

@@ -37,6 +37,8 @@ fn output_does_not_depend_on_the_budget() {
         &["b", "a", "--count", "--min-count", "2"],
         &["a", "b", "--order", "sorted", "--fields", "canonical,count,first"],
         &["a", "b", "--order", "sorted", "--key", "surt", "--limit", "1000"],
+        &["a", "b", "--order", "count"],
+        &["b", "a", "--top", "1000", "--json"],
     ] {
         let run = |memory: &str| {
             let fixed = ["dedup", "-j", "2", "--rejects", "rejects", "--stats", "stats"];
@@ -92,6 +94,7 @@ fn lines_that_outgrow_a_full_set_are_spilled() {
         &["--keep", "max:2", "--carry", "3", "--count", "--order", "sorted"],
         &["--keep", "max:2", "--fields", "count,first", "--carry", "3", "--min-count", "3"],
         &["--keep", "last", "--carry", "3", "--save-seen", "saved"],
+        &["--keep", "last", "--carry", "3", "--order", "count", "--save-seen", "saved"],
     ] {
         let run = |memory: &str| {
             let run = place.run([&fixed[..], arguments, &["--memory", memory]].concat()).exits(0);

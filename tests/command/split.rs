@@ -56,6 +56,7 @@ fn each_line_is_in_one_shard_and_each_host_in_one() {
         &["--fields", "canonical,first"],
         &["--fields", "canonical,count,host", "--order", "sorted"],
         &["--order", "sorted", "--limit", "500"],
+        &["--top", "500", "--count"],
     ]
     .iter()
     .enumerate()

@@ -1,6 +1,7 @@
 //! Carried columns stay with their records: each format against a loop over the rows written into
 //! it, for any threads, chunks and memory.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -370,12 +371,17 @@ fn each_format_carries_columns_of_the_kept_record() {
             let expected: Vec<String> = survivors(&rows, keep).iter().map(line).collect();
             let mut sorted = expected.clone();
             sorted.sort_by_key(|line| line.split('\t').nth(2).unwrap().to_owned());
+            let mut by_count = sorted.clone();
+            by_count
+                .sort_by_key(|line| Reverse(line.split('\t').nth(1).unwrap().parse::<u64>().ok()));
             for (order, threads, chunk_size, memory) in [
                 (SetOrder::First, 1, CHUNK_SIZE, None),
                 (SetOrder::First, 8, 1 << 12, None),
                 (SetOrder::First, 2, 5_000, Some(1 << 16)),
                 (SetOrder::Sorted, 3, 1 << 12, Some(1 << 16)),
                 (SetOrder::Sorted, 4, 1 << 13, None),
+                (SetOrder::Count, 3, 1 << 12, Some(1 << 16)),
+                (SetOrder::Count, 4, 1 << 13, None),
             ] {
                 let how = How {
                     format: written.format,
@@ -395,7 +401,11 @@ fn each_format_carries_columns_of_the_kept_record() {
                 };
                 let (out, report, result) = dedup(&path, how);
                 result.unwrap_or_else(|error| panic!("{}: {error}", written.name));
-                let expected = if order == SetOrder::Sorted { &sorted } else { &expected };
+                let expected = match order {
+                    SetOrder::First | SetOrder::None => &expected,
+                    SetOrder::Sorted => &sorted,
+                    SetOrder::Count => &by_count,
+                };
                 let case = format!("{} {keep} {order:?} {threads} {memory:?}", written.name);
                 for (line, expected) in with_numbers(&out).iter().zip(expected) {
                     assert_eq!(line, expected, "{case}");

@@ -225,6 +225,13 @@ fn order_limit_and_counts_do_not_change_the_set() {
     let mut sorted: Vec<_> = counted.iter().map(|(url, _)| url.clone()).collect();
     sorted.sort();
     assert!(out(Dedup { order: SetOrder::Sorted, ..FIRST }) == lines(sorted.clone()));
+    let mut by_count = counted.clone();
+    by_count.sort_by_key(|(url, count)| (std::cmp::Reverse(*count), url.clone()));
+    for limit in [None, Some(0), Some(1), Some(7), Some(u64::MAX)] {
+        let most = by_count.iter().map(|(url, _)| url.clone());
+        let most = lines(most.take(limit.map_or(usize::MAX, |limit| limit as usize)));
+        assert!(out(Dedup { order: SetOrder::Count, limit, ..FIRST }) == most, "{limit:?}");
+    }
     let mut any: Vec<_> = out(Dedup { order: SetOrder::None, ..FIRST })
         .split_inclusive(|byte| *byte == b'\n')
         .map(|line| line[..line.len() - 1].to_vec())

@@ -105,7 +105,7 @@ fn ran(
 
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for order in [SetOrder::First, SetOrder::Sorted, SetOrder::None] {
+    for order in [SetOrder::First, SetOrder::Sorted, SetOrder::Count, SetOrder::None] {
         for (count, min_count, limit) in [
             (false, 1, None),
             (true, 1, None),
@@ -225,7 +225,7 @@ fn seen_and_saved_sets_do_not_depend_on_the_budget() {
         (in_any_order(&dedup, &out), saved, report.tally, report.files, report.spilled.written)
     };
     let mut spilled = [0; BUDGETS.len()];
-    for order in [SetOrder::First, SetOrder::Sorted, SetOrder::None] {
+    for order in [SetOrder::First, SetOrder::Sorted, SetOrder::Count, SetOrder::None] {
         for (count, saves) in [(false, true), (true, true), (false, false)] {
             let (out, saved, tally, files, _) = ran(order, count, saves, 1, 5_000, None);
             for (at, budget) in BUDGETS.into_iter().enumerate() {
@@ -257,7 +257,9 @@ proptest! {
     fn a_run_beyond_memory_is_the_same_as_one_in_memory(
         records in prop::collection::vec((0u16..900, 0u8..6, 0usize..60), 1..2000),
         keys in 1u16..900,
-        order in prop::sample::select(vec![SetOrder::First, SetOrder::None, SetOrder::Sorted]),
+        order in prop::sample::select(vec![
+            SetOrder::First, SetOrder::None, SetOrder::Sorted, SetOrder::Count,
+        ]),
         (count, min_count) in (any::<bool>(), 1u64..4),
         limit in prop::option::weighted(0.3, 0u64..900),
         keep in prop::sample::select(vec![Keep::First, Keep::Last]),

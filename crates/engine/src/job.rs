@@ -90,6 +90,9 @@ pub enum SetOrder {
     First,
     /// By bytes.
     Sorted,
+    /// By count, the greatest first, and URLs of the same count by bytes. With [`Dedup::limit`], only so many
+    /// lines are held for the output.
+    Count,
     /// Whatever is fastest.
     None,
 }

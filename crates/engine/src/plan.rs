@@ -204,7 +204,10 @@ impl JobPlan {
     pub(crate) fn counts_records(&self) -> bool {
         let fields = &self.output.fields;
         self.dedup().is_some_and(|dedup| {
-            dedup.count || dedup.min_count > 1 || fields.contains(&Field::Count)
+            dedup.count
+                || dedup.order == SetOrder::Count
+                || dedup.min_count > 1
+                || fields.contains(&Field::Count)
         })
     }
 

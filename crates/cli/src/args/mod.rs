@@ -26,7 +26,7 @@ mod values;
 mod suggestions;
 mod usage;
 
-pub use dedup::{DedupArgs, DedupColumns, OrderArg};
+pub use dedup::{DedupArgs, OrderArg};
 pub use normalize::{NormalizeArgs, RecordForm};
 pub(crate) use output_paths::{check_output_name, share_a_place};
 pub use run_args::{BadInput, Directories, FormatChoice, MessageLevel, RunArgs};

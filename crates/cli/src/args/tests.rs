@@ -1,3 +1,4 @@
+use super::dedup::DedupColumns;
 use super::usage::printable_lines;
 use super::*;
 use crate::args::help::{COMMON, FILTERS, INCREMENTAL, INPUT, OUTPUT, RESOURCES, RULES};

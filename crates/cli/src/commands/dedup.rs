@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 
-use crate::args::{self, DedupArgs, DedupColumns, OrderArg, RecordForm, memory};
+use crate::args::{self, DedupArgs, OrderArg, RecordForm, memory};
 use crate::outputs::Division;
 use crate::run::{self, Request};
 use uniqurl_engine::output::{JobKind, LineForm};
@@ -26,14 +26,15 @@ pub fn main(mut args: DedupArgs) -> ExitCode {
 /// Turns the arguments into a request.
 fn request(args: &DedupArgs, memory: Option<Memory>) -> Result<Request, String> {
     let job = Job::Dedup(Dedup {
-        order: match args.order {
+        order: match args.order() {
             OrderArg::First => SetOrder::First,
             OrderArg::Sorted => SetOrder::Sorted,
+            OrderArg::Count => SetOrder::Count,
             OrderArg::None => SetOrder::None,
         },
-        count: args.columns == DedupColumns::CountAndUrl,
+        count: args.writes_counts(),
         min_count: args.min_count,
-        limit: args.limit,
+        limit: args.top.or(args.limit),
     });
     let mut request = Request::new(&args.common, job, JobKind::Dedup)?;
     let plan = &mut request.plan;

@@ -49,13 +49,16 @@ impl RunSet<'_> {
             }
             SetBackend::Spilling(set, spiller) => {
                 if let Some(set) = set.ordered(&dedup)? {
-                    if dedup.order == SetOrder::Sorted {
+                    match dedup.order {
                         // Keys in memory and spilled keys are merged into one sorted output.
-                        runs.push(spiller.write_run(set.entries())?);
-                    } else {
+                        SetOrder::Sorted | SetOrder::Count => {
+                            runs.push(spiller.write_run(set.entries())?);
+                        }
                         // In the order of the input, the keys in memory precede all spilled ones.
-                        let lines = set.write(&dedup, split, sink.out);
-                        written = lines.map_err(RunError::Output)?;
+                        SetOrder::First | SetOrder::None => {
+                            let lines = set.write(&dedup, split, sink.out);
+                            written = lines.map_err(RunError::Output)?;
+                        }
                     }
                 }
                 match &mut sink.seen {

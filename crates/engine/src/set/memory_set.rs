@@ -140,7 +140,10 @@ impl MemorySet {
         let listed = match (&self.listed, plan.dedup()) {
             (Some(ListedKeys { places, lines }), Some(dedup)) => {
                 let keys = places.len() + all_more;
-                let sorting = if dedup.order == SetOrder::Sorted { sort_memory(keys) } else { 0 };
+                let sorting = match dedup.order {
+                    SetOrder::First | SetOrder::None => 0,
+                    SetOrder::Sorted | SetOrder::Count => sort_memory(keys),
+                };
                 // A vector that grows is there twice for a moment, once at double size.
                 keys * 3 * size_of::<u64>() + sorting + lines.memory(all_more)
             }

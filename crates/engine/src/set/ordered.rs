@@ -12,7 +12,7 @@ use crate::split::{self, Split};
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
 use uniqurl::set::{SetFull, Shard};
-use uniqurl_store::sort::{ShardUrls, Threads, Urls, in_turn, sort};
+use uniqurl_store::sort::{ShardUrls, Threads, Urls, in_turn, sort, sort_by_count};
 use uniqurl_store::spill::SpillEntry;
 
 /// Most bytes around a key: a count, a tab, a line feed.
@@ -105,8 +105,13 @@ impl<'a> Ordered<'a> {
             // Before sorting, so that keys that are left out are not sorted.
             order.retain(|number| urls.shards.count(urls.place(*number)) >= dedup.min_count);
         }
-        if dedup.order == SetOrder::Sorted {
-            sort(&mut order, &urls, Threads::All)?;
+        match dedup.order {
+            SetOrder::First | SetOrder::None => {}
+            SetOrder::Sorted => sort(&mut order, &urls, Threads::All)?,
+            SetOrder::Count => {
+                let count = |number| urls.shards.count(urls.place(number));
+                sort_by_count(&mut order, &urls, count, dedup.limit, Threads::All)?;
+            }
         }
         Ok(Self { urls, order })
     }

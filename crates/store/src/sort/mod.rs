@@ -8,6 +8,7 @@
 //! most-significant-digit radix sort whose digit is thirteen bytes).
 
 mod bounds;
+mod by_count;
 mod digit;
 
 use std::hash::{BuildHasher, RandomState};
@@ -15,6 +16,7 @@ use std::hash::{BuildHasher, RandomState};
 use rayon::prelude::*;
 
 pub(super) use self::bounds::{BATCH, Bounds};
+pub use self::by_count::sort_by_count;
 pub use self::digit::Measured;
 use self::digit::{Text, digit};
 use uniqurl::SetFull;

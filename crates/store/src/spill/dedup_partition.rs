@@ -11,7 +11,7 @@ use super::packing::{BlockCompressor, BlockDecompressor};
 use super::store::{SpillError, Store};
 use super::stream::{EntryReader, Stream, written};
 use crate::keep_policy::{KeepPolicy, KeptRecords};
-use crate::sort::{ShardUrls, Threads, Urls, in_turn, sort, sort_memory};
+use crate::sort::{ShardUrls, Threads, Urls, in_turn, sort, sort_by_count, sort_memory};
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
 use uniqurl::set::{Counting, Hash, HashKey, Shard};
@@ -283,7 +283,7 @@ impl Set {
         let sorting = match plan.order {
             _ if plan.saving => self.len(),
             MergeOrder::First => 0,
-            MergeOrder::Sorted => self.kept.len(),
+            MergeOrder::Sorted | MergeOrder::Count { .. } => self.kept.len(),
         };
         let sorting = sorting * size_of::<u64>() + sort_memory(sorting);
         // A vector that grows is there twice for a moment, once at double size.
@@ -316,12 +316,20 @@ impl Set {
     fn order(&self, plan: &PartitionPlan<'_>) -> Result<Vec<u64>, SpillError> {
         let mut order: Vec<u64> = match plan.order {
             MergeOrder::First => Vec::new(),
-            MergeOrder::Sorted => (0..self.kept.len() as u64).collect(),
+            MergeOrder::Sorted | MergeOrder::Count { .. } => (0..self.kept.len() as u64).collect(),
         };
-        match sort(&mut order, self, Threads::One) {
-            Ok(()) => Ok(order),
-            Err(_) => Err(plan.store.error(std::io::ErrorKind::OutOfMemory.into())),
+        let ordered = match plan.order {
+            MergeOrder::First => Ok(()),
+            MergeOrder::Sorted => sort(&mut order, self, Threads::One),
+            MergeOrder::Count { limit } => {
+                let count = |at| self.shard.count(self.kept[at as usize].place);
+                sort_by_count(&mut order, self, count, limit, Threads::One)
+            }
+        };
+        if ordered.is_err() {
+            return Err(plan.store.error(std::io::ErrorKind::OutOfMemory.into()));
         }
+        Ok(order)
     }
 
     /// The entries of the set in that order.

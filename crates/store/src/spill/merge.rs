@@ -17,10 +17,15 @@ pub enum MergeOrder {
     First,
     /// By bytes.
     Sorted,
+    /// By count, the greatest first, and then by bytes.
+    Count {
+        /// The entries that are wanted of all runs, at most so many.
+        limit: Option<u64>,
+    },
 }
 
-/// Hands out the entries of all runs, which have no key in common, in the order of their bytes, until there
-/// are no more or `take` says `false`.
+/// Hands out the entries of all runs, which have no key in common, in the order of their bytes, or of
+/// their counts, until there are no more or `take` says `false`.
 ///
 /// A run takes one block of memory while it is read. Where that would be too much for all of them,
 /// some are merged into longer runs first.
@@ -54,18 +59,19 @@ fn merge_now<E: From<SpillError>>(
     mut take: impl FnMut(SpillEntry<'_>) -> Result<bool, E>,
 ) -> Result<(), E> {
     let mut decompressor = BlockDecompressor::new(plan.store);
+    let by_count = matches!(plan.order, MergeOrder::Count { .. });
     let mut heads = BinaryHeap::new();
     for run in runs {
         let mut reader = EntryReader::new(run);
         if reader.next(&mut decompressor)?.is_some() {
-            heads.push(Head(reader));
+            heads.push(Head { reader, by_count });
         }
     }
     while let Some(mut head) = heads.peek_mut() {
-        if !take(head.0.entry())? {
+        if !take(head.reader.entry())? {
             break;
         }
-        if head.0.next(&mut decompressor)?.is_none() {
+        if head.reader.next(&mut decompressor)?.is_none() {
             PeekMut::pop(head);
         }
     }
@@ -73,13 +79,20 @@ fn merge_now<E: From<SpillError>>(
 }
 
 /// The next entry of a run.
-struct Head(EntryReader);
+struct Head {
+    reader: EntryReader,
+    by_count: bool,
+}
 
 impl Ord for Head {
     /// The entry that comes first is the greatest, since that is what a heap gives out.
     fn cmp(&self, other: &Self) -> Ordering {
-        let (one, other) = (self.0.entry(), other.0.entry());
-        other.key.cmp(one.key)
+        let (one, other) = (self.reader.entry(), other.reader.entry());
+        let counts = match self.by_count {
+            true => one.count.cmp(&other.count),
+            false => Ordering::Equal,
+        };
+        counts.then_with(|| other.key.cmp(one.key))
     }
 }
 

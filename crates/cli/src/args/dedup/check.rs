@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 
-use super::{DedupArgs, DedupColumns};
+use super::DedupArgs;
 use crate::args::suggestions::suggest;
 use crate::args::{RecordForm, check_output_name, share_a_place, usage};
 use crate::inputs::names::is_standard_input;
@@ -77,9 +77,8 @@ impl DedupArgs {
 
     /// Finds two columns of one name, where names tell columns apart.
     fn check_names(&self) -> Result<(), clap::Error> {
-        let counted = self.columns == DedupColumns::CountAndUrl;
         let fields = match &self.fields[..] {
-            [] => Field::of_key(self.common.key, counted),
+            [] => Field::of_key(self.common.key, self.writes_counts()),
             fields => fields,
         };
         let is_json = self.form == RecordForm::Json;

@@ -97,14 +97,14 @@ pub struct DedupArgs {
     #[command(flatten)]
     pub common: RunArgs,
 
-    /// Write the URLs in this order: first, sorted or none
+    /// Write the URLs in this order: first, sorted, count or none
     #[arg(
         long,
         value_enum,
         default_value_t = OrderArg::First,
         hide_possible_values = true,
         help_heading = OUTPUT,
-        long_help = help::of_values::<OrderArg>("Write the URLs in this order: first, sorted or none")
+        long_help = help::of_values::<OrderArg>("Write the URLs in this order: first, sorted, count or none")
     )]
     pub order: OrderArg,
 
@@ -220,6 +220,18 @@ pub struct DedupArgs {
     )]
     pub limit: Option<u64>,
 
+    /// Write the N most frequent URLs, short for --order count --limit N
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = number(0u64..),
+        allow_negative_numbers = true,
+        conflicts_with_all = ["order", "limit"],
+        hide_short_help = true,
+        help_heading = OUTPUT
+    )]
+    pub top: Option<u64>,
+
     /// Write only URLs that are not in FILE, a saved set or a list of URLs
     ///
     /// The option may be given several times. --save-seen writes a saved set; its profile, switches,
@@ -234,12 +246,12 @@ pub struct DedupArgs {
     ///
     /// FILE appears complete or not at all, after all other outputs. It is compressed if its name
     /// ends in .gz or .zst. It may be one of the files of --seen. It holds a line with the profile,
-    /// switches, lists and key, and then the keys, sorted by their bytes. --limit and --min-count do
-    /// not combine with it, because they leave out URLs that a later run should write.
+    /// switches, lists and key, and then the keys, sorted by their bytes. --limit, --top and
+    /// --min-count do not combine with it, because they leave out URLs that a later run should write.
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["limit", "min_count"],
+        conflicts_with_all = ["limit", "top", "min_count"],
         help_heading = INCREMENTAL
     )]
     pub save_seen: Option<PathBuf>,
@@ -256,8 +268,23 @@ pub enum OrderArg {
     First,
     /// In order of their bytes
     Sorted,
+    /// By count, the most frequent first, and then in order of their bytes; implies --count
+    Count,
     /// In any order, whichever is fastest
     None,
+}
+
+impl DedupArgs {
+    /// The order of the output.
+    pub fn order(&self) -> OrderArg {
+        if self.top.is_some() { OrderArg::Count } else { self.order }
+    }
+
+    /// Whether a count is written before each URL.
+    pub fn writes_counts(&self) -> bool {
+        let is_implied = self.order() == OrderArg::Count && self.fields.is_empty();
+        is_implied || self.columns == DedupColumns::CountAndUrl
+    }
 }
 
 /// The columns of a line of a set.

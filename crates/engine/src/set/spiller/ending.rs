@@ -28,7 +28,7 @@ pub(crate) struct Ending<'a> {
     pub(crate) origins: &'a RecordOrigins,
     /// Records below this ordinal are counted already.
     pub(crate) moved: u64,
-    /// What the set in memory held, in the order of bytes, if that is the order of the run.
+    /// What the set in memory held, in the order of the run, unless that is the order of the input.
     pub(crate) sorted: Vec<Stream>,
     pub(crate) out: &'a mut (dyn Write + Send),
 }
@@ -116,7 +116,7 @@ impl Ending<'_> {
             }
         }
         let out = out.into_inner().unwrap_or_else(PoisonError::into_inner);
-        if plan.order == MergeOrder::Sorted {
+        if plan.order != MergeOrder::First {
             let runs = runs.into_iter().map(spill::Run::into_stream).chain(sorted).collect();
             let mut left = lines.left().unwrap_or(u64::MAX);
             write_sorted(runs, plan, out, |entry, text| {
@@ -173,7 +173,7 @@ impl TakenLines<'_, '_> {
     }
 }
 
-/// Writes what `append` makes of the entries of all runs, in the order of bytes, until it returns `false`.
+/// Writes what `append` makes of the entries of all runs, in the order of the plan, until it returns `false`.
 fn write_sorted(
     runs: Vec<Stream>,
     plan: &PartitionPlan<'_>,

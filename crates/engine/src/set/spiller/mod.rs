@@ -210,6 +210,7 @@ impl Spiller {
             order: match lines.dedup.order {
                 SetOrder::First | SetOrder::None => spill::MergeOrder::First,
                 SetOrder::Sorted => spill::MergeOrder::Sorted,
+                SetOrder::Count => spill::MergeOrder::Count { limit: lines.dedup.limit },
             },
             counting: lines.counting,
             keep: lines.policy,

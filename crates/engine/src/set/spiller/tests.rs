@@ -54,7 +54,7 @@ fn try_ran(
 
 #[test]
 fn colliding_hashes_do_not_change_the_output() {
-    for order in [SetOrder::First, SetOrder::Sorted] {
+    for order in [SetOrder::First, SetOrder::Sorted, SetOrder::Count] {
         let (out, tally, _) = ran(64, order, None);
         assert_eq!((tally.unique, tally.records), (1000, 2000));
         for width in [8, 0] {
@@ -89,6 +89,7 @@ fn failed_allocation_ends_the_run_or_changes_nothing() {
     for (dedup, fields, budget, stays) in [
         (order(SetOrder::First), vec![], Some(1 << 30), false),
         (order(SetOrder::Sorted), vec![], None, false),
+        (Dedup { limit: Some(9), ..order(SetOrder::Count) }, vec![], Some(1 << 20), false),
         (counted, vec![], Some(1 << 30), false),
         (order(SetOrder::First), vec![Field::Count, Field::Original], Some(1 << 30), true),
         (order(SetOrder::Sorted), vec![Field::Canonical], Some(1 << 20), false),
