@@ -180,6 +180,7 @@ impl<'a> Pipeline<'a> {
             let observes = plan.output.observes;
             let formatter = sink.formatter;
             let has_set = insertion != crate::batch::Insertion::None;
+            let partitioner = &set.partitioner();
             let (written, spilled, out_of_memory) = (&written, &spilled, &out_of_memory);
             let progress = &mut progress;
             let cut = tasks.len().saturating_sub(READ_LAST);
@@ -212,7 +213,7 @@ impl<'a> Pipeline<'a> {
                 for batch in formatting {
                     scope.spawn(move |_| {
                         let path = &inputs[batch.input].path;
-                        let mut formatted = formatter.format(batch, path);
+                        let mut formatted = formatter.format(batch, path, partitioner);
                         if observes {
                             formatted = formatted.and_then(|()| observe(batch, path, has_set));
                         }

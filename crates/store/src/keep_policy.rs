@@ -49,7 +49,7 @@ impl<'a> KeptRecord<'a> {
 
 impl KeepPolicy {
     /// True if the later record `by` replaces `old`. Both are encoded as [`KeptRecord`]s.
-    fn is_replaced(self, by: &[u8], old: &[u8]) -> bool {
+    pub(crate) fn is_replaced(self, by: &[u8], old: &[u8]) -> bool {
         match self {
             KeepPolicy::First => false,
             KeepPolicy::Last => true,

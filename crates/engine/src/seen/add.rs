@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::{Loader, SeenKind};
 use crate::batch::{Insertion, WorkBatch};
 use crate::report::RunError;
-use crate::set::{self, Spiller, entries_by_shard};
+use crate::set::{self, Partitioner, Spiller, entries_by_shard};
 use crate::stages::format::spill_seen;
 use crate::stages::insert::{ShardProgress, insert};
 use uniqurl::set::SetFull;
@@ -52,7 +52,7 @@ impl Loader<'_> {
         rayon::scope(|scope| {
             for batch in &mut *batches {
                 scope.spawn(|_| {
-                    if spill_seen(batch).is_err() {
+                    if spill_seen(batch, &Partitioner::Hash).is_err() {
                         out_of_memory.store(true, Ordering::Relaxed);
                     }
                 });
@@ -84,7 +84,8 @@ impl Loader<'_> {
 
     fn begin_to_spill(&mut self) -> Result<(), RunError> {
         let Some(memory) = &self.plan.limits.memory else { return Ok(()) };
-        self.seen.spiller = Some(Spiller::begin(memory, self.plan.limits.threads, None, false)?);
+        let threads = self.plan.limits.threads;
+        self.seen.spiller = Some(Spiller::begin(memory, threads, None, false, Partitioner::Hash)?);
         Ok(())
     }
 }

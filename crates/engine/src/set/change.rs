@@ -1,14 +1,18 @@
 //! How a set changes during a run: it begins to spill, is moved out of memory, is scattered, or is gathered
 //! from buckets.
 
+use std::sync::Arc;
+
 use super::memory_set::MemorySet;
 use super::scatterer::{FirstCounts, Scatterer};
-use super::spiller::Spiller;
+use super::spiller::{Partitioner, Spiller};
 use super::{RunSet, SetBackend};
 use crate::batch::{Insertion, WorkBatch};
+use crate::job::SetOrder;
 use crate::report::RunError;
 use crate::stages::insert::ShardProgress;
 use uniqurl::set::{Bytes as _, SetFull};
+use uniqurl_store::spill::{KeyRanges, PARTITIONS};
 
 impl RunSet<'_> {
     /// Makes the set take no more keys, and starts to spill.
@@ -24,8 +28,17 @@ impl RunSet<'_> {
             let rate = if done > 0 && held > 0 { held as f64 / done as f64 } else { 1.0 };
             (total.saturating_sub(done) as f64 * rate.min(1.0)) as u64
         });
+        // Saving needs the keys from before the run as well.
+        let has_ranges = self.header.is_none()
+            && self.plan.dedup().is_some_and(|dedup| dedup.order == SetOrder::Sorted);
+        let partitioner = match has_ranges {
+            true => Partitioner::Ranges(Arc::new(KeyRanges::of_set(&set.shards, PARTITIONS)?)),
+            false => Partitioner::Hash,
+        };
+        // Ranges are written twice if the input is sorted.
         let rewrites = self.plan.writes_at_end() || self.header.is_some();
-        let spiller = Spiller::begin(memory, self.plan.limits.threads, rest, rewrites)?;
+        let threads = self.plan.limits.threads;
+        let spiller = Spiller::begin(memory, threads, rest, rewrites, partitioner)?;
         if let SetBackend::Memory(set) = std::mem::replace(&mut self.backend, SetBackend::None) {
             self.backend = SetBackend::Spilling(set, spiller);
         }

@@ -47,6 +47,12 @@ impl RunSet<'_> {
                 }
                 return Ok(());
             }
+            SetBackend::Spilling(set, spiller) if spiller.has_ranges() => {
+                spiller.spill_set(set)?;
+                // Keys of the set were counted when they came.
+                self.moved = self.moved.max(set.listed() as u64);
+                None
+            }
             SetBackend::Spilling(set, spiller) => {
                 if let Some(set) = set.ordered(&dedup)? {
                     match dedup.order {
@@ -85,7 +91,10 @@ impl RunSet<'_> {
                 sorted: runs,
                 out: sink.out,
             };
-            let done = spiller.finish(ending, saved);
+            let done = match spiller.has_ranges() {
+                true => spiller.finish_ranges(ending),
+                false => spiller.finish(ending, saved),
+            };
             accounts.report().spilled = store.spilled();
             done?;
             accounts.settle_spilled(origins);

@@ -83,9 +83,12 @@ impl KeptLines {
         self.replaceable.is_some()
     }
 
-    /// The line of a place, as it was offered.
-    pub(crate) fn offered(&self, place: u64) -> &[u8] {
-        self.replaceable.as_ref().map_or(&[], |lines| lines.candidate(place))
+    /// The line of a key as it is spilled, by the order of adding and the place of the key.
+    pub(crate) fn spilled(&self, number: u64, place: u64) -> &[u8] {
+        match &self.replaceable {
+            Some(lines) => lines.candidate(place),
+            None => self.nth(number as usize),
+        }
     }
 
     /// The line written for the key of this number. `number` is a place if lines are replaceable, else the

@@ -154,20 +154,17 @@ impl MemorySet {
 
     /// The keys with their lines as entries, in the order of the input.
     pub(super) fn entries(&self) -> impl Iterator<Item = SpillEntry<'_>> {
-        let listed = self.listed.iter().flat_map(|ListedKeys { places, lines }| {
-            (0..).zip(places).map(move |(ordinal, place)| (ordinal, *place, lines))
-        });
-        listed.map(|(ordinal, place, lines)| {
-            // A place is the number of the shard in the upper half, and the position in it in the lower
-            // half.
-            let (shard, at) = (&self.shards[(place >> 32) as usize], place as u32);
-            SpillEntry {
-                ordinal,
-                count: shard.count(at),
-                key: shard.get(at),
-                line: lines.offered(place),
-            }
-        })
+        let listed = self.listed.iter();
+        listed.flat_map(|listed| (0..listed.places.len()).map(|number| self.entry(listed, number)))
+    }
+
+    /// The key of a number in the order of the input, as an entry. The number is the ordinal.
+    pub(super) fn entry<'s>(&'s self, listed: &'s ListedKeys, number: usize) -> SpillEntry<'s> {
+        let (ordinal, place) = (number as u64, listed.places[number]);
+        // A place is the number of the shard in the upper half, and the position in it in the lower half.
+        let (shard, at) = (&self.shards[(place >> 32) as usize], place as u32);
+        let line = listed.lines.spilled(ordinal, place);
+        SpillEntry { ordinal, count: shard.count(at), key: shard.get(at), line }
     }
 
     /// Removes all keys of the run.

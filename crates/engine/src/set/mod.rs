@@ -14,7 +14,7 @@ mod change;
 mod finish;
 
 pub(crate) use scatterer::FirstCounts;
-pub(crate) use spiller::{Spiller, buffers};
+pub(crate) use spiller::{Partitioner, Spiller, buffers};
 
 use crate::batch::{Insertion, WorkBatch};
 use crate::output::Tally;
@@ -146,6 +146,16 @@ impl<'a> RunSet<'a> {
     /// Notes how many bytes of the inputs are inserted.
     pub(crate) fn note_inserted(&mut self, bytes: u64) {
         self.inserted = bytes;
+    }
+
+    /// How keys that are spilled are divided among partitions.
+    pub(crate) fn partitioner(&self) -> Partitioner {
+        match &self.backend {
+            SetBackend::Spilling(_, spiller) => spiller.partitioner().clone(),
+            SetBackend::None | SetBackend::Memory(_) | SetBackend::Scattering(_) => {
+                Partitioner::Hash
+            }
+        }
     }
 
     /// What was written to the temporary file.

@@ -18,8 +18,8 @@ use uniqurl_store::spill::SpillEntry;
 /// Most bytes around a key: a count, a tab, a line feed.
 const COUNT: usize = 22;
 /// Lines that one task formats, and tasks whose text is held before it is written.
-const LINES: usize = 1 << 10;
-const TASKS: usize = 32;
+pub(super) const LINES: usize = 1 << 10;
+pub(super) const TASKS: usize = 32;
 
 /// The keys of a complete set. Each has a number: the order in which its line was added, if lines are only
 /// added, else its shard and place.

@@ -46,7 +46,7 @@ impl<'a> SpillEntry<'a> {
 }
 
 #[inline]
-fn decode_number(bytes: &[u8], at: &mut usize) -> Option<u64> {
+pub(super) fn decode_number(bytes: &[u8], at: &mut usize) -> Option<u64> {
     let mut number = 0;
     for shift in (0..u64::BITS).step_by(7) {
         let byte = *bytes.get(*at)?;
@@ -60,14 +60,14 @@ fn decode_number(bytes: &[u8], at: &mut usize) -> Option<u64> {
 }
 
 #[inline]
-fn decode_text<'a>(bytes: &'a [u8], at: &mut usize) -> Option<&'a [u8]> {
+pub(super) fn decode_text<'a>(bytes: &'a [u8], at: &mut usize) -> Option<&'a [u8]> {
     let length = usize::try_from(decode_number(bytes, at)?).ok()?;
     let text = bytes[*at..].get(..length)?;
     *at += length;
     Some(text)
 }
 
-fn number(mut number: u64, out: &mut Vec<u8>) {
+pub(super) fn number(mut number: u64, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;

@@ -13,8 +13,11 @@
 //! 2. the URLs that were settled are a run: where only first records matter, the partition itself, with
 //!    a mark for each new entry (`mark_new`), else a new stream of counts and kept lines. Where any order
 //!    will do, they are written at once;
-//! 3. `merge_windows` makes one of all runs by ordinal, and `merge` by bytes: the order that a set in
-//!    memory would have had.
+//! 3. `merge_windows` makes one of all runs by ordinal, and `merge` by bytes or counts: the order that a
+//!    set in memory would have had.
+//!
+//! If the order is that of bytes, partitions are ranges of keys instead ([`KeyRanges`]): [`load_range`] sorts
+//! one at a time, and their output needs no merge.
 //!
 //! Partitions and runs are `Stream`s of blocks in a `Store`, one file without a name. A block is packed by
 //! LZ4 if that is cheaper than to write it as it is (`costs`).
@@ -31,6 +34,7 @@ mod division;
 mod merge;
 mod source;
 mod windows;
+mod ranges;
 
 pub use costs::Spilled;
 pub use packing::BlockCompressor;
@@ -40,6 +44,7 @@ pub use dedup_partition::{PartitionPlan, PartitionResult, RecordStatus, dedup_pa
 pub use entry::SpillEntry;
 pub use marks::{MarksBudget, Run};
 pub use merge::{MergeOrder, merge};
+pub use ranges::{KeyRanges, LoadedRange, RangeEntries, RangePlan, load_range, range_memory};
 pub use store::{Store, temporary_file};
 pub use stream::{EntryWriter, Stream, written};
 pub use windows::merge_windows;

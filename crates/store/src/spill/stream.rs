@@ -9,7 +9,7 @@ use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
 
 /// Where the blocks of a stream are, in order.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Stream(pub(super) Vec<Extent>);
 
 impl Stream {

@@ -54,7 +54,11 @@ pub(crate) struct SpilledLines<'a> {
 
 impl SpilledLines<'_> {
     /// Appends the line of an entry.
-    fn append(&self, entry: SpillEntry<'_>, text: &mut Vec<u8>) -> Result<(), AllocError> {
+    pub(super) fn append(
+        &self,
+        entry: SpillEntry<'_>,
+        text: &mut Vec<u8>,
+    ) -> Result<(), AllocError> {
         /// Most bytes around a key: a count, a tab, a line feed.
         const COUNT: usize = 22;
         alloc::try_reserve(text, split::MARK + COUNT + entry.key.len() + entry.line.len())?;
@@ -65,7 +69,7 @@ impl SpilledLines<'_> {
     }
 
     /// How many lines may still be written.
-    fn left(&self) -> Option<u64> {
+    pub(super) fn left(&self) -> Option<u64> {
         self.dedup.limit.map(|limit| limit - self.written)
     }
 }

@@ -2,8 +2,10 @@
 //! partition at the end.
 
 mod ending;
+mod ranges;
 
 pub(super) use ending::{Ending, SavedSet, SpilledLines};
+pub(crate) use ranges::Partitioner;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -29,6 +31,7 @@ pub(crate) struct Spiller {
     memory: usize,
     block: usize,
     marks: MarksBudget,
+    partitioner: Partitioner,
 }
 
 /// Least bytes of memory for a thread that dedups partitions beside others.
@@ -70,7 +73,12 @@ pub(crate) fn buffers(budget: usize, threads: usize) -> usize {
 }
 
 impl Spiller {
-    fn create(directory: &Path, budget: usize, threads: usize) -> Result<Self, SpillError> {
+    fn create(
+        directory: &Path,
+        budget: usize,
+        threads: usize,
+        partitioner: Partitioner,
+    ) -> Result<Self, SpillError> {
         let store = Arc::new(Store::create(directory)?);
         let block = block(budget, threads);
         let share = PARTITIONS / threads.next_power_of_two().min(PARTITIONS);
@@ -88,7 +96,7 @@ impl Spiller {
         let threads_at_once =
             Some(threads_at_once).filter(|threads_at_once| *threads_at_once < threads);
         let marks = MarksBudget::new(marks);
-        Ok(Self { store, groups, threads_at_once, memory, block, marks })
+        Ok(Self { store, groups, threads_at_once, memory, block, marks, partitioner })
     }
 
     /// Partitions within `memory`. Its owner is notified, with an estimate of the bytes to be written if
@@ -98,8 +106,10 @@ impl Spiller {
         threads: usize,
         rest: Option<u64>,
         rewrites: bool,
+        partitioner: Partitioner,
     ) -> Result<Self, SpillError> {
-        let spiller = Self::create(&memory.directory, memory.size(), threads)?;
+        let size = memory.size();
+        let spiller = Self::create(&memory.directory, size, threads, partitioner)?;
         let free = memory::free_space(&memory.directory);
         // URLs are written once into a partition, once into smaller ones if that is more than a thread may
         // hold, which it does at twice their size, and perhaps once into a run.
@@ -133,7 +143,12 @@ impl Spiller {
         }
     }
 
-    /// Spills entries that are in no batch, by their hash under `key`.
+    /// How keys are divided among partitions.
+    pub(crate) fn partitioner(&self) -> &Partitioner {
+        &self.partitioner
+    }
+
+    /// Spills entries that are in no batch; `key` makes their hashes.
     fn spill<'e>(
         &mut self,
         entries: impl IntoIterator<Item = SpillEntry<'e>>,
@@ -144,7 +159,7 @@ impl Spiller {
         for entry in entries {
             text.clear();
             entry.append(&mut text).map_err(|error| self.store.error(error.into()))?;
-            let partition = key.hash(entry.key).partition(PARTITIONS);
+            let partition = self.partitioner.find(key.hash(entry.key), entry.key);
             let Group { writers, compressor, .. } = &mut self.groups[partition / share];
             writers[partition % share].write(&text, compressor)?;
         }
@@ -197,7 +212,7 @@ impl Spiller {
         ending: Ending<'_>,
         saved: Option<SavedSet<'_>>,
     ) -> Result<(), RunError> {
-        let Self { store, groups, threads_at_once, memory, block, marks } = self;
+        let Self { store, groups, threads_at_once, memory, block, marks, .. } = self;
         let mut partitions = Vec::new();
         for Group { writers, mut compressor, .. } in groups {
             for writer in writers {

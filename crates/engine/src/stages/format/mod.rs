@@ -13,6 +13,7 @@ use std::path::Path;
 use crate::batch::{Insertion, WorkBatch};
 use crate::job::Job;
 use crate::plan::JobPlan;
+use crate::set::Partitioner;
 use columns::LineColumns;
 use uniqurl::bytes::AllocError;
 use uniqurl_store::keep_policy::KeepPolicy;
@@ -36,8 +37,13 @@ impl<'a> Formatter<'a> {
         Self { plan, columns, at_end: plan.writes_at_end(), with_rejects }
     }
 
-    /// Fills the output of a batch from the input at `path`.
-    pub(crate) fn format(&self, batch: &mut WorkBatch, path: &Path) -> Result<(), AllocError> {
+    /// Fills the output of a batch from the input at `path`. The partitioner is that of keys that are spilled.
+    pub(crate) fn format(
+        &self,
+        batch: &mut WorkBatch,
+        path: &Path,
+        partitioner: &Partitioner,
+    ) -> Result<(), AllocError> {
         let Self { plan, columns, at_end, with_rejects } = *self;
         match (batch.insertion, &plan.job) {
             (_, Job::Normalize { json: false }) => records::format_lines(batch)?,
@@ -50,10 +56,10 @@ impl<'a> Formatter<'a> {
             }
             (insertion, Job::Dedup(_)) => match columns {
                 Some(columns) if columns.policy != KeepPolicy::First => {
-                    ranked::list(batch, columns, path)?;
+                    ranked::list(batch, columns, path, partitioner)?;
                 }
                 columns if insertion == Insertion::LookedUp => {
-                    new_keys::spill(batch, columns, path)?;
+                    new_keys::spill(batch, columns, path, partitioner)?;
                 }
                 columns if at_end => new_keys::list(batch, columns, path)?,
                 columns => new_keys::format(batch, columns, plan.output.split, path)?,

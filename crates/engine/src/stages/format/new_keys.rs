@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::columns::{LineColumns, format_columns};
 use crate::batch::WorkBatch;
+use crate::set::Partitioner;
 use crate::split::{self, Split};
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
@@ -97,10 +98,11 @@ pub(super) fn spill(
     batch: &mut WorkBatch,
     columns: Option<LineColumns<'_>>,
     path: &Path,
+    partitioner: &Partitioner,
 ) -> Result<(), AllocError> {
     let seen = batch.entries.all.iter().filter(|entry| entry.is_seen()).count();
     batch.tally.records.seen = seen as u64;
-    spill_each(batch, 1, columns, path)?;
+    spill_each(batch, 1, columns, path, partitioner)?;
     let tally = &mut batch.tally.records;
     // Keys that the set holds are duplicates; all others stay undecided until the end.
     tally.duplicates = tally.canonical - tally.seen - tally.undecided;
@@ -108,8 +110,11 @@ pub(super) fn spill(
 }
 
 /// The same for keys from before the run, which have no record in it yet.
-pub(crate) fn spill_seen(batch: &mut WorkBatch) -> Result<(), AllocError> {
-    spill_each(batch, 0, None, Path::new(""))
+pub(crate) fn spill_seen(
+    batch: &mut WorkBatch,
+    partitioner: &Partitioner,
+) -> Result<(), AllocError> {
+    spill_each(batch, 0, None, Path::new(""), partitioner)
 }
 
 /// Makes entries of the keys that the set does not hold, in which each record counts as `count`.
@@ -118,6 +123,7 @@ fn spill_each(
     count: u64,
     columns: Option<LineColumns<'_>>,
     path: &Path,
+    partitioner: &Partitioner,
 ) -> Result<(), AllocError> {
     let bits = &mut batch.out.by_sequence;
     bits.clear();
@@ -144,7 +150,8 @@ fn spill_each(
             key: batch.text.get(batch.keys[i]),
             line: each_line.next().unwrap_or_default(),
         };
-        entry.append(&mut batch.out.spilled[hash.partition(PARTITIONS)])?;
+        let partition = partitioner.find(*hash, entry.key);
+        entry.append(&mut batch.out.spilled[partition])?;
         batch.tally.records.undecided += entry.count;
     }
     lines.clear();

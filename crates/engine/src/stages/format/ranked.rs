@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::columns::{LineColumns, each_row};
 use crate::batch::{Extras, WorkBatch};
+use crate::set::Partitioner;
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
 use uniqurl_store::keep_policy::KeptRecord;
@@ -22,6 +23,7 @@ pub(super) fn list(
     batch: &mut WorkBatch,
     columns: LineColumns<'_>,
     path: &Path,
+    partitioner: &Partitioner,
 ) -> Result<(), AllocError> {
     mark(batch)?;
     // They are filled while the rest of the batch is read.
@@ -46,7 +48,8 @@ pub(super) fn list(
             key: batch.text.get(batch.keys[sequence]),
             line: &one,
         };
-        entry.append(&mut spilled[batch.hashes[sequence].partition(PARTITIONS)])?;
+        let partition = partitioner.find(batch.hashes[sequence], entry.key);
+        entry.append(&mut spilled[partition])?;
         one.clear();
         Ok(())
     });

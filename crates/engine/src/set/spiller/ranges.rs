@@ -1,0 +1,253 @@
+//! Spilled keys by range: the end of a run that sorts.
+//!
+//! Keys go to ranges that follow each other in order. At the end the keys of the set join them, and then
+//! ranges are sorted and written one after the other: no runs, and no merge. While some are written, all
+//! threads load the next ones.
+
+use std::collections::VecDeque;
+use std::io::Write;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::{Ending, Group, SpilledLines, Spiller};
+use crate::output::vectored;
+use crate::reader::RecordOrigins;
+use crate::report::RunError;
+use crate::set::memory_set::MemorySet;
+use crate::set::ordered::{LINES, TASKS};
+use uniqurl::bytes::AllocError;
+use uniqurl::set::Hash;
+use uniqurl_store::sort::Threads;
+use uniqurl_store::spill::{
+    KeyRanges, LoadedRange, PARTITIONS, RangeEntries, RangePlan, RecordStatus, SpillError, Stream,
+    load_range, range_memory,
+};
+
+/// How keys are divided among partitions.
+#[derive(Debug, Clone)]
+pub(crate) enum Partitioner {
+    /// By their hash.
+    Hash,
+    /// By ranges of keys.
+    Ranges(Arc<KeyRanges>),
+}
+
+impl Partitioner {
+    /// The partition of a key.
+    #[inline]
+    pub(crate) fn find(&self, hash: Hash, key: &[u8]) -> usize {
+        match self {
+            Self::Hash => hash.partition(PARTITIONS),
+            Self::Ranges(ranges) => ranges.find(key),
+        }
+    }
+}
+
+/// Keys of the set that one task spills at a time.
+const SPILLED_AT_ONCE: usize = 1 << 12;
+
+/// Ranges that are loaded at once, for each thread.
+const LOADED_AT_ONCE: usize = 2;
+
+/// A range that waits, and the estimated memory that it takes.
+type WaitingRange = (Stream, usize);
+
+impl Spiller {
+    /// Whether keys are spilled by range.
+    pub(in crate::set) fn has_ranges(&self) -> bool {
+        matches!(self.partitioner, Partitioner::Ranges(_))
+    }
+
+    /// Spills the keys of the set to their ranges. None of them is equal to a spilled key.
+    pub(in crate::set) fn spill_set(&mut self, set: &MemorySet) -> Result<(), RunError> {
+        let Self { store, groups, partitioner, .. } = self;
+        let Partitioner::Ranges(ranges) = partitioner else { return Ok(()) };
+        let threads = rayon::current_num_threads();
+        let Some(listed) = &set.listed else { return Ok(()) };
+        let all = set.listed();
+        for start in (0..all).step_by(SPILLED_AT_ONCE * threads) {
+            let end = all.min(start + SPILLED_AT_ONCE * threads);
+            let tasks = (start..end).into_par_iter().step_by(SPILLED_AT_ONCE).with_max_len(1);
+            let texts = tasks.map(|start| {
+                let mut texts = vec![Vec::new(); PARTITIONS];
+                for number in start..end.min(start + SPILLED_AT_ONCE) {
+                    let entry = set.entry(listed, number);
+                    entry.append(&mut texts[ranges.find(entry.key)])?;
+                }
+                Ok(texts)
+            });
+            let texts: Result<Vec<Vec<Vec<u8>>>, AllocError> = texts.collect();
+            let texts = texts.map_err(|error| store.error(error.into()))?;
+            groups.par_iter_mut().with_max_len(1).try_for_each(|group| {
+                let Group { first, writers, compressor } = group;
+                for texts in &texts {
+                    for (writer, text) in writers.iter_mut().zip(&texts[*first..]) {
+                        writer.write(text, compressor)?;
+                    }
+                }
+                Ok::<_, SpillError>(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Sorts the ranges one after the other, and writes the result.
+    pub(in crate::set) fn finish_ranges(self, ending: Ending<'_>) -> Result<(), RunError> {
+        let Self { store, groups, threads_at_once, memory, block, .. } = self;
+        let Ending { lines, origins, moved, out, .. } = ending;
+        let plan = RangePlan { store: &store, keep: lines.policy, block };
+        let mut waiting = VecDeque::new();
+        for Group { writers, mut compressor, .. } in groups {
+            for writer in writers {
+                waiting.push_back(estimated(writer.finish(&mut compressor)?, &plan)?);
+            }
+        }
+        let threads = rayon::current_num_threads();
+        // Ranges that are written are in memory together with the next ones.
+        let memory = memory * threads_at_once.unwrap_or(threads) / 2;
+        let left = lines.left().unwrap_or(u64::MAX);
+        let mut writer = RangeWriter { lines, origins, moved, left };
+        let mut loaded: Vec<RangeEntries> = Vec::new();
+        while !waiting.is_empty() || !loaded.is_empty() {
+            let group = next_group(&mut waiting, memory, LOADED_AT_ONCE * threads);
+            let (written, next) =
+                rayon::join(|| writer.write(&loaded, out), || load(&group, &plan, memory));
+            written?;
+            loaded = Vec::new();
+            for (number, range) in next?.into_iter().enumerate() {
+                match range {
+                    LoadedRange::Sorted(entries) => loaded.push(entries),
+                    LoadedRange::Divided(smaller) => {
+                        // Smaller ranges come next, and ranges after them are loaded again.
+                        for range in group[number + 1..].iter().rev() {
+                            waiting.push_front(range.clone());
+                        }
+                        for range in smaller.into_iter().rev() {
+                            waiting.push_front(estimated(range, &plan)?);
+                        }
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn estimated(range: Stream, plan: &RangePlan<'_>) -> Result<WaitingRange, SpillError> {
+    let memory = range_memory(&range, plan)?;
+    Ok((range, memory))
+}
+
+/// Takes the next ranges that fit into memory together, at least one.
+fn next_group(
+    waiting: &mut VecDeque<WaitingRange>,
+    memory: usize,
+    most: usize,
+) -> Vec<WaitingRange> {
+    let (mut group, mut needed) = (Vec::new(), 0);
+    while let Some(next) = waiting.pop_front_if(|(_, more)| {
+        group.is_empty() || group.len() < most && needed + *more <= memory
+    }) {
+        needed += next.1;
+        group.push(next);
+    }
+    group
+}
+
+/// Loads ranges within `memory` all together.
+fn load(
+    group: &[WaitingRange],
+    plan: &RangePlan<'_>,
+    memory: usize,
+) -> Result<Vec<LoadedRange>, RunError> {
+    if let [(range, _)] = group {
+        return Ok(vec![load_range(range, plan, memory, Threads::All)?]);
+    }
+    let all: usize = group.iter().map(|(_, needed)| needed).sum();
+    let spare = memory.saturating_sub(all) / group.len().max(1);
+    let ranges = group
+        .par_iter()
+        .with_max_len(1)
+        .map(|(range, needed)| Ok(load_range(range, plan, needed + spare, Threads::One)?));
+    ranges.collect()
+}
+
+/// Writes the lines of sorted ranges.
+struct RangeWriter<'a> {
+    lines: SpilledLines<'a>,
+    /// Counts each unique URL.
+    origins: &'a RecordOrigins,
+    /// Records below this ordinal are counted already.
+    moved: u64,
+    /// Lines that may still be written.
+    left: u64,
+}
+
+impl RangeWriter<'_> {
+    /// Writes ranges. While one thread writes, all others format the next lines.
+    fn write(
+        &mut self,
+        ranges: &[RangeEntries],
+        out: &mut (dyn Write + Send),
+    ) -> Result<(), RunError> {
+        let mut put = |texts: &[Vec<u8>]| {
+            vectored::write_all(texts.iter().map(Vec::as_slice), |parts| out.write_vectored(parts))
+        };
+        let parts = ranges
+            .iter()
+            .flat_map(|range| range.parts(LINES).into_iter().map(move |part| (range, part)));
+        let parts: Vec<(&RangeEntries, &[u64])> = parts.collect();
+        let mut texts: Vec<Vec<u8>> = Vec::new();
+        for group in parts.chunks(TASKS) {
+            let (written, next) = rayon::join(
+                || put(&texts),
+                || {
+                    let texts = group.par_iter().map(|(range, part)| {
+                        let mut counter = self.origins.counter(self.moved);
+                        let count = |ordinal| counter.count(ordinal, RecordStatus::New);
+                        self.text(range, part, self.left, count)
+                    });
+                    texts.collect::<Result<Vec<_>, AllocError>>()
+                },
+            );
+            written.map_err(RunError::Output)?;
+            texts.clear();
+            for ((range, part), (mut text, mut lines)) in group.iter().zip(next.map_err(memory)?) {
+                if lines > self.left {
+                    // All URLs of the part are counted, and fewer are written.
+                    (text, lines) = self.text(range, part, self.left, |_| {}).map_err(memory)?;
+                }
+                self.left -= lines;
+                texts.push(text);
+            }
+        }
+        put(&texts).map_err(RunError::Output)
+    }
+
+    /// The lines of a part, at most so many, and their number. All its keys are counted.
+    fn text(
+        &self,
+        range: &RangeEntries,
+        part: &[u64],
+        most: u64,
+        mut count: impl FnMut(u64),
+    ) -> Result<(Vec<u8>, u64), AllocError> {
+        let SpilledLines { dedup, policy, .. } = self.lines;
+        let (mut text, mut lines) = (Vec::new(), 0);
+        range.for_each(part, policy, |entry| {
+            count(entry.ordinal);
+            if lines == most || (dedup.min_count > 1 && entry.count < dedup.min_count) {
+                return Ok(());
+            }
+            lines += 1;
+            self.lines.append(entry, &mut text)
+        })?;
+        Ok((text, lines))
+    }
+}
+
+fn memory(_: AllocError) -> RunError {
+    RunError::Memory
+}

@@ -1,0 +1,197 @@
+//! The entries of one range in memory.
+
+use super::super::entry::{SpillEntry, decode_number, decode_text, number};
+use crate::keep_policy::{KeepPolicy, KeptRecord};
+use crate::sort::{Threads, Urls, in_turn, sort, sort_memory};
+use uniqurl::SetFull;
+use uniqurl::bytes::AllocError;
+use uniqurl::bytes::alloc;
+use uniqurl::simd::prefetch;
+
+/// Bytes of the numbers of an entry at most, and of the line feed after its key.
+const AROUND: usize = 31;
+
+/// Entries in memory.
+///
+/// Sorting reads keys that end with a line feed, so a key comes first, and the numbers after it.
+#[derive(Debug, Default)]
+pub struct RangeEntries {
+    bytes: Vec<u8>,
+    /// Where each entry starts.
+    places: Vec<u64>,
+}
+
+impl RangeEntries {
+    /// An empty collection with room for so many bytes and entries.
+    pub(super) fn with_capacity(bytes: usize, entries: usize) -> Result<Self, AllocError> {
+        let mut new = Self::default();
+        alloc::try_reserve_exact(&mut new.bytes, bytes)?;
+        alloc::try_reserve_exact(&mut new.places, entries)?;
+        Ok(new)
+    }
+
+    /// Number of its entries.
+    pub(super) fn count(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Bytes of memory, including those that take this entry and sort all of them.
+    pub(super) fn memory(&self, entry: &SpillEntry<'_>) -> usize {
+        let Self { bytes, places } = self;
+        // A vector that grows doubles, and is there twice meanwhile.
+        let grown = |len: usize, more: usize, capacity: usize| match len + more > capacity {
+            true => capacity + (len + more).max(2 * capacity),
+            false => capacity,
+        };
+        let more = entry.key.len() + entry.line.len() + AROUND;
+        grown(bytes.len(), more, bytes.capacity())
+            + grown(places.len(), 1, places.capacity()) * size_of::<u64>()
+            + sort_memory(places.len() + 1)
+    }
+
+    /// Adds an entry. Those with the same key are of earlier records.
+    pub(super) fn push(&mut self, entry: &SpillEntry<'_>) -> Result<(), AllocError> {
+        let Self { bytes, places } = self;
+        alloc::try_reserve(bytes, entry.key.len() + entry.line.len() + AROUND)?;
+        alloc::try_reserve(places, 1)?;
+        places.push(bytes.len() as u64);
+        bytes.extend_from_slice(entry.key);
+        bytes.push(b'\n');
+        number(entry.ordinal, bytes);
+        number(entry.count, bytes);
+        number(entry.line.len() as u64, bytes);
+        bytes.extend_from_slice(entry.line);
+        Ok(())
+    }
+
+    /// Sorts the entries by key, and those of a key by the order of the input if another record than the first
+    /// is kept. Fails if memory runs out.
+    pub(super) fn sort(&mut self, keep: KeepPolicy, threads: Threads) -> Result<(), SetFull> {
+        let mut places = std::mem::take(&mut self.places);
+        sort(&mut places, self, threads)?;
+        if keep != KeepPolicy::First {
+            let same = |a: &u64, b: &u64| self.holds(*b, self.get(*a));
+            places.chunk_by_mut(same).for_each(<[u64]>::sort_unstable);
+        }
+        self.places = places;
+        Ok(())
+    }
+
+    /// Cuts the sorted entries into parts of `entries` or more, with all entries of a key in one part.
+    pub fn parts(&self, entries: usize) -> Vec<&[u64]> {
+        let (mut parts, mut rest) = (Vec::new(), self.places.as_slice());
+        while rest.len() > entries {
+            let last = self.get(rest[entries - 1]);
+            let same = rest[entries..].iter().take_while(|place| self.holds(**place, last)).count();
+            let (part, after) = rest.split_at(entries + same);
+            parts.push(part);
+            rest = after;
+        }
+        if !rest.is_empty() {
+            parts.push(rest);
+        }
+        parts
+    }
+
+    /// Calls `take` for each key of a part: with its first ordinal, the count of all its records, and the
+    /// line to write for the record that is kept.
+    pub fn for_each<'e, E>(
+        &'e self,
+        part: &[u64],
+        keep: KeepPolicy,
+        mut take: impl FnMut(SpillEntry<'e>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.for_each_key(part, keep, |entry| {
+            let line = match keep {
+                KeepPolicy::First => entry.line,
+                KeepPolicy::Last | KeepPolicy::Greatest => KeptRecord::of(entry.line).line,
+            };
+            take(SpillEntry { line, ..entry })
+        })
+    }
+
+    /// The same with candidates in place of lines, unless the first record is kept.
+    fn for_each_key<'e, E>(
+        &'e self,
+        part: &[u64],
+        keep: KeepPolicy,
+        mut take: impl FnMut(SpillEntry<'e>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut current: Option<SpillEntry<'e>> = None;
+        for place in in_turn(part, self) {
+            match &mut current {
+                Some(first) if self.holds(place, first.key) => {
+                    let other = self.entry(place, first.key.len());
+                    let is_kept = match keep {
+                        KeepPolicy::First => other.ordinal < first.ordinal,
+                        KeepPolicy::Last | KeepPolicy::Greatest => {
+                            keep.is_replaced(other.line, first.line)
+                        }
+                    };
+                    if is_kept {
+                        first.line = other.line;
+                    }
+                    first.ordinal = first.ordinal.min(other.ordinal);
+                    first.count += other.count;
+                }
+                _ => {
+                    let next = self.entry(place, self.get(place).len());
+                    if let Some(done) = current.replace(next) {
+                        take(done)?;
+                    }
+                }
+            }
+        }
+        current.map_or(Ok(()), take)
+    }
+
+    /// One entry for each key, or `None` if more than `least` would take more than `most` bytes of memory.
+    pub(super) fn combined(&self, keep: KeepPolicy, least: usize, most: usize) -> Option<Self> {
+        let mut new = Self::default();
+        let combined = self.for_each_key(&self.places, keep, |entry| {
+            if new.count() >= least && new.memory(&entry) > most {
+                return Err(AllocError);
+            }
+            new.push(&entry)
+        });
+        combined.is_ok().then_some(new)
+    }
+
+    /// About `size` keys at even distances.
+    pub(super) fn sample(&self, size: usize) -> impl Iterator<Item = &[u8]> {
+        let step = self.places.len().div_ceil(size).max(1);
+        self.places.iter().step_by(step).map(|place| self.get(*place))
+    }
+
+    /// Whether the entry at a place has this key.
+    fn holds(&self, place: u64, key: &[u8]) -> bool {
+        let text = self.text(place);
+        text.get(key.len()) == Some(&b'\n') && text.starts_with(key)
+    }
+
+    fn entry(&self, place: u64, key: usize) -> SpillEntry<'_> {
+        let text = self.text(place);
+        let mut at = key + 1;
+        let ordinal = decode_number(text, &mut at).unwrap_or_default();
+        let count = decode_number(text, &mut at).unwrap_or_default();
+        let line = decode_text(text, &mut at).unwrap_or_default();
+        SpillEntry { ordinal, count, key: &text[..key], line }
+    }
+}
+
+impl Urls for RangeEntries {
+    #[inline]
+    fn text(&self, place: u64) -> &[u8] {
+        &self.bytes[place as usize..]
+    }
+
+    fn fetch(&self, place: u64) {
+        prefetch(&self.bytes, place as usize);
+        prefetch(&self.bytes, place as usize + 64);
+    }
+
+    #[inline]
+    fn fetch_from(&self, place: u64, depth: usize) {
+        prefetch(&self.bytes, place as usize + depth);
+    }
+}

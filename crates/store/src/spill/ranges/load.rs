@@ -1,0 +1,200 @@
+//! Reads a range into memory and sorts it, or divides it if it does not fit.
+
+use std::io;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::super::PARTITIONS;
+use super::super::packing::{BlockCompressor, BlockDecompressor};
+use super::super::store::{SpillError, Store};
+use super::super::stream::{EntryReader, EntryWriter, Stream};
+use super::bounds::KeyRanges;
+use super::entries::RangeEntries;
+use crate::keep_policy::KeepPolicy;
+use crate::sort::{Threads, sort_memory};
+use uniqurl::bytes::AllocError;
+use uniqurl::bytes::alloc;
+
+/// How ranges are read.
+#[derive(Debug, Clone, Copy)]
+pub struct RangePlan<'a> {
+    /// Where ranges are.
+    pub store: &'a Arc<Store>,
+    /// The record that each key is kept with. Unless it is the first, each line is a candidate.
+    pub keep: KeepPolicy,
+    /// Bytes of a block of a smaller range before packing.
+    pub block: usize,
+}
+
+/// A range that was read.
+#[derive(Debug)]
+pub enum LoadedRange {
+    /// All of it in memory.
+    Sorted(RangeEntries),
+    /// Smaller ranges, in order.
+    Divided(Vec<Stream>),
+}
+
+/// So many keys fit into any memory. Each smaller range has fewer keys than the range that it is a part of,
+/// so dividing ends.
+const LEAST: usize = 16;
+
+/// Entries in memory are combined only if there are as many.
+const COMBINED_FROM: usize = 4 * LEAST;
+
+/// Blocks of a range that are sampled to divide it, and one of how many keys in each is sampled.
+const SAMPLED_BLOCKS: usize = 128;
+const SAMPLED_KEYS: usize = 16;
+
+/// Keys that are sampled of those in memory.
+const SAMPLED_IN_MEMORY: usize = 64;
+
+/// Size of a range, estimated from its first block.
+struct RangeSize {
+    bytes: usize,
+    entries: usize,
+}
+
+impl RangeSize {
+    fn of(range: &Stream, plan: &RangePlan<'_>) -> Result<Self, SpillError> {
+        let blocks = range.0.len();
+        let first = Stream(range.0.iter().take(1).copied().collect());
+        let (mut bytes, mut entries) = (0, 0);
+        let mut decompressor = BlockDecompressor::new(plan.store);
+        let mut reader = EntryReader::new(first);
+        while let Some(entry) = reader.next(&mut decompressor)? {
+            // The numbers usually take eight bytes.
+            bytes += entry.key.len() + entry.line.len() + 8;
+            entries += 1;
+        }
+        // Some blocks have fewer entries, and some entries are longer.
+        let all = |of_one: usize| of_one * blocks + of_one * blocks / 8;
+        Ok(Self { bytes: all(bytes), entries: all(entries) })
+    }
+
+    /// Bytes of memory for the entries, while they are sorted.
+    fn in_memory(&self) -> usize {
+        self.bytes + self.entries * size_of::<u64>() + sort_memory(self.entries)
+    }
+}
+
+/// The part of `memory` that entries take before those of each key are combined, which needs the rest.
+fn full(memory: usize) -> usize {
+    memory - memory / 3
+}
+
+/// Estimates how much memory it takes to load a range.
+pub fn range_memory(range: &Stream, plan: &RangePlan<'_>) -> Result<usize, SpillError> {
+    let entries = RangeSize::of(range, plan)?.in_memory();
+    Ok(entries + entries / 2)
+}
+
+/// Loads a range within `memory`, or divides it if its keys do not fit.
+pub fn load_range(
+    range: &Stream,
+    plan: &RangePlan<'_>,
+    memory: usize,
+    threads: Threads,
+) -> Result<LoadedRange, SpillError> {
+    let no_room = |_| plan.store.error(io::ErrorKind::OutOfMemory.into());
+    let size = RangeSize::of(range, plan)?;
+    let share = (full(memory) as f64 / size.in_memory().max(1) as f64).min(1.0);
+    let part = |all: usize| (all as f64 * share) as usize;
+    let mut entries = RangeEntries::with_capacity(part(size.bytes), part(size.entries))
+        .map_err(|error| plan.store.error(error.into()))?;
+    let mut decompressor = BlockDecompressor::new(plan.store);
+    let mut reader = EntryReader::new(range.clone());
+    while let Some(entry) = reader.next(&mut decompressor)? {
+        if entries.count() >= COMBINED_FROM && entries.memory(&entry) > full(memory) {
+            entries.sort(plan.keep, threads).map_err(no_room)?;
+            match entries.combined(plan.keep, LEAST, memory / 3) {
+                Some(combined) => entries = combined,
+                None => {
+                    let parts = (4 * size.in_memory() / memory.max(1)).clamp(2, PARTITIONS);
+                    let ranges = bounds(range, &entries, parts, plan)?;
+                    drop(entries);
+                    return Ok(LoadedRange::Divided(divide(
+                        range, &ranges, plan, memory, threads,
+                    )?));
+                }
+            }
+        }
+        entries.push(&entry).map_err(|error| plan.store.error(error.into()))?;
+    }
+    entries.sort(plan.keep, threads).map_err(no_room)?;
+    Ok(LoadedRange::Sorted(entries))
+}
+
+/// Bounds from a sample of a range, which holds different keys of those in memory.
+fn bounds(
+    range: &Stream,
+    entries: &RangeEntries,
+    parts: usize,
+    plan: &RangePlan<'_>,
+) -> Result<KeyRanges, SpillError> {
+    let no_room = |error: AllocError| plan.store.error(error.into());
+    let mut sample: Vec<Vec<u8>> = Vec::new();
+    let mut add = |key: &[u8]| {
+        let mut copy = Vec::new();
+        alloc::try_reserve_exact(&mut copy, key.len())?;
+        alloc::try_reserve(&mut sample, 1)?;
+        copy.extend_from_slice(key);
+        sample.push(copy);
+        Ok(())
+    };
+    let mut decompressor = BlockDecompressor::new(plan.store);
+    for extent in range.0.iter().step_by(range.0.len().div_ceil(SAMPLED_BLOCKS)) {
+        let mut reader = EntryReader::new(Stream(vec![*extent]));
+        let mut number = 0;
+        while let Some(entry) = reader.next(&mut decompressor)? {
+            if number % SAMPLED_KEYS == 0 {
+                add(entry.key).map_err(no_room)?;
+            }
+            number += 1;
+        }
+    }
+    entries.sample(SAMPLED_IN_MEMORY).try_for_each(&mut add).map_err(no_room)?;
+    sample.sort_unstable();
+    let sample: Vec<&[u8]> = sample.iter().map(Vec::as_slice).collect();
+    KeyRanges::of_sorted(&sample, parts).map_err(no_room)
+}
+
+/// Writes the entries of a range to smaller ranges, in the same order.
+fn divide(
+    range: &Stream,
+    ranges: &KeyRanges,
+    plan: &RangePlan<'_>,
+    memory: usize,
+    threads: Threads,
+) -> Result<Vec<Stream>, SpillError> {
+    let tasks = match threads {
+        Threads::All => rayon::current_num_threads().min(memory / (2 * ranges.len() * plan.block)),
+        Threads::One => 1,
+    };
+    let share = range.0.len().div_ceil(tasks.max(1)).max(1);
+    let parts = range.0.par_chunks(share).with_min_len(1).map(|extents| {
+        let mut writers: Vec<_> = (0..ranges.len()).map(|_| EntryWriter::new(plan.block)).collect();
+        let mut compressor = BlockCompressor::new(plan.store);
+        let mut decompressor = BlockDecompressor::new(plan.store);
+        let mut reader = EntryReader::new(Stream(extents.to_vec()));
+        let mut text = Vec::new();
+        while let Some(entry) = reader.next(&mut decompressor)? {
+            text.clear();
+            entry.append(&mut text).map_err(|error| plan.store.error(error.into()))?;
+            writers[ranges.find(entry.key)].write(&text, &mut compressor)?;
+        }
+        writers.into_iter().map(|writer| writer.finish(&mut compressor)).collect()
+    });
+    let parts: Vec<Vec<Stream>> = parts.collect::<Result<_, SpillError>>()?;
+    let mut smaller: Vec<Stream> = (0..ranges.len()).map(|_| Stream::default()).collect();
+    for part in parts {
+        for (range, mut part) in smaller.iter_mut().zip(part) {
+            alloc::try_reserve(&mut range.0, part.0.len())
+                .map_err(|error| plan.store.error(error.into()))?;
+            range.0.append(&mut part.0);
+        }
+    }
+    smaller.retain(|range| !range.is_empty());
+    Ok(smaller)
+}

@@ -1,0 +1,141 @@
+//! Ranges against a sorted map, for any memory.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::*;
+use crate::keep_policy::{KeepPolicy, KeptRecord};
+use crate::sort::Threads;
+use crate::spill::{BlockCompressor, EntryWriter, SpillEntry, Store, Stream};
+use crate::test_util::cases;
+
+/// Ordinal, count, key and line.
+type Entry = (u64, u64, Vec<u8>, Vec<u8>);
+
+const BLOCK: usize = 4096;
+
+/// Entries whose keys come from `key`.
+fn entries(many: u64, key: impl Fn(u64) -> String) -> Vec<Entry> {
+    let entry = |n: u64| {
+        let mut line = Vec::new();
+        let value = (n.wrapping_mul(0x9E37_79B9) >> 7) % 1000;
+        KeptRecord::append_value(value.to_string().as_bytes(), &mut line);
+        line.extend_from_slice(format!("{n}\n").as_bytes());
+        (n, 1 + n % 3, key(n).into_bytes(), line)
+    };
+    (0..many).map(entry).collect()
+}
+
+/// One entry for each key, in order.
+fn expected(entries: &[Entry], keep: KeepPolicy) -> Vec<Entry> {
+    let mut keys: BTreeMap<&[u8], Entry> = BTreeMap::new();
+    for (ordinal, count, key, line) in entries {
+        let new = (*ordinal, 0, key.clone(), line.clone());
+        let kept = keys.entry(key).or_insert(new);
+        kept.1 += count;
+        if keep.is_replaced(line, &kept.3) {
+            kept.3.clone_from(line);
+        }
+    }
+    let written = |(ordinal, count, key, line): Entry| match keep {
+        KeepPolicy::First => (ordinal, count, key, line),
+        _ => (ordinal, count, key, KeptRecord::of(&line).line.to_vec()),
+    };
+    keys.into_values().map(written).collect()
+}
+
+/// The same by ranges, and how often one was divided.
+fn by_ranges(entries: &[Entry], keep: KeepPolicy, memory: usize) -> (Vec<Entry>, usize) {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Arc::new(Store::create(directory.path()).unwrap());
+    // The bounds are those of the first keys.
+    let mut sample: Vec<&[u8]> = entries.iter().take(100).map(|entry| &*entry.2).collect();
+    sample.sort_unstable();
+    let ranges = KeyRanges::of_sorted(&sample, 8).unwrap();
+    let mut writers: Vec<_> = (0..ranges.len()).map(|_| EntryWriter::new(BLOCK)).collect();
+    let mut compressor = BlockCompressor::new(&store);
+    for (ordinal, count, key, line) in entries {
+        let mut text = Vec::new();
+        let (ordinal, count) = (*ordinal, *count);
+        SpillEntry { ordinal, count, key, line }.append(&mut text).unwrap();
+        writers[ranges.find(key)].write(&text, &mut compressor).unwrap();
+    }
+    let plan = RangePlan { store: &store, keep, block: BLOCK };
+    let finished = writers.into_iter().map(|writer| writer.finish(&mut compressor).unwrap());
+    let mut waiting: Vec<Stream> = finished.collect();
+    waiting.reverse();
+    let (mut found, mut divided) = (Vec::new(), 0);
+    while let Some(range) = waiting.pop() {
+        let threads = if divided % 2 == 0 { Threads::All } else { Threads::One };
+        match load_range(&range, &plan, memory, threads).unwrap() {
+            LoadedRange::Divided(smaller) => {
+                divided += 1;
+                waiting.extend(smaller.into_iter().rev());
+            }
+            LoadedRange::Sorted(entries) => {
+                for part in entries.parts(7) {
+                    let take = |entry: SpillEntry<'_>| {
+                        let (key, line) = (entry.key.to_vec(), entry.line.to_vec());
+                        found.push((entry.ordinal, entry.count, key, line));
+                        Ok::<_, ()>(())
+                    };
+                    entries.for_each(part, keep, take).unwrap();
+                }
+            }
+        }
+    }
+    (found, divided)
+}
+
+#[test]
+fn ranges_give_each_key_once_in_order_for_any_memory() {
+    let many = cases(6_000) as u64;
+    let number = |n: u64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+    let prefix = "a".repeat(600);
+    let inputs = [
+        entries(many, |n| format!("http://h{}/{}", number(n) % 7, number(n) % 3000)),
+        // Sorted and in reverse: all keys after the sample are in one range.
+        entries(many, |n| format!("http://h/{n:09}")),
+        entries(many, |n| format!("http://h/{:09}", many - n)),
+        entries(many, |n| format!("http://{prefix}/{}", number(n) % 900)),
+        // One key in nearly all entries, and in all.
+        entries(many, |n| format!("http://h/{}", if n % 9 == 0 { number(n) } else { 5 })),
+        entries(many, |_| "http://h/".to_owned()),
+        entries(0, |_| String::new()),
+    ];
+    let mut divided = 0;
+    for (number, entries) in inputs.iter().enumerate() {
+        for keep in [KeepPolicy::First, KeepPolicy::Last, KeepPolicy::Greatest] {
+            let expected = expected(entries, keep);
+            for memory in [0, 20_000, 300_000, 1 << 30] {
+                let (found, times) = by_ranges(entries, keep, memory);
+                assert!(found == expected, "{number} {keep:?} {memory}");
+                assert!(memory < 1 << 30 || times == 0, "{number} {keep:?}");
+                divided += times;
+            }
+        }
+    }
+    assert!(divided > 100, "{divided}");
+}
+
+#[test]
+fn bounds_divide_a_sample_evenly_and_separate_different_keys() {
+    let key = |n: u64| format!("{n:05}").into_bytes();
+    let keys: Vec<Vec<u8>> = (0..1000).map(key).collect();
+    let sample: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
+    let ranges = KeyRanges::of_sorted(&sample, 10).unwrap();
+    assert_eq!(ranges.len(), 10);
+    let mut sizes = [0; 10];
+    sample.iter().for_each(|key| sizes[ranges.find(key)] += 1);
+    assert_eq!(sizes, [100; 10]);
+    for frequent in [0, 5, 999] {
+        let mut keys = keys.clone();
+        keys.extend(vec![keys[frequent].clone(); 5000]);
+        keys.sort();
+        let sample: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
+        let ranges = KeyRanges::of_sorted(&sample, 10).unwrap();
+        assert!(ranges.find(sample[0]) < ranges.find(sample[sample.len() - 1]), "{frequent}");
+    }
+    assert_eq!(KeyRanges::of_sorted(&[b"a", b"a"], 10).unwrap().len(), 1);
+    assert_eq!(KeyRanges::of_sorted(&[], 10).unwrap().find(b"x"), 0);
+}
