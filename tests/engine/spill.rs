@@ -293,3 +293,62 @@ proptest! {
         prop_assert!(ran(Some(memory), threads) == ran(None, 1));
     }
 }
+
+/// The orders that are not those of the input, against a plain sort of counted lines.
+#[test]
+fn sorted_and_counted_output_equal_a_plain_sort_for_any_input_and_budget() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("list");
+    let many = 12_000u64;
+    let number = |n: u64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+    let prefix = "a".repeat(500);
+    let inputs: [&dyn Fn(u64) -> String; 6] = [
+        &|n| format!("http://h{}.example/{}", number(n) % 9, number(n) % 7000),
+        &|n| format!("http://h.example/{:09}", n - n % 3),
+        &|n| format!("http://h.example/{:09}", many - n),
+        &|n| format!("http://h.example/{prefix}/{}", number(n) % 900),
+        // One URL in nearly all records, and few before the set is full.
+        &|n| format!("http://h.example/{}", if n < 999 || n % 9 == 0 { number(n) } else { 1 }),
+        // Few different counts, and many URLs with each.
+        &|n| format!("http://h.example/{}", number(n % (many / 4) + n % 2)),
+    ];
+    let mut spilled = 0;
+    for (i, url) in inputs.iter().enumerate() {
+        let list: Vec<String> = (0..many).map(url).collect();
+        std::fs::write(&path, list.join("\n")).unwrap();
+        let mut counts = std::collections::BTreeMap::new();
+        list.iter().for_each(|url| *counts.entry(url).or_insert(0u64) += 1);
+        let sorted: Vec<(&String, u64)> = counts.into_iter().collect();
+        let mut counted = sorted.clone();
+        counted.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        for (turn, budget) in BUDGETS.into_iter().enumerate() {
+            for (order, rows) in [(SetOrder::Sorted, &sorted), (SetOrder::Count, &counted)] {
+                for (min_count, limit) in
+                    [(1, None), (1, Some(20)), (2, Some(3_000)), (1, Some(u64::MAX))]
+                {
+                    let dedup = Dedup { order, count: true, min_count, limit };
+                    let case = Case {
+                        dedup,
+                        key: Key::Url,
+                        fields: vec![],
+                        threads: 1 + (i + turn) % 3,
+                        chunk_size: 9_000,
+                    };
+                    let memory = Some((budget, directory.path()));
+                    let (out, _, report, result) = ran(&case, &[path.clone()], memory);
+                    result.unwrap();
+                    let wanted = rows.iter().filter(|(_, count)| *count >= min_count);
+                    let limit = limit.map_or(usize::MAX, |limit| limit as usize);
+                    let line = |(url, count): &(&String, u64)| format!("{count}\t{url}\n");
+                    let expected: String = wanted.take(limit).map(line).collect();
+                    assert!(out == expected.into_bytes(), "{i} {budget} {dedup:?}");
+                    let unique = sorted.len() as u64;
+                    let counts = (report.tally.unique, report.tally.duplicates);
+                    assert_eq!(counts, (unique, many - unique), "{i} {budget} {dedup:?}");
+                    spilled += u64::from(report.spilled.written > 0);
+                }
+            }
+        }
+    }
+    assert!(spilled > 100, "{spilled}");
+}
