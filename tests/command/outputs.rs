@@ -125,6 +125,20 @@ fn failed_run_keeps_the_old_output() {
 }
 
 #[test]
+fn trace_is_a_file_of_json_lines_and_replaces_no_other_output() {
+    let place = Place::with([("in", URLS)]);
+    for job in ["dedup", "normalize"] {
+        place.run([job, "in", "-o", "out", "--trace", "trace"]).exits(0);
+        let trace = place.text("trace");
+        let stage = |line: &str| serde_json::from_str::<serde_json::Value>(line).expect("JSON");
+        let reads = trace.lines().map(stage).filter(|task| task["stage"] == "read");
+        let bytes: u64 = reads.map(|task| task["bytes"].as_u64().expect("a number")).sum();
+        assert_eq!(bytes, URLS.len() as u64, "{job}");
+        place.run([job, "in", "-o", "out", "--trace", "out"]).exits(2);
+    }
+}
+
+#[test]
 fn rejecting_all_records_is_status_3_for_dedup_only() {
     let place = Place::with([("bad", b"relative\n/x\n")]);
     let run = place.run(["dedup", "bad", "--stats", "stats"]).exits(3);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::args::RunArgs;
 use crate::failure::RunFailure;
 use crate::{open_files, tables};
+use uniqurl_engine::Trace;
 use uniqurl_engine::output::{
     Observed, Output, ReportPage, ShardFiles, Stats, TableFile, TerminatorWriter,
 };
@@ -125,6 +126,8 @@ pub(crate) enum AccountForm {
     Json,
     /// The page of `--report`.
     Page,
+    /// The tasks of `--trace`.
+    Trace,
 }
 
 /// The accounting of a run at its end.
@@ -132,14 +135,17 @@ pub(crate) enum AccountForm {
 pub(crate) struct Known<'a> {
     pub(crate) stats: Stats<'a>,
     pub(crate) observed: Option<&'a Observed>,
+    pub(crate) trace: Option<&'a Trace>,
 }
 
 impl Outputs {
     pub(crate) fn create(common: &RunArgs, mut spec: OutputSpec<'_>) -> io::Result<Self> {
         let mut accounts = Vec::new();
-        for (path, form) in
-            [(&common.stats, AccountForm::Json), (&common.report, AccountForm::Page)]
-        {
+        for (path, form) in [
+            (&common.stats, AccountForm::Json),
+            (&common.report, AccountForm::Page),
+            (&common.trace, AccountForm::Trace),
+        ] {
             if let Some(path) = path {
                 accounts.push(Account { output: Output::create(path)?, form });
             }
@@ -216,6 +222,9 @@ impl Account {
                 let nothing = Observed::default();
                 let observed = known.observed.unwrap_or(&nothing);
                 ReportPage { stats: &known.stats, observed }.write(&mut document);
+            }
+            AccountForm::Trace => {
+                known.trace.map_or(Ok(()), |trace| trace.write(&mut document))?;
             }
         }
         self.output.write_all(&document)

@@ -23,7 +23,8 @@ use crate::{hints, outputs, tables};
 use uniqurl::{Key, Normalizer};
 use uniqurl_engine::output::{self, Field, FileStats, Inputs, LineForm, Stats, Summary};
 use uniqurl_engine::{
-    self, InputFormat, InputOptions, Job, JobPlan, OutputOptions, Report, RunError, Watch,
+    self, InputFormat, InputOptions, Job, JobPlan, OutputOptions, Report, RunError, Trace,
+    TraceStage, Watch,
 };
 use uniqurl_formats::input::InputState;
 use uniqurl_formats::input::{Input, InputError, Source};
@@ -167,7 +168,9 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
         args::exit(&args::usage(request.name.name(), ErrorKind::ArgumentConflict, message));
     }
     let summary_line = SummaryLine::new(common.messages, &request);
-    let (watch, bar) = (Arc::new(Watch::default()), Bar::default());
+    let mut watch = Watch::default();
+    watch.trace = common.trace.as_ref().map(|_| Trace::default());
+    let (watch, bar) = (Arc::new(watch), Bar::default());
     let signals = match await_signals(summary_line, &watch, &bar) {
         Ok(signals) => signals,
         Err(error) => {
@@ -236,7 +239,11 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
         summary: &summary,
         files: &files,
     };
-    let known = |status| Known { stats: stats(status), observed: report.observed.as_deref() };
+    let known = |status| Known {
+        stats: stats(status),
+        observed: report.observed.as_deref(),
+        trace: watch.trace.as_ref(),
+    };
     let is_complete =
         files.iter().all(|file| file.state == InputState::Ok) && report.damaged.is_empty();
     let committed = if is_complete { Status::Complete } else { Status::Incomplete };
@@ -328,7 +335,12 @@ fn read(
             Err(RunFailure::NothingButRejects(message, hint))
         }
         // The last bytes may be the first to meet a full disk or a closed pipe.
-        Ok(()) => prepare(outputs, plan.limits.threads).map_err(RunFailure::from),
+        Ok(()) => {
+            let timer = Trace::begin(watch.trace.as_ref());
+            let prepared = prepare(outputs, plan.limits.threads);
+            timer.end(TraceStage::Sync, 0, || 0);
+            prepared.map_err(RunFailure::from)
+        }
         Err(RunError::Output(error)) => Err(RunFailure::from(error)),
         Err(error) => Err(RunFailure::Failed(error)),
     };

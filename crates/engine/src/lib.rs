@@ -43,6 +43,7 @@ mod url_filter;
 mod memory;
 mod cores;
 mod report;
+mod trace;
 
 // The parts of a run.
 mod reader;
@@ -66,6 +67,7 @@ pub use seen::{RejectedSeen, SeenError, SeenTrouble};
 pub use sink::Sinks;
 pub use split::{MARK, Split, SplitBy};
 pub use stages::{StageBuffers, Stages};
+pub use trace::{TaskTimer, Trace, TraceStage};
 pub use uniqurl_store::spill::{Spilled, temporary_file};
 pub use url_filter::{BadUrlFilter, UrlFilter};
 

@@ -14,6 +14,7 @@ use crate::stages::format::Formatter;
 use crate::stages::insert::ShardProgress;
 use crate::stages::observe::observe;
 use crate::stages::read;
+use crate::trace::{Trace, TraceStage};
 use uniqurl::set::HashKey;
 use uniqurl_formats::input::Input;
 
@@ -72,9 +73,13 @@ impl<'a> Pipeline<'a> {
 
     /// Reads and writes everything.
     pub(crate) fn work(&mut self) -> Result<(), RunError> {
+        let trace = self.accounts.watch().trace.as_ref();
+        let timer = Trace::begin(trace);
         self.set.load_seen(&self.reader.rules.context, self.accounts.report())?;
+        timer.end(TraceStage::Seen, 0, || 0);
         let mut batches = Batches::default();
         loop {
+            let timer = Trace::begin(trace);
             let (idle, is_held) = (batches.is_empty(), self.set.is_change_due());
             // Batches whose URLs are much longer than their chunks are written before more is read.
             let is_crowded = !idle && batches.memory() > batch_share(self.plan);
@@ -93,17 +98,27 @@ impl<'a> Pipeline<'a> {
                     break;
                 }
             }
+            timer.end(TraceStage::Next, 0, || 0);
             // The budget is checked before the keys of this round are added.
+            let timer = Trace::begin(trace);
             self.adapt_set(&batches)?;
+            timer.end(TraceStage::Adapt, 0, || 0);
             let read = self.accounts.bytes();
+            Trace::next_round(trace);
+            let timer = Trace::begin(trace);
             self.round(&mut tasks, &mut batches)?;
+            timer.end(TraceStage::Round, 0, || 0);
+            let timer = Trace::begin(trace);
             self.set.note_inserted(read);
             // Written batches give their buffers to the next chunks.
             self.reader.reuse(&mut batches.writing);
             self.count(&mut batches.formatting)?;
+            timer.end(TraceStage::Count, 0, || 0);
+            let timer = Trace::begin(trace);
             batches.writing = batches.formatting;
             batches.formatting = batches.inserting;
             batches.inserting = self.reader.finish_tasks(tasks, &mut self.accounts)?;
+            timer.end(TraceStage::Collect, 0, || 0);
         }
         if let Some((input, error)) = self.reader.take_failure() {
             self.accounts.end_in(input);
@@ -114,7 +129,10 @@ impl<'a> Pipeline<'a> {
         self.accounts.check_share_of_rejected()?;
         // Sorting and partitions need the memory.
         self.reader.free_batches();
-        self.set.finish(&mut self.sink, &mut self.accounts, &self.reader.origins)
+        let timer = Trace::begin(trace);
+        self.set.finish(&mut self.sink, &mut self.accounts, &self.reader.origins)?;
+        timer.end(TraceStage::Settle, 0, || 0);
+        Ok(())
     }
 
     /// The report of a run, whatever its end.
@@ -177,6 +195,7 @@ impl<'a> Pipeline<'a> {
         {
             let Self { reader, set, sink, accounts, inputs, plan } = self;
             let (rules, watch, inputs) = (&reader.rules, accounts.watch(), *inputs);
+            let trace = watch.trace.as_ref();
             let observes = plan.output.observes;
             let formatter = sink.formatter;
             let has_set = insertion != crate::batch::Insertion::None;
@@ -187,31 +206,37 @@ impl<'a> Pipeline<'a> {
             // The thread that spawns begins with the last task, the others with the first: in the
             // middle are the small ones, so that all threads end at about the same time.
             rayon::scope(|scope| {
+                let timer = Trace::begin(trace);
                 let (first, last) = tasks.split_at_mut(cut);
                 let backend = &mut set.backend;
                 let (shards, scatterer) = match backend {
                     SetBackend::None => (None, None),
                     SetBackend::Memory(set) => (Some(set), None),
                     SetBackend::Spilling(set, spiller) => {
-                        spiller.spawn_writes(scope, writing, spilled);
+                        spiller.spawn_writes(scope, writing, spilled, trace);
                         (Some(set), None)
                     }
                     SetBackend::Scattering(scatterer) => (None, Some(scatterer)),
                 };
                 scope.spawn(move |_| {
+                    let timer = Trace::begin(trace);
                     // One task writes all batches, which keeps the order of the input.
                     let result = sink.write(writing);
+                    timer.end(TraceStage::Write, 0, || {
+                        writing.iter().map(|batch| batch.out.lines.len()).sum()
+                    });
                     *written.lock().unwrap_or_else(|e| e.into_inner()) = result;
                 });
                 read::spawn(scope, first, rules, watch, out_of_memory);
                 if let Some(set) = shards {
                     *progress = ShardProgress::of(&set.shards);
-                    set.spawn_inserts(scope, inserting, progress);
+                    set.spawn_inserts(scope, inserting, progress, trace);
                 } else if let Some(scatterer) = scatterer {
-                    scatterer.spawn_inserts(scope, inserting, out_of_memory);
+                    scatterer.spawn_inserts(scope, inserting, out_of_memory, trace);
                 }
-                for batch in formatting {
+                for (number, batch) in formatting.iter_mut().enumerate() {
                     scope.spawn(move |_| {
+                        let timer = Trace::begin(trace);
                         let path = &inputs[batch.input].path;
                         let mut formatted = formatter.format(batch, path, partitioner);
                         if observes {
@@ -220,9 +245,11 @@ impl<'a> Pipeline<'a> {
                         if formatted.is_err() {
                             out_of_memory.store(true, Ordering::Relaxed);
                         }
+                        timer.end(TraceStage::Format, number, || batch.out.lines.len());
                     });
                 }
                 read::spawn(scope, last, rules, watch, out_of_memory);
+                timer.end(TraceStage::Spawn, 0, || 0);
             });
         }
         written.into_inner().unwrap_or_else(|e| e.into_inner()).map_err(RunError::Output)?;

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::output::{FileStats, Inputs, Observed, Tally};
 use crate::seen::{RejectedSeen, SeenError};
+use crate::trace::Trace;
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::Printable;
 use uniqurl_formats::input::InputError;
@@ -57,6 +58,8 @@ pub struct Watch {
     /// Stops the run if set, with [`RunError::Stopped`]. The run checks it between rounds, and no more once
     /// it sorts and writes a complete set.
     pub stop: Arc<AtomicBool>,
+    /// Notes each task of the run, if there is one.
+    pub trace: Option<Trace>,
     counted: Mutex<(Tally, Inputs)>,
 }
 

@@ -63,8 +63,12 @@ impl RunArgs {
 
     /// The same, each with its option.
     pub(crate) fn named_outputs(&self) -> impl Iterator<Item = (&'static str, &Path)> {
-        let texts =
-            [("--rejects", &self.rejects), ("--stats", &self.stats), ("--report", &self.report)];
+        let texts = [
+            ("--rejects", &self.rejects),
+            ("--stats", &self.stats),
+            ("--report", &self.report),
+            ("--trace", &self.trace),
+        ];
         let texts = texts.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
         [("--output", self.output.as_path())].into_iter().chain(texts)
     }

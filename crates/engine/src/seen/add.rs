@@ -41,7 +41,7 @@ impl Loader<'_> {
         }
         let shards = &mut self.seen.shards;
         let mut progress = ShardProgress::of(shards);
-        rayon::scope(|scope| insert(scope, None, shards, batches, &mut progress));
+        rayon::scope(|scope| insert(scope, None, shards, batches, &mut progress, None));
         if progress.iter().any(|shard| shard.full.is_some()) {
             return Err(RunError::Set(SetFull::default()));
         }
@@ -62,7 +62,7 @@ impl Loader<'_> {
             return Err(RunError::Memory);
         }
         let written = Mutex::new(Ok(()));
-        rayon::scope(|scope| spiller.spawn_writes(scope, batches, &written));
+        rayon::scope(|scope| spiller.spawn_writes(scope, batches, &written, None));
         Ok(written.into_inner().unwrap_or_else(|e| e.into_inner())?)
     }
 

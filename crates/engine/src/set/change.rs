@@ -119,7 +119,7 @@ impl RunSet<'_> {
         self.begin_to_spill()?;
         if let SetBackend::Spilling(set, _) = &mut self.backend {
             batches.iter_mut().for_each(|batch| batch.insertion = Insertion::LookedUp);
-            rayon::scope(|scope| set.spawn_inserts(scope, batches, progress));
+            rayon::scope(|scope| set.spawn_inserts(scope, batches, progress, None));
         }
         Ok(())
     }

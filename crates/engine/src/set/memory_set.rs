@@ -6,6 +6,7 @@ use crate::batch::WorkBatch;
 use crate::job::{Dedup, SetOrder};
 use crate::plan::JobPlan;
 use crate::stages::insert::{ShardProgress, insert};
+use crate::trace::Trace;
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
 #[cfg(feature = "tables")]
@@ -66,8 +67,9 @@ impl MemorySet {
         scope: &rayon::Scope<'s>,
         batches: &'s mut [WorkBatch],
         progress: &'s mut [ShardProgress],
+        trace: Option<&'s Trace>,
     ) {
-        insert(scope, self.seen.as_deref_mut(), &mut self.shards, batches, progress);
+        insert(scope, self.seen.as_deref_mut(), &mut self.shards, batches, progress, trace);
     }
 
     /// Number of keys that are listed for the end.

@@ -1,6 +1,7 @@
 //! Stage *insert*: adds the keys of a batch to the shards of the set, or looks them up.
 
 use crate::batch::{Insertion, TextBuffers, WorkBatch};
+use crate::trace::{Trace, TraceStage};
 use uniqurl::set::{Bytes, Mark, Part, Shard};
 
 /// The state of a shard before a batch, and the point where it could take no more.
@@ -28,6 +29,33 @@ impl ShardShare<'_> {
     fn with_capacity(batches: usize) -> Self {
         Self { parts: Vec::with_capacity(batches), places: Vec::with_capacity(batches) }
     }
+
+    /// Adds the entries to the shard, or only looks them up.
+    fn insert(
+        &mut self,
+        seen: Option<&mut Shard>,
+        shard: &mut Shard,
+        progress: &mut ShardProgress,
+        only_looks_up: bool,
+    ) {
+        if let Some(seen) = seen {
+            // First, since keys that were seen before the run are not added.
+            seen.mark_all(&mut self.parts);
+        }
+        if only_looks_up {
+            shard.find_all(&mut self.parts);
+        } else if let Err(stopped) = shard.insert_all(&mut self.parts) {
+            progress.full = Some((stopped.part, stopped.after));
+            return;
+        }
+        for (part, places) in self.parts.iter().zip(&mut self.places) {
+            for (place, entry) in places.iter_mut().zip(&*part.entries) {
+                let found = shard.place_of(entry.hash, part.bytes.of(entry));
+                // Places are non-zero, so 0 stands for a key that the set does not hold.
+                *place = found.map_or(0, |place| place.get());
+            }
+        }
+    }
 }
 
 /// Spawns a job for each shard, which goes through all batches in order, so that which of two equal URLs
@@ -38,6 +66,7 @@ pub(crate) fn insert<'s>(
     shards: &'s mut [Shard],
     batches: &'s mut [WorkBatch],
     progress: &'s mut [ShardProgress],
+    trace: Option<&'s Trace>,
 ) {
     if shards.is_empty() || batches.is_empty() {
         return;
@@ -61,26 +90,15 @@ pub(crate) fn insert<'s>(
         }
     }
     let mut seen = seen.into_iter().flatten();
-    for ((shard, progress), mut share) in shards.iter_mut().zip(progress).zip(shares) {
+    let shares = shards.iter_mut().zip(progress).zip(shares).enumerate();
+    for (number, ((shard, progress), mut share)) in shares {
         let seen = seen.next();
         scope.spawn(move |_| {
-            if let Some(seen) = seen {
-                // First, since keys that were seen before the run are not added.
-                seen.mark_all(&mut share.parts);
-            }
-            if only_looks_up {
-                shard.find_all(&mut share.parts);
-            } else if let Err(stopped) = shard.insert_all(&mut share.parts) {
-                progress.full = Some((stopped.part, stopped.after));
-                return;
-            }
-            for (part, places) in share.parts.iter().zip(share.places) {
-                for (place, entry) in places.iter_mut().zip(&*part.entries) {
-                    let found = shard.place_of(entry.hash, part.bytes.of(entry));
-                    // Places are non-zero, so 0 stands for a key that the set does not hold.
-                    *place = found.map_or(0, |place| place.get());
-                }
-            }
+            let timer = Trace::begin(trace);
+            share.insert(seen, shard, progress, only_looks_up);
+            timer.end(TraceStage::Insert, number, || {
+                share.parts.iter().map(|part| size_of_val(&*part.entries)).sum()
+            });
         });
     }
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::batch::ParseRules;
 use crate::reader::{ChunkSource, ReadTask, Unread};
 use crate::report::Watch;
+use crate::trace::{Trace, TraceStage};
 use uniqurl::bytes::AllocError;
 use uniqurl::profile::Grammar;
 use uniqurl_formats::input::{Chunk, Data, read_range};
@@ -22,9 +23,12 @@ pub(crate) fn spawn<'s>(
 ) {
     for task in tasks {
         scope.spawn(move |_| {
+            let timer = Trace::begin(watch.trace.as_ref());
+            let bytes = task.chunk.as_ref().map_or(0, |queued| queued.source.len());
             if read(task, rules, watch).is_err() {
                 out_of_memory.store(true, Ordering::Relaxed);
             }
+            timer.end(TraceStage::Read, task.input, || bytes);
         });
     }
 }

@@ -274,6 +274,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = OUTPUT)]
     pub report: Option<PathBuf>,
 
+    /// Write each task of the run with its CPU time to FILE, as a JSON object a line
+    #[arg(long, value_name = "FILE", hide = true, help_heading = OUTPUT)]
+    pub trace: Option<PathBuf>,
+
     /// Use N threads, 1 to 1024 [default: one for each core]
     ///
     /// The run starts at most 64 threads, or 16 for each core if that is more, because others would

@@ -17,6 +17,7 @@ use crate::batch::WorkBatch;
 use crate::output::{FileStats, Tally, vectored};
 use crate::report::RunError;
 use crate::split::{self, Split};
+use crate::trace::{Trace, TraceStage};
 use uniqurl::bytes::alloc;
 use uniqurl::set::{Hash, HashKey, SetFull, Shard};
 use uniqurl_store::buckets::{Bucket, BucketUrls, Buckets, sample_of};
@@ -122,14 +123,17 @@ impl Scatterer {
         scope: &rayon::Scope<'s>,
         batches: &'s [WorkBatch],
         out_of_memory: &'s AtomicBool,
+        trace: Option<&'s Trace>,
     ) {
-        for batch in batches {
+        for (number, batch) in batches.iter().enumerate() {
             scope.spawn(move |_| {
+                let timer = Trace::begin(trace);
                 // Number 0 is `COUNTED`. `RunSet::new` makes sure that the others fit.
                 let input = batch.input as u32 + 1;
                 if self.buckets.scatter(this_thread(), input, batch.key_bytes()).is_err() {
                     out_of_memory.store(true, Atomic::Relaxed);
                 }
+                timer.end(TraceStage::Insert, number, || batch.text.canonical_bytes());
             });
         }
     }

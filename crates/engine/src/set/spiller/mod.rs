@@ -14,6 +14,7 @@ use crate::batch::{Insertion, WorkBatch};
 use crate::job::SetOrder;
 use crate::memory::{self, Memory, SpillNotice};
 use crate::report::RunError;
+use crate::trace::{Trace, TraceStage};
 use uniqurl::set::HashKey;
 use uniqurl_store::spill::{
     self, BlockCompressor, EntryWriter, MarksBudget, PARTITIONS, PartitionPlan, SpillEntry,
@@ -133,12 +134,15 @@ impl Spiller {
         scope: &rayon::Scope<'s>,
         batches: &'s [WorkBatch],
         result: &'s Mutex<Result<(), SpillError>>,
+        trace: Option<&'s Trace>,
     ) {
         for group in &mut self.groups {
             scope.spawn(move |_| {
+                let timer = Trace::begin(trace);
                 if let Err(error) = group.write(batches) {
                     *result.lock().unwrap_or_else(|e| e.into_inner()) = Err(error);
                 }
+                timer.end(TraceStage::Spill, group.first, || 0);
             });
         }
     }
