@@ -19,5 +19,5 @@ pub use shard::{Bytes, Entry, Mark, Part, Shard};
 /// the last shard, and few enough that the URLs of one round for a shard are worth a task. Each shard
 /// holds up to 4 GiB of URLs.
 pub fn shards_for(threads: usize) -> usize {
-    (threads * 16).next_power_of_two().clamp(32, 1024)
+    (threads * 4).next_power_of_two().clamp(32, 1024)
 }

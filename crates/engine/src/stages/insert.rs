@@ -1,8 +1,10 @@
 //! Stage *insert*: adds the keys of a batch to the shards of the set, or looks them up.
 
-use crate::batch::{Insertion, TextBuffers, WorkBatch};
+use std::mem::take;
+
+use crate::batch::{Insertion, ShardEntries, TextBuffers, WorkBatch};
 use crate::trace::{Trace, TraceStage};
-use uniqurl::set::{Bytes, Mark, Part, Shard};
+use uniqurl::set::{Bytes, Entry, Mark, Part, Shard};
 
 /// The state of a shard before a batch, and the point where it could take no more.
 pub(crate) struct ShardProgress {
@@ -18,16 +20,63 @@ impl ShardProgress {
     }
 }
 
+/// Most groups that the spawning thread divides the shards into. Each group divides its entries in a task of
+/// its own: for 32 threads, dividing the entries of all batches by all shards takes as long as a round.
+const GROUPS: usize = 32;
+
+/// The entries of a batch for neighbouring shards.
+struct BatchEntries<'s> {
+    entries: &'s mut [Entry],
+    /// Where the position of each key is written, if the job needs it.
+    places: &'s mut [u32],
+    /// Where the entries of each shard end, counted from `start`.
+    ends: &'s [usize],
+    start: usize,
+    bytes: TextBuffers<'s>,
+}
+
+impl<'s> BatchEntries<'s> {
+    fn of(batch: &'s mut WorkBatch) -> Self {
+        let ShardEntries { all, ends, places, .. } = &mut batch.entries;
+        Self { entries: all, places, ends, start: 0, bytes: batch.text.buffers() }
+    }
+
+    /// Takes those for the first `shards` shards out.
+    fn take_first(&mut self, shards: usize) -> Self {
+        let (ends, later_ends) = self.ends.split_at(shards.min(self.ends.len()));
+        let end = ends.last().map_or(self.start, |end| *end);
+        let (entries, later) = take(&mut self.entries).split_at_mut(end - self.start);
+        let places = take(&mut self.places);
+        let (places, later_places) = places.split_at_mut(entries.len().min(places.len()));
+        let first = Self { entries, places, ends, start: self.start, bytes: self.bytes };
+        *self = Self {
+            entries: later,
+            places: later_places,
+            ends: later_ends,
+            start: end,
+            bytes: self.bytes,
+        };
+        first
+    }
+}
+
 /// The entries of each batch that go to one shard.
 struct ShardShare<'s> {
     parts: Vec<Part<'s, TextBuffers<'s>>>,
-    /// Where the position of each key is written, if the job needs it.
     places: Vec<&'s mut [u32]>,
 }
 
-impl ShardShare<'_> {
-    fn with_capacity(batches: usize) -> Self {
-        Self { parts: Vec::with_capacity(batches), places: Vec::with_capacity(batches) }
+impl<'s> ShardShare<'s> {
+    /// Takes those of the next shard out of each batch.
+    fn take_next(batches: &mut [BatchEntries<'s>]) -> Self {
+        let mut parts = Vec::with_capacity(batches.len());
+        let mut all_places = Vec::with_capacity(batches.len());
+        for batch in batches {
+            let BatchEntries { entries, places, bytes, .. } = batch.take_first(1);
+            parts.push(Part { entries, bytes });
+            all_places.push(places);
+        }
+        Self { parts, places: all_places }
     }
 
     /// Adds the entries to the shard, or only looks them up.
@@ -56,6 +105,11 @@ impl ShardShare<'_> {
             }
         }
     }
+
+    /// Bytes of the entries.
+    fn size(&self) -> usize {
+        self.parts.iter().map(|part| size_of_val(&*part.entries)).sum()
+    }
 }
 
 /// Spawns a job for each shard, which goes through all batches in order, so that which of two equal URLs
@@ -72,33 +126,35 @@ pub(crate) fn insert<'s>(
         return;
     }
     let only_looks_up = batches.iter().any(|batch| batch.insertion == Insertion::LookedUp);
-    let mut shares: Vec<ShardShare<'s>> =
-        shards.iter().map(|_| ShardShare::with_capacity(batches.len())).collect();
-    // Splits the entries of each batch, so that each task has exclusive access to its shard's part.
+    let each = shards.len().div_ceil(GROUPS);
+    let mut groups: Vec<Vec<BatchEntries<'s>>> =
+        shards.chunks(each).map(|_| Vec::with_capacity(batches.len())).collect();
+    // Splits the entries of each batch, so that each task has exclusive access to its part.
     for batch in batches {
-        let text = batch.text.buffers();
-        let mut rest = batch.entries.all.as_mut_slice();
-        let mut rest_of_places = batch.entries.places.as_mut_slice();
-        let mut start = 0;
-        for (share, end) in shares.iter_mut().zip(&batch.entries.ends) {
-            let (entries, later) = rest.split_at_mut(end - start);
-            let places = entries.len().min(rest_of_places.len());
-            let (places, later_places) = rest_of_places.split_at_mut(places);
-            share.parts.push(Part { entries, bytes: text });
-            share.places.push(places);
-            (rest, rest_of_places, start) = (later, later_places, *end);
-        }
+        let mut rest = BatchEntries::of(batch);
+        groups.iter_mut().for_each(|group| group.push(rest.take_first(each)));
     }
-    let mut seen = seen.into_iter().flatten();
-    let shares = shards.iter_mut().zip(progress).zip(shares).enumerate();
-    for (number, ((shard, progress), mut share)) in shares {
-        let seen = seen.next();
-        scope.spawn(move |_| {
-            let timer = Trace::begin(trace);
-            share.insert(seen, shard, progress, only_looks_up);
-            timer.end(TraceStage::Insert, number, || {
-                share.parts.iter().map(|part| size_of_val(&*part.entries)).sum()
-            });
+    let mut seen = seen.map(|seen| seen.chunks_mut(each));
+    let shards = shards.chunks_mut(each).zip(progress.chunks_mut(each));
+    for (group, (mut batches, (shards, progress))) in groups.into_iter().zip(shards).enumerate() {
+        let mut seen = seen.as_mut().and_then(Iterator::next).unwrap_or_default().iter_mut();
+        scope.spawn(move |scope| {
+            let last = shards.len() - 1;
+            let shards = shards.iter_mut().zip(progress).enumerate();
+            for (at, (shard, progress)) in shards {
+                let (number, seen) = (group * each + at, seen.next());
+                let mut share = ShardShare::take_next(&mut batches);
+                let work = move || {
+                    let timer = Trace::begin(trace);
+                    share.insert(seen, shard, progress, only_looks_up);
+                    timer.end(TraceStage::Insert, number, || share.size());
+                };
+                if at < last {
+                    scope.spawn(move |_| work());
+                } else {
+                    work();
+                }
+            }
         });
     }
 }
