@@ -8,7 +8,7 @@ use crate::batch::WorkBatch;
 use crate::plan::JobPlan;
 use crate::reader::{CHUNKS, ReadTask, Reader, batch_share};
 use crate::report::{Report, RunError};
-use crate::set::{RunSet, SetBackend, buffers};
+use crate::set::{self, RunSet, SetBackend};
 use crate::sink::{Sink, Sinks};
 use crate::stages::format::Formatter;
 use crate::stages::insert::ShardProgress;
@@ -82,7 +82,8 @@ impl<'a> Pipeline<'a> {
             let timer = Trace::begin(trace);
             let (idle, is_held) = (batches.is_empty(), self.set.is_change_due());
             // Batches whose URLs are much longer than their chunks are written before more is read.
-            let is_crowded = !idle && batches.memory() > batch_share(self.plan);
+            let buffers = batches.memory();
+            let is_crowded = !idle && buffers > batch_share(self.plan);
             let mut tasks =
                 self.reader.next_tasks(false, is_held || is_crowded, &mut self.accounts)?;
             // A change has to wait for all batches, since they hold positions in the set as it is.
@@ -101,7 +102,7 @@ impl<'a> Pipeline<'a> {
             timer.end(TraceStage::Next, 0, || 0);
             // The budget is checked before the keys of this round are added.
             let timer = Trace::begin(trace);
-            self.adapt_set(&batches)?;
+            self.adapt_set(&batches.inserting, buffers)?;
             timer.end(TraceStage::Adapt, 0, || 0);
             let read = self.accounts.bytes();
             Trace::next_round(trace);
@@ -158,17 +159,18 @@ impl<'a> Pipeline<'a> {
         Ok(())
     }
 
-    /// Has the set spill if the run would exceed its budget, and decides about other changes.
-    fn adapt_set(&mut self, batches: &Batches) -> Result<(), RunError> {
+    /// Has the set spill if the run would exceed its budget, and decides about other changes. The batches on
+    /// their way take `buffers` bytes, which are counted once in a round, since that looks at every batch.
+    fn adapt_set(&mut self, inserting: &[WorkBatch], buffers: usize) -> Result<(), RunError> {
         if let (SetBackend::Memory(_), Some(memory)) = (&self.set.backend, &self.plan.limits.memory)
-            && memory.is_exceeded_by(self.held(&self.set, batches, &batches.inserting))
+            && memory.is_exceeded_by(held(&self.reader, &self.set, self.plan, buffers, inserting))
         {
             self.set.begin_to_spill()?;
         }
         let read = self.accounts.bytes();
         let (reader, plan) = (&self.reader, self.plan);
-        let held = |set: &RunSet<'_>| held(reader, set, plan, batches, &[]);
-        self.set.plan_change(batches.memory() as u64, read, held, || self.accounts.total())
+        let held = |set: &RunSet<'_>| held(reader, set, plan, buffers, &[]);
+        self.set.plan_change(buffers as u64, read, held, || self.accounts.total())
     }
 
     /// Makes the change of the set that is due.
@@ -263,21 +265,18 @@ impl<'a> Pipeline<'a> {
         }
         Ok(())
     }
-
-    fn held(&self, set: &RunSet<'_>, batches: &Batches, inserting: &[WorkBatch]) -> usize {
-        held(&self.reader, set, self.plan, batches, inserting)
-    }
 }
 
-/// Bytes that the run holds, including those that the set needs to take the batches of `inserting`.
+/// Bytes that the run holds, `buffers` of batches on their way and those that the set needs to take the batches
+/// of `inserting` included.
 fn held(
     reader: &Reader<'_>,
     set: &RunSet<'_>,
     plan: &JobPlan,
-    batches: &Batches,
+    buffers: usize,
     inserting: &[WorkBatch],
 ) -> usize {
-    let partitions = buffers(plan.budget(), plan.limits.threads);
+    let partitions = set::buffers(plan.budget(), plan.limits.threads);
     let rules = plan.normalizer.memory();
-    set.memory(inserting) + batches.memory() + reader.memory() + partitions + rules
+    set.memory(inserting) + buffers + reader.memory() + partitions + rules
 }
