@@ -167,11 +167,10 @@ impl<'a> Reader<'a> {
         let mut spare: usize = self.spare.iter().map(WorkBatch::memory).sum();
         for mut batch in batches.drain(..) {
             batch.free_chunk();
-            spare += batch.memory();
-            if spare <= share {
+            let more = batch.memory();
+            if spare + more <= share {
+                spare += more;
                 self.spare.push(batch);
-            } else {
-                spare -= batch.memory();
             }
         }
     }
