@@ -138,7 +138,7 @@ class Costs:
         self.adapt = trace.total("adapt") / self.chunks / self.shards
         self.spawn = trace.total("spawn") / self.chunks / min(self.shards, GROUPS)
         # How much longer than the mean of its round the insertion into a shard takes.
-        self.uneven = []
+        self.uneven, self.inserted = [], 0
         for stages in trace.rounds.values():
             inserts = [task["cpu"] for task in stages["insert"]]
             if sum(inserts) > 0:
@@ -154,7 +154,9 @@ class Costs:
         tasks += reads[:cut]
         if insert:
             mean = len(insert) * self.insert / shards
-            tasks += [mean * self.uneven[i % len(self.uneven)] for i in range(shards)]
+            # Each round goes on in the list, since rounds differ: shards grow in some of them.
+            tasks += [mean * self.uneven[(self.inserted + i) % len(self.uneven)] for i in range(shards)]
+            self.inserted += shards
         tasks += [self.format[i % len(self.format)] for i in form] + reads[cut:]
         # Half of the steps come before the round, and half after it.
         step = len(read) * self.step / 2
