@@ -3,6 +3,8 @@
 #![cfg(unix)]
 #![allow(missing_docs, reason = "tests are named by the fact that they protect")]
 
+#[cfg(target_os = "linux")]
+mod address_space;
 mod built;
 
 #[allow(dead_code, reason = "parts of them are used")]

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use crate::hints;
 use crate::status::{Status, eprint_hinted, eprint_message};
+use crate::{address_space, hints};
 use uniqurl_engine::RunError;
 use uniqurl_engine::output::JobKind;
 use uniqurl_formats::input::{InputError, Trouble};
@@ -68,6 +68,8 @@ pub(crate) fn failure(
                 RunError::Output(error) if error.kind() == io::ErrorKind::OutOfMemory => {
                     Status::Limit
                 }
+                // Their stacks did not fit.
+                RunError::Threads(_) if address_space::is_limited() => Status::Limit,
                 _ => Status::Failed,
             }
         }

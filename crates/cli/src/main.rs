@@ -13,9 +13,11 @@ mod outputs;
 mod failure;
 mod tables;
 mod open_files;
+mod address_space;
 
 // Messages to the user.
 mod signals;
+mod last_resort;
 mod progress;
 mod diagnostics;
 mod hints;
@@ -35,6 +37,7 @@ use uniqurl::Backend;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    address_space::start_again_if_limited();
     tables::expect_panics();
     open_files::allow_most();
     match Cli::parse_or_exit(Backend::best().name()).command {

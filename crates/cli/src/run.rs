@@ -19,7 +19,7 @@ use crate::outputs::{Division, Known, OutputSpec, Outputs, write_anew};
 use crate::progress::{Bar, Progress, When};
 use crate::signals::Signals;
 use crate::status::{CLOSED_PIPE, Status, eprint_hinted, eprint_message};
-use crate::{hints, outputs, tables};
+use crate::{address_space, hints, outputs, tables};
 use uniqurl::{Key, Normalizer};
 use uniqurl_engine::output::{self, Field, FileStats, Inputs, LineForm, Stats, Summary};
 use uniqurl_engine::{
@@ -175,7 +175,10 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
         Ok(signals) => signals,
         Err(error) => {
             eprint_message(format_args!("cannot watch for signals: {error}"));
-            return ExitCode::from(Status::Failed as u8);
+            // Under such a limit the stack of the watching thread did not fit.
+            let is_limited = address_space::is_limited();
+            let status = if is_limited { Status::Limit } else { Status::Failed };
+            return ExitCode::from(status as u8);
         }
     };
     let opened = paths(common, &request.seen)

@@ -9,8 +9,10 @@
 //! the process at once, whatever it is doing.
 //!
 //! A signal that was ignored when the process started, as `nohup` ignores HUP, stays ignored.
+//!
+//! Under a limit of the address space ABRT is watched too: it means that an allocation failed.
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGABRT, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 use signal_hook::iterator;
 use signal_hook::low_level::emulate_default_handler;
@@ -21,9 +23,10 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, Thread};
 use std::time::Duration;
 
+use crate::{address_space, last_resort};
 use uniqurl_engine::output;
 
 /// The timeout of the last words: a stopped terminal or a full pipe blocks for ever. They take
@@ -43,24 +46,51 @@ pub struct Signals {
 impl Signals {
     /// Starts to watch. `last_words` is called on a thread of its own when a signal ends the
     /// process, which does not wait for it for long.
-    pub fn watch(last_words: impl FnOnce() + Send + 'static) -> io::Result<Self> {
+    pub fn watch(last_words: impl Fn() + Send + Sync + 'static) -> io::Result<Self> {
         // A file that grows beyond its limit is an error of the write, as a full disk is.
         flag::register(SIGXFSZ, Arc::default())?;
         let ignored = ignored();
-        let wanted: Vec<i32> =
+        let mut wanted: Vec<i32> =
             SIGNALS.iter().map(|(signal, _)| *signal).filter(|s| !ignored.contains(s)).collect();
-        let held_off = Arc::default();
-        if wanted.is_empty() {
-            return Ok(Self { held_off });
-        }
+        let held_off = Arc::new(Mutex::new(false));
         let at_once = Arc::new(AtomicBool::new(false));
         for signal in &wanted {
             flag::register_conditional_default(*signal, Arc::clone(&at_once))?;
         }
+        let last_words = Arc::new(last_words);
+        let out_of_memory = match address_space::is_limited() {
+            true => Some(Self::await_abort(Arc::clone(&held_off), Arc::clone(&last_words))?),
+            false => None,
+        };
+        if out_of_memory.is_some() {
+            wanted.push(SIGABRT);
+        }
+        if wanted.is_empty() {
+            return Ok(Self { held_off });
+        }
         let signals = iterator::Signals::new(&wanted)?;
-        let end = SignalThread { signals, at_once, held_off: Arc::clone(&held_off) };
-        thread::Builder::new().name("signals".into()).spawn(move || end.wait(last_words))?;
+        let is_limited = out_of_memory.is_some();
+        let end = SignalThread { signals, at_once, held_off: Arc::clone(&held_off), out_of_memory };
+        let wait = move || end.wait(move || last_words());
+        thread::Builder::new().name("signals".into()).spawn(wait)?;
+        if is_limited {
+            last_resort::hold_aborting_threads()?;
+        }
         Ok(Self { held_off })
+    }
+
+    /// Starts the thread that ends the process if an allocation fails.
+    fn await_abort(
+        held_off: Arc<Mutex<bool>>,
+        last_words: Arc<impl Fn() + Send + Sync + 'static>,
+    ) -> io::Result<Thread> {
+        last_resort::start(move || {
+            // Outputs that are being committed stay.
+            if !*held_off.lock().unwrap_or_else(PoisonError::into_inner) {
+                output::remove_all();
+            }
+            last_words();
+        })
     }
 
     /// From now on a signal does not end the run any more; only a second one does. Never returns
@@ -75,11 +105,19 @@ struct SignalThread {
     /// Whether a signal ends the process at once.
     at_once: Arc<AtomicBool>,
     held_off: Arc<Mutex<bool>>,
+    /// The thread that ends the process after an abort, if aborts are watched.
+    out_of_memory: Option<Thread>,
 }
 
 impl SignalThread {
     fn wait(mut self, last_words: impl FnOnce() + Send + 'static) {
         for signal in self.signals.forever() {
+            if let (SIGABRT, Some(thread)) = (signal, &self.out_of_memory) {
+                // Nothing here allocates. The other thread ends the process earlier if it has the memory.
+                thread.unpark();
+                thread::sleep(LAST_WORDS);
+                last_resort::exit();
+            }
             let held_off = self.held_off.lock().unwrap_or_else(PoisonError::into_inner);
             if *held_off {
                 self.at_once.store(true, Ordering::SeqCst);

@@ -3,6 +3,7 @@
 //! In: the built command, and whether there is little time. Out: the scorecard. A new promise is a
 //! file here with a function that gives a [`Row`], and a line in [`ROWS`].
 
+mod address_space;
 mod amplification;
 mod bombs;
 mod budget;
@@ -110,6 +111,7 @@ const ROWS: &[Promise] = &[
     ("redirects", amplification::many_redirects),
     ("columns", amplification::columns),
     ("control-group", control_group::default_budget),
+    ("address-space", address_space::default_budget),
     ("terminal", terminal::hostile_text),
     ("escapes", escapes::every_way_out),
     ("shard-names", escapes::names_of_shards),

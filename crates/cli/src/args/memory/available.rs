@@ -1,5 +1,5 @@
-//! Finds the free memory, as the kernel reports it for the machine and for the control groups of this
-//! process.
+//! Finds the free memory, as the kernel reports it for the machine, for the control groups of this
+//! process, and for its own limits.
 //!
 //! In a group, memory is used by its processes and by the pages of files that they have read.
 //! Pages not used lately are given back before anything fails, so they count as free, as
@@ -8,9 +8,11 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use crate::address_space;
+
 /// Bytes that could be had now; none where the system does not say.
 pub fn available() -> Option<u64> {
-    of(Path::new("/"))
+    of(Path::new("/")).into_iter().chain(address_space::free()).min()
 }
 
 /// Where a version of control groups has its numbers.

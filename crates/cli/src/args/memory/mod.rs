@@ -35,9 +35,9 @@ pub struct MemoryArgs {
     /// Use at most SIZE of memory, and then a temporary file
     ///
     /// The output does not depend on SIZE. K, M and G are powers of 1024, and the least is 1M. The
-    /// default is three quarters of the free memory: the memory that the system, and the control
-    /// group of this process, could give when the run starts. 64 MiB of it, and 12 MiB for each
-    /// thread, stay free in any case.
+    /// default is three quarters of the free memory: the memory that the system, the control group
+    /// of this process, and its limits (ulimit -v, -d) could give when the run starts. 64 MiB of
+    /// it, and 12 MiB for each thread, stay free in any case.
     #[arg(
         long,
         value_name = "SIZE",
