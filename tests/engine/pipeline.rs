@@ -150,6 +150,8 @@ fn limits_beyond_their_bounds_are_clamped() {
     let limits = plan.limits.clone();
     for limits in [
         ResourceLimits { threads: 0, ..limits.clone() },
+        ResourceLimits { threads: 8, most_workers: 0, ..limits.clone() },
+        ResourceLimits { threads: 8, most_workers: 3, ..limits.clone() },
         ResourceLimits { chunk_size: 0, ..limits.clone() },
         ResourceLimits { chunk_size: usize::MAX, ..limits.clone() },
         ResourceLimits { max_url: usize::MAX, chunk_size: 100, ..limits.clone() },

@@ -24,7 +24,7 @@ use uniqurl::{Key, Normalizer};
 use uniqurl_engine::output::{self, Field, FileStats, Inputs, LineForm, Stats, Summary};
 use uniqurl_engine::{
     self, InputFormat, InputOptions, Job, JobPlan, OutputOptions, Report, RunError, Trace,
-    TraceStage, Watch,
+    TraceStage, Watch, cores, most_workers,
 };
 use uniqurl_formats::input::InputState;
 use uniqurl_formats::input::{Input, InputError, Source};
@@ -99,6 +99,7 @@ fn plan(common: &RunArgs, normalizer: Normalizer, job: Job) -> JobPlan {
     plan.output.count_rules = common.stats.is_some() || common.report.is_some();
     plan.output.observes = common.report.is_some();
     plan.limits.threads = common.threads();
+    plan.limits.most_workers = most_workers(cores());
     plan.limits.max_url = common.max_url;
     plan
 }
@@ -237,7 +238,7 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
         profile: &profile,
         key: common.key,
         backend: backend.name(),
-        threads: common.threads(),
+        threads: request.plan.limits.workers(),
         spilled: report.spilled,
         summary: &summary,
         files: &files,
@@ -340,7 +341,7 @@ fn read(
         // The last bytes may be the first to meet a full disk or a closed pipe.
         Ok(()) => {
             let timer = Trace::begin(watch.trace.as_ref());
-            let prepared = prepare(outputs, plan.limits.threads);
+            let prepared = prepare(outputs, plan.limits.workers());
             timer.end(TraceStage::Sync, 0, || 0);
             prepared.map_err(RunFailure::from)
         }

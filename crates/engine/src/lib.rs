@@ -56,7 +56,7 @@ mod accounts;
 mod pipeline;
 mod run;
 
-pub use cores::{cores, most_threads};
+pub use cores::{cores, most_threads, most_workers};
 pub use job::{Dedup, InputFormat, Job, Keep, SetOrder};
 pub use memory::{Memory, SpillNotice};
 pub use plan::{CHUNK_SIZE, MOST_THREADS};

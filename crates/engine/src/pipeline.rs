@@ -276,7 +276,7 @@ fn held(
     buffers: usize,
     inserting: &[WorkBatch],
 ) -> usize {
-    let partitions = set::buffers(plan.budget(), plan.limits.threads);
+    let partitions = set::buffers(plan.budget(), plan.limits.workers());
     let rules = plan.normalizer.memory();
     set.memory(inserting) + buffers + reader.memory() + partitions + rules
 }

@@ -84,14 +84,23 @@ pub struct OutputOptions {
 /// How much a run may take. A number out of bounds is replaced by the nearest within.
 #[derive(Debug, Clone)]
 pub struct ResourceLimits {
-    /// Worker threads, from 1 to 1,024.
+    /// Threads, from 1 to 1,024.
     pub threads: usize,
+    /// How many of them compute at once; the others only wait for inputs. By default all compute.
+    pub most_workers: usize,
     /// Longest URL in bytes, [`LONGEST_URL`] at most.
     pub max_url: usize,
     /// Bytes of a chunk of input, from 1 to 64 MiB; [`CHUNK_SIZE`] unless there is a reason.
     pub chunk_size: usize,
     /// How much a set may hold in memory; without it, as much as there is.
     pub memory: Option<Memory>,
+}
+
+impl ResourceLimits {
+    /// Threads that compute.
+    pub fn workers(&self) -> usize {
+        self.threads.min(self.most_workers).max(1)
+    }
 }
 
 impl JobPlan {
@@ -125,6 +134,7 @@ impl JobPlan {
             },
             limits: ResourceLimits {
                 threads: 1,
+                most_workers: usize::MAX,
                 max_url: Context::default().max_url,
                 chunk_size: CHUNK_SIZE,
                 memory: None,

@@ -66,7 +66,7 @@ pub(crate) fn run_with(
     let plan = &plan.within_bounds();
     let accounts = Accounts::new(plan, inputs, watch);
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(plan.limits.threads)
+        .num_threads(plan.limits.workers())
         .thread_name(|i| format!("uniqurl-{i}"));
     #[cfg(test)]
     let pool = {

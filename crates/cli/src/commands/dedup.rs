@@ -49,7 +49,7 @@ fn request(args: &DedupArgs, memory: Option<Memory>) -> Result<Request, String> 
         args.split_by.map(|(by, shards)| Split { by, shards, key: plan.policy.key });
     let limits = &mut plan.limits;
     limits.memory = memory;
-    limits.chunk_size = memory::chunk_size(limits.memory.as_ref(), limits.threads);
+    limits.chunk_size = memory::chunk_size(limits.memory.as_ref(), limits.workers());
     request.division = args.split_by.map(|(_, shards)| {
         let suffix = args.split_suffix.clone().unwrap_or_default();
         Division { shards, suffix }

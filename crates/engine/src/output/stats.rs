@@ -20,7 +20,7 @@ pub struct Stats<'a> {
     pub key: Key,
     /// The scanner that did the work.
     pub backend: &'a str,
-    /// Threads used.
+    /// Threads that computed.
     pub threads: usize,
     /// What was written to temporary files, since the set did not fit into memory.
     pub spilled: Spilled,

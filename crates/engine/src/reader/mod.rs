@@ -93,7 +93,7 @@ pub(crate) struct Reader<'a> {
 /// Memory that batches on their way may take before the next chunks have to wait for them, and half as much
 /// for the buffers that wait to be reused.
 pub(crate) fn batch_share(plan: &JobPlan) -> usize {
-    let threads = plan.limits.threads;
+    let threads = plan.limits.workers();
     match plan.limits.memory {
         Some(_) => plan.budget() / SHARE + threads * THREAD_SHARE,
         None => threads * UNSAID_SHARE,
@@ -202,8 +202,8 @@ impl<'a> Reader<'a> {
             return Ok(tasks);
         }
         let limits = &self.plan.limits;
-        let mut room = limits.threads * CHUNKS * limits.chunk_size;
-        let most = limits.threads * SMALL_CHUNKS;
+        let mut room = limits.workers() * CHUNKS * limits.chunk_size;
+        let most = limits.workers() * SMALL_CHUNKS;
         // A short record may become a long URL, by a base before it or a redirect in its place.
         let mut made = batch_share(self.plan) / BUFFERS;
         let mut files = 0;

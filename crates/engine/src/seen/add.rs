@@ -77,14 +77,14 @@ impl Loader<'_> {
         let sorting = if self.saving { keys * size_of::<u64>() + sort_memory(keys) } else { 0 };
         let text: usize = batches.iter().map(|batch| batch.text.canonical_bytes()).sum();
         let buffers: usize = batches.iter().chain(&self.spare).map(WorkBatch::memory).sum();
-        let partitions = set::buffers(memory.size(), self.plan.limits.threads);
+        let partitions = set::buffers(memory.size(), self.plan.limits.workers());
         let rules = self.plan.normalizer.memory();
         memory.is_exceeded_by(set + sorting + text + buffers + partitions + rules)
     }
 
     fn begin_to_spill(&mut self) -> Result<(), RunError> {
         let Some(memory) = &self.plan.limits.memory else { return Ok(()) };
-        let threads = self.plan.limits.threads;
+        let threads = self.plan.limits.workers();
         self.seen.spiller = Some(Spiller::begin(memory, threads, None, false, Partitioner::Hash)?);
         Ok(())
     }

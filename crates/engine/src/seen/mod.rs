@@ -161,7 +161,7 @@ impl Loader<'_> {
                     }
                 }
                 let held: usize = batches.iter().map(WorkBatch::memory).sum();
-                let room = batches.len() < self.plan.limits.threads * CHUNKS
+                let room = batches.len() < self.plan.limits.workers() * CHUNKS
                     && held < batch_share(self.plan)
                     && !over;
                 next = if room { pieces.try_recv().ok() } else { None };

@@ -37,7 +37,7 @@ impl RunSet<'_> {
         };
         // Ranges are written twice if the input is sorted.
         let rewrites = self.plan.writes_at_end() || self.header.is_some();
-        let threads = self.plan.limits.threads;
+        let threads = self.plan.limits.workers();
         let spiller = Spiller::begin(memory, threads, rest, rewrites, partitioner)?;
         if let SetBackend::Memory(set) = std::mem::replace(&mut self.backend, SetBackend::None) {
             self.backend = SetBackend::Spilling(set, spiller);
@@ -67,7 +67,7 @@ impl RunSet<'_> {
 
     fn scatter(&mut self, read: u64) -> Result<(), RunError> {
         let SetBackend::Memory(set) = &self.backend else { return Ok(()) };
-        let (progress, threads) = (self.progress(set, read), self.plan.limits.threads);
+        let (progress, threads) = (self.progress(set, read), self.plan.limits.workers());
         let scatterer = Scatterer::begin(&set.shards, &progress, threads, self.inputs)?;
         self.backend = SetBackend::Scattering(scatterer);
         Ok(())

@@ -51,7 +51,7 @@ impl MemorySet {
         let counting = if plan.counts_records() { Counting::On } else { Counting::Off };
         let policy = plan.policy.keep.policy();
         Self {
-            shards: (0..shards_for(plan.limits.threads)).map(|_| Shard::new(counting)).collect(),
+            shards: (0..shards_for(plan.limits.workers())).map(|_| Shard::new(counting)).collect(),
             seen: None,
             listed: plan.writes_at_end().then(|| ListedKeys::new(policy)),
             may_scatter,

@@ -107,7 +107,7 @@ impl<'a> RunSet<'a> {
         }
         let (plan, is_saved) = (self.plan, self.header.is_some());
         let header = SetHeader::of(&plan.normalizer, plan.policy.key);
-        let shards = shards_for(plan.limits.threads);
+        let shards = shards_for(plan.limits.workers());
         let seen = seen::load(plan, context, &self.hasher, shards, &header, is_saved)?;
         report.rejected_seen = seen.rejected;
         // A scattered set looks up nothing, so it could not leave out keys that were seen before.

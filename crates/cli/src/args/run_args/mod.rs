@@ -280,8 +280,8 @@ pub struct RunArgs {
 
     /// Use N threads, 1 to 1024 [default: one for each core]
     ///
-    /// The run starts at most 64 threads, or 16 for each core if that is more, because others would
-    /// only wait.
+    /// Two of them for each core compute at once, or four if that is more. The others decompress
+    /// inputs; there are at most 64 in all, or 16 for each core if that is more.
     #[arg(
         short = 'j',
         long,

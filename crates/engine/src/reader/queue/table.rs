@@ -34,7 +34,7 @@ impl InputQueue<'_> {
         let state = table::TableOptions {
             chunk_size: self.plan.limits.chunk_size,
             max_record: self.context.max_record,
-            threads: self.plan.limits.threads,
+            threads: self.plan.limits.workers(),
             memory: self.plan.budget(),
             once: self.once,
         };
