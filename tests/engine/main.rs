@@ -8,4 +8,5 @@ mod interface;
 mod messages;
 mod pipeline;
 mod spill;
+mod streams;
 mod tables;

@@ -208,6 +208,9 @@ impl<'a> Reader<'a> {
         let mut made = batch_share(self.plan) / BUFFERS;
         let mut files = 0;
         let mut is_open = !is_held && self.failure.is_none();
+        if is_open {
+            self.queue.gather(room / 2);
+        }
         while is_open && room > 0 && made > 0 && tasks.len() < most && files < FILES {
             match self.queue.next(idle && tasks.is_empty()) {
                 QueueItem::Chunk(chunk) => {

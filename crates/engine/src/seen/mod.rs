@@ -27,7 +27,7 @@ use uniqurl::normalize::Normalizer;
 use uniqurl::profile::{Grammar, Profile};
 use uniqurl::set::{Counting, HashKey, Shard};
 use uniqurl_formats::input::{
-    self, Chunk, Input, InputError, OpenFile, StreamEvent, StreamEvents, StreamOptions,
+    self, Chunk, Input, InputError, OpenFile, ReadAhead, StreamEvent, StreamEvents, StreamOptions,
     StreamSource, Trouble,
 };
 use uniqurl_formats::record::{self, BREAKS_OFF, LONGEST_KEY, Parsed, Refusal, SetHeader};
@@ -156,7 +156,7 @@ impl Loader<'_> {
                     StreamEvent::End { .. } => over = true,
                     StreamEvent::Error(at, trouble) => {
                         let changed = file.as_ref().and_then(|file| file.verify().err());
-                        let error = || InputError::new(&input.path, Some(at), trouble);
+                        let error = || InputError::new(&input.path, at, trouble);
                         return Err(RunError::Input(changed.unwrap_or_else(error)));
                     }
                 }
@@ -239,7 +239,7 @@ impl Loader<'_> {
     ) -> Result<StreamEvents, RunError> {
         let origin = match file {
             Some(file) => StreamSource::File(Arc::clone(file)),
-            None => StreamSource::Pipe(input.open_stream().map_err(RunError::Input)?),
+            None => StreamSource::Unopened(input.clone()),
         };
         let cutting = StreamOptions {
             format: Some(Arc::new(Format::Lines)),
@@ -248,12 +248,15 @@ impl Loader<'_> {
             max_record: self.saved.context.max_record,
             separator: separator.byte(),
             ahead: self.plan.limits.threads * CHUNKS,
-            threads: self.plan.limits.threads,
             limits: input::Limits::within(self.plan.budget(), self.plan.limits.threads),
         };
-        input::stream(origin, cutting).map_err(|error| {
+        // Lists are read one after the other.
+        let alone = ReadAhead::new(0, self.plan.limits.threads);
+        let events = input::stream(origin, cutting, &alone).map_err(|error| {
             RunError::Input(InputError::new(&input.path, None, Trouble::Io(error)))
-        })
+        })?;
+        events.begin_turn();
+        Ok(events)
     }
 
     /// Tells a saved set from a list by its first chunk, and takes the header or mark off.

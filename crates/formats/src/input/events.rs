@@ -1,109 +1,97 @@
 //! The channel between the thread that reads a stream and those that take its records.
 //!
-//! So many events may wait, and so many bytes of records. Without the second bound, archives with long
-//! bodies would fill the memory with chunks that nobody has asked for.
+//! Its [share](super::read_ahead) bounds the bytes of records that wait. Without a bound, archives with
+//! long bodies would fill the memory with chunks that nobody has asked for.
 
-use std::sync::mpsc::{
-    Receiver, RecvError, RecvTimeoutError, SyncSender, TryRecvError, sync_channel,
-};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::time::Duration;
 
+use super::read_ahead::StreamShare;
 use super::stream::StreamEvent;
 
 /// The events of a stream, in order.
 #[derive(Debug)]
 pub struct StreamEvents {
-    events: Receiver<StreamEvent>,
-    waiting: Arc<Waiting>,
+    events: Receiver<(StreamEvent, usize)>,
+    share: Arc<StreamShare>,
 }
 
 /// The other end.
 pub(super) struct EventSender {
-    events: SyncSender<StreamEvent>,
-    waiting: Arc<Waiting>,
-    /// Most bytes that may wait.
-    most: usize,
+    events: Sender<(StreamEvent, usize)>,
+    share: Arc<StreamShare>,
+    /// Bytes that each chunk counts for at least: a short one keeps a whole buffer from being reused.
+    least: usize,
 }
 
 /// Nobody takes the events any more.
 #[derive(Debug)]
 pub(super) struct Unwanted;
 
-/// The bytes of the records that wait.
-#[derive(Debug, Default)]
-struct Waiting {
-    bytes: Mutex<Bytes>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct Bytes {
-    waiting: usize,
-    /// Whether nobody takes them any more.
-    unwanted: bool,
-}
-
-/// A channel for so many events and so many bytes; a longer chunk waits alone.
-pub(super) fn events(ahead: usize, most: usize) -> (EventSender, StreamEvents) {
-    let (sender, receiver) = sync_channel(ahead);
-    let waiting = Arc::new(Waiting::default());
-    let events = StreamEvents { events: receiver, waiting: Arc::clone(&waiting) };
-    (EventSender { events: sender, waiting, most }, events)
+/// A channel with this share.
+pub(super) fn events(share: Arc<StreamShare>, least: usize) -> (EventSender, StreamEvents) {
+    let (sender, receiver) = channel();
+    let events = StreamEvents { events: receiver, share: Arc::clone(&share) };
+    (EventSender { events: sender, share, least }, events)
 }
 
 impl EventSender {
+    /// The share of the stream.
+    pub(super) fn share(&self) -> &Arc<StreamShare> {
+        &self.share
+    }
+
     /// Sends an event once there is room for it.
     pub(super) fn send(&self, event: StreamEvent) -> Result<(), Unwanted> {
-        let length = bytes(&event);
-        if length > 0 {
-            let is_full =
-                |b: &mut Bytes| !b.unwanted && b.waiting > 0 && b.waiting + length > self.most;
-            let mut bytes = self.waiting.lock();
-            bytes =
-                self.waiting.changed.wait_while(bytes, is_full).unwrap_or_else(|e| e.into_inner());
-            if bytes.unwanted {
-                return Err(Unwanted);
-            }
-            bytes.waiting += length;
+        let bytes = match &event {
+            StreamEvent::Chunk(chunk, _) => chunk.memory().max(self.least),
+            _ => 0,
+        };
+        if !self.share.reserve(bytes) {
+            return Err(Unwanted);
         }
-        self.events.send(event).map_err(|_| Unwanted)?;
-        // The next long chunk is not read before this one is taken.
-        if length > self.most {
-            let is_waiting = |bytes: &mut Bytes| !bytes.unwanted && bytes.waiting > 0;
-            drop(self.waiting.changed.wait_while(self.waiting.lock(), is_waiting));
-        }
+        self.events.send((event, bytes)).map_err(|_| Unwanted)?;
+        self.share.note_sent(bytes);
         Ok(())
     }
 }
 
-impl Waiting {
-    fn lock(&self) -> MutexGuard<'_, Bytes> {
-        self.bytes.lock().unwrap_or_else(|e| e.into_inner())
+impl Drop for EventSender {
+    fn drop(&mut self) {
+        self.share.end();
     }
 }
 
 impl StreamEvents {
+    /// Gives the stream its turn: its events are waited for from now on.
+    pub fn begin_turn(&self) {
+        self.share.begin_turn();
+    }
+
     /// Waits for the next event. An error if the reading thread has ended.
     pub fn recv(&self) -> Result<StreamEvent, RecvError> {
-        self.events.recv().map(|event| self.take(event))
+        self.events.recv().map(|sent| self.take(sent))
     }
 
     /// The next event, if it is there.
     pub fn try_recv(&self) -> Result<StreamEvent, TryRecvError> {
-        self.events.try_recv().map(|event| self.take(event))
+        self.events.try_recv().map(|sent| self.take(sent))
     }
 
     /// Waits this long for the next event.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<StreamEvent, RecvTimeoutError> {
-        self.events.recv_timeout(timeout).map(|event| self.take(event))
+        self.events.recv_timeout(timeout).map(|sent| self.take(sent))
     }
 
-    fn take(&self, event: StreamEvent) -> StreamEvent {
-        let length = bytes(&event);
-        if length > 0 {
-            self.waiting.lock().waiting -= length;
-            self.waiting.changed.notify_one();
+    /// Waits this long until so many bytes of records are there, or all that come.
+    pub fn wait_for(&self, bytes: usize, timeout: Duration) {
+        self.share.wait_for(bytes, timeout);
+    }
+
+    fn take(&self, (event, bytes): (StreamEvent, usize)) -> StreamEvent {
+        if bytes > 0 {
+            self.share.release(bytes);
         }
         event
     }
@@ -119,16 +107,7 @@ impl Iterator for StreamEvents {
 
 impl Drop for StreamEvents {
     fn drop(&mut self) {
-        self.waiting.lock().unwanted = true;
-        self.waiting.changed.notify_one();
-    }
-}
-
-/// Bytes of the records of an event.
-fn bytes(event: &StreamEvent) -> usize {
-    match event {
-        StreamEvent::Chunk(chunk, _) => chunk.memory(),
-        _ => 0,
+        self.share.close();
     }
 }
 
@@ -136,6 +115,7 @@ fn bytes(event: &StreamEvent) -> usize {
 mod tests {
     use std::thread;
 
+    use super::super::read_ahead::ReadAhead;
     use super::super::{Chunk, Data};
     use super::*;
 
@@ -146,26 +126,31 @@ mod tests {
 
     #[test]
     fn long_chunks_wait_one_at_a_time() {
-        let (sender, mut events) = events(8, 100);
-        let sending = thread::spawn(move || {
-            (0..8).try_for_each(|_| sender.send(chunk(70))).map(|()| sender).is_ok()
-        });
-        for _ in 0..8 {
-            while events.waiting.lock().waiting == 0 {
-                thread::yield_now();
+        for length in [70, 130] {
+            let ahead = ReadAhead::new(0, 1);
+            let (sender, mut events) = events(ahead.share(100), 0);
+            events.begin_turn();
+            let sending = thread::spawn(move || {
+                (0..8).try_for_each(|_| sender.send(chunk(length))).map(|()| sender).is_ok()
+            });
+            for _ in 0..8 {
+                events.wait_for(1, Duration::from_secs(60));
+                assert_eq!(ahead.held(), length);
+                assert!(events.next().is_some());
             }
-            assert_eq!(events.waiting.lock().waiting, 70);
-            assert!(events.next().is_some());
+            assert!(sending.join().unwrap() && events.next().is_none());
         }
-        assert!(sending.join().unwrap() && events.next().is_none());
     }
 
     #[test]
     fn who_goes_away_ends_the_wait() {
-        let (sender, events) = events(8, 100);
+        let ahead = ReadAhead::new(0, 1);
+        let (sender, events) = events(ahead.share(100), 0);
+        events.begin_turn();
         sender.send(chunk(90)).unwrap();
         let sending = thread::spawn(move || sender.send(chunk(20)).is_err());
         drop(events);
         assert!(sending.join().unwrap());
+        assert_eq!(ahead.held(), 0);
     }
 }

@@ -28,6 +28,7 @@ mod source;
 mod whole;
 
 mod buffers;
+mod read_ahead;
 mod events;
 mod frames;
 mod stream;
@@ -45,6 +46,7 @@ pub use decoder::Limits;
 pub use events::StreamEvents;
 pub use opened::OpenFile;
 pub use range::{CutLine, RangeBuffer, read_range};
+pub use read_ahead::ReadAhead;
 pub use source::{StreamSource, compression_of, unpacked_file};
 pub use source::{Unpacked, pipe, unpacked};
 pub use stream::{StreamEvent, StreamOptions, stream};

@@ -96,13 +96,26 @@ pub(super) fn standard_input() -> io::Result<Source> {
 }
 
 impl Input {
+    /// Device and inode of what its name stands for now.
+    pub fn identity(&self) -> Option<(u64, u64)> {
+        let metadata = match self.path == Path::new("-") {
+            true => stdin().and_then(|file| file.metadata()),
+            false => fs::metadata(&self.path),
+        };
+        metadata.ok().map(|found| (found.dev(), found.ino()))
+    }
+
     /// Opens a stream.
     pub fn open_stream(&self) -> Result<Box<dyn Pipe>, InputError> {
-        let opened = match self.source {
+        self.pipe().map_err(|error| InputError::new(&self.path, None, Trouble::Io(error)))
+    }
+
+    /// The same, without the name in the error.
+    pub(super) fn pipe(&self) -> io::Result<Box<dyn Pipe>> {
+        match self.source {
             Source::Redirected { size } => redirected(size),
             _ => pipe(&self.path),
-        };
-        opened.map_err(|error| InputError::new(&self.path, None, Trouble::Io(error)))
+        }
     }
 }
 

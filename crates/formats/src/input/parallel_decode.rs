@@ -32,6 +32,7 @@ use super::compression::Compression;
 use super::decoder::Limits;
 use super::opened::OpenFile;
 use super::range::has_grown;
+use super::read_ahead::StreamShare;
 use super::source::{ByteSource, Counted, MemberStarts, Plain};
 use super::stream_decode::{self, StreamDecoder, StreamPosition};
 
@@ -88,7 +89,7 @@ pub(super) struct ParallelDecoder {
     /// Members to decode sequentially after the next wrong guess, and those still to go after the last.
     distrust: u32,
     patience: u32,
-    threads: usize,
+    share: Arc<StreamShare>,
     workers: Option<SyncSender<DecodeTask>>,
 }
 
@@ -127,16 +128,16 @@ struct DecodedSegment {
 }
 
 impl ParallelDecoder {
-    /// Opens a decoder for a file. It uses `threads` threads if the format's members can be guessed.
+    /// Opens a decoder for a file. It uses the threads of its share if the format's members can be guessed.
     pub(super) fn open(
         file: Arc<OpenFile>,
         compression: Compression,
-        threads: usize,
+        share: &Arc<StreamShare>,
         limits: Limits,
     ) -> io::Result<Box<dyn ByteSource>> {
         let input = || Counted::buffered(Plain::new(Arc::clone(&file), 0));
         let guessable = matches!(compression, Compression::Gzip | Compression::Zstd);
-        if !guessable || threads < 2 || file.size() <= 2 * SEGMENT as u64 {
+        if !guessable || share.most_threads() < 2 || file.size() <= 2 * SEGMENT as u64 {
             return Ok(Box::new(StreamDecoder::new(input(), compression, limits)?));
         }
         let dictionary = match compression {
@@ -160,7 +161,7 @@ impl ParallelDecoder {
             barren: 0,
             distrust: 1,
             patience: 0,
-            threads,
+            share: Arc::clone(share),
             workers: None,
         }))
     }
@@ -223,7 +224,9 @@ impl ParallelDecoder {
 
     /// Cuts segments at guessed member starts and sends them to the workers.
     fn cut(&mut self) -> io::Result<()> {
-        while self.segments.len() < self.limits.segments(self.threads)
+        let threads = self.share.threads();
+        while threads > 1
+            && self.segments.len() < self.limits.segments(threads)
             && let Some(start) = self.next.take()
         {
             let (segment, longest) = (self.segment, LONGEST.min(self.limits.segment()));
@@ -281,9 +284,9 @@ impl ParallelDecoder {
     /// Returns the channel to the workers, which are started on first use.
     fn workers(&mut self) -> io::Result<&SyncSender<DecodeTask>> {
         if self.workers.is_none() {
-            let (sender, tasks) = sync_channel::<DecodeTask>(self.threads * AHEAD);
+            let (sender, tasks) = sync_channel::<DecodeTask>(self.share.most_threads() * AHEAD);
             let tasks = Arc::new(Mutex::new(tasks));
-            for _ in 0..self.threads {
+            for _ in 0..self.share.most_threads() {
                 let (compression, limits) = (self.compression, self.limits);
                 let dictionary = Arc::clone(&self.dictionary);
                 let tasks = Arc::clone(&tasks);
@@ -381,7 +384,7 @@ impl Read for ParallelDecoder {
                 let is_member =
                     decoder.peek()?.is_some_and(|byte| self.compression.begins_with(byte));
                 let is_segment = self.segments.front().is_some_and(|segment| segment.start == at);
-                let may_guess = self.patience == 0 && at >= self.barren;
+                let may_guess = self.patience == 0 && at >= self.barren && self.share.threads() > 1;
                 if is_member && at > self.at && (may_guess || is_segment) {
                     self.at = at;
                     self.plain = None;

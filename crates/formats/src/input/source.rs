@@ -16,9 +16,10 @@ use rustix::event::{PollFd, PollFlags, poll};
 use super::compression::{Compression, HEAD};
 use super::decoder::Limits;
 use super::error::{Packed, Trouble};
-use super::opened::{self, OpenFile, standard_input};
+use super::opened::{self, Input, OpenFile, standard_input};
 use super::parallel_decode::ParallelDecoder;
 use super::range::has_grown;
+use super::read_ahead::{ReadAhead, StreamShare};
 use super::stream_decode::StreamDecoder;
 use crate::input::pipe::{self, BlockingReader};
 
@@ -106,6 +107,8 @@ impl MemberStarts {
 pub enum StreamSource {
     /// A pipe, a device, or standard input.
     Pipe(Box<dyn Pipe>),
+    /// The same, opened by the thread that reads it: opening a named pipe waits for its writer.
+    Unopened(Input),
     /// A regular file.
     File(Arc<OpenFile>),
 }
@@ -114,6 +117,7 @@ impl fmt::Debug for StreamSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StreamSource::Pipe(_) => f.write_str("Pipe(..)"),
+            StreamSource::Unopened(input) => f.debug_tuple("Unopened").field(input).finish(),
             StreamSource::File(file) => f.debug_tuple("File").field(file).finish(),
         }
     }
@@ -224,17 +228,18 @@ fn read_full(source: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
 }
 
 /// Opens the source of an origin. For a pipe, waits until its first bytes decide the compression. A
-/// compressed file is decoded on `threads` threads if its format allows it.
+/// compressed file is decoded on the threads of its share if its format allows it.
 pub(super) fn open(
     origin: StreamSource,
-    threads: usize,
+    share: &Arc<StreamShare>,
     limits: Limits,
 ) -> io::Result<Box<dyn ByteSource>> {
     match origin {
         StreamSource::File(file) => match compression_of(&file)? {
             None => Ok(Box::new(Plain::new(file, 0))),
-            Some(compression) => ParallelDecoder::open(file, compression, threads, limits),
+            Some(compression) => ParallelDecoder::open(file, compression, share, limits),
         },
+        StreamSource::Unopened(input) => open(StreamSource::Pipe(input.pipe()?), share, limits),
         StreamSource::Pipe(mut pipe) => {
             let mut head = Vec::new();
             while Compression::could_be(&head) {
@@ -302,7 +307,7 @@ impl fmt::Debug for Unpacked {
 
 /// Wraps a pipe in a decompressing reader, for lists of names. Uncompressed lists pass through.
 pub fn unpacked(pipe: Box<dyn Pipe>) -> io::Result<Unpacked> {
-    open(StreamSource::Pipe(pipe), 1, Limits::MOST).map(Unpacked)
+    open(StreamSource::Pipe(pipe), &alone(), Limits::MOST).map(Unpacked)
 }
 
 /// Opens a path for sequential reading; `-` is standard input.
@@ -333,7 +338,12 @@ pub(super) fn stdin() -> io::Result<File> {
 
 /// Like `unpacked`, but for a regular file, up to its size when it was checked.
 pub fn unpacked_file(file: Arc<OpenFile>) -> io::Result<Unpacked> {
-    open(StreamSource::File(file), 1, Limits::MOST).map(Unpacked)
+    open(StreamSource::File(file), &alone(), Limits::MOST).map(Unpacked)
+}
+
+/// The share of a stream that its only thread reads.
+fn alone() -> Arc<StreamShare> {
+    ReadAhead::new(0, 1).share(0)
 }
 
 /// Counts the bytes read.

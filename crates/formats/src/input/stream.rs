@@ -17,6 +17,7 @@ use super::error::Trouble;
 use super::events::{EventSender, StreamEvents, Unwanted, events};
 use super::frames::Framer;
 use super::range::{CutLine, TOO_LONG};
+use super::read_ahead::ReadAhead;
 use super::source::{self, ByteSource, StreamSource};
 use super::{Chunk, Data};
 use crate::record::{self, Format, Framing};
@@ -30,8 +31,8 @@ pub enum StreamEvent {
     Chunk(Chunk, u64),
     /// An unfinished line that was left out because it was still being written.
     Cut(CutLine),
-    /// Reading failed at this offset.
-    Error(u64, Trouble),
+    /// Reading failed, at this offset if anything was read.
+    Error(Option<u64>, Trouble),
     /// The stream ended.
     End {
         /// Input bytes read.
@@ -54,10 +55,8 @@ pub struct StreamOptions {
     pub max_record: usize,
     /// The byte that ends a record, for line formats.
     pub separator: u8,
-    /// Most chunks that may wait to be taken.
+    /// Most chunks that may wait to be taken, once the stream has its turn.
     pub ahead: usize,
-    /// Threads that may decompress.
-    pub threads: usize,
     /// Memory that each thread may take to decompress.
     pub limits: Limits,
 }
@@ -73,19 +72,30 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// delivers again sooner, so its chunks still fill up.
 const QUIET: Duration = Duration::from_millis(5);
 
-/// Reads a stream on a thread of its own.
-pub fn stream(origin: StreamSource, options: StreamOptions) -> io::Result<StreamEvents> {
-    let StreamOptions { threads, limits, ahead, chunk_size, .. } = options;
-    let (sender, receiver) = events(ahead, ahead * (chunk_size + READ));
+/// Reads a stream on a thread of its own. Before its [turn](StreamEvents::begin_turn) it holds no more than
+/// `read_ahead` allows.
+///
+/// # Errors
+///
+/// The thread cannot be started.
+pub fn stream(
+    origin: StreamSource,
+    options: StreamOptions,
+    read_ahead: &Arc<ReadAhead>,
+) -> io::Result<StreamEvents> {
+    let StreamOptions { limits, ahead, chunk_size, .. } = options;
+    let share = read_ahead.share(ahead * (chunk_size + READ));
+    let (sender, receiver) = events(share, chunk_size);
     // Only a pipe can be slow; a file is complete.
-    let patience = if matches!(origin, StreamSource::Pipe(_)) { PATIENCE } else { Duration::MAX };
+    let is_file = matches!(origin, StreamSource::File(_));
+    let patience = if is_file { Duration::MAX } else { PATIENCE };
     let buffers = BufferPool::new(options.chunk_size + READ);
     let reader = StreamReader { options, patience, sender, buffers, taken: 0 };
     thread::Builder::new().name("uniqurl-read".into()).spawn(move || {
         // A send fails only if the receiver is gone, and then nobody wants the rest.
-        let _ = match source::open(origin, threads, limits) {
+        let _ = match source::open(origin, reader.sender.share(), limits) {
             Ok(source) => reader.run(source),
-            Err(error) => reader.send(StreamEvent::Error(0, Trouble::Io(error))),
+            Err(error) => reader.send(StreamEvent::Error(None, Trouble::Io(error))),
         };
     })?;
     Ok(receiver)
@@ -117,6 +127,11 @@ impl StreamReader {
             let begun = Instant::now();
             // Detection must not delay a slow list.
             let is_late = |head: &[u8], source: &dyn ByteSource| {
+                while !self.is_in_turn() {
+                    if memchr(b'\n', head).is_none() || !source.waits(PATIENCE) {
+                        return false;
+                    }
+                }
                 let left = self.patience.saturating_sub(begun.elapsed());
                 left.is_zero() || memchr(b'\n', head).is_some() && source.waits(left)
             };
@@ -131,7 +146,7 @@ impl StreamReader {
                 None => record::refusal_of_auto(head.bytes()),
             };
             if let Some(why) = why {
-                return self.send(StreamEvent::Error(0, Trouble::Refused(why)));
+                return self.send(StreamEvent::Error(None, Trouble::Refused(why)));
             }
         }
         let format = match known {
@@ -197,8 +212,7 @@ impl StreamReader {
             let goes_on = matches!(last, Got::Some);
             if goes_on
                 && buffer.len() < chunk_size
-                && handed_on.elapsed() < PATIENCE
-                && !(whole > 0 && source.waits(QUIET))
+                && self.may_fill_up(whole > 0, handed_on, &*source)
             {
                 continue;
             }
@@ -215,7 +229,7 @@ impl StreamReader {
                 offset += whole as u64;
                 whole = 0;
                 handed_on = Instant::now();
-            } else if skipping && handed_on.elapsed() >= PATIENCE {
+            } else if skipping && self.is_in_turn() && handed_on.elapsed() >= PATIENCE {
                 // Bytes skipped within a record that is too long count as read, too.
                 self.hand_on(Chunk { offset, ..Chunk::default() }, &*source)?;
                 handed_on = Instant::now();
@@ -270,7 +284,9 @@ impl StreamReader {
                 frames.extend(frame.take());
             }
             if !frames.is_empty()
-                && (over || buffer.len() >= chunk_size || handed_on.elapsed() >= PATIENCE)
+                && (over
+                    || buffer.len() >= chunk_size
+                    || self.is_in_turn() && handed_on.elapsed() >= PATIENCE)
             {
                 let (next, whole) = (self.buffers.take(&[]), buffer.len());
                 let full = std::mem::replace(&mut buffer, next);
@@ -287,6 +303,22 @@ impl StreamReader {
         }
     }
 
+    /// True if a buffer that is not full can wait for more bytes: nobody waits for its records yet, or more
+    /// bytes are there at once.
+    fn may_fill_up(&self, has_records: bool, handed_on: Instant, source: &dyn ByteSource) -> bool {
+        // A read of a slow source could outlast the start of the turn, so it is not begun before.
+        while !self.is_in_turn() {
+            if !has_records || !source.waits(PATIENCE) {
+                return true;
+            }
+        }
+        handed_on.elapsed() < PATIENCE && !(has_records && source.waits(QUIET))
+    }
+
+    fn is_in_turn(&self) -> bool {
+        self.sender.share().is_in_turn()
+    }
+
     fn hand_on(&mut self, chunk: Chunk, source: &dyn ByteSource) -> Result<(), Unwanted> {
         let taken = source.taken();
         let read = taken - self.taken;
@@ -299,7 +331,7 @@ impl StreamReader {
     }
 
     fn fail(&self, at: u64, error: io::Error, source: &dyn ByteSource) -> Result<(), Unwanted> {
-        self.send(StreamEvent::Error(at, source::trouble(error, source)))
+        self.send(StreamEvent::Error(Some(at), source::trouble(error, source)))
     }
 
     fn send(&self, piece: StreamEvent) -> Result<(), Unwanted> {
@@ -357,15 +389,20 @@ mod tests {
             max_record,
             separator: b'\n',
             ahead: 4,
-            threads: 1,
             limits: Limits::MOST,
         }
+    }
+
+    fn events(source: StreamSource, options: StreamOptions, threads: usize) -> StreamEvents {
+        let events = stream(source, options, &ReadAhead::new(0, threads)).unwrap();
+        events.begin_turn();
+        events
     }
 
     fn records(text: &[u8], read: usize, chunk: usize, max_record: usize) -> Vec<(u64, Vec<u8>)> {
         let source = Box::new(DribblingPipe(text.to_vec(), read));
         let mut records = Vec::new();
-        for piece in stream(StreamSource::Pipe(source), options(chunk, max_record)).unwrap() {
+        for piece in events(StreamSource::Pipe(source), options(chunk, max_record), 1) {
             match piece {
                 StreamEvent::Guess(_) => panic!("nothing to guess"),
                 StreamEvent::Chunk(chunk, _) => {
@@ -402,9 +439,9 @@ mod tests {
                 if grows {
                     file.write_all(&member(b"5\n")).unwrap();
                 }
-                let options = StreamOptions { threads: 2, ..options(1 << 20, 100) };
                 let (mut bytes, mut cuts) = (0, Vec::new());
-                for piece in stream(StreamSource::File(Arc::new(opened)), options).unwrap() {
+                let source = StreamSource::File(Arc::new(opened));
+                for piece in events(source, options(1 << 20, 100), 2) {
                     match piece {
                         StreamEvent::Chunk(chunk, _) => bytes += chunk.bytes().len(),
                         StreamEvent::Cut(cut) => cuts.push(cut.at as usize),

@@ -7,6 +7,7 @@ use super::compression::Compression;
 use super::decoder::Limits;
 use super::opened::{OpenFile, check};
 use super::parallel_decode::ParallelDecoder;
+use super::read_ahead::{ReadAhead, StreamShare};
 use super::source::{ByteSource, Counted, Grows};
 use super::stream_decode::StreamDecoder;
 
@@ -415,15 +416,52 @@ fn window_and_memory_limits_are_errors_with_a_text() {
     assert!(error.to_string().contains("256 MiB"), "{error}");
 }
 
+/// The share of a stream alone in its turn.
+fn threads(count: usize) -> Arc<StreamShare> {
+    let share = ReadAhead::new(0, count).share(0);
+    share.begin_turn();
+    share
+}
+
 /// Decodes the same input with [`ParallelDecoder`] on three threads.
 fn on_threads(compression: Compression, packed: &[u8]) -> (Vec<u8>, io::Result<()>, u64) {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(packed).unwrap();
     let (inputs, _) = check(&[file.path().to_owned()]);
     let opened = Arc::new(OpenFile::open(&inputs[0]).unwrap().unwrap());
-    let mut source = ParallelDecoder::open(opened, compression, 3, Limits::MOST).unwrap();
+    let mut source = ParallelDecoder::open(opened, compression, &threads(3), Limits::MOST).unwrap();
     let (bytes, result) = read_all(&mut *source);
     (bytes, result, source.taken())
+}
+
+#[test]
+fn decoder_that_gets_and_loses_threads_returns_the_same_bytes() {
+    for compression in [Compression::Gzip, Compression::Zstd] {
+        let (packed, whole) = members(compression);
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&packed).unwrap();
+        let (inputs, _) = check(&[file.path().to_owned()]);
+        let opened = Arc::new(OpenFile::open(&inputs[0]).unwrap().unwrap());
+        let ahead = ReadAhead::new(0, 3);
+        let share = ahead.share(0);
+        let mut source = ParallelDecoder::open(opened, compression, &share, Limits::MOST).unwrap();
+        let (mut bytes, mut out) = (Vec::new(), vec![0; 50_000]);
+        let mut others = Vec::new();
+        loop {
+            let read = source.read(&mut out).unwrap();
+            bytes.extend_from_slice(&out[..read]);
+            if read == 0 {
+                break;
+            }
+            match bytes.len() / 400_000 % 3 {
+                0 => others.drain(..).for_each(|other: Arc<StreamShare>| other.end()),
+                1 => share.begin_turn(),
+                _ if others.is_empty() => others.extend([ahead.share(0), ahead.share(0)]),
+                _ => {}
+            }
+        }
+        assert!(bytes == whole && source.taken() == packed.len() as u64, "{compression}");
+    }
 }
 
 /// Members of all lengths, and some that contain bytes resembling members.
@@ -525,7 +563,8 @@ fn compression_bomb_is_decoded_in_small_steps() {
     file.write_all(&bomb).unwrap();
     let (inputs, _) = check(&[file.path().to_owned()]);
     let opened = Arc::new(OpenFile::open(&inputs[0]).unwrap().unwrap());
-    let mut source = ParallelDecoder::open(opened, Compression::Gzip, 2, Limits::MOST).unwrap();
+    let mut source =
+        ParallelDecoder::open(opened, Compression::Gzip, &threads(2), Limits::MOST).unwrap();
     assert_eq!(source.skip(u64::MAX).unwrap(), 600 << 20);
 }
 
@@ -568,7 +607,7 @@ fn members_that_unpack_to_more_than_their_share_come_out_whole() {
         file.write_all(&packed).unwrap();
         let (inputs, _) = check(&[file.path().to_owned()]);
         let opened = Arc::new(OpenFile::open(&inputs[0]).unwrap().unwrap());
-        let mut source = ParallelDecoder::open(opened, compression, 3, small).unwrap();
+        let mut source = ParallelDecoder::open(opened, compression, &threads(3), small).unwrap();
         let (bytes, result) = read_all(&mut *source);
         assert!(bytes == whole && result.is_ok(), "{compression}: {result:?}");
     }

@@ -4,6 +4,10 @@
 //! If a header decides the meaning of later records, or records span lines, the chunks are read here, one
 //! after the other: each is searched for its last whole record, and goes to a worker with the format at its
 //! start. Small files are read here too, and closed.
+//!
+//! Inputs that cannot be cut, such as pipes and most compressed files, are read ahead: as many as there are
+//! threads are decoded side by side, each into memory of its own. Their chunks are taken in the order of the
+//! inputs all the same, so the results do not depend on it.
 
 mod open;
 mod file;
@@ -12,13 +16,17 @@ mod stream;
 mod table;
 mod format_state;
 
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::plan::JobPlan;
 use crate::report::Watch;
 use format_state::FormatState;
-use uniqurl_formats::input::{Chunk, CutLine, Input, InputError, OpenFile, StreamEvents, Trouble};
+use open::OpenedInput;
+use uniqurl_formats::input::{
+    Chunk, CutLine, Input, InputError, OpenFile, ReadAhead, StreamEvents, Trouble,
+};
 use uniqurl_formats::record::{self, Context};
 #[cfg(feature = "tables")]
 use uniqurl_formats::table::TableReader;
@@ -108,8 +116,18 @@ pub(crate) struct InputQueue<'a> {
     once: bool,
     next: usize,
     current: Option<OpenInput>,
+    ahead: Ahead,
     /// The end of the current stream, while its last records are read.
     ended: Option<InputEnd>,
+}
+
+/// The inputs after the current one that were opened before their turn.
+struct Ahead {
+    /// In order, or the errors of opening them.
+    opened: VecDeque<Result<OpenedInput, InputError>>,
+    /// Most streams that are open at once.
+    most: usize,
+    memory: Arc<ReadAhead>,
 }
 
 /// The input that is being read.
@@ -151,6 +169,7 @@ impl<'a> InputQueue<'a> {
             once: false,
             next: 0,
             current: None,
+            ahead: Ahead::new(plan),
             ended: None,
         }
     }
@@ -169,6 +188,7 @@ impl<'a> InputQueue<'a> {
     pub(crate) fn end_after(&mut self, input: usize) {
         self.next = self.next.min(input + 1);
         (self.current, self.ended) = (None, None);
+        self.ahead.opened.clear();
     }
 
     /// Reads no more of `input`.
@@ -189,7 +209,9 @@ impl<'a> InputQueue<'a> {
                 None if self.next == self.inputs.len() => Some(QueueItem::Done),
                 None => {
                     self.next += 1;
-                    self.open(self.next - 1)
+                    let first = self.begin(self.next - 1);
+                    self.open_ahead();
+                    first
                 }
                 Some(OpenInput::File { file, state, at }) => {
                     self.next_range(index, file, state, at)
@@ -208,12 +230,12 @@ impl<'a> InputQueue<'a> {
         }
     }
 
-    /// Bytes of memory of rows that were read ahead.
+    /// Bytes of memory of all that was read ahead.
     pub(crate) fn memory(&self) -> usize {
         match &self.current {
             #[cfg(feature = "tables")]
             Some(OpenInput::Table { rows, .. }) => rows.memory(),
-            _ => 0,
+            _ => self.ahead.memory.held(),
         }
     }
 

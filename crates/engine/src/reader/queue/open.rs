@@ -1,20 +1,113 @@
 //! Opens an input: finds its format, and decides whether it is read in ranges, as a stream or as a table.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{FormatState, InputEnd, InputQueue, OpenInput, QueueItem};
+use rustix::process::{Resource, getrlimit};
+
+use super::{Ahead, FormatState, InputEnd, InputQueue, OpenInput, QueueItem};
 use crate::job::InputFormat;
+use crate::plan::JobPlan;
 use uniqurl_formats::input::{
-    self, Compression, InputError, OpenFile, Packed, StreamSource, Trouble,
+    self, Compression, Input, InputError, OpenFile, Packed, ReadAhead, Source, StreamSource,
+    Trouble,
 };
 use uniqurl_formats::record::{self, Context, Framing};
 
+/// Most streams that are open at once, however many threads there are.
+const STREAMS: usize = 64;
+
+/// Streams take at most one in this many of the files that the process may open: rounds, outputs and
+/// temporary files need most of them.
+const FILES_SHARE: u64 = 8;
+
+/// Streams before their turn hold at most one part in this many of the memory, and at most so many bytes for
+/// each thread.
+const SHARE: usize = 4;
+const THREAD_SHARE: usize = 64 << 20;
+
+/// An open input, and the item that comes before its chunks.
+#[derive(Default)]
+pub(super) struct OpenedInput {
+    pub(super) input: Option<OpenInput>,
+    pub(super) first: Option<QueueItem>,
+}
+
+/// When an input that is opened is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    Now,
+    /// Tables are not opened then: they use all threads and the whole budget.
+    Later,
+}
+
+impl Ahead {
+    pub(super) fn new(plan: &JobPlan) -> Self {
+        let threads = plan.limits.threads;
+        let limit = (plan.budget() / SHARE).min(threads * THREAD_SHARE);
+        let shards = plan.output.split.as_ref().map_or(0, |split| u64::from(split.shards));
+        let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        let files = files.saturating_sub(shards) / FILES_SHARE;
+        let most = threads.min(STREAMS).min(files.max(1) as usize);
+        Self { opened: VecDeque::new(), most, memory: ReadAhead::new(limit, threads) }
+    }
+}
+
 impl InputQueue<'_> {
-    pub(super) fn open(&mut self, index: usize) -> Option<QueueItem> {
-        self.try_open(index).unwrap_or_else(|error| Some(QueueItem::Trouble(index, error)))
+    /// Gives an input its turn. Opens it unless it is open.
+    pub(super) fn begin(&mut self, index: usize) -> Option<QueueItem> {
+        let opened = match self.ahead.opened.pop_front() {
+            Some(opened) => opened,
+            None => self.open(index, Turn::Now).map(Option::unwrap_or_default),
+        };
+        match opened {
+            Ok(OpenedInput { input, first }) => {
+                if let Some(OpenInput::Stream { pieces, .. }) = &input {
+                    pieces.begin_turn();
+                }
+                self.current = input;
+                first
+            }
+            Err(error) => Some(QueueItem::Trouble(index, error)),
+        }
     }
 
-    fn try_open(&mut self, index: usize) -> Result<Option<QueueItem>, InputError> {
+    /// Opens the streams after the current one, up to the next input that is none. They begin to be decoded.
+    pub(super) fn open_ahead(&mut self) {
+        if !matches!(self.current, Some(OpenInput::Stream { .. })) {
+            return;
+        }
+        let ends_here = |opened: &Result<OpenedInput, InputError>| {
+            matches!(opened, Ok(OpenedInput { input: Some(OpenInput::File { .. }), .. }))
+        };
+        while self.ahead.opened.len() + 1 < self.ahead.most
+            && !self.ahead.opened.back().is_some_and(ends_here)
+        {
+            let index = self.next + self.ahead.opened.len();
+            if index == self.inputs.len() || self.is_read_already(index) {
+                return;
+            }
+            match self.open(index, Turn::Later) {
+                Ok(Some(opened)) => self.ahead.opened.push_back(Ok(opened)),
+                Ok(None) => return,
+                Err(error) => self.ahead.opened.push_back(Err(error)),
+            }
+        }
+    }
+
+    /// Whether this input is a pipe, or standard input, that an input in progress is too. Both would take
+    /// parts of the same bytes.
+    fn is_read_already(&self, index: usize) -> bool {
+        let pipe = |input: &Input| match input.source {
+            Source::File { .. } => None,
+            _ => input.identity(),
+        };
+        let Some(identity) = pipe(&self.inputs[index]) else { return false };
+        self.inputs[self.next - 1..index].iter().any(|input| pipe(input) == Some(identity))
+    }
+
+    /// None for a table whose turn is later.
+    fn open(&self, index: usize, turn: Turn) -> Result<Option<OpenedInput>, InputError> {
         let input = &self.inputs[index];
         let known = self.known_format();
         let Some(file) = OpenFile::open(input)? else {
@@ -25,21 +118,24 @@ impl InputQueue<'_> {
                 let trouble = Trouble::Refused(record::Refusal::Table);
                 return Err(InputError::new(&input.path, None, trouble));
             }
-            let pipe = StreamSource::Pipe(input.open_stream()?);
-            self.begin_stream(index, pipe, None, None)?;
-            return Ok(None);
+            let pipe = StreamSource::Unopened(input.clone());
+            let input = Some(self.begin_stream(index, pipe, None, None)?);
+            return Ok(Some(OpenedInput { input, first: None }));
         };
         let file = Arc::new(file);
         let packing = input::compression_of(&file)
             .map_err(|error| InputError::new(&input.path, Some(0), Trouble::Io(error)))?;
         #[cfg(feature = "tables")]
-        if let Some(next) = self.try_table(index, &file, packing)? {
-            return Ok(next);
+        if let Some(table) = self.table_format(index, &file)? {
+            return match turn {
+                Turn::Now => self.open_table(index, file, packing, &table).map(Some),
+                Turn::Later => Ok(None),
+            };
         }
         if packing.is_some() {
             let source = StreamSource::File(Arc::clone(&file));
-            self.begin_stream(index, source, None, Some(file))?;
-            return Ok(None);
+            let input = Some(self.begin_stream(index, source, None, Some(file))?);
+            return Ok(Some(OpenedInput { input, first: None }));
         }
         // Compressed data is never empty, so this file was cut off.
         if let (0, Some(packing)) = (file.size(), Compression::meant_by(&input.path)) {
@@ -48,9 +144,10 @@ impl InputQueue<'_> {
         }
         if file.size() == 0 && matches!(self.plan.input.format, InputFormat::Auto) {
             // Without a format, no column can be missing either.
-            return Ok(Some(QueueItem::End(index, InputEnd { bytes: 0, padding: 0 })));
+            let end = QueueItem::End(index, InputEnd { bytes: 0, padding: 0 });
+            return Ok(Some(OpenedInput { input: None, first: Some(end) }));
         }
-        let (format, next) = match known {
+        let (format, first) = match known {
             Some(format) => (self.extracting(index, &format)?, None),
             None => {
                 let mut block = input::RangeBuffer::default();
@@ -61,14 +158,13 @@ impl InputQueue<'_> {
             }
         };
         // Only records that are lines can be found from any offset of a file.
-        if format.framing() == Framing::Lines {
-            let state = FormatState::new(format);
-            self.current = Some(OpenInput::File { file, state, at: 0 });
+        let input = if format.framing() == Framing::Lines {
+            OpenInput::File { file, state: FormatState::new(format), at: 0 }
         } else {
             let source = StreamSource::File(Arc::clone(&file));
-            self.begin_stream(index, source, Some(format), Some(file))?;
-        }
-        Ok(next)
+            self.begin_stream(index, source, Some(format), Some(file))?
+        };
+        Ok(Some(OpenedInput { input: Some(input), first }))
     }
 
     /// The format, if no input can change it.

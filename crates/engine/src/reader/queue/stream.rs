@@ -18,13 +18,13 @@ const LOOK: Duration = Duration::from_millis(50);
 
 impl InputQueue<'_> {
     /// Begins to read an input in order. `found` is its format, if it was found already.
-    pub(crate) fn begin_stream(
-        &mut self,
+    pub(super) fn begin_stream(
+        &self,
         index: usize,
         source: StreamSource,
         found: Option<Arc<record::Format>>,
         file: Option<Arc<OpenFile>>,
-    ) -> Result<(), InputError> {
+    ) -> Result<OpenInput, InputError> {
         let path = &self.inputs[index].path;
         let format = match (found, &self.plan.input.format) {
             (Some(found), _) => Some(found),
@@ -38,14 +38,20 @@ impl InputQueue<'_> {
             max_record: self.context.max_record,
             separator: self.context.separator.byte(),
             ahead: self.plan.limits.threads * CHUNKS,
-            threads: self.plan.limits.threads,
             limits: input::Limits::within(self.plan.budget(), self.plan.limits.threads),
         };
-        let pieces = input::stream(source, cutting)
+        let pieces = input::stream(source, cutting, &self.ahead.memory)
             .map_err(|error| InputError::new(path, None, Trouble::Io(error)))?;
-        self.current =
-            Some(OpenInput::Stream { pieces, state: format.map(FormatState::new), file });
-        Ok(())
+        Ok(OpenInput::Stream { pieces, state: format.map(FormatState::new), file })
+    }
+
+    /// Waits a moment for so many bytes of the current stream, if it is a file. Each round has a barrier, so
+    /// rounds of a few chunks would cost the time of the threads that decode. A pipe may be slow, and its
+    /// records are shown as they come.
+    pub(crate) fn gather(&self, bytes: usize) {
+        if let Some(OpenInput::Stream { pieces, file: Some(_), .. }) = &self.current {
+            pieces.wait_for(bytes, LOOK);
+        }
     }
 
     /// The next event of a stream, unless the run is stopped before.
@@ -130,8 +136,6 @@ impl InputQueue<'_> {
                 }));
             }
             (Ok(StreamEvent::Error(at, trouble)), _) => {
-                // A refusal is about the whole input.
-                let at = (!matches!(trouble, Trouble::Refused(_))).then_some(at);
                 let error = changed().unwrap_or_else(|| InputError::new(path, at, trouble));
                 return Some(QueueItem::Trouble(index, error));
             }
@@ -142,7 +146,7 @@ impl InputQueue<'_> {
                 Err(TryRecvError::Disconnected) | Ok(StreamEvent::Chunk(..) | StreamEvent::Cut(_)),
                 _,
             ) => {
-                let error = std::io::Error::other("the state thread ended early");
+                let error = std::io::Error::other("the reading thread ended early");
                 let error = InputError::new(path, None, Trouble::Io(error));
                 return Some(QueueItem::Trouble(index, error));
             }

@@ -2,31 +2,37 @@
 
 use std::sync::Arc;
 
-use super::{ChunkSource, InputEnd, InputQueue, OpenInput, QueueItem, QueuedChunk};
+use super::{ChunkSource, InputEnd, InputQueue, OpenInput, OpenedInput, QueueItem, QueuedChunk};
 use crate::job::InputFormat;
 use uniqurl_formats::input::{Compression, InputError, OpenFile, Trouble};
 use uniqurl_formats::record::{self, Refusal};
 use uniqurl_formats::table;
 
 impl InputQueue<'_> {
-    /// Begins to read a table, if the file is one or its format is given as one. The inner option reports a
-    /// guess.
-    pub(crate) fn try_table(
-        &mut self,
+    /// The format of a table. None if the file is none and is not to be read as one.
+    pub(super) fn table_format(
+        &self,
         index: usize,
         file: &Arc<OpenFile>,
-        packing: Option<Compression>,
-    ) -> Result<Option<Option<QueueItem>>, InputError> {
-        let wanted = match &self.plan.input.format {
+    ) -> Result<Option<record::TableFormat>, InputError> {
+        Ok(match &self.plan.input.format {
             InputFormat::Fixed(format) => match &*self.extracting(index, format)? {
-                record::Format::Table(table) => table.clone(),
-                _ => return Ok(None),
+                record::Format::Table(table) => Some(table.clone()),
+                _ => None,
             },
-            InputFormat::Auto => match table::container_of(file)? {
-                Some(container) => record::TableFormat::any(container).carrying(self.columns),
-                None => return Ok(None),
-            },
-        };
+            InputFormat::Auto => table::container_of(file)?
+                .map(|container| record::TableFormat::any(container).carrying(self.columns)),
+        })
+    }
+
+    /// Begins to read a table.
+    pub(super) fn open_table(
+        &self,
+        index: usize,
+        file: Arc<OpenFile>,
+        packing: Option<Compression>,
+        wanted: &record::TableFormat,
+    ) -> Result<OpenedInput, InputError> {
         if packing.is_some() {
             let trouble = Trouble::Refused(Refusal::Table);
             return Err(InputError::new(&self.inputs[index].path, None, trouble));
@@ -38,12 +44,12 @@ impl InputQueue<'_> {
             memory: self.plan.budget(),
             once: self.once,
         };
-        let (rows, table) = table::TableReader::open(Arc::clone(file), &wanted, state)?;
+        let (rows, table) = table::TableReader::open(file, wanted, state)?;
         let format = Arc::new(record::Format::Table(table));
         let guessed = matches!(self.plan.input.format, InputFormat::Auto)
             .then(|| QueueItem::Guessed(index, Arc::clone(&format)));
-        self.current = Some(OpenInput::Table { rows: Box::new(rows), format });
-        Ok(Some(guessed))
+        let table = OpenInput::Table { rows: Box::new(rows), format };
+        Ok(OpenedInput { input: Some(table), first: guessed })
     }
 
     pub(crate) fn next_rows(

@@ -1,0 +1,225 @@
+//! Inputs that cannot be cut are decoded side by side, and the results are those of reading them one after
+//! another.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use uniqurl::{Normalizer, Profile};
+use uniqurl_engine::{
+    Dedup, Job, JobPlan, MaxRejected, Memory, Report, RunError, SetOrder, Sinks, Watch, run,
+};
+use uniqurl_formats::input::{self, Input, InputState, Source};
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Lines of which each tenth is no URL; the lists of different seeds share some URLs.
+fn list(seed: u64, lines: u64) -> Vec<u8> {
+    let mut state = seed;
+    let mut text = Vec::new();
+    for i in 0..lines {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let n = state >> 44;
+        match i % 10 {
+            0 => writeln!(text, "http://h:99999/{n}").unwrap(),
+            1..5 => writeln!(text, "HTTP://Example.COM/{}", n % 700).unwrap(),
+            _ => writeln!(text, "http://h{}.example/{n}", n % 9).unwrap(),
+        }
+    }
+    text
+}
+
+/// The kind of an input.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    File,
+    /// Read like a pipe.
+    Stream,
+    /// Checked, and then removed.
+    Missing,
+}
+
+struct Mix {
+    _directory: tempfile::TempDir,
+    inputs: Vec<Input>,
+}
+
+impl Mix {
+    fn new(inputs: &[(&str, Kind, Vec<u8>)]) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let inputs = inputs.iter().enumerate().map(|(n, (name, kind, bytes))| {
+            let path = directory.path().join(format!("{n}-{name}"));
+            fs::write(&path, bytes).unwrap();
+            match kind {
+                Kind::Stream => Input { path, source: Source::Stream },
+                Kind::File | Kind::Missing => {
+                    let input = input::check(&[path]).0.remove(0);
+                    if *kind == Kind::Missing {
+                        fs::remove_file(&input.path).unwrap();
+                    }
+                    input
+                }
+            }
+        });
+        Self { inputs: inputs.collect(), _directory: directory }
+    }
+
+    /// The results of a run that may not depend on its number of threads.
+    fn run(&self, plan: &JobPlan) -> Outcome {
+        let (mut out, mut rejects) = (Vec::new(), Vec::new());
+        let sinks = Sinks::to(&mut out).with_rejects(&mut rejects);
+        let (report, result) = run(plan, &self.inputs, sinks, &Watch::default());
+        let told = told(&report, &result);
+        if let Err(RunError::Rejected(_)) = result {
+            (out, rejects) = (Vec::new(), Vec::new());
+        }
+        Outcome { out, rejects, told }
+    }
+}
+
+#[derive(PartialEq, Eq)]
+struct Outcome {
+    out: Vec<u8>,
+    rejects: Vec<u8>,
+    told: String,
+}
+
+fn told(report: &Report, result: &Result<(), RunError>) -> String {
+    let name = |path: &Path| PathBuf::from(path.file_name().unwrap());
+    let files = report.files.iter().map(|file| {
+        // How much of an unfinished input was read depends on the number of threads.
+        let read = (file.state != InputState::Unfinished).then_some(file.bytes);
+        format!("{:?}", (name(&file.path), file.state, read, &file.tally))
+    });
+    let mut files: Vec<_> = files.collect();
+    let error = match result {
+        Ok(()) => String::new(),
+        Err(RunError::Rejected(error)) => {
+            // The records of the last input are counted up to the end of a chunk.
+            files.pop();
+            format!("{:?}", error.first.as_ref().map(|(path, record, at)| (name(path), record, at)))
+        }
+        Err(error) => error.to_string(),
+    };
+    let damaged: Vec<_> = report.damaged.iter().map(|(n, error)| (n, error.to_string())).collect();
+    format!("{files:#?} {:?} {damaged:?} {:?} {error}", report.guessed, report.cut)
+}
+
+fn mix() -> Mix {
+    let damaged = |mut packed: Vec<u8>| {
+        let middle = packed.len() / 2;
+        packed[middle..middle + 40].fill(0xA5);
+        packed
+    };
+    let members: Vec<u8> = list(5, 30_000).chunks(9_000).flat_map(gzip).collect();
+    let csv: String =
+        (0..3_000).map(|n| format!("{n},\"http://h/{}\",\"two\nlines\"\n", n % 900)).collect();
+    let json: String =
+        (0..3_000).map(|n| format!("{{\"url\":\"http://h/{}\"}}\n", n % 1_100)).collect();
+    let zstd = zstd::encode_all(&list(7, 20_000)[..], 1).unwrap();
+    Mix::new(&[
+        ("plain.txt", Kind::File, list(1, 9_000)),
+        ("a.gz", Kind::File, gzip(&list(2, 20_000))),
+        ("pipe", Kind::Stream, list(3, 9_000)),
+        ("empty", Kind::File, Vec::new()),
+        ("empty-pipe", Kind::Stream, Vec::new()),
+        ("members.gz", Kind::File, members),
+        ("b.zst", Kind::File, zstd),
+        ("damaged.gz", Kind::File, damaged(gzip(&list(4, 20_000)))),
+        ("c.gz", Kind::Stream, gzip(&list(2, 20_000))),
+        ("gone.gz", Kind::Missing, gzip(&list(6, 100))),
+        ("quoted.csv", Kind::File, format!("id,url,note\n{csv}").into_bytes()),
+        ("lines.txt", Kind::File, list(8, 9_000)),
+        ("records.json", Kind::Stream, json.into_bytes()),
+        ("last.gz", Kind::File, gzip(&list(9, 9_000))),
+        ("cut.gz", Kind::File, gzip(&list(9, 9_000))[..3_000].to_vec()),
+    ])
+}
+
+fn plan(threads: usize, chunk_size: usize, dedup: Dedup) -> JobPlan {
+    let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(dedup));
+    plan.limits.threads = threads;
+    plan.limits.chunk_size = chunk_size;
+    plan
+}
+
+const DEDUP: Dedup = Dedup { order: SetOrder::First, count: false, min_count: 1, limit: None };
+
+#[test]
+fn results_do_not_depend_on_the_number_of_streams_at_once() {
+    let mix = mix();
+    let budgets = [None, Some(Memory::new(24 << 20))];
+    for (keep_going, dedup, most) in [
+        (true, DEDUP, None),
+        (false, DEDUP, None),
+        (true, Dedup { limit: Some(2_000), ..DEDUP }, None),
+        (true, Dedup { count: true, ..DEDUP }, None),
+        (true, DEDUP, Some(9_000)),
+        (false, DEDUP, Some(4_000)),
+        (true, DEDUP, Some(10)),
+    ] {
+        let mut first = None;
+        for (threads, chunk_size, budget) in [1, 2, 3, 8]
+            .into_iter()
+            .flat_map(|n| [(n, 5_000, &budgets[0]), (n, 230_000, &budgets[n % 2])])
+        {
+            let mut plan = plan(threads, chunk_size, dedup.clone());
+            plan.input.keep_going = keep_going;
+            plan.policy.max_rejected = most.map(MaxRejected::Count);
+            plan.limits.memory = budget.clone();
+            let outcome = mix.run(&plan);
+            let first = first.get_or_insert_with(|| mix.run(&plan));
+            assert_eq!(outcome.told, first.told, "{threads} {chunk_size} {dedup:?} {most:?}");
+            assert!(outcome == *first, "{threads} {chunk_size} {dedup:?} {most:?}");
+        }
+    }
+}
+
+#[test]
+fn later_input_that_is_damaged_is_reported_in_its_turn() {
+    let mut damaged = gzip(&list(2, 100));
+    damaged.truncate(30);
+    let mix = Mix::new(&[
+        ("a.gz", Kind::File, gzip(&list(1, 50_000))),
+        ("b.gz", Kind::File, damaged),
+        ("c.gz", Kind::Missing, Vec::new()),
+    ]);
+    for threads in [1, 3] {
+        let outcome = mix.run(&plan(threads, 10_000, DEDUP));
+        // All of the input before it is written, and the error of the one after it is not reported.
+        assert!(outcome.out.len() > 500_000);
+        assert!(outcome.told.contains("1-b.gz") && !outcome.told.contains("2-c.gz"));
+    }
+}
+
+#[test]
+fn standard_input_and_pipes_given_twice_are_read_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let input = Input { path: path.clone(), source: Source::Stream };
+    let writing = std::thread::spawn(move || {
+        for part in [list(1, 40_000), list(2, 40_000)] {
+            let mut pipe = fs::OpenOptions::new().write(true).open(&path).unwrap();
+            pipe.write_all(&part).unwrap();
+            drop(pipe);
+            // The end is seen before the pipe gets another writer.
+            std::thread::sleep(std::time::Duration::from_millis(300));
+        }
+    });
+    let mut out = Vec::new();
+    let (report, result) = run(
+        &plan(4, 10_000, DEDUP),
+        &[input.clone(), input],
+        Sinks::to(&mut out),
+        &Watch::default(),
+    );
+    result.unwrap();
+    writing.join().unwrap();
+    let records: Vec<_> = report.files.iter().map(|file| file.tally.records).collect();
+    assert_eq!(records, [40_000, 40_000]);
+}
