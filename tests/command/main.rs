@@ -52,6 +52,7 @@ mod shared_archives;
 mod signals;
 mod spill;
 mod split;
+mod streams;
 mod systems;
 mod tables;
 #[cfg(target_os = "linux")]

@@ -1,10 +1,11 @@
 //! Reusable buffers for streams.
 //!
-//! A buffer is filled and lent to readers, and returns to the pool when the last reader drops it.
+//! A buffer is filled and lent to readers, and returns to the pool when the last reader drops it. The streams
+//! of a run share their spare buffers.
 //! Freshly allocated memory would need its pages zeroed, which can take as long as the decompression
 //! that fills them.
 
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
@@ -13,8 +14,46 @@ use super::range::PAGE;
 /// A pool of buffers.
 pub(super) struct BufferPool {
     size: usize,
-    spare: Receiver<Vec<u8>>,
-    back: Sender<Vec<u8>>,
+    spare: Arc<SpareBuffers>,
+}
+
+/// Buffers that wait to be filled.
+#[derive(Debug, Default)]
+pub(super) struct SpareBuffers(Mutex<Spare>);
+
+#[derive(Debug, Default)]
+struct Spare {
+    buffers: Vec<Vec<u8>>,
+    bytes: usize,
+}
+
+impl SpareBuffers {
+    /// Bytes of memory.
+    pub(super) fn memory(&self) -> usize {
+        self.lock().bytes
+    }
+
+    /// Frees all buffers.
+    pub(super) fn free(&self) {
+        *self.lock() = Spare::default();
+    }
+
+    fn take(&self) -> Option<Vec<u8>> {
+        let mut spare = self.lock();
+        let buffer = spare.buffers.pop()?;
+        spare.bytes -= buffer.len();
+        Some(buffer)
+    }
+
+    fn give(&self, buffer: Vec<u8>) {
+        let mut spare = self.lock();
+        spare.bytes += buffer.len();
+        spare.buffers.push(buffer);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Spare> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Bytes that are being collected.
@@ -28,15 +67,14 @@ pub(super) struct Buffer {
 
 impl BufferPool {
     /// Creates a pool whose buffers hold `size` bytes without growing.
-    pub(super) fn new(size: usize) -> Self {
-        let (back, spare) = channel();
-        Self { size: size + PAGE, spare, back }
+    pub(super) fn new(size: usize, spare: &Arc<SpareBuffers>) -> Self {
+        Self { size: size + PAGE, spare: Arc::clone(spare) }
     }
 
     /// Returns a buffer that holds `rest`, placed so that the next byte falls on the start of a
     /// [`PAGE`].
     pub(super) fn take(&self, rest: &[u8]) -> Buffer {
-        let memory = self.spare.try_recv().unwrap_or_else(|_| vec![0; self.size]);
+        let memory = self.spare.take().unwrap_or_else(|| vec![0; self.size]);
         let start = 0usize.wrapping_sub(memory.as_ptr().addr() + rest.len()) % PAGE;
         let mut buffer = Buffer { memory, start, end: start };
         buffer.extend_from_slice(rest);
@@ -53,7 +91,7 @@ impl BufferPool {
             memory = memory[used].to_vec();
             return Bytes::from(memory);
         }
-        let back = (!is_long).then(|| self.back.clone());
+        let back = (!is_long).then(|| Arc::clone(&self.spare));
         Bytes::from_owner(Lent { memory, used, back })
     }
 }
@@ -112,7 +150,7 @@ struct Lent {
     memory: Vec<u8>,
     used: std::ops::Range<usize>,
     /// Where it goes back to, if it is reused.
-    back: Option<Sender<Vec<u8>>>,
+    back: Option<Arc<SpareBuffers>>,
 }
 
 impl AsRef<[u8]> for Lent {
@@ -123,8 +161,9 @@ impl AsRef<[u8]> for Lent {
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        // The send fails once the pool is gone; the memory is then freed.
-        let _ = self.back.take().map(|back| back.send(std::mem::take(&mut self.memory)));
+        if let Some(back) = self.back.take() {
+            back.give(std::mem::take(&mut self.memory));
+        }
     }
 }
 
@@ -134,7 +173,8 @@ mod tests {
 
     #[test]
     fn bytes_after_a_carried_over_line_start_at_a_page() {
-        let buffers = BufferPool::new(10_000);
+        let spare = Arc::default();
+        let buffers = BufferPool::new(10_000, &spare);
         for length in [0, 1, 75, 4095, 4096, 9_999, 30_000] {
             let rest = vec![b'r'; length];
             let mut buffer = buffers.take(&rest);
@@ -147,5 +187,8 @@ mod tests {
             let lent = buffers.lend(buffer, length + 2);
             assert_eq!(lent, [&rest[..], b"ne"].concat());
         }
+        assert!(spare.memory() >= 10_000);
+        spare.free();
+        assert_eq!(spare.memory(), 0);
     }
 }

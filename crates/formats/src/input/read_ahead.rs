@@ -10,12 +10,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use super::buffers::SpareBuffers;
+
 /// The bytes that the streams of a run hold, and the threads that decode them.
 #[derive(Debug)]
 pub struct ReadAhead {
     limit: usize,
     threads: usize,
     streams: Mutex<Streams>,
+    spare: Arc<SpareBuffers>,
 }
 
 #[derive(Debug, Default)]
@@ -54,11 +57,26 @@ pub(super) struct StreamShare {
 impl ReadAhead {
     /// Streams before their turn hold at most `limit` bytes in all. About `threads` threads decode.
     pub fn new(limit: usize, threads: usize) -> Arc<Self> {
-        Arc::new(Self { limit, threads, streams: Mutex::default() })
+        Arc::new(Self { limit, threads, streams: Mutex::default(), spare: Arc::default() })
+    }
+
+    /// Bytes of memory: chunks that wait to be taken, of all streams, and buffers that wait to be filled.
+    pub fn memory(&self) -> usize {
+        self.held() + self.spare.memory()
+    }
+
+    /// Frees the buffers that wait to be filled.
+    pub fn free_buffers(&self) {
+        self.spare.free();
+    }
+
+    /// Buffers for the streams to share.
+    pub(super) fn spare(&self) -> &Arc<SpareBuffers> {
+        &self.spare
     }
 
     /// Bytes that wait to be taken, of all streams.
-    pub fn held(&self) -> usize {
+    pub(super) fn held(&self) -> usize {
         self.lock().held
     }
 

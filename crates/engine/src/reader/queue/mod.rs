@@ -206,7 +206,10 @@ impl<'a> InputQueue<'a> {
                 return QueueItem::End(index, end);
             }
             let next = match self.current.take() {
-                None if self.next == self.inputs.len() => Some(QueueItem::Done),
+                None if self.next == self.inputs.len() => {
+                    self.ahead.memory.free_buffers();
+                    Some(QueueItem::Done)
+                }
                 None => {
                     self.next += 1;
                     let first = self.begin(self.next - 1);
@@ -235,7 +238,7 @@ impl<'a> InputQueue<'a> {
         match &self.current {
             #[cfg(feature = "tables")]
             Some(OpenInput::Table { rows, .. }) => rows.memory(),
-            _ => self.ahead.memory.held(),
+            _ => self.ahead.memory.memory(),
         }
     }
 
