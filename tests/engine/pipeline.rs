@@ -476,7 +476,7 @@ pub(super) fn assert_rewriting_is_an_error(format: &str, bytes: &[u8]) {
 
 #[test]
 fn file_rewritten_while_it_is_read_is_an_error() {
-    let lines: String = (0..20_000).map(|n| format!("http://h/{n}\n")).collect();
+    let lines: String = (0..200_000).map(|n| format!("http://h/{n}\n")).collect();
     assert_rewriting_is_an_error("lines", lines.as_bytes());
     // The position of the header decides how a chunk is read.
     assert_rewriting_is_an_error("csv:url", format!("url\n{lines}").as_bytes());
@@ -491,7 +491,7 @@ fn saved_set_rewritten_while_it_is_read_is_an_error() {
         let file = std::fs::File::options().write(true).open(spilling.directory.join("seen"));
         file.unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
     }
-    let lines: String = (0..20_000).map(|n| format!("http://h/{n}\n")).collect();
+    let lines: String = (0..200_000).map(|n| format!("http://h/{n}\n")).collect();
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     packer.write_all(lines.as_bytes()).unwrap();
     let packed = packer.finish().unwrap();

@@ -29,6 +29,8 @@ struct Streams {
     begun: usize,
     /// Number of the stream in turn, or of the last one.
     turn: usize,
+    /// Most bytes that it holds.
+    own: usize,
     /// Streams that are decoded: they have not ended and do not wait for room.
     busy: usize,
     /// Streams that wait for room, by number.
@@ -60,9 +62,11 @@ impl ReadAhead {
         Arc::new(Self { limit, threads, streams: Mutex::default(), spare: Arc::default() })
     }
 
-    /// Bytes of memory: chunks that wait to be taken, of all streams, and buffers that wait to be filled.
+    /// Bytes of memory: chunks that wait to be taken, of all streams, and buffers that wait to be filled;
+    /// without those that a stream holds in its turn.
     pub fn memory(&self) -> usize {
-        self.held() + self.spare.memory()
+        let streams = self.lock();
+        (streams.held + self.spare.memory()).saturating_sub(streams.own)
     }
 
     /// Frees the buffers that wait to be filled.
@@ -76,6 +80,7 @@ impl ReadAhead {
     }
 
     /// Bytes that wait to be taken, of all streams.
+    #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         self.lock().held
     }
@@ -209,7 +214,7 @@ impl StreamShare {
     /// Gives the stream its turn. It hands on all that it has as soon as its source is slow.
     pub(super) fn begin_turn(&self) {
         let mut streams = self.all.lock();
-        streams.turn = self.number;
+        (streams.turn, streams.own) = (self.number, self.own);
         self.is_in_turn.store(true, Ordering::Relaxed);
         self.room.notify_one();
         streams.wake_nearest();
