@@ -96,7 +96,7 @@ pub(super) fn standard_input() -> io::Result<Source> {
 }
 
 impl Input {
-    /// Device and inode of what its name stands for now.
+    /// Device and inode of the file that its name stands for now.
     pub fn identity(&self) -> Option<(u64, u64)> {
         let metadata = match self.path == Path::new("-") {
             true => stdin().and_then(|file| file.metadata()),

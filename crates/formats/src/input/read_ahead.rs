@@ -1,9 +1,9 @@
 //! Bounds the memory and the threads of streams that are read side by side.
 //!
 //! Each stream is decoded on its own thread and sends its chunks to the run, which takes them in the order
-//! of the inputs. The stream in turn may hold a fixed number of bytes, whatever the others hold. The
-//! streams after it share a limit, and each waits where the limit is reached. So the stream in turn never
-//! waits for the others, and the run never waits for a stream that waits.
+//! of the inputs. The stream in turn may hold a fixed number of bytes, whatever the others hold: more would
+//! not be taken any sooner. The streams after it share a limit, and each waits where the limit is reached.
+//! So the stream in turn never waits for the others, and the run never waits for a stream that waits.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -133,9 +133,10 @@ impl StreamShare {
     pub(super) fn reserve(&self, bytes: usize) -> bool {
         let has_room = |streams: &Streams| {
             let held = self.held.load(Ordering::Relaxed);
-            let fits_own = held == 0 || held + bytes <= self.own;
-            self.is_in_turn() && fits_own
-                || streams.held + bytes <= self.all.limit_for(self.number, streams.turn)
+            if self.is_in_turn() {
+                return held == 0 || held + bytes <= self.own;
+            }
+            streams.held + bytes <= self.all.limit_for(self.number, streams.turn)
         };
         let mut streams = self.wait_until(has_room);
         if self.is_closed.load(Ordering::Relaxed) {
@@ -162,7 +163,7 @@ impl StreamShare {
         }
     }
 
-    /// Waits until this is true, or nobody takes what the stream sends.
+    /// Waits until this is true or the stream is closed.
     fn wait_until(&self, is_true: impl Fn(&Streams) -> bool) -> MutexGuard<'_, Streams> {
         let mut streams = self.all.lock();
         let mut waits = false;
@@ -288,6 +289,19 @@ mod tests {
         assert!(second.reserve(10));
         assert!(first.reserve(15) && first.reserve(5));
         assert_eq!(ahead.held(), 30);
+        // Beyond these it waits, however much of the limit is left.
+        let ahead = ReadAhead::new(100, 1);
+        let share = ahead.share(20);
+        share.begin_turn();
+        assert!(share.reserve(20));
+        let waits = thread::spawn({
+            let share = Arc::clone(&share);
+            move || share.reserve(1)
+        });
+        thread::sleep(Duration::from_millis(20));
+        assert_eq!(ahead.held(), 20);
+        share.release(20);
+        assert!(waits.join().unwrap());
     }
 
     #[test]

@@ -84,7 +84,7 @@ impl InputQueue<'_> {
             && !self.ahead.opened.back().is_some_and(ends_here)
         {
             let index = self.next + self.ahead.opened.len();
-            if index == self.inputs.len() || self.is_read_already(index) {
+            if index == self.inputs.len() || self.has_to_wait(index) {
                 return;
             }
             match self.open(index, Turn::Later) {
@@ -95,15 +95,18 @@ impl InputQueue<'_> {
         }
     }
 
-    /// Whether this input is a pipe, or standard input, that an input in progress is too. Both would take
-    /// parts of the same bytes.
-    fn is_read_already(&self, index: usize) -> bool {
+    /// Whether this input is a pipe that an input in progress is too: both would take parts of the same bytes.
+    /// A file that is redirected to standard input is read in its turn alone, since its end may be the run's
+    /// own output.
+    fn has_to_wait(&self, index: usize) -> bool {
         let pipe = |input: &Input| match input.source {
-            Source::File { .. } => None,
-            _ => input.identity(),
+            Source::Stream => input.identity(),
+            Source::File { .. } | Source::Redirected { .. } => None,
         };
-        let Some(identity) = pipe(&self.inputs[index]) else { return false };
-        self.inputs[self.next - 1..index].iter().any(|input| pipe(input) == Some(identity))
+        let input = &self.inputs[index];
+        let before = &self.inputs[self.next - 1..index];
+        matches!(input.source, Source::Redirected { .. })
+            || pipe(input).is_some_and(|id| before.iter().any(|other| pipe(other) == Some(id)))
     }
 
     /// None for a table whose turn is later.
