@@ -335,7 +335,7 @@ fn sorted_and_counted_output_equal_a_plain_sort_for_any_input_and_budget() {
                         chunk_size: 9_000,
                     };
                     let memory = Some((budget, directory.path()));
-                    let (out, _, report, result) = ran(&case, &[path.clone()], memory);
+                    let (out, _, report, result) = ran(&case, std::slice::from_ref(&path), memory);
                     result.unwrap();
                     let wanted = rows.iter().filter(|(_, count)| *count >= min_count);
                     let limit = limit.map_or(usize::MAX, |limit| limit as usize);

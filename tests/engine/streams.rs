@@ -173,7 +173,7 @@ fn results_do_not_depend_on_the_number_of_streams_at_once() {
         for (threads, chunk_size, budget) in
             [1, 2, 3, 8].into_iter().map(|n| (n, [20_000, 230_000][n % 2], &budgets[n / 2 % 2]))
         {
-            let mut plan = plan(threads, chunk_size, dedup.clone());
+            let mut plan = plan(threads, chunk_size, dedup);
             plan.input.keep_going = keep_going;
             plan.policy.max_rejected = most.map(MaxRejected::Count);
             plan.limits.memory = budget.clone();

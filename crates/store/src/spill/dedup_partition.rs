@@ -84,6 +84,9 @@ struct Kept {
     line_end: usize,
 }
 
+/// Takes an entry, or ends the work with an error.
+pub type TakeEntry<'t, E> = dyn FnMut(SpillEntry<'_>) -> Result<(), E> + 't;
+
 /// Finds the distinct URLs of a partition, whose entries are in ascending order, after the keys that
 /// were seen before the run. `found` is told the ordinal of each that is settled and of each record whose
 /// key was seen. The URLs are a run, unless there is a `take` that takes them, in order. `key` is
@@ -93,7 +96,7 @@ pub fn dedup_partition<E: From<SpillError>>(
     plan: &PartitionPlan<'_>,
     key: &HashKey,
     found: &mut dyn FnMut(u64, RecordStatus),
-    take: Option<&mut dyn FnMut(SpillEntry<'_>) -> Result<(), E>>,
+    take: Option<&mut TakeEntry<'_, E>>,
 ) -> Result<PartitionResult, E> {
     if plan.keeps_first_records() && (take.is_some() || !plan.marks.is_used_up()) {
         mark_new(partition, plan, key, found, take)
@@ -108,7 +111,7 @@ fn rewrite<E: From<SpillError>>(
     plan: &PartitionPlan<'_>,
     key: &HashKey,
     found: &mut dyn FnMut(u64, RecordStatus),
-    take: Option<&mut dyn FnMut(SpillEntry<'_>) -> Result<(), E>>,
+    take: Option<&mut TakeEntry<'_, E>>,
 ) -> Result<PartitionResult, E> {
     let mut decompressor = BlockDecompressor::new(plan.store);
     let mut compressor = BlockCompressor::new(plan.store);

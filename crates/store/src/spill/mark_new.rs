@@ -4,7 +4,7 @@
 //! The plain loop takes an entry, looks its key up in a set, and adds it. Here a whole block goes
 //! through the set at once, so that the cache misses of its keys overlap.
 
-use super::dedup_partition::{MIN_URLS, PartitionPlan, PartitionResult, RecordStatus};
+use super::dedup_partition::{MIN_URLS, PartitionPlan, PartitionResult, RecordStatus, TakeEntry};
 use super::division::Division;
 use super::entry::SpillEntry;
 use super::marks::{Marks, Run};
@@ -49,7 +49,7 @@ pub(super) fn mark_new<E: From<SpillError>>(
     plan: &PartitionPlan<'_>,
     key: &HashKey,
     found: &mut dyn FnMut(u64, RecordStatus),
-    mut take: Option<&mut dyn FnMut(SpillEntry<'_>) -> Result<(), E>>,
+    mut take: Option<&mut TakeEntry<'_, E>>,
 ) -> Result<PartitionResult, E> {
     let no_room = |error: AllocError| plan.store.error(error.into());
     let mut decompressor = BlockDecompressor::new(plan.store);

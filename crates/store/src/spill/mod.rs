@@ -40,7 +40,9 @@ pub use costs::Spilled;
 pub use packing::BlockCompressor;
 pub use store::SpillError;
 
-pub use dedup_partition::{PartitionPlan, PartitionResult, RecordStatus, dedup_partition};
+pub use dedup_partition::{
+    PartitionPlan, PartitionResult, RecordStatus, TakeEntry, dedup_partition,
+};
 pub use entry::SpillEntry;
 pub use marks::{MarksBudget, Run};
 pub use merge::{MergeOrder, merge};

@@ -79,7 +79,9 @@ impl Source {
     ) -> Result<(), SpillError> {
         let no_room = |error: AllocError| decompressor.store().error(error.into());
         let Loaded { bytes, ordinals, starts, done } = block;
-        (ordinals.clear(), starts.clear(), *done = 0);
+        ordinals.clear();
+        starts.clear();
+        *done = 0;
         let mut at = HEADER;
         while at < bytes.len() {
             let cut_off = || decompressor.damaged("an entry is cut off");

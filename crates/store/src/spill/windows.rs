@@ -90,7 +90,7 @@ impl<'p> Merge<'p> {
             span: LEAST,
             share: 2 * text / sources.len().max(1),
             text,
-            most_slots: (plan.memory / (8 * size_of::<u64>())).clamp(LEAST, MOST),
+            most_slots: (plan.memory / u64::BITS as usize).clamp(LEAST, MOST),
             sources,
         }
     }

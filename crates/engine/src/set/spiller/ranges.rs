@@ -147,9 +147,11 @@ fn next_group(
     most: usize,
 ) -> Vec<WaitingRange> {
     let (mut group, mut needed) = (Vec::new(), 0);
-    while let Some(next) = waiting.pop_front_if(|(_, more)| {
-        group.is_empty() || group.len() < most && needed + *more <= memory
-    }) {
+    while waiting
+        .front()
+        .is_some_and(|(_, more)| group.is_empty() || group.len() < most && needed + *more <= memory)
+        && let Some(next) = waiting.pop_front()
+    {
         needed += next.1;
         group.push(next);
     }
