@@ -3,7 +3,7 @@
 use super::open_files::run_under;
 use super::{Place, Run};
 
-/// Enough long URLs to fill a small address space, of which each comes twice.
+/// Enough long URLs to fill a small address space; each comes twice.
 fn place() -> Place {
     let place = Place::new();
     let line =

@@ -21,7 +21,7 @@ fn pack(bytes: &[u8], level: flate2::Compression) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Lines of which each tenth is no URL; the lists of different seeds share some URLs.
+/// Lines, a tenth of them no URLs; the lists of different seeds share some URLs.
 fn list(seed: u64, lines: u64) -> Vec<u8> {
     let mut state = seed;
     let mut text = Vec::new();

@@ -158,7 +158,7 @@ impl<'a> RunSet<'a> {
         }
     }
 
-    /// What was written to the temporary file.
+    /// The bytes of the temporary file, and how they were packed.
     pub(crate) fn spilled(&self) -> Option<Spilled> {
         match &self.backend {
             SetBackend::Spilling(_, spiller) => Some(spiller.spilled()),
