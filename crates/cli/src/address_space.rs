@@ -32,7 +32,7 @@ pub fn start_again_if_limited() {
         if let Some(name) = arguments.next() {
             command.arg0(name);
         }
-        // It returns only if it fails, and then the run goes on with what is left of the addresses.
+        // It returns only if it fails, and then the run goes on with the addresses that are left.
         let _ = command.args(arguments).envs(SETTINGS).exec();
     }
 }

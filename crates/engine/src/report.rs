@@ -46,7 +46,7 @@ pub struct Report {
     pub cut: Vec<(usize, u64)>,
     /// Lists from before the run with lines that are no URLs.
     pub rejected_seen: Vec<RejectedSeen>,
-    /// What was written to temporary files because the set did not fit into memory.
+    /// Bytes of temporary files, because the set did not fit into memory.
     pub spilled: Spilled,
 }
 

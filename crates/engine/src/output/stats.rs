@@ -22,7 +22,7 @@ pub struct Stats<'a> {
     pub backend: &'a str,
     /// Threads that computed.
     pub threads: usize,
-    /// What was written to temporary files, since the set did not fit into memory.
+    /// Bytes of temporary files, since the set did not fit into memory.
     pub spilled: Spilled,
     /// Totals.
     pub summary: &'a Summary,
