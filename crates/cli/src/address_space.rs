@@ -2,7 +2,7 @@
 //!
 //! They count addresses, also those that an allocator only reserves: mimalloc a GiB at a time, and the C
 //! library 64 MiB for each thread that calls it. Under a limit the command therefore starts again, with
-//! allocators that map what they use. That costs page faults, and a run then takes about a tenth more CPU time.
+//! allocators that reserve nothing. That costs page faults, and a run then takes about a tenth more CPU time.
 
 use std::fs;
 #[cfg(target_os = "linux")]
