@@ -110,6 +110,7 @@ impl InputQueue<'_> {
     }
 
     /// None for a table whose turn is later.
+    #[cfg_attr(not(feature = "tables"), allow(unused_variables, reason = "only tables ask"))]
     fn open(&self, index: usize, turn: Turn) -> Result<Option<OpenedInput>, InputError> {
         let input = &self.inputs[index];
         let known = self.known_format();
