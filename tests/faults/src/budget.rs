@@ -100,11 +100,9 @@ fn judge(
             return None;
         }
     };
-    let beside = match extent {
-        Extent::Full => BESIDE,
-        Extent::Short => BESIDE + UNOPTIMIZED,
-    };
-    if end.peak > budget + beside {
+    // Without -j the command has a thread for each core.
+    let threads = thread::available_parallelism().map_or(1, |threads| threads.get() as u64);
+    if end.peak > promised(extent, budget, threads) {
         row.broken.push(format!("{what}: peak of {} MB", end.peak / 1_000_000));
     }
     if end.code != Some(code) {
