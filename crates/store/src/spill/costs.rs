@@ -25,7 +25,7 @@ pub(super) struct Costs {
     spilled: Spilled,
 }
 
-/// What was spilled, and how.
+/// Bytes that were spilled, and how they were packed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spilled {
     /// Bytes before packing.
@@ -56,7 +56,7 @@ impl Costs {
 
     fn packing_pays(&self) -> bool {
         let (pack, ratio) = (self.pack.0, self.ratio.0);
-        // What is written is read again, at about the same cost: a file that the page cache cannot
+        // Every byte is read again, at about the cost of writing it: a file that the page cache cannot
         // hold is read from the disk.
         let moved = 2.0 * self.write.0;
         pack * (1.0 + UNPACKING) + ratio * moved < moved

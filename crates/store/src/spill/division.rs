@@ -1,4 +1,4 @@
-//! What a set cannot take of a partition, divided into smaller partitions.
+//! Divides the part of a partition that a set cannot take into smaller partitions.
 
 use super::dedup_partition::PartitionPlan;
 use super::packing::BlockCompressor;

@@ -43,7 +43,7 @@ struct Keys {
 }
 
 /// Marks the entries of a partition that are the first with their key, and gives each to `take`,
-/// if there is one. `found` is told of them, and of each record whose key was seen before the run.
+/// if there is one. Calls `found` for each of them, and for each record whose key was seen before the run.
 pub(super) fn mark_new<E: From<SpillError>>(
     partition: Stream,
     plan: &PartitionPlan<'_>,
@@ -196,7 +196,7 @@ impl Keys {
         let mut taken = match self.is_full {
             true => 0,
             false if self.has_room(plan, entries.len(), block.0.len()) => entries.len(),
-            // A few keys fit whatever the memory is, so that there is an end.
+            // Each pass takes a few keys, however little memory it has, so the passes end.
             false => MIN_URLS.saturating_sub(self.len()).min(entries.len()),
         };
         let added =

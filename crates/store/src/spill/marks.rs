@@ -59,7 +59,7 @@ impl Marks {
         self.length
     }
 
-    /// Removes the bits from `length` on, all of which are 0.
+    /// Removes the bits from `length` on. All of them are 0.
     pub(super) fn truncate(&mut self, length: usize) {
         self.words.truncate(length.div_ceil(64));
         self.length = length;

@@ -64,7 +64,7 @@ impl BlockCompressor {
         Ok(extent)
     }
 
-    /// Packs bytes behind the room for a header, and returns whether that made them fewer.
+    /// Packs bytes, leaves room for a header before them, and returns true if they became fewer.
     fn pack(&mut self, raw: &[u8]) -> Result<bool, SpillError> {
         let most = HEADER + get_maximum_output_size(raw.len());
         let more = most.saturating_sub(self.packed.len());

@@ -20,7 +20,7 @@ use uniqurl_store::spill::{self, MergeOrder, PartitionPlan, PartitionResult, Spi
 /// Most bytes of lines that are written at once, where partitions are written one by one.
 const WRITTEN_AT_ONCE: usize = 256 << 10;
 
-/// What is done with the partitions of a run.
+/// How a run that spilled ends: it settles the partitions and writes their lines.
 pub(crate) struct Ending<'a> {
     pub(crate) hasher: &'a HashKey,
     pub(crate) lines: SpilledLines<'a>,
@@ -28,7 +28,7 @@ pub(crate) struct Ending<'a> {
     pub(crate) origins: &'a RecordOrigins,
     /// Records below this ordinal are counted already.
     pub(crate) moved: u64,
-    /// What the set in memory held, in the order of the run, unless that is the order of the input.
+    /// The keys of the set in memory, in the order of the run, unless that is the order of the input.
     pub(crate) sorted: Vec<Stream>,
     pub(crate) out: &'a mut (dyn Write + Send),
 }
@@ -177,7 +177,7 @@ impl TakenLines<'_, '_> {
     }
 }
 
-/// Writes what `append` makes of the entries of all runs, in the order of the plan, until it returns `false`.
+/// Writes the entries of all runs in the order of the plan, as `append` formats them, until it returns `false`.
 fn write_sorted(
     runs: Vec<Stream>,
     plan: &PartitionPlan<'_>,

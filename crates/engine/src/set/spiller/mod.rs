@@ -197,7 +197,7 @@ impl Spiller {
         Arc::clone(&self.store)
     }
 
-    /// What was written.
+    /// Bytes of the temporary file, and how they were packed.
     pub(crate) fn spilled(&self) -> Spilled {
         self.store.spilled()
     }
