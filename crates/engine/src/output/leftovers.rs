@@ -21,18 +21,10 @@ pub(super) const SHARD: &str = "shard-";
 
 /// A new temporary directory, open and locked.
 pub(super) fn create(around: &Path) -> io::Result<(File, Temporary)> {
-    let create = |path: &Path| {
-        DirBuilder::new().mode(PRIVATE).create(path)?;
-        let mode = fs::metadata(path)?.mode();
-        // A umask may forbid its owner to make files in it.
-        if mode & PRIVATE != PRIVATE {
-            fs::set_permissions(path, Permissions::from_mode(mode & 0o7777 | PRIVATE))?;
-        }
-        Ok(())
-    };
     loop {
+        let create = |path: &Path| DirBuilder::new().mode(PRIVATE).create(path);
         let ((), temporary) = Temporary::make(around, create)?;
-        match lock(temporary.path()) {
+        match open_up(temporary.path()).and_then(|()| lock(temporary.path())) {
             Ok(Lock::Held(directory) | Lock::Unsupported(directory)) => {
                 return Ok((directory, temporary));
             }
@@ -44,10 +36,26 @@ pub(super) fn create(around: &Path) -> io::Result<(File, Temporary)> {
     }
 }
 
+/// Lets the owner of a directory make files in it, which a umask may forbid.
+fn open_up(path: &Path) -> io::Result<()> {
+    let mode = fs::metadata(path)?.mode();
+    if mode & PRIVATE == PRIVATE {
+        return Ok(());
+    }
+    fs::set_permissions(path, Permissions::from_mode(mode & 0o7777 | PRIVATE))
+}
+
 /// The mode of a new directory, by the umask or by the default access control list of the one around it.
 pub(super) fn mode_of_new(around: &Path) -> io::Result<u32> {
-    let ((), probe) = Temporary::make(around, |path| fs::create_dir(path))?;
-    Ok(fs::metadata(probe.path())?.mode() & 0o7777)
+    loop {
+        let ((), probe) = Temporary::make(around, |path| fs::create_dir(path))?;
+        match fs::metadata(probe.path()) {
+            Ok(found) => return Ok(found.mode() & 0o7777),
+            // Another process took it for a leftover.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// Removes the leftovers in a directory, as far as that can be done.
