@@ -36,7 +36,7 @@ struct TableBatch {
 }
 
 /// A row group of Parquet.
-const ROW_GROUP: TableBatch = TableBatch { rows: 128 << 10, bytes: 4 << 20 };
+const ROW_GROUP: TableBatch = TableBatch { rows: 128 << 10, bytes: 2 << 20 };
 
 /// A batch of Arrow.
 const ARROW: TableBatch = TableBatch { rows: 16 << 10, bytes: 4 << 20 };
