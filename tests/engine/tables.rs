@@ -567,7 +567,7 @@ fn row_groups_of_a_sorted_set_have_min_and_max_statistics() {
     table.commit().unwrap();
     let file = std::fs::File::open(path).unwrap();
     let metadata = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().metadata().clone();
-    assert_eq!(metadata.num_row_groups(), 3);
+    assert_eq!(metadata.num_row_groups(), 5);
     let mut before = Vec::new();
     for group in metadata.row_groups() {
         assert_eq!(group.sorting_columns().map(|sorted| sorted[0].column_idx), Some(0));
