@@ -1,0 +1,25 @@
+//! The seen store: a directory with the keys of all runs so far, larger than memory, asked exactly.
+//!
+//! A store is a manifest, which is replaced as a whole, and runs, which are never changed. A run holds keys
+//! in the order of their bytes: in front-coded blocks, with filters that tell most keys apart from those of
+//! the run without reading a block (`run`). Keys are looked up many at a time and in order (`look_up`), in the
+//! newest run first: the newest run that holds a key decides about it. An add is one new run; runs of
+//! about the same size are merged ([`SeenWriter`]).
+//!
+//! docs/seen-format.md describes every byte.
+
+mod error;
+mod rules;
+mod time;
+mod keys;
+mod run;
+mod look_up;
+mod store;
+mod writer;
+
+pub use error::{SeenStoreError, SeenStoreProblem};
+pub use keys::{KeySink, KeySorter, SortedKeys};
+pub use rules::StoreRules;
+pub use store::{AddStats, RunStats, SeenStore, StoreStats};
+pub use time::UnixTime;
+pub use writer::{Novelty, PreparedRun, RunBuilder, SeenWriter, WhenBusy};
