@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::error::SeenStoreError;
 use super::rules::StoreRules;
+use super::run::Run;
 use super::time::UnixTime;
 
 /// A store, as of the time it was opened: later adds do not change it.
@@ -61,6 +62,11 @@ impl SeenStore {
     /// There is none, it has another version, or a file of it cannot be read or is damaged.
     pub fn open(path: &Path) -> Result<Self, SeenStoreError> {
         let _ = path;
+        todo!()
+    }
+
+    /// Its runs, oldest first.
+    pub(super) fn runs(&self) -> &[Run] {
         todo!()
     }
 

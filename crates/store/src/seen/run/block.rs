@@ -1,0 +1,413 @@
+//! Blocks: sorted keys, each without the bytes that it shares with the key before it.
+//!
+//! Bytes of a block, before packing: the number of keys (4 bytes); the width of lengths and of marks (a byte
+//! each: 1, 2 or 4; marks of width 0 are all the one that follows, in 4 bytes); then for all keys the number
+//! of bytes shared with the key before, for all keys the number of other bytes, for all keys the mark, and
+//! for all keys the other bytes. Numbers are lowest byte first. What is alike stands together, which packs
+//! better, and a search passes over a key without looking at its bytes.
+
+use uniqurl::bytes::AllocError;
+use uniqurl::bytes::alloc;
+
+/// Bytes before the columns.
+const HEAD: usize = 6;
+
+/// Gathers the keys of a block.
+#[derive(Debug, Default)]
+pub(super) struct BlockBuilder {
+    shared: Vec<u32>,
+    rest: Vec<u32>,
+    marks: Vec<u32>,
+    suffixes: Vec<u8>,
+    last: Vec<u8>,
+    longest: u32,
+    spelled_out: usize,
+}
+
+impl BlockBuilder {
+    /// Adds a key that shares `shared` bytes with the key before it, and is greater.
+    pub(super) fn push(&mut self, key: &[u8], shared: usize, mark: u32) -> Result<(), AllocError> {
+        let shared = if self.shared.is_empty() { 0 } else { shared };
+        let suffix = &key[shared..];
+        alloc::try_reserve(&mut self.suffixes, suffix.len())?;
+        for column in [&mut self.shared, &mut self.rest, &mut self.marks] {
+            alloc::try_reserve(column, 1)?;
+        }
+        self.shared.push(shared as u32);
+        self.rest.push(suffix.len() as u32);
+        self.marks.push(mark);
+        self.suffixes.extend_from_slice(suffix);
+        self.longest = self.longest.max(shared as u32).max(suffix.len() as u32);
+        self.spelled_out += key.len();
+        Ok(())
+    }
+
+    /// Adds a key that is greater than the one before, whatever they share.
+    pub(super) fn push_whole(&mut self, key: &[u8], mark: u32) -> Result<(), AllocError> {
+        let shared = shared_bytes(&self.last, key);
+        self.push(key, shared, mark)?;
+        let more = key.len().saturating_sub(self.last.len());
+        alloc::try_reserve(&mut self.last, more)?;
+        self.last.clear();
+        self.last.extend_from_slice(key);
+        Ok(())
+    }
+
+    /// Number of keys.
+    pub(super) fn len(&self) -> usize {
+        self.shared.len()
+    }
+
+    /// About the bytes that the block has so far.
+    pub(super) fn size(&self) -> usize {
+        HEAD + 2 * self.shared.len() + self.suffixes.len()
+    }
+
+    /// Bytes of its keys.
+    pub(super) fn spelled_out(&self) -> usize {
+        self.spelled_out
+    }
+
+    /// Appends the bytes of the block, and begins another.
+    pub(super) fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), AllocError> {
+        let width = width(self.longest);
+        let first = self.marks.first().copied().unwrap_or_default();
+        let marks_width = match self.marks.iter().all(|mark| *mark == first) {
+            true => 0,
+            false => self::width(self.marks.iter().copied().max().unwrap_or_default()),
+        };
+        let columns = self.len() * (2 * width + marks_width);
+        alloc::try_reserve_exact(out, HEAD + 4 + columns + self.suffixes.len())?;
+        out.extend_from_slice(&(self.len() as u32).to_le_bytes());
+        out.extend_from_slice(&[width as u8, marks_width as u8]);
+        if marks_width == 0 {
+            out.extend_from_slice(&first.to_le_bytes());
+        }
+        for (column, width) in
+            [(&self.shared, width), (&self.rest, width), (&self.marks, marks_width)]
+        {
+            column.iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()[..width]));
+        }
+        out.extend_from_slice(&self.suffixes);
+        self.shared.clear();
+        self.rest.clear();
+        self.marks.clear();
+        self.suffixes.clear();
+        self.last.clear();
+        (self.longest, self.spelled_out) = (0, 0);
+        Ok(())
+    }
+}
+
+/// Bytes of numbers up to this one.
+fn width(most: u32) -> usize {
+    match most {
+        0..0x100 => 1,
+        0x100..0x1_0000 => 2,
+        _ => 4,
+    }
+}
+
+/// How many bytes the two begin with in common.
+#[inline]
+pub(super) fn shared_bytes(a: &[u8], b: &[u8]) -> usize {
+    let mut shared = 0;
+    let (mut left, mut right) = (a, b);
+    while let (Some((l, more_l)), Some((r, more_r))) =
+        (left.split_first_chunk::<8>(), right.split_first_chunk::<8>())
+    {
+        let differing = u64::from_le_bytes(*l) ^ u64::from_le_bytes(*r);
+        if differing != 0 {
+            return shared + differing.trailing_zeros() as usize / 8;
+        }
+        shared += 8;
+        (left, right) = (more_l, more_r);
+    }
+    shared + left.iter().zip(right).take_while(|(l, r)| l == r).count()
+}
+
+/// A block whose columns are where they should be.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block<'b> {
+    shared: Column<'b>,
+    rest: Column<'b>,
+    marks: Column<'b>,
+    suffixes: &'b [u8],
+    len: usize,
+}
+
+/// Numbers of one width, or one number for all.
+#[derive(Debug, Clone, Copy)]
+enum Column<'b> {
+    Same(u32),
+    Bytes(&'b [u8]),
+    Pairs(&'b [[u8; 2]]),
+    Words(&'b [[u8; 4]]),
+}
+
+impl<'b> Column<'b> {
+    fn of(bytes: &'b [u8], width: u8) -> Option<Self> {
+        match width {
+            1 => Some(Self::Bytes(bytes)),
+            2 => Some(Self::Pairs(bytes.as_chunks().0)),
+            4 => Some(Self::Words(bytes.as_chunks().0)),
+            _ => None,
+        }
+    }
+
+    #[inline(always)]
+    fn get(self, at: usize) -> usize {
+        match self {
+            Self::Same(number) => number as usize,
+            Self::Bytes(bytes) => bytes[at].into(),
+            Self::Pairs(pairs) => u16::from_le_bytes(pairs[at]).into(),
+            Self::Words(words) => u32::from_le_bytes(words[at]) as usize,
+        }
+    }
+}
+
+impl<'b> Block<'b> {
+    /// The block of these bytes. None: they are none.
+    pub(super) fn parse(bytes: &'b [u8]) -> Option<Self> {
+        let (head, mut bytes) = bytes.split_first_chunk::<HEAD>()?;
+        let [a, b, c, d, width, marks_width] = *head;
+        let len = u32::from_le_bytes([a, b, c, d]) as usize;
+        let same = if marks_width == 0 { Some(*column_4(&mut bytes)?) } else { None };
+        let mut column = |width: u8| {
+            let (column, rest) = bytes.split_at_checked(len.checked_mul(width.into())?)?;
+            bytes = rest;
+            Some(column)
+        };
+        let shared = Column::of(column(width)?, width)?;
+        let rest = Column::of(column(width)?, width)?;
+        let marks = match same {
+            Some(mark) => Column::Same(u32::from_le_bytes(mark)),
+            None => Column::of(column(marks_width)?, marks_width)?,
+        };
+        let block = Self { shared, rest, marks, suffixes: bytes, len };
+        block.is_consistent().then_some(block)
+    }
+
+    /// Whether the lengths are those of keys that the suffixes hold. After this, no length needs to be
+    /// looked at again.
+    fn is_consistent(&self) -> bool {
+        let (mut before, mut end) = (0, 0usize);
+        for at in 0..self.len {
+            let (shared, rest) = (self.shared.get(at), self.rest.get(at));
+            if shared > before {
+                return false;
+            }
+            before = shared + rest;
+            end += rest;
+        }
+        end == self.suffixes.len()
+    }
+
+    /// Number of keys.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The mark of a key.
+    pub(super) fn mark(&self, at: usize) -> u32 {
+        self.marks.get(at) as u32
+    }
+
+    /// Bytes of all keys.
+    pub(super) fn spelled_out(&self) -> usize {
+        (0..self.len).map(|at| self.shared.get(at) + self.rest.get(at)).sum()
+    }
+
+    /// Passes each key: how many bytes it shares with the key before, the others, and its mark.
+    pub(super) fn for_each(&self, mut take: impl FnMut(usize, &'b [u8], u32)) {
+        let mut suffixes = self.suffixes;
+        for at in 0..self.len {
+            let (suffix, rest) = suffixes.split_at(self.rest.get(at));
+            take(self.shared.get(at), suffix, self.mark(at));
+            suffixes = rest;
+        }
+    }
+
+    /// Stands before the first key.
+    pub(super) fn cursor(self) -> BlockCursor<'b> {
+        BlockCursor { block: self, at: 0, suffix: 0 }
+    }
+}
+
+/// Takes four bytes from the front.
+fn column_4<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8; 4]> {
+    let (four, rest) = bytes.split_first_chunk::<4>()?;
+    *bytes = rest;
+    Some(four)
+}
+
+/// A place between two keys of a block.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BlockCursor<'b> {
+    block: Block<'b>,
+    at: usize,
+    /// Where the suffix of that key starts.
+    suffix: usize,
+}
+
+impl<'b> BlockCursor<'b> {
+    /// Makes `key`, which holds the key before, the next key, and returns its number.
+    #[inline]
+    pub(super) fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<usize>, AllocError> {
+        let at = self.at;
+        if at == self.block.len {
+            return Ok(None);
+        }
+        let (shared, rest) = (self.block.shared.get(at), self.block.rest.get(at));
+        key.truncate(shared);
+        alloc::try_reserve(key, rest)?;
+        key.extend_from_slice(&self.block.suffixes[self.suffix..][..rest]);
+        self.at += 1;
+        self.suffix += rest;
+        Ok(Some(at))
+    }
+}
+
+/// Finds keys in a block, in ascending order.
+///
+/// The key at the place, and `above`, the bytes of it: it is the first key that is at least the last one that was
+/// looked for.
+#[derive(Debug)]
+pub(super) struct BlockSearch<'b> {
+    block: Block<'b>,
+    at: usize,
+    suffix: usize,
+    above: Vec<u8>,
+}
+
+impl<'b> BlockSearch<'b> {
+    /// Stands at the first key.
+    pub(super) fn new(block: Block<'b>) -> Result<Self, AllocError> {
+        let mut search = Self { block, at: 0, suffix: 0, above: Vec::new() };
+        if block.len > 0 {
+            let rest = block.rest.get(0);
+            alloc::try_reserve(&mut search.above, rest)?;
+            search.above.extend_from_slice(&block.suffixes[..rest]);
+        }
+        Ok(search)
+    }
+
+    /// Goes on to the first key that is at least `key`, which is at least the one before. Returns its number
+    /// (the number of keys if there is none), and whether it is equal.
+    pub(super) fn find(&mut self, key: &[u8]) -> Result<(usize, bool), AllocError> {
+        let block = self.block;
+        if self.at == block.len {
+            return Ok((self.at, false));
+        }
+        // The bytes that `key` and the key at the place have in common.
+        let mut common = shared_bytes(&self.above, key);
+        match (self.above.get(common), key.get(common)) {
+            (None, None) => return Ok((self.at, true)),
+            (Some(own), Some(other)) if own > other => return Ok((self.at, false)),
+            (Some(_), None) => return Ok((self.at, false)),
+            (Some(_), Some(_)) | (None, Some(_)) => {}
+        }
+        // The key at the place is less. A key that shares more with it than `common` is less too, for the
+        // same byte; one that shares less is greater, since it is greater than the key before it.
+        loop {
+            self.suffix += block.rest.get(self.at);
+            self.at += 1;
+            if self.at == block.len {
+                return Ok((self.at, false));
+            }
+            let shared = block.shared.get(self.at);
+            if shared > common {
+                continue;
+            }
+            let suffix = &block.suffixes[self.suffix..][..block.rest.get(self.at)];
+            let rest = &key[common..];
+            let more = if shared < common { 0 } else { shared_bytes(suffix, rest) };
+            let is_less = shared == common
+                && match (suffix.get(more), rest.get(more)) {
+                    (None, Some(_)) => true,
+                    (Some(own), Some(other)) => own < other,
+                    (Some(_) | None, None) => false,
+                };
+            if is_less {
+                common += more;
+                continue;
+            }
+            // It shares its first bytes with `key`, as the key before it does.
+            self.above.clear();
+            alloc::try_reserve(&mut self.above, shared + suffix.len())?;
+            self.above.extend_from_slice(&key[..shared]);
+            self.above.extend_from_slice(suffix);
+            let is_equal = shared == common && more == suffix.len() && more == rest.len();
+            return Ok((self.at, is_equal));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn block(keys: &[Vec<u8>]) -> Vec<u8> {
+        let mut builder = BlockBuilder::default();
+        for (i, key) in keys.iter().enumerate() {
+            builder.push_whole(key, (i % 7) as u32 * 100).unwrap();
+        }
+        let mut bytes = Vec::new();
+        builder.finish(&mut bytes).unwrap();
+        bytes
+    }
+
+    fn keys() -> impl Strategy<Value = Vec<Vec<u8>>> {
+        let key = prop_oneof![
+            proptest::collection::vec(0u8..3, 0..8),
+            proptest::collection::vec(any::<u8>(), 0..3),
+            (0usize..400).prop_map(|length| vec![1; length]),
+            (0usize..2).prop_map(|more| vec![2; 70_000 + more]),
+        ];
+        proptest::collection::btree_set(key, 0..40).prop_map(|keys| keys.into_iter().collect())
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_round_trip(keys in keys()) {
+            let bytes = block(&keys);
+            let block = Block::parse(&bytes).expect("a block");
+            let (mut cursor, mut key, mut read) = (block.cursor(), Vec::new(), Vec::new());
+            while let Some(at) = cursor.next(&mut key).unwrap() {
+                prop_assert_eq!(block.mark(at), (at % 7) as u32 * 100);
+                read.push(key.clone());
+            }
+            prop_assert_eq!(read, keys);
+        }
+
+        #[test]
+        fn a_search_finds_the_first_key_that_is_not_less(keys in keys(), mut wanted in keys()) {
+            wanted.extend(keys.iter().step_by(2).cloned());
+            wanted.sort();
+            let bytes = block(&keys);
+            let mut search = BlockSearch::new(Block::parse(&bytes).expect("a block")).unwrap();
+            for wanted in wanted {
+                let at = keys.partition_point(|key| *key < wanted);
+                let is_equal = keys.get(at) == Some(&wanted);
+                prop_assert_eq!(search.find(&wanted).unwrap(), (at, is_equal));
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_a_block_or_none(mut bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
+            // Few keys and legal widths, so that most of the bytes are columns.
+            if let Some(head) = bytes.first_chunk_mut::<HEAD>() {
+                *head = [head[0] % 8, 0, 0, 0, 1 << (head[4] % 3), head[5] % 3];
+            }
+            if let Some(block) = Block::parse(&bytes) {
+                let (mut cursor, mut key) = (block.cursor(), Vec::new());
+                while cursor.next(&mut key).unwrap().is_some() {}
+                let mut search = BlockSearch::new(block).unwrap();
+                for wanted in [&b""[..], b"a", b"\xFF\xFF"] {
+                    search.find(wanted).unwrap();
+                }
+            }
+        }
+    }
+}

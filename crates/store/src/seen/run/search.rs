@@ -1,0 +1,231 @@
+//! Looks sorted keys up in a run, zone by zone.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::super::error::SeenStoreError;
+use super::super::keys::SortedKeys;
+use super::Mark;
+use super::block::{Block, BlockSearch};
+use super::filter::Filter;
+use super::footer::ZonePlace;
+use super::part::{PartKind, PartUnpacker};
+use super::reader::{Run, UNREADABLE};
+use uniqurl::bytes::AllocError;
+
+/// Keys to look up: which of them are still to be found, in order, and the hash of each of all.
+pub(in super::super) struct WantedKeys<'k, K: ?Sized> {
+    pub(in super::super) keys: &'k K,
+    pub(in super::super) hashes: &'k [u64],
+    pub(in super::super) wanted: &'k [u32],
+}
+
+/// A key that was found: its number, and its mark.
+pub(in super::super) type FoundKey = (u32, Mark);
+
+/// Blocks that are read together although others lie between them: bytes of those.
+const GAP: u64 = 16 << 10;
+
+/// Most bytes that are read at once.
+const EXTENT: u64 = 512 << 10;
+
+/// The buffers of a thread.
+struct Scratch {
+    bytes: Vec<u8>,
+    filter: Vec<u8>,
+    index: Vec<u8>,
+    raw: Vec<u8>,
+    unpacker: PartUnpacker,
+}
+
+/// A block that may hold wanted keys.
+struct NeededBlock {
+    offset: u64,
+    length: u32,
+    /// The candidates, by their place in the list of them.
+    candidates: Range<usize>,
+}
+
+impl Run {
+    /// Finds the wanted keys that the run holds, in order. The zones are searched on all threads of the pool.
+    pub(in super::super) fn look_up<K: SortedKeys + ?Sized>(
+        &self,
+        wanted: &WantedKeys<'_, K>,
+    ) -> Result<Vec<FoundKey>, SeenStoreError> {
+        let parts = self.by_zone(wanted);
+        let scratch = || Scratch {
+            bytes: Vec::new(),
+            filter: Vec::new(),
+            index: Vec::new(),
+            raw: Vec::new(),
+            unpacker: PartUnpacker::new(),
+        };
+        let search = |scratch: &mut Scratch, (zone, range): (usize, Range<usize>)| {
+            self.search_zone(&self.footer.zones[zone], wanted, range, scratch)
+        };
+        let found: Result<Vec<Vec<FoundKey>>, SeenStoreError> =
+            parts.into_par_iter().map_init(scratch, search).collect();
+        Ok(found?.concat())
+    }
+
+    /// The zones that may hold wanted keys, and which of those each may hold.
+    fn by_zone<K: SortedKeys + ?Sized>(
+        &self,
+        wanted: &WantedKeys<'_, K>,
+    ) -> Vec<(usize, Range<usize>)> {
+        let key = |at: usize| wanted.keys.get(wanted.wanted[at] as usize);
+        let (mut parts, mut start) = (Vec::new(), 0);
+        let zones = self.footer.zones.len();
+        // The first key that is not below the separator of this zone.
+        let first_of = |zone: usize, from: usize| {
+            let separator = self.footer.separator(zone);
+            let mut range = from..wanted.wanted.len();
+            while !range.is_empty() {
+                let middle = range.start + range.len() / 2;
+                match key(middle) < separator {
+                    true => range.start = middle + 1,
+                    false => range.end = middle,
+                }
+            }
+            range.start
+        };
+        if zones > 0 {
+            start = first_of(0, 0);
+        }
+        let mut zone = 0;
+        while zone < zones && start < wanted.wanted.len() {
+            // Where keys are few, most zones hold none of them.
+            let next = self.zone_after(key(start), zone);
+            let end = match next < zones {
+                true => first_of(next, start),
+                false => wanted.wanted.len(),
+            };
+            parts.push((next - 1, start..end));
+            (zone, start) = (next, end);
+        }
+        parts
+    }
+
+    /// The first zone after `zone` whose separator is greater than the key.
+    fn zone_after(&self, key: &[u8], zone: usize) -> usize {
+        let mut range = zone + 1..self.footer.zones.len();
+        while !range.is_empty() {
+            let middle = range.start + range.len() / 2;
+            match self.footer.separator(middle) <= key {
+                true => range.start = middle + 1,
+                false => range.end = middle,
+            }
+        }
+        range.start
+    }
+
+    fn search_zone<K: SortedKeys + ?Sized>(
+        &self,
+        zone: &ZonePlace,
+        wanted: &WantedKeys<'_, K>,
+        range: Range<usize>,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<FoundKey>, SeenStoreError> {
+        let Scratch { bytes, filter, index, unpacker, .. } = scratch;
+        let offset = zone.filter_offset();
+        self.read_part(offset, zone.filter, PartKind::Filter, bytes, unpacker, filter)?;
+        let Some(filter) = Filter::parse(filter) else {
+            return Err(self.file.damaged(offset, "its filter cannot be read"));
+        };
+        let passes = |number: &u32| filter.may_contain(wanted.hashes[*number as usize]);
+        let candidates: Vec<u32> = wanted.wanted[range].iter().copied().filter(passes).collect();
+        let mut found = Vec::new();
+        if candidates.is_empty() {
+            return Ok(found);
+        }
+        let offset = zone.index_offset();
+        self.read_part(offset, zone.index, PartKind::Index, bytes, unpacker, index)?;
+        let Some(index) = Block::parse(index) else {
+            return Err(self.file.damaged(offset, "its index cannot be read"));
+        };
+        let needed = needed_blocks(index, zone.offset, wanted.keys, &candidates);
+        let needed = needed.map_err(|error| SeenStoreError::io(&self.file.path, error.into()))?;
+        let Scratch { bytes, raw, unpacker, .. } = scratch;
+        let mut needed = &needed[..];
+        while let Some(first) = needed.first() {
+            let together = read_together(needed);
+            let (extent, rest) = needed.split_at(together);
+            let last = &extent[together - 1];
+            let length = last.offset + u64::from(last.length) - first.offset;
+            self.file.read(first.offset, length as usize, bytes)?;
+            for block in extent {
+                let part = &bytes[(block.offset - first.offset) as usize..];
+                let damaged = |reason| self.file.damaged(block.offset, reason);
+                let read = unpacker.unpack(PartKind::Block, part, raw).map_err(damaged)?;
+                if read != block.length as usize {
+                    return Err(damaged("a part is not as long as its index says"));
+                }
+                let parsed = Block::parse(raw).ok_or_else(|| damaged(UNREADABLE))?;
+                let candidates = &candidates[block.candidates.clone()];
+                let searched = search_block(parsed, wanted.keys, candidates, &mut found);
+                searched.map_err(|error| SeenStoreError::io(&self.file.path, error.into()))?;
+            }
+            needed = rest;
+        }
+        Ok(found)
+    }
+}
+
+/// How many of the blocks are read at once, with those that lie between them.
+fn read_together(blocks: &[NeededBlock]) -> usize {
+    let end = |block: &NeededBlock| block.offset + u64::from(block.length);
+    let start = blocks.first().map_or(0, |first| first.offset);
+    let near = blocks.windows(2).take_while(|pair| {
+        pair[1].offset - end(&pair[0]) <= GAP && end(&pair[1]) - start <= EXTENT
+    });
+    1 + near.count()
+}
+
+/// The blocks that may hold the candidates, by the index of their zone.
+fn needed_blocks<K: SortedKeys + ?Sized>(
+    index: Block<'_>,
+    start: u64,
+    keys: &K,
+    candidates: &[u32],
+) -> Result<Vec<NeededBlock>, AllocError> {
+    let mut search = BlockSearch::new(index)?;
+    let mut needed: Vec<NeededBlock> = Vec::new();
+    // The blocks before `passed` take the bytes up to `offset`.
+    let (mut passed, mut offset) = (0, start);
+    for (at, candidate) in candidates.iter().enumerate() {
+        let (greater, is_equal) = search.find(keys.get(*candidate as usize))?;
+        // The last block whose separator is not greater than the key.
+        let block = if is_equal { greater } else { greater.saturating_sub(1) };
+        if let Some(last) = needed.last_mut()
+            && passed == block + 1
+        {
+            last.candidates.end = at + 1;
+            continue;
+        }
+        while passed <= block {
+            offset += u64::from(index.mark(passed));
+            passed += 1;
+        }
+        let length = index.mark(block);
+        let candidates = at..at + 1;
+        needed.push(NeededBlock { offset: offset - u64::from(length), length, candidates });
+    }
+    Ok(needed)
+}
+
+fn search_block<K: SortedKeys + ?Sized>(
+    block: Block<'_>,
+    keys: &K,
+    candidates: &[u32],
+    found: &mut Vec<FoundKey>,
+) -> Result<(), AllocError> {
+    let mut search = BlockSearch::new(block)?;
+    for candidate in candidates {
+        let (at, is_equal) = search.find(keys.get(*candidate as usize))?;
+        if is_equal {
+            found.push((*candidate, Mark::of_number(block.mark(at))));
+        }
+    }
+    Ok(())
+}

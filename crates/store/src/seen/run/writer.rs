@@ -1,0 +1,232 @@
+//! Writes a run from front to back.
+//!
+//! In: keys in order. Out: the file, on the disk. Zones are gathered until there is one for each thread, and
+//! then packed on all threads of the pool.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::mem::take;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::super::error::SeenStoreError;
+use super::super::store::AddStats;
+use super::super::time::UnixTime;
+use super::block::{BlockBuilder, shared_bytes};
+use super::filter;
+use super::footer::{Footer, ZonePlace};
+use super::part::{PartKind, PartPacker, stated_checksum};
+use super::{BLOCK, MAGIC, Mark, RunInfo, SPELLED_OUT, ZONE_BYTES, ZONE_KEYS};
+use uniqurl::bytes::AllocError;
+use uniqurl::bytes::alloc;
+
+/// Writes a run.
+#[derive(Debug)]
+pub(in super::super) struct RunWriter {
+    file: File,
+    path: PathBuf,
+    name: String,
+    footer: Footer,
+    block: BlockBuilder,
+    zone: RawZone,
+    /// Zones that wait to be packed.
+    waiting: Vec<RawZone>,
+    last: Vec<u8>,
+    offset: u64,
+    removed: u64,
+}
+
+/// A zone before it is packed.
+#[derive(Debug, Default)]
+struct RawZone {
+    blocks: Vec<Vec<u8>>,
+    /// For each block the shortest bytes that are greater than the keys before it, and no greater than its
+    /// own: where they end in `separators`.
+    separators: Vec<u8>,
+    ends: Vec<usize>,
+    hashes: Vec<u64>,
+    bytes: usize,
+}
+
+/// A zone as it is written.
+struct PackedZone {
+    separator: Vec<u8>,
+    keys: u32,
+    blocks: Vec<Vec<u8>>,
+    filter: Vec<u8>,
+    index: Vec<u8>,
+}
+
+impl RunWriter {
+    /// Makes the file `name` in a directory, for keys of these adds.
+    ///
+    /// # Errors
+    ///
+    /// The file is there already, or cannot be made.
+    pub(in super::super) fn create(
+        directory: &Path,
+        name: &str,
+        adds: &[(u64, UnixTime)],
+    ) -> Result<Self, SeenStoreError> {
+        let path = directory.join(name);
+        let file = OpenOptions::new().write(true).create_new(true).open(&path);
+        let mut file = file.map_err(|error| SeenStoreError::io(&path, error))?;
+        file.write_all(MAGIC).map_err(|error| SeenStoreError::io(&path, error))?;
+        let add =
+            |(number, time): &(u64, UnixTime)| AddStats { number: *number, time: *time, keys: 0 };
+        Ok(Self {
+            file,
+            path,
+            name: name.to_owned(),
+            footer: Footer { adds: adds.iter().map(add).collect(), ..Footer::default() },
+            block: BlockBuilder::default(),
+            zone: RawZone::default(),
+            waiting: Vec::new(),
+            last: Vec::new(),
+            offset: MAGIC.len() as u64,
+            removed: 0,
+        })
+    }
+
+    /// Adds a key, which is greater than the one before.
+    pub(in super::super) fn push(&mut self, key: &[u8], mark: Mark) -> Result<(), SeenStoreError> {
+        let is_first =
+            self.footer.zones.is_empty() && self.waiting.is_empty() && self.zone.hashes.is_empty();
+        let shared = shared_bytes(&self.last, key);
+        if !is_first && self.last.get(shared) >= key.get(shared) {
+            let error = io::Error::new(io::ErrorKind::InvalidInput, "keys are not in order");
+            return Err(self.error(error));
+        }
+        match mark {
+            Mark::Removed => self.removed += 1,
+            Mark::Added(add) => self.footer.adds[add as usize].keys += 1,
+        }
+        self.add(key, shared, mark).map_err(|error| self.error(error.into()))?;
+        if self.zone.hashes.len() >= ZONE_KEYS || self.zone.bytes >= ZONE_BYTES {
+            self.end_zone()?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, key: &[u8], shared: usize, mark: Mark) -> Result<(), AllocError> {
+        if self.block.len() == 0 {
+            // One byte more than the key before it has in common with this one tells them apart.
+            let separator = &key[..(shared + 1).min(key.len())];
+            alloc::try_reserve(&mut self.zone.separators, separator.len())?;
+            alloc::try_reserve(&mut self.zone.ends, 1)?;
+            self.zone.separators.extend_from_slice(separator);
+            self.zone.ends.push(self.zone.separators.len());
+        }
+        self.block.push(key, shared, mark.to_number())?;
+        alloc::try_reserve(&mut self.zone.hashes, 1)?;
+        self.zone.hashes.push(filter::hash(key));
+        let more = key.len().saturating_sub(self.last.len());
+        alloc::try_reserve(&mut self.last, more)?;
+        self.last.truncate(shared);
+        self.last.extend_from_slice(&key[shared..]);
+        if self.block.size() >= BLOCK || self.block.spelled_out() >= SPELLED_OUT {
+            self.zone.end_block(&mut self.block)?;
+        }
+        Ok(())
+    }
+
+    fn error(&self, error: io::Error) -> SeenStoreError {
+        SeenStoreError::io(&self.path, error)
+    }
+
+    fn end_zone(&mut self) -> Result<(), SeenStoreError> {
+        if self.zone.hashes.is_empty() {
+            return Ok(());
+        }
+        let ended = self.zone.end_block(&mut self.block);
+        ended.map_err(|error| self.error(error.into()))?;
+        self.waiting.push(take(&mut self.zone));
+        if self.waiting.len() >= rayon::current_num_threads() { self.write() } else { Ok(()) }
+    }
+
+    /// Writes the zones that wait.
+    fn write(&mut self) -> Result<(), SeenStoreError> {
+        let zones = take(&mut self.waiting);
+        let packed: io::Result<Vec<PackedZone>> =
+            zones.into_par_iter().map(RawZone::pack).collect();
+        for zone in packed.map_err(|error| self.error(error))? {
+            self.write_zone(zone)?;
+        }
+        Ok(())
+    }
+
+    fn write_zone(&mut self, zone: PackedZone) -> Result<(), SeenStoreError> {
+        let PackedZone { separator, keys, blocks, filter, index } = zone;
+        let length = blocks.iter().map(Vec::len).sum::<usize>();
+        let place = ZonePlace {
+            offset: self.offset,
+            keys,
+            blocks: length as u32,
+            filter: filter.len() as u32,
+            index: index.len() as u32,
+        };
+        for part in blocks.iter().chain([&filter, &index]) {
+            self.file.write_all(part).map_err(|error| SeenStoreError::io(&self.path, error))?;
+        }
+        self.offset = place.end();
+        self.footer.push(&separator, place).map_err(|error| self.error(error.into()))
+    }
+
+    /// Writes the rest, and brings the file to the disk.
+    pub(in super::super) fn finish(mut self) -> Result<RunInfo, SeenStoreError> {
+        self.end_zone()?;
+        self.write()?;
+        let footer = self.footer.to_bytes().map_err(io::Error::from);
+        let footer = footer.and_then(|raw| PartPacker::new().pack(PartKind::Footer, &raw));
+        let mut end = footer.map_err(|error| self.error(error))?;
+        let (length, checksum) = (end.len() as u32, stated_checksum(&end));
+        let mut trailer = [0; super::TRAILER];
+        trailer[..8].copy_from_slice(&self.offset.to_le_bytes());
+        trailer[8..12].copy_from_slice(&length.to_le_bytes());
+        let sum = crc32fast::hash(&trailer[..12]);
+        trailer[12..].copy_from_slice(&sum.to_le_bytes());
+        end.extend_from_slice(&trailer);
+        let written = self.file.write_all(&end).and_then(|()| self.file.sync_all());
+        written.map_err(|error| self.error(error))?;
+        Ok(RunInfo {
+            name: self.name,
+            bytes: self.offset + end.len() as u64,
+            entries: self.footer.entries(),
+            removed: self.removed,
+            checksum,
+        })
+    }
+}
+
+impl RawZone {
+    fn end_block(&mut self, block: &mut BlockBuilder) -> Result<(), AllocError> {
+        if block.len() > 0 {
+            let mut bytes = Vec::new();
+            block.finish(&mut bytes)?;
+            alloc::try_reserve(&mut self.blocks, 1)?;
+            self.bytes += bytes.len();
+            self.blocks.push(bytes);
+        }
+        Ok(())
+    }
+
+    fn pack(self) -> io::Result<PackedZone> {
+        let Self { blocks, separators, ends, mut hashes, .. } = self;
+        let mut packer = PartPacker::new();
+        let keys = hashes.len() as u32;
+        let filter = packer.pack(PartKind::Filter, &filter::build(&mut hashes))?;
+        let (mut packed, mut index, mut start) = (Vec::new(), BlockBuilder::default(), 0);
+        for (block, end) in blocks.into_iter().zip(&ends) {
+            let part = packer.pack(PartKind::Block, &block)?;
+            index.push_whole(&separators[start..*end], part.len() as u32)?;
+            packed.push(part);
+            start = *end;
+        }
+        let mut raw = Vec::new();
+        index.finish(&mut raw)?;
+        let index = packer.pack(PartKind::Index, &raw)?;
+        let separator = separators[..ends.first().copied().unwrap_or_default()].to_vec();
+        Ok(PackedZone { separator, keys, blocks: packed, filter, index })
+    }
+}
