@@ -70,12 +70,15 @@ impl Footer {
         alloc::try_reserve(&mut bytes, 8 + 24 * self.adds.len() + 16 * self.zones.len())?;
         bytes.extend_from_slice(&(self.adds.len() as u32).to_le_bytes());
         for AddStats { number, time, keys } in &self.adds {
-            [*number, time.0, *keys].map(|field| bytes.extend_from_slice(&field.to_le_bytes()));
+            for field in [*number, time.0, *keys] {
+                bytes.extend_from_slice(&field.to_le_bytes());
+            }
         }
         bytes.extend_from_slice(&(self.zones.len() as u32).to_le_bytes());
         for ZonePlace { keys, blocks, filter, index, .. } in &self.zones {
-            [keys, blocks, filter, index]
-                .map(|field| bytes.extend_from_slice(&field.to_le_bytes()));
+            for field in [keys, blocks, filter, index] {
+                bytes.extend_from_slice(&field.to_le_bytes());
+            }
         }
         let mut separators = BlockBuilder::default();
         for zone in 0..self.zones.len() {

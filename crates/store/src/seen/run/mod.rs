@@ -74,8 +74,8 @@ const ZONE_KEYS: usize = 1 << 16;
 /// Bytes of keys and lengths that end a zone earlier.
 const ZONE_BYTES: usize = 16 << 20;
 
-/// Bytes of a block before it is packed, unless one key is longer. Measured with 36 M URLs: larger blocks
-/// make smaller files, and look-ups of a few keys slower, since each unpacks a whole block.
+/// Bytes of a block before it is packed, unless one key is longer. Blocks of 32 KiB make files of URLs
+/// 3 % smaller, and a look-up of one key unpacks twice the bytes.
 const BLOCK: usize = 16 << 10;
 
 /// Bytes of keys, spelled out, that end a block earlier, so that unpacking one takes little memory.

@@ -19,8 +19,8 @@ pub(super) const HEADER: usize = 14;
 const RAW: u8 = 0;
 const ZSTD: u8 = 1;
 
-/// Zstandard's level. Level 3 makes files of URLs a twentieth smaller and takes twice the time.
-const LEVEL: i32 = 1;
+/// The level of Zstandard. Level 1 makes files of URLs 8 % larger, and writes them in five sixths of the CPU time.
+const LEVEL: i32 = 3;
 
 /// Most bytes of a part before packing, so that a damaged length cannot take all memory.
 const LONGEST: usize = 1 << 30;

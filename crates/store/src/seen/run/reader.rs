@@ -245,11 +245,15 @@ struct KeyList {
 }
 
 impl KeyList {
-    fn unpack(run: &Run, offset: u64, part: &[u8]) -> Result<Self, SeenStoreError> {
+    fn unpack(
+        run: &Run,
+        (offset, part): (u64, &[u8]),
+        unpacker: &mut PartUnpacker,
+        raw: &mut Vec<u8>,
+    ) -> Result<Self, SeenStoreError> {
         let damaged = |reason| run.file.damaged(offset, reason);
-        let mut raw = Vec::new();
-        PartUnpacker::new().unpack(PartKind::Block, part, &mut raw).map_err(damaged)?;
-        let block = Block::parse(&raw).ok_or_else(|| damaged(UNREADABLE))?;
+        unpacker.unpack(PartKind::Block, part, raw).map_err(damaged)?;
+        let block = Block::parse(raw).ok_or_else(|| damaged(UNREADABLE))?;
         let mut list = Self { offset, ..Self::default() };
         let spelled = list.spell_out(block);
         spelled.map_err(|error| SeenStoreError::io(&run.file.path, error.into()))?;
@@ -315,8 +319,16 @@ impl RunReader<'_> {
             self.offset += part.len() as u64;
             rest = &rest[part.len()..];
         }
-        let unpack = |(offset, part)| KeyList::unpack(run, offset, part);
-        let blocks: Vec<KeyList> = parts.into_par_iter().map(unpack).collect::<Result<_, _>>()?;
+        let share = parts.len().div_ceil(rayon::current_num_threads());
+        let blocks: Result<Vec<Vec<KeyList>>, SeenStoreError> = parts
+            .par_chunks(share)
+            .map(|parts| {
+                let (mut unpacker, mut raw) = (PartUnpacker::new(), Vec::new());
+                let unpack = |part: &_| KeyList::unpack(run, *part, &mut unpacker, &mut raw);
+                parts.iter().map(unpack).collect()
+            })
+            .collect();
+        let blocks: Vec<KeyList> = blocks?.into_iter().flatten().collect();
         self.blocks = blocks.into_iter();
         Ok(())
     }

@@ -64,8 +64,11 @@ impl Run {
         let search = |scratch: &mut Scratch, (zone, range): (usize, Range<usize>)| {
             self.search_zone(&self.footer.zones[zone], wanted, range, scratch)
         };
+        // Each share has buffers of its own.
+        let share = parts.len().div_ceil(4 * rayon::current_num_threads()).max(1);
+        let parts = parts.into_par_iter().with_min_len(share);
         let found: Result<Vec<Vec<FoundKey>>, SeenStoreError> =
-            parts.into_par_iter().map_init(scratch, search).collect();
+            parts.map_init(scratch, search).collect();
         Ok(found?.concat())
     }
 

@@ -4,7 +4,6 @@ use std::fs;
 use proptest::prelude::*;
 
 use super::super::error::SeenStoreError;
-use super::super::keys::SortedKeys as _;
 use super::super::time::UnixTime;
 use super::search::FoundKey;
 use super::*;
@@ -115,7 +114,7 @@ fn keys_out_of_order_are_refused() {
 #[test]
 fn every_flipped_bit_and_every_cut_is_found_and_named() {
     let directory = tempfile::tempdir().unwrap();
-    let entries = many(700);
+    let entries = many(80);
     let info = write(directory.path(), &entries);
     let path = directory.path().join("run-1");
     let whole = fs::read(&path).unwrap();
