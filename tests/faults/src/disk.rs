@@ -85,3 +85,49 @@ pub fn full(torture: &mut Torture) -> Row {
     }
     row
 }
+
+/// A seen store on disks of growing size, until an add fits.
+pub fn store(torture: &mut Torture) -> Row {
+    let mut row = Row::new("disk full while a seen store grows: status 2, the store as before");
+    let place = Place::new(torture, "seen-disk", 20_000);
+    if let Err(why) = mount(&place, 1 << 20) {
+        return row.skipped(why);
+    }
+    unmount(&place);
+    let command = |arguments: &[&str]| run(place.command(&torture.command).args(arguments));
+    fs::write(place.path.join("more-first"), "http://first.example/\n").expect("written");
+    let most = 1 << 20;
+    let steps = if torture.extent == Extent::Full { 64 } else { 8 };
+    let (mut failed, mut complete) = (0, 0);
+    for step in 1..=steps {
+        let size = most * step / steps / 4096 * 4096;
+        if let Err(why) = mount(&place, size) {
+            row.broken.push(format!("mount of {size} bytes: {why}"));
+            continue;
+        }
+        let store = "more-small/store";
+        let first = command(&["seen", "add", store, "more-first"]);
+        let added = command(&["seen", "add", store, "in"]);
+        let exported = command(&["seen", "export", store]);
+        match (first, added, exported) {
+            (Ok(first), Ok(added), Ok(exported)) if first.status.success() => {
+                let said = String::from_utf8_lossy(&added.stderr).into_owned();
+                let lines = exported.stdout.iter().filter(|byte| **byte == b'\n').count();
+                match added.status.code() {
+                    Some(0) if lines > 1 => complete += 1,
+                    Some(2) if lines == 1 && said.contains("No space left") => failed += 1,
+                    code => {
+                        row.broken.push(format!("{size} bytes: {code:?}, {lines} keys, {said:?}"))
+                    }
+                }
+            }
+            (first, ..) => row.broken.push(format!("{size} bytes: {first:?}")),
+        }
+        unmount(&place);
+    }
+    row.figure = format!("{failed} disks too small, {complete} large enough");
+    if failed == 0 || complete == 0 {
+        row.broken.push("all disks were alike".to_owned());
+    }
+    row
+}

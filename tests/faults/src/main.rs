@@ -15,6 +15,7 @@ mod kills;
 mod permissions;
 mod place;
 mod races;
+mod seen_store;
 mod signals;
 mod syncs;
 mod terminal;
@@ -102,6 +103,11 @@ const ROWS: &[Promise] = &[
     ("syncs", syncs::before_names),
     ("disk", disk::full),
     ("races", races::changing_inputs),
+    ("seen-kills", seen_store::kills),
+    ("seen-faults", seen_store::faults),
+    ("seen-bits", seen_store::bits),
+    ("seen-disk", disk::store),
+    ("seen-writers", seen_store::writers),
     ("line", budget::one_line),
     ("bombs", budget::bombs),
     ("distinct", budget::distinct_urls),
