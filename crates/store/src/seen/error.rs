@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::spill::SpillError;
 use uniqurl::bytes::Printable;
 
 /// A store that cannot be read or written.
@@ -51,9 +52,20 @@ impl SeenStoreError {
         Self::new(path, problem)
     }
 
+    /// A memory allocation failed, for the work on this file or directory.
+    pub(super) fn memory(path: &Path) -> Self {
+        Self::new(path, SeenStoreProblem::Memory)
+    }
+
     pub(super) fn damaged(path: &Path, offset: u64, reason: &str) -> Self {
         let problem = SeenStoreProblem::Damaged(reason.to_owned());
         Self { path: path.to_owned(), offset: Some(offset), problem }
+    }
+}
+
+impl From<SpillError> for SeenStoreError {
+    fn from(SpillError { directory, error }: SpillError) -> Self {
+        Self::io(&directory, error)
     }
 }
 

@@ -13,13 +13,27 @@ mod rules;
 mod time;
 mod keys;
 mod run;
-mod look_up;
+mod manifest;
+mod merge_reader;
 mod store;
+mod look_up;
+mod read_all;
+mod lock;
+mod directory;
+mod new_run;
+mod builder;
+mod merge;
+mod tiers;
 mod writer;
 
+#[cfg(test)]
+mod tests;
+
+pub use builder::{Novelty, PreparedRun, RunBuilder};
 pub use error::{SeenStoreError, SeenStoreProblem};
 pub use keys::{KeySink, KeySorter, SortedKeys};
+pub use lock::WhenBusy;
 pub use rules::StoreRules;
 pub use store::{AddStats, RunStats, SeenStore, StoreStats};
 pub use time::UnixTime;
-pub use writer::{Novelty, PreparedRun, RunBuilder, SeenWriter, WhenBusy};
+pub use writer::SeenWriter;

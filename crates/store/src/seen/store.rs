@@ -1,16 +1,24 @@
 //! A store as its readers see it: the manifest and the runs at the time it was opened.
 
-use std::io::Write;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
-use super::error::SeenStoreError;
+use super::error::{SeenStoreError, SeenStoreProblem};
+use super::manifest::{MANIFEST, Manifest};
 use super::rules::StoreRules;
 use super::run::Run;
 use super::time::UnixTime;
 
 /// A store, as of the time it was opened: later adds do not change it.
 #[derive(Debug)]
-pub struct SeenStore {}
+pub struct SeenStore {
+    path: PathBuf,
+    manifest: Manifest,
+    manifest_bytes: u64,
+    /// Those of the manifest, oldest first. Their files stay open, so that they are there even if a writer
+    /// has merged them.
+    runs: Vec<Run>,
+}
 
 /// Numbers about a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,10 +57,13 @@ pub struct AddStats {
     pub keys: u64,
 }
 
+/// How often the manifest is read while a writer merges runs that it names.
+const TRIES: usize = 16;
+
 impl SeenStore {
     /// Whether there is a directory of this name that may be a store: one that holds a manifest.
     pub fn is_at(path: &Path) -> bool {
-        path.join("manifest").is_file()
+        path.join(MANIFEST).is_file()
     }
 
     /// Opens the store in the directory `path`.
@@ -61,23 +72,36 @@ impl SeenStore {
     ///
     /// There is none, it has another version, or a file of it cannot be read or is damaged.
     pub fn open(path: &Path) -> Result<Self, SeenStoreError> {
-        let _ = path;
-        todo!()
-    }
-
-    /// Its runs, oldest first.
-    pub(super) fn runs(&self) -> &[Run] {
-        todo!()
+        let (mut manifest, mut manifest_bytes) = Manifest::read(path)?;
+        for _ in 0..TRIES {
+            let runs: Result<_, _> =
+                manifest.runs.iter().map(|info| Run::open(path, info)).collect();
+            let gone = match runs {
+                Ok(runs) => {
+                    return Ok(Self { path: path.to_owned(), manifest, manifest_bytes, runs });
+                }
+                Err(error) if is_gone(&error) => error,
+                Err(error) => return Err(error),
+            };
+            // Either a writer has merged the run since, or it is lost.
+            let before = manifest;
+            (manifest, manifest_bytes) = Manifest::read(path)?;
+            if manifest == before {
+                return Err(gone);
+            }
+        }
+        let text = "its runs are merged faster than they can be opened";
+        Err(SeenStoreError::io(path, io::Error::other(text)))
     }
 
     /// The directory.
     pub fn path(&self) -> &Path {
-        todo!()
+        &self.path
     }
 
     /// The rules of its keys.
     pub fn rules(&self) -> &StoreRules {
-        todo!()
+        &self.manifest.rules
     }
 
     /// An error if the rules of the store are not these, with the difference.
@@ -86,37 +110,61 @@ impl SeenStore {
     ///
     /// The rules differ.
     pub fn check_rules(&self, rules: &StoreRules) -> Result<(), SeenStoreError> {
-        let _ = rules;
-        todo!()
+        match self.rules().difference(rules, "this run") {
+            None => Ok(()),
+            Some(text) => Err(SeenStoreError::new(&self.path, SeenStoreProblem::OtherRules(text))),
+        }
     }
 
     /// Numbers about it.
     pub fn stats(&self) -> StoreStats {
-        todo!()
+        let runs: Vec<RunStats> = self.runs.iter().map(stats_of_run).collect();
+        let bytes = self.manifest_bytes + runs.iter().map(|run| run.bytes).sum::<u64>();
+        StoreStats { keys: self.manifest.keys, bytes, runs }
     }
 
-    /// Reads everything, and checks checksums, the order and the numbers of keys.
-    ///
-    /// # Errors
-    ///
-    /// A run cannot be read or is damaged.
-    pub fn verify(&self) -> Result<StoreStats, SeenStoreError> {
-        todo!()
+    pub(super) fn manifest(&self) -> &Manifest {
+        &self.manifest
     }
 
-    /// Writes the keys in the order of their bytes, each with a line feed; those of adds after the add
-    /// number `after` only, if there is one.
-    ///
-    /// # Errors
-    ///
-    /// A run cannot be read or is damaged, or `out` fails, which is an error of `name`.
-    pub fn export(
-        &self,
-        after: Option<u64>,
-        out: &mut dyn Write,
-        name: &Path,
-    ) -> Result<u64, SeenStoreError> {
-        let _ = (after, out, name);
-        todo!()
+    /// Its runs, oldest first.
+    pub(super) fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// Number of entries of all runs.
+    pub(super) fn entries(&self) -> u64 {
+        self.runs.iter().map(|run| run.info().entries).sum()
+    }
+
+    /// The store with another manifest: `change` makes its runs of those before.
+    pub(super) fn update(
+        &mut self,
+        manifest: Manifest,
+        manifest_bytes: u64,
+        change: impl FnOnce(Vec<Run>) -> Vec<Run>,
+    ) {
+        self.runs = change(std::mem::take(&mut self.runs));
+        (self.manifest, self.manifest_bytes) = (manifest, manifest_bytes);
+        debug_assert!(self.runs.iter().map(Run::info).eq(&self.manifest.runs));
+    }
+}
+
+fn stats_of_run(run: &Run) -> RunStats {
+    let info = run.info();
+    RunStats {
+        name: info.name.clone(),
+        bytes: info.bytes,
+        keys: info.entries - info.removed,
+        removed: info.removed,
+        // A merge lists an add before it can know whether newer runs have all of its keys.
+        adds: run.adds().iter().copied().filter(|add| add.keys > 0).collect(),
+    }
+}
+
+fn is_gone(error: &SeenStoreError) -> bool {
+    match &error.problem {
+        SeenStoreProblem::Io(error) => error.kind() == io::ErrorKind::NotFound,
+        problem => matches!(problem, SeenStoreProblem::Missing),
     }
 }

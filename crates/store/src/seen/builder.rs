@@ -1,0 +1,149 @@
+//! Builds the run of an add or of a removal.
+//!
+//! Keys that may be in the store already are gathered and looked up, a window at a time: the number of
+//! keys of the store stays exact, and a removal writes no keys that are not in the store.
+
+use uniqurl::bytes::AllocError;
+use uniqurl::bytes::alloc;
+
+use super::error::SeenStoreError;
+use super::keys::{KeySink, SortedKeys};
+use super::new_run::NewRun;
+use super::run::{Mark, Run, RunWriter};
+use super::store::SeenStore;
+
+/// Whether the keys of an add may be in the store already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Novelty {
+    /// None of them is: they were looked up.
+    AllNew,
+    /// Some may be, and get the time of this add.
+    Unknown,
+}
+
+/// What a run does to a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    Add(Novelty),
+    Removal,
+}
+
+/// Bytes of the keys that are looked up at once.
+const WINDOW: usize = 32 << 20;
+
+/// A run that is being written. Nothing of it is in the store before
+/// [`SeenWriter::commit`](super::SeenWriter::commit); it is removed if it is dropped.
+#[derive(Debug)]
+pub struct RunBuilder<'w> {
+    store: &'w SeenStore,
+    change: Change,
+    file: NewRun,
+    run: RunWriter,
+    window: KeyWindow,
+    /// Keys that come or go.
+    changed: u64,
+}
+
+/// A run that is on the disk, but not yet in the store. It is removed if it is dropped.
+#[derive(Debug)]
+pub struct PreparedRun {
+    pub(super) change: Change,
+    /// None: it has no entries.
+    pub(super) run: Option<(NewRun, Run)>,
+    /// Keys that come or go.
+    pub(super) changed: u64,
+}
+
+impl<'w> RunBuilder<'w> {
+    pub(super) fn new(
+        store: &'w SeenStore,
+        change: Change,
+        (file, run): (NewRun, RunWriter),
+    ) -> Self {
+        Self { store, change, file, run, window: KeyWindow::default(), changed: 0 }
+    }
+
+    /// Brings the run to the disk.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written.
+    pub fn finish(mut self) -> Result<PreparedRun, SeenStoreError> {
+        self.write_window()?;
+        let Self { change, file, run, changed, .. } = self;
+        Ok(PreparedRun { change, run: file.finish(run)?, changed })
+    }
+
+    /// Writes the keys of the window, as far as they belong into the run.
+    fn write_window(&mut self) -> Result<(), SeenStoreError> {
+        let is_in = self.store.look_up(&self.window, None)?;
+        for (n, is_in) in is_in.into_iter().enumerate() {
+            let key = self.window.get(n);
+            match self.change {
+                Change::Add(_) => {
+                    self.run.push(key, Mark::Added(0))?;
+                    self.changed += u64::from(!is_in);
+                }
+                Change::Removal if is_in => {
+                    self.run.push(key, Mark::Removed)?;
+                    self.changed += 1;
+                }
+                Change::Removal => {}
+            }
+        }
+        self.window.clear();
+        Ok(())
+    }
+}
+
+impl KeySink for RunBuilder<'_> {
+    fn push(&mut self, key: &[u8]) -> Result<(), SeenStoreError> {
+        if self.change == Change::Add(Novelty::AllNew) {
+            self.changed += 1;
+            return self.run.push(key, Mark::Added(0));
+        }
+        if self.window.bytes(key) > WINDOW && !self.window.is_empty() {
+            self.write_window()?;
+        }
+        self.window.push(key).map_err(|_| SeenStoreError::memory(self.store.path()))
+    }
+}
+
+/// Keys that are looked up together.
+#[derive(Debug, Default)]
+struct KeyWindow {
+    keys: Vec<u8>,
+    /// Where each key ends; it starts where the one before ends.
+    ends: Vec<usize>,
+}
+
+impl KeyWindow {
+    /// Bytes of the window with another key.
+    fn bytes(&self, key: &[u8]) -> usize {
+        self.keys.len() + key.len() + (self.ends.len() + 1) * size_of::<usize>()
+    }
+
+    fn push(&mut self, key: &[u8]) -> Result<(), AllocError> {
+        alloc::try_reserve(&mut self.keys, key.len())?;
+        alloc::try_reserve(&mut self.ends, 1)?;
+        self.keys.extend_from_slice(key);
+        self.ends.push(self.keys.len());
+        Ok(())
+    }
+
+    fn clear(&mut self) {
+        self.keys.clear();
+        self.ends.clear();
+    }
+}
+
+impl SortedKeys for KeyWindow {
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn get(&self, index: usize) -> &[u8] {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.keys[start..self.ends[index]]
+    }
+}

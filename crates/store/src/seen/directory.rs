@@ -1,0 +1,138 @@
+//! The directory of a store, as its writer holds it: locked, and free of files that no manifest names.
+//!
+//! A power failure may undo a rename until the directory is synced. So the directory is synced before a
+//! manifest names a run, and before a file goes that the manifest before named.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::error::{SeenStoreError, SeenStoreProblem};
+use super::lock::{LOCK, WhenBusy, lock};
+use super::manifest::{MANIFEST, Manifest, run_number};
+
+/// The name of a manifest that is being written.
+const NEW_MANIFEST: &str = "manifest.new";
+
+/// A directory that only this process writes to.
+#[derive(Debug)]
+pub(super) struct WriterDirectory {
+    path: PathBuf,
+    /// Locked as long as it is open.
+    _lock: File,
+}
+
+impl WriterDirectory {
+    /// Locks the directory of a store, and makes one if nothing has the name.
+    pub(super) fn make(path: &Path, when_busy: WhenBusy) -> Result<Self, SeenStoreError> {
+        match fs::create_dir(path) {
+            Ok(()) => sync(around(path))?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(SeenStoreError::io(path, error)),
+        }
+        if !path.join(MANIFEST).exists() && !is_unfinished(path)? {
+            return Err(SeenStoreError::new(path, SeenStoreProblem::NotAStore));
+        }
+        Self::lock(path, when_busy)
+    }
+
+    /// Locks a directory.
+    pub(super) fn lock(path: &Path, when_busy: WhenBusy) -> Result<Self, SeenStoreError> {
+        Ok(Self { path: path.to_owned(), _lock: lock(path, when_busy)? })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Syncs it: the names in it then survive a crash of the system.
+    pub(super) fn sync(&self) -> Result<(), SeenStoreError> {
+        sync(&self.path)
+    }
+
+    /// Removes what killed writers left behind: runs that the manifest does not name, and a manifest that was not
+    /// finished.
+    pub(super) fn remove_orphans(&self, manifest: &Manifest) -> Result<(), SeenStoreError> {
+        let mut orphans = Vec::new();
+        for name in names(&self.path)? {
+            let is_listed = || manifest.runs.iter().any(|run| run.name == name);
+            if name == NEW_MANIFEST || run_number(&name).is_some() && !is_listed() {
+                orphans.push(self.path.join(name));
+            }
+        }
+        if orphans.is_empty() {
+            return Ok(());
+        }
+        self.sync()?;
+        for orphan in orphans {
+            fs::remove_file(&orphan).map_err(|error| SeenStoreError::io(&orphan, error))?;
+        }
+        Ok(())
+    }
+
+    /// Removes a run that no manifest names any more. If it stays, the next writer removes it.
+    pub(super) fn remove(&self, run: &str) {
+        let _ = fs::remove_file(self.path.join(run));
+    }
+
+    /// Writes a manifest under a temporary name. It takes its place by [`Self::name_manifest`].
+    pub(super) fn write_manifest(&self, manifest: &Manifest) -> Result<u64, SeenStoreError> {
+        let path = self.path.join(NEW_MANIFEST);
+        let write = || {
+            let text = manifest.to_bytes()?;
+            let mut options = OpenOptions::new();
+            let mut file = options.write(true).create(true).truncate(true).open(&path)?;
+            file.write_all(&text)?;
+            file.sync_all()?;
+            Ok(text.len() as u64)
+        };
+        write().map_err(|error| SeenStoreError::io(&path, error))
+    }
+
+    /// Lets the manifest that was written take the place of the one before.
+    pub(super) fn name_manifest(&self) -> Result<(), SeenStoreError> {
+        let path = self.path.join(MANIFEST);
+        fs::rename(self.path.join(NEW_MANIFEST), &path)
+            .map_err(|error| SeenStoreError::io(&path, error))
+    }
+}
+
+/// Whether a directory without a manifest may be a store that was being made.
+fn is_unfinished(path: &Path) -> Result<bool, SeenStoreError> {
+    match names(path) {
+        Ok(names) => Ok(names.iter().all(|name| name == LOCK || name == NEW_MANIFEST)),
+        Err(SeenStoreError { problem: SeenStoreProblem::Io(error), .. })
+            if error.kind() == io::ErrorKind::NotADirectory =>
+        {
+            Ok(false)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The names in a directory, but for those that are no text.
+fn names(path: &Path) -> Result<Vec<String>, SeenStoreError> {
+    let read = || fs::read_dir(path)?.map(|entry| Ok(entry?.file_name())).collect();
+    let names: io::Result<Vec<_>> = read();
+    let names = names.map_err(|error| SeenStoreError::io(path, error))?;
+    Ok(names.into_iter().map(|name| name.to_string_lossy().into_owned()).collect())
+}
+
+/// The directory around a path.
+fn around(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Syncs a directory. Some file systems cannot, and some directories cannot be opened.
+fn sync(path: &Path) -> Result<(), SeenStoreError> {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    match File::open(path).and_then(|directory| directory.sync_all()) {
+        Err(error) if !matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => {
+            Err(SeenStoreError::io(path, error))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,111 @@
+//! Merges neighbouring runs into one.
+
+use std::sync::Arc;
+
+use uniqurl::bytes::AllocError;
+use uniqurl::bytes::alloc;
+
+use super::directory::WriterDirectory;
+use super::error::SeenStoreError;
+use super::merge_reader::MergeReader;
+use super::new_run::NewRun;
+use super::run::{Mark, Run};
+use super::time::UnixTime;
+
+/// As many runs are merged at once, however little memory there is.
+const MIN_RUNS: usize = 8;
+
+/// The number of runs that are merged at once within `memory` bytes.
+pub(super) fn runs_at_once(memory: usize) -> usize {
+    (memory / Run::reading_memory()).max(MIN_RUNS)
+}
+
+/// A merge of neighbouring runs.
+#[derive(Debug)]
+pub(super) struct RunMerge<'r> {
+    /// Oldest first.
+    pub(super) runs: &'r [Run],
+    /// Whether no older run is in the store. Marks of removed keys are dropped then.
+    pub(super) has_oldest: bool,
+    /// Keys that were added earlier are dropped. No older run may have entries of them, or those would count
+    /// again.
+    pub(super) since: Option<UnixTime>,
+}
+
+/// The result of a merge.
+#[derive(Debug)]
+pub(super) struct MergeResult {
+    /// None: no entry is left.
+    pub(super) run: Option<(NewRun, Run)>,
+    /// Number of keys that were dropped since they were added too early.
+    pub(super) forgotten: u64,
+}
+
+impl RunMerge<'_> {
+    /// Writes the newest entry of each key into the new run `number`.
+    pub(super) fn write(
+        &self,
+        directory: &Arc<WriterDirectory>,
+        number: u64,
+    ) -> Result<MergeResult, SeenStoreError> {
+        let path = directory.path();
+        let adds = JoinedAdds::of(self).map_err(|_| SeenStoreError::memory(path))?;
+        let (file, mut writer) = NewRun::create(directory, number, &adds.adds)?;
+        let mut forgotten = 0;
+        let mut entries = MergeReader::new(path, self.runs)?;
+        while let Some(entry) = entries.next()? {
+            if !entry.is_newest {
+                continue;
+            }
+            match entry.mark {
+                Mark::Removed if self.has_oldest => {}
+                Mark::Removed => writer.push(entry.key, Mark::Removed)?,
+                Mark::Added(add) => match adds.place(entry.run, add) {
+                    Some(add) => writer.push(entry.key, Mark::Added(add))?,
+                    None => forgotten += 1,
+                },
+            }
+        }
+        Ok(MergeResult { run: file.finish(writer)?, forgotten })
+    }
+}
+
+/// The adds of all runs of a merge, as the list of the merged run.
+#[derive(Debug, Default)]
+struct JoinedAdds {
+    adds: Vec<(u64, UnixTime)>,
+    /// For each add of each run its place in the list, or `DROPPED`.
+    places: Vec<u32>,
+    /// Where the places of each run start.
+    starts: Vec<usize>,
+}
+
+/// The place of an add that is not in the list.
+const DROPPED: u32 = u32::MAX;
+
+impl JoinedAdds {
+    /// Joins the lists, without adds that have no keys or are too early.
+    fn of(merge: &RunMerge<'_>) -> Result<Self, AllocError> {
+        let all = merge.runs.iter().map(|run| run.adds().len()).sum();
+        let mut joined = Self::default();
+        alloc::try_reserve_exact(&mut joined.adds, all)?;
+        alloc::try_reserve_exact(&mut joined.places, all)?;
+        for run in merge.runs {
+            joined.starts.push(joined.places.len());
+            for add in run.adds() {
+                let is_kept = add.keys > 0 && merge.since.is_none_or(|since| add.time >= since);
+                joined.places.push(if is_kept { joined.adds.len() as u32 } else { DROPPED });
+                if is_kept {
+                    joined.adds.push((add.number, add.time));
+                }
+            }
+        }
+        Ok(joined)
+    }
+
+    /// The place in the list of add `add` of run `run`.
+    fn place(&self, run: usize, add: u32) -> Option<u32> {
+        let place = self.places[self.starts[run] + add as usize];
+        (place != DROPPED).then_some(place)
+    }
+}

@@ -1,0 +1,64 @@
+//! A run that no manifest names yet.
+
+use std::sync::Arc;
+
+use super::directory::WriterDirectory;
+use super::error::SeenStoreError;
+use super::manifest::run_name;
+use super::run::{Run, RunWriter};
+use super::time::UnixTime;
+
+/// The file of a run, which is removed if it is dropped before a manifest may name it.
+#[derive(Debug)]
+pub(super) struct NewRun {
+    /// Nobody else writes to the store as long as the file may be removed.
+    directory: Arc<WriterDirectory>,
+    number: u64,
+    is_kept: bool,
+}
+
+impl NewRun {
+    /// Makes the file of the run `number`, for keys of these adds.
+    pub(super) fn create(
+        directory: &Arc<WriterDirectory>,
+        number: u64,
+        adds: &[(u64, UnixTime)],
+    ) -> Result<(Self, RunWriter), SeenStoreError> {
+        // A file that is there is another's, so it must not be removed.
+        let writer = RunWriter::create(directory.path(), &run_name(number), adds)?;
+        Ok((Self { directory: Arc::clone(directory), number, is_kept: false }, writer))
+    }
+
+    /// Brings the run to the disk, with its name, and opens it. None: it has no entries, and its file is gone.
+    pub(super) fn finish(self, writer: RunWriter) -> Result<Option<(Self, Run)>, SeenStoreError> {
+        let info = writer.finish()?;
+        if info.entries == 0 {
+            return Ok(None);
+        }
+        self.directory.sync()?;
+        let run = Run::open(self.directory.path(), &info)?;
+        Ok(Some((self, run)))
+    }
+
+    /// Whether it was made by this writer.
+    pub(super) fn is_of(&self, directory: &Arc<WriterDirectory>) -> bool {
+        Arc::ptr_eq(&self.directory, directory)
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Keeps the file, since a manifest is about to name it.
+    pub(super) fn keep(&mut self) {
+        self.is_kept = true;
+    }
+}
+
+impl Drop for NewRun {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            self.directory.remove(&run_name(self.number));
+        }
+    }
+}
