@@ -1,7 +1,5 @@
 //! Keys on their way to and from a store.
 
-use std::path::Path;
-
 use super::error::SeenStoreError;
 
 /// Distinct keys in the order of their bytes, in memory.
@@ -36,37 +34,4 @@ pub trait KeySink: Send {
     ///
     /// It cannot be written.
     fn push(&mut self, key: &[u8]) -> Result<(), SeenStoreError>;
-}
-
-/// Sorts keys that come in any order and may repeat, in bounded memory: beyond it they go to a temporary
-/// file.
-#[derive(Debug)]
-pub struct KeySorter {}
-
-impl KeySorter {
-    /// Sorts within `memory` bytes; a temporary file is made in `directory`.
-    pub fn new(memory: usize, directory: &Path) -> Self {
-        let _ = (memory, directory);
-        todo!()
-    }
-
-    /// Takes a key.
-    ///
-    /// # Errors
-    ///
-    /// The temporary file cannot be written, or memory runs out.
-    pub fn push(&mut self, key: &[u8]) -> Result<(), SeenStoreError> {
-        let _ = key;
-        todo!()
-    }
-
-    /// Gives the distinct keys in order.
-    ///
-    /// # Errors
-    ///
-    /// The temporary file cannot be written or read, memory runs out, or the sink's error.
-    pub fn finish(self, sink: &mut dyn KeySink) -> Result<(), SeenStoreError> {
-        let _ = sink;
-        todo!()
-    }
 }

@@ -12,6 +12,7 @@ mod error;
 mod rules;
 mod time;
 mod keys;
+mod key_sorter;
 mod run;
 mod manifest;
 mod merge_reader;
@@ -31,7 +32,8 @@ mod tests;
 
 pub use builder::{Novelty, PreparedRun, RunBuilder};
 pub use error::{SeenStoreError, SeenStoreProblem};
-pub use keys::{KeySink, KeySorter, SortedKeys};
+pub use key_sorter::KeySorter;
+pub use keys::{KeySink, SortedKeys};
 pub use lock::WhenBusy;
 pub use rules::StoreRules;
 pub use store::{AddStats, RunStats, SeenStore, StoreStats};

@@ -3,6 +3,7 @@
 mod against_map;
 mod killed;
 mod openings;
+mod sorting;
 
 use std::path::Path;
 
