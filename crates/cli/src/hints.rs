@@ -122,7 +122,6 @@ pub(crate) fn of_set(error: &InputError) -> Option<&'static str> {
 /// The hint for a file that is read in a format other than its own.
 fn of_refusal(why: Refusal) -> &'static str {
     match why {
-        Refusal::SavedSet => "read it with `uniqurl dedup --seen` or `uniqurl set`",
         Refusal::EndsWithNul => "use -0 to read such lists",
         Refusal::EndsWithCarriageReturn => "make line feeds of them with tr '\\r' '\\n'",
         Refusal::Utf16 => "convert it with iconv -f UTF-16 -t UTF-8",

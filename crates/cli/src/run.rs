@@ -90,6 +90,7 @@ fn plan(common: &RunArgs, normalizer: Normalizer, job: Job) -> JobPlan {
         kinds: common.kinds(),
         keep_going: common.bad_input == BadInput::IsSkipped,
         seen: Vec::new(),
+        stores: Vec::new(),
     };
     plan.policy.records = common.filters.records();
     plan.policy.urls = common.filters.urls(&plan.normalizer);
@@ -326,11 +327,11 @@ fn read(
     job: output::JobKind,
     watch: &Watch,
 ) -> (Report, Result<(), RunFailure>) {
-    let Outputs { main, rejects, seen, .. } = outputs;
+    let Outputs { main, rejects, .. } = outputs;
     let sinks = uniqurl_engine::Sinks {
         out: main,
         rejects: rejects.as_mut().map(|output| output as _),
-        seen: seen.as_mut().map(|output| output as _),
+        keys: None,
     };
     let (report, result) = uniqurl_engine::run(plan, inputs, sinks, watch);
     let result = match result {

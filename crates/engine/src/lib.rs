@@ -30,7 +30,9 @@
 //! *format* makes a line of each record, and when it is counted, the line that is kept goes into memory for
 //! the end. If those lines exceed the budget, the whole set is moved to the temporary file with them.
 //!
-//! URLs from before the run are in a set of their own, which *insert* looks into first.
+//! URLs of lists from before the run are in a set of their own, which *insert* looks into first. If there are
+//! stores from before the run, batches wait between *read* and *insert* until so many have gathered that their
+//! keys can be looked up together (`window`).
 
 pub mod output;
 
@@ -51,6 +53,7 @@ mod batch;
 mod stages;
 mod set;
 mod seen;
+mod window;
 mod sink;
 mod accounts;
 mod pipeline;
@@ -60,7 +63,7 @@ pub use cores::{cores, most_threads, most_workers};
 pub use job::{Dedup, InputFormat, Job, Keep, SetOrder};
 pub use memory::{Memory, SpillNotice};
 pub use plan::{CHUNK_SIZE, MOST_THREADS};
-pub use plan::{InputOptions, JobPlan, OutputOptions, RecordPolicy, ResourceLimits};
+pub use plan::{InputOptions, JobPlan, OutputOptions, RecordPolicy, ResourceLimits, SeenBefore};
 pub use report::{MaxRejected, Report, RunError, TooManyRejected, Watch};
 pub use run::run;
 pub use seen::{RejectedSeen, SeenError, SeenTrouble};

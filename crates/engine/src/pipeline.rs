@@ -15,6 +15,7 @@ use crate::stages::insert::ShardProgress;
 use crate::stages::observe::observe;
 use crate::stages::read;
 use crate::trace::{Trace, TraceStage};
+use crate::window::Window;
 use uniqurl::set::HashKey;
 use uniqurl_formats::input::Input;
 
@@ -22,9 +23,11 @@ use uniqurl_formats::input::Input;
 /// the other threads insert.
 const READ_LAST: usize = CHUNKS + 1;
 
-/// The four parts of a run.
+/// The parts of a run.
 pub(crate) struct Pipeline<'a> {
     reader: Reader<'a>,
+    /// Where batches wait to be looked up in stores, if there are any.
+    window: Option<Window<'a>>,
     set: RunSet<'a>,
     sink: Sink<'a>,
     accounts: Accounts<'a>,
@@ -61,14 +64,15 @@ impl<'a> Pipeline<'a> {
         accounts: Accounts<'a>,
         hasher: HashKey,
     ) -> Self {
-        let set = RunSet::new(plan, inputs, hasher.clone(), sinks.seen.is_some());
+        let set = RunSet::new(plan, inputs, hasher.clone(), sinks.keys.is_some());
         let mut reader = Reader::new(plan, inputs, columns, hasher, set.shards(), &accounts);
         // Equal rows that come as one can be neither rejected one by one nor counted by rule.
         if sinks.rejects.is_none() && plan.needs_first_records_only() && !plan.output.count_rules {
             reader.take_rows_once();
         }
         let formatter = Formatter::new(plan, columns, sinks.rejects.is_some());
-        Self { reader, set, sink: Sink::new(sinks, formatter), accounts, plan, inputs }
+        let window = Window::new(plan);
+        Self { reader, window, set, sink: Sink::new(sinks, formatter), accounts, plan, inputs }
     }
 
     /// Reads and writes everything.
@@ -84,14 +88,20 @@ impl<'a> Pipeline<'a> {
             // Batches whose URLs are much longer than their chunks are written before more is read.
             let buffers = batches.memory();
             let is_crowded = !idle && buffers > batch_share(self.plan);
-            let mut tasks =
-                self.reader.next_tasks(false, is_held || is_crowded, &mut self.accounts)?;
+            // Batches that are looked up go on before more is read, so that only one window is in memory.
+            let is_ready = self.window.as_ref().is_some_and(Window::is_ready);
+            let waits = is_held || is_crowded || is_ready;
+            let mut tasks = self.reader.next_tasks(false, waits, &mut self.accounts)?;
             // A change has to wait for all batches, since they hold positions in the set as it is.
             if idle && is_held {
                 self.change_set()?;
                 continue;
             }
             if tasks.is_empty() && idle {
+                tasks = self.fill_window()?;
+                batches.inserting = self.take_ready();
+            }
+            if tasks.is_empty() && batches.is_empty() {
                 // There is nothing to do but wait for a slow stream. Meanwhile all output is visible.
                 self.sink.flush().map_err(RunError::Output)?;
                 tasks = self.reader.next_tasks(true, false, &mut self.accounts)?;
@@ -102,7 +112,8 @@ impl<'a> Pipeline<'a> {
             timer.end(TraceStage::Next, 0, || 0);
             // The budget is checked before the keys of this round are added.
             let timer = Trace::begin(trace);
-            self.adapt_set(&batches.inserting, buffers)?;
+            let waiting = self.window.as_ref().map_or(0, Window::memory);
+            self.adapt_set(&batches.inserting, buffers + waiting)?;
             timer.end(TraceStage::Adapt, 0, || 0);
             let read = self.accounts.bytes();
             Trace::next_round(trace);
@@ -119,6 +130,13 @@ impl<'a> Pipeline<'a> {
             batches.writing = batches.formatting;
             batches.formatting = batches.inserting;
             batches.inserting = self.reader.finish_tasks(tasks, &mut self.accounts)?;
+            if let Some(window) = &mut self.window {
+                window.add(std::mem::take(&mut batches.inserting));
+                if window.is_full() && !window.is_ready() {
+                    self.look_up()?;
+                }
+                batches.inserting = self.take_ready();
+            }
             timer.end(TraceStage::Collect, 0, || 0);
         }
         if let Some((input, error)) = self.reader.take_failure() {
@@ -134,6 +152,38 @@ impl<'a> Pipeline<'a> {
         self.set.finish(&mut self.sink, &mut self.accounts, &self.reader.origins)?;
         timer.end(TraceStage::Settle, 0, || 0);
         Ok(())
+    }
+
+    /// Looks up the batches of a window, since there is nothing to read without waiting. A window that is not full
+    /// waits for a file, which comes soon: then the result is the tasks that read it.
+    fn fill_window(&mut self) -> Result<Vec<ReadTask>, RunError> {
+        if !self.window.as_ref().is_some_and(Window::is_waiting) {
+            return Ok(Vec::new());
+        }
+        if self.reader.reads_file() {
+            let tasks = self.reader.next_tasks(true, false, &mut self.accounts)?;
+            if !tasks.is_empty() {
+                return Ok(tasks);
+            }
+        }
+        self.look_up().map(|()| Vec::new())
+    }
+
+    /// Looks up the batches of the window.
+    fn look_up(&mut self) -> Result<(), RunError> {
+        let Some(window) = &mut self.window else { return Ok(()) };
+        let timer = Trace::begin(self.accounts.watch().trace.as_ref());
+        window.look_up(&self.set)?;
+        timer.end(TraceStage::Seen, 0, || 0);
+        Ok(())
+    }
+
+    /// The batches that leave the window for the next round. None while the set has to change.
+    fn take_ready(&mut self) -> Vec<WorkBatch> {
+        match &mut self.window {
+            Some(window) if !self.set.is_change_due() => window.take_ready(),
+            _ => Vec::new(),
+        }
     }
 
     /// The report of a run, whatever its end.
@@ -195,7 +245,7 @@ impl<'a> Pipeline<'a> {
         // Tasks of a scope return nothing, so results come back through mutexes that are locked once.
         let (written, spilled) = (Mutex::new(Ok(())), Mutex::new(Ok(())));
         {
-            let Self { reader, set, sink, accounts, inputs, plan } = self;
+            let Self { reader, window: _, set, sink, accounts, plan, inputs } = self;
             let (rules, watch, inputs) = (&reader.rules, accounts.watch(), *inputs);
             let trace = watch.trace.as_ref();
             let observes = plan.output.observes;

@@ -1,5 +1,7 @@
 //! The plan of a run: its job, and the options of its input, policy, output and resources.
 
+use std::sync::Arc;
+
 use super::job::{Dedup, InputFormat, Job, Keep, SetOrder};
 use super::memory::Memory;
 use super::report::MaxRejected;
@@ -12,6 +14,7 @@ use uniqurl::normalize::Normalizer;
 use uniqurl_formats::input::Input;
 use uniqurl_formats::record::{Context, Filter, Kinds, LONGEST_URL, Separator};
 use uniqurl_store::keep_policy::KeepPolicy;
+use uniqurl_store::seen::{SeenStore, UnixTime};
 
 /// A job with its options. Made once, from the arguments of a command or a call, and read by every stage.
 #[derive(Debug, Clone)]
@@ -41,8 +44,20 @@ pub struct InputOptions {
     pub kinds: Kinds,
     /// Whether to go on without an input that turns out to be damaged.
     pub keep_going: bool,
-    /// Saved sets and lists from before the run. Their URLs are not written again.
+    /// Lists from before the run. Their URLs are not written again.
     pub seen: Vec<Input>,
+    /// Stores from before the run. Their keys are not written again. The keys of a store must have been made by
+    /// the rules of the run ([`SeenStore::check_rules`]).
+    pub stores: Vec<SeenBefore>,
+}
+
+/// A store of keys from before the run.
+#[derive(Debug, Clone)]
+pub struct SeenBefore {
+    /// The store.
+    pub store: Arc<SeenStore>,
+    /// Only keys count that were added at this time or later, if there is one.
+    pub since: Option<UnixTime>,
 }
 
 /// Which records and URLs are kept.
@@ -115,6 +130,7 @@ impl JobPlan {
                 kinds: Kinds::default(),
                 keep_going: false,
                 seen: Vec::new(),
+                stores: Vec::new(),
             },
             policy: RecordPolicy {
                 records: Filter::default(),
@@ -177,6 +193,7 @@ impl JobPlan {
     pub(crate) fn needs_first_records_only(&self) -> bool {
         self.dedup().is_some()
             && self.input.seen.is_empty()
+            && self.input.stores.is_empty()
             && !self.has_columns()
             && !self.needs_decoded_paths()
             && !self.output.observes

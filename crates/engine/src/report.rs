@@ -15,6 +15,7 @@ use uniqurl_formats::input::InputError;
 
 use uniqurl::set::SetFull;
 
+use uniqurl_store::seen::{SeenStoreError, SeenStoreProblem};
 use uniqurl_store::spill::{SpillError, Spilled};
 
 /// The accounting of a run, up to the point of failure if it failed.
@@ -94,8 +95,10 @@ pub enum RunError {
     Memory,
     /// A temporary file could not be written, or not be read back.
     Spill(SpillError),
-    /// A set from before the run cannot be used.
+    /// A list from before the run cannot be used.
     Seen(SeenError),
+    /// A store of keys from before the run cannot be read, or that of the new keys cannot be written.
+    Store(SeenStoreError),
     /// Threads could not be started.
     Threads(String),
     /// More records were rejected than allowed.
@@ -168,6 +171,7 @@ impl fmt::Display for RunError {
             RunError::Rejected(error) => error.fmt(f),
             RunError::Spill(error) => error.fmt(f),
             RunError::Seen(error) => error.fmt(f),
+            RunError::Store(error) => error.fmt(f),
             RunError::Stopped => f.write_str("stopped"),
             RunError::Threads(error) => write!(f, "cannot start threads: {error}"),
         }
@@ -184,6 +188,7 @@ impl std::error::Error for RunError {
             RunError::Rejected(error) => error.source(),
             RunError::Spill(error) => error.source(),
             RunError::Seen(error) => error.source(),
+            RunError::Store(error) => error.source(),
             RunError::Memory | RunError::Threads(_) | RunError::Stopped => None,
         }
     }
@@ -211,6 +216,15 @@ impl From<SpillError> for RunError {
     }
 }
 
+impl From<SeenStoreError> for RunError {
+    fn from(error: SeenStoreError) -> Self {
+        match error.problem {
+            SeenStoreProblem::Memory => RunError::Memory,
+            _ => RunError::Store(error),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::error::Error;
@@ -234,6 +248,11 @@ mod tests {
             RunError::Seen(SeenError {
                 path: "seen".into(),
                 trouble: "it is a table".to_owned().into(),
+            }),
+            RunError::Store(SeenStoreError {
+                path: "store".into(),
+                offset: None,
+                problem: SeenStoreProblem::Io(denied()),
             }),
             RunError::Threads("no more".into()),
             RunError::Rejected(TooManyRejected { limit, rejected: 2, records: 3, first: None }),

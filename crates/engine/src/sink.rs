@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use crate::batch::WorkBatch;
 use crate::output::vectored;
 use crate::stages::format::Formatter;
+use uniqurl_store::seen::KeySink;
 
 /// Where a run writes.
 pub struct Sinks<'s> {
@@ -13,16 +14,14 @@ pub struct Sinks<'s> {
     pub out: &'s mut (dyn Write + Send),
     /// The rejected records.
     pub rejects: Option<&'s mut (dyn Write + Send)>,
-    /// A saved set: the keys of [`InputOptions::seen`](crate::InputOptions::seen) and the new ones, for
-    /// that option of a later run. It also holds keys that are not written because of
-    /// [`Dedup::limit`](crate::Dedup::limit) or [`Dedup::min_count`](crate::Dedup::min_count).
-    pub seen: Option<&'s mut (dyn Write + Send)>,
+    /// Takes the keys of a set that are written, at the end of the run.
+    pub keys: Option<&'s mut dyn KeySink>,
 }
 
 impl<'s> Sinks<'s> {
     /// Only the output of the job.
     pub fn to(out: &'s mut (dyn Write + Send)) -> Self {
-        Self { out, rejects: None, seen: None }
+        Self { out, rejects: None, keys: None }
     }
 
     /// The same, and the rejected records.
@@ -34,10 +33,10 @@ impl<'s> Sinks<'s> {
 
 impl fmt::Debug for Sinks<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (rejects, seen) = (self.rejects.is_some(), self.seen.is_some());
+        let (rejects, keys) = (self.rejects.is_some(), self.keys.is_some());
         f.debug_struct("Sinks")
             .field("rejects", &rejects)
-            .field("seen", &seen)
+            .field("keys", &keys)
             .finish_non_exhaustive()
     }
 }
@@ -47,14 +46,14 @@ pub(crate) struct Sink<'a> {
     pub(crate) formatter: Formatter<'a>,
     pub(crate) out: &'a mut (dyn Write + Send),
     rejects: Option<&'a mut (dyn Write + Send)>,
-    pub(crate) seen: Option<&'a mut (dyn Write + Send)>,
+    pub(crate) keys: Option<&'a mut dyn KeySink>,
 }
 
 impl<'a> Sink<'a> {
     pub(crate) fn new<'s: 'a>(sinks: Sinks<'s>, formatter: Formatter<'a>) -> Self {
-        let Sinks { out, rejects, seen } = sinks;
-        let (rejects, seen) = (rejects.map(|out| out as _), seen.map(|out| out as _));
-        Self { formatter, out, rejects, seen }
+        let Sinks { out, rejects, keys } = sinks;
+        let (rejects, keys) = (rejects.map(|out| out as _), keys.map(|keys| keys as _));
+        Self { formatter, out, rejects, keys }
     }
 
     /// Flushes the outputs.

@@ -42,6 +42,12 @@ impl Entry {
         if self.new == SEEN { None } else { self.new }
     }
 
+    /// Notes that the URL was seen in an earlier run: no shard adds or counts it.
+    #[inline]
+    pub fn mark_seen(&mut self) {
+        self.new = SEEN;
+    }
+
     /// True if the URL is in the set of an earlier run.
     #[inline]
     pub fn is_seen(&self) -> bool {

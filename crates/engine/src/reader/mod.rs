@@ -135,6 +135,11 @@ impl<'a> Reader<'a> {
         self.queue.take_rows_once();
     }
 
+    /// Whether the input that is being read is a file, of which the next chunk comes soon.
+    pub(crate) fn reads_file(&self) -> bool {
+        self.queue.reads_file()
+    }
+
     /// Number of inputs that were read or begun.
     pub(crate) fn reached(&self) -> usize {
         self.queue.reached()

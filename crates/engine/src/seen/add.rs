@@ -1,9 +1,9 @@
-//! Adds chunks of a set or list from before the run to its shards, or spills their keys.
+//! Adds chunks of a list from before the run to its shards, or spills their keys.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Loader, SeenKind};
+use super::Loader;
 use crate::batch::{Insertion, WorkBatch};
 use crate::report::RunError;
 use crate::set::{self, Partitioner, Spiller, entries_by_shard};
@@ -11,16 +11,11 @@ use crate::stages::format::spill_seen;
 use crate::stages::insert::{ShardProgress, insert};
 use uniqurl::set::SetFull;
 use uniqurl_formats::record::Format;
-use uniqurl_store::sort::sort_memory;
 
 impl Loader<'_> {
     /// Adds the URLs of some chunks.
-    pub(super) fn take(
-        &mut self,
-        batches: &mut [WorkBatch],
-        kind: SeenKind,
-    ) -> Result<(), RunError> {
-        let rules = if kind == SeenKind::Saved { &self.saved } else { &self.list };
+    pub(super) fn take(&mut self, batches: &mut [WorkBatch]) -> Result<(), RunError> {
+        let rules = &self.rules;
         let spills = self.seen.spiller.is_some();
         let insertion = if spills { Insertion::LookedUp } else { Insertion::Added };
         let out_of_memory = AtomicBool::new(false);
@@ -71,15 +66,12 @@ impl Loader<'_> {
         let Some(memory) = &self.plan.limits.memory else { return false };
         let more = entries_by_shard(batches, self.seen.shards.len());
         let shards = self.seen.shards.iter().zip(&more);
-        let keys: usize = shards.clone().map(|(shard, more)| shard.len() + more).sum();
         let set: usize = shards.map(|(shard, more)| shard.memory(*more)).sum();
-        // Saving sorts the places of all keys at the end.
-        let sorting = if self.saving { keys * size_of::<u64>() + sort_memory(keys) } else { 0 };
         let text: usize = batches.iter().map(|batch| batch.text.canonical_bytes()).sum();
         let buffers: usize = batches.iter().chain(&self.spare).map(WorkBatch::memory).sum();
         let partitions = set::buffers(memory.size(), self.plan.limits.workers());
         let rules = self.plan.normalizer.memory();
-        memory.is_exceeded_by(set + sorting + text + buffers + partitions + rules)
+        memory.is_exceeded_by(set + text + buffers + partitions + rules)
     }
 
     fn begin_to_spill(&mut self) -> Result<(), RunError> {

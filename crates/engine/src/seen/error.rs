@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use uniqurl::bytes::Printable;
 use uniqurl_formats::record::Refusal;
 
-/// A set from before the run that cannot be used.
+/// A list from before the run that cannot be used.
 #[derive(Debug)]
 pub struct SeenError {
     /// Its name.
@@ -15,7 +15,7 @@ pub struct SeenError {
     pub trouble: SeenTrouble,
 }
 
-/// The problem with a set from before the run.
+/// The problem with a list from before the run.
 #[derive(Debug)]
 pub enum SeenTrouble {
     /// It is no text, for this reason.

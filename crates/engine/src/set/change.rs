@@ -28,15 +28,13 @@ impl RunSet<'_> {
             let rate = if done > 0 && held > 0 { held as f64 / done as f64 } else { 1.0 };
             (total.saturating_sub(done) as f64 * rate.min(1.0)) as u64
         });
-        // Saving needs the keys from before the run as well.
-        let has_ranges = self.header.is_none()
-            && self.plan.dedup().is_some_and(|dedup| dedup.order == SetOrder::Sorted);
+        let has_ranges = self.plan.dedup().is_some_and(|dedup| dedup.order == SetOrder::Sorted);
         let partitioner = match has_ranges {
             true => Partitioner::Ranges(Arc::new(KeyRanges::of_set(&set.shards, PARTITIONS)?)),
             false => Partitioner::Hash,
         };
         // Ranges are written twice if the input is sorted.
-        let rewrites = self.plan.writes_at_end() || self.header.is_some();
+        let rewrites = self.plan.writes_at_end() || self.wants_keys;
         let threads = self.plan.limits.workers();
         let spiller = Spiller::begin(memory, threads, rest, rewrites, partitioner)?;
         if let SetBackend::Memory(set) = std::mem::replace(&mut self.backend, SetBackend::None) {

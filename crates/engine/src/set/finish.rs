@@ -1,21 +1,15 @@
-//! The end of a run: writes the output that had to wait for it, and saves the set for a later run.
+//! The end of a run: writes the output that had to wait for it, and pushes the keys that were written.
 
-use std::io::Write;
-
-use super::memory_set::MemorySet;
-use super::ordered;
-use super::spiller::{Ending, SavedSet, SpilledLines, Spiller};
+use super::spiller::{Ending, SpilledLines};
+use super::written_keys::{self, Unsorted, push_places, sort_places};
 use super::{RunSet, SetBackend};
 use crate::accounts::Accounts;
 use crate::job::{Dedup, SetOrder};
 use crate::reader::RecordOrigins;
 use crate::report::RunError;
 use crate::sink::Sink;
-use uniqurl::bytes::alloc;
-use uniqurl::set::{Counting, SetFull};
-use uniqurl_formats::record::SetHeader;
-use uniqurl_store::sort::{ShardUrls, Threads, Urls as _, in_turn, sort};
-use uniqurl_store::spill::{SpillEntry, Stream};
+use uniqurl::set::Counting;
+use uniqurl_store::seen::KeySink;
 
 impl RunSet<'_> {
     /// Writes the output that was held back while the inputs were read.
@@ -35,47 +29,62 @@ impl RunSet<'_> {
             return Ok(());
         }
         let (mut runs, mut written) = (Vec::new(), 0);
-        let header = self.header.as_ref().map(SetHeader::line).unwrap_or_default();
-        let saved = match &mut self.backend {
+        let mut unsorted = None;
+        match &mut self.backend {
             SetBackend::None | SetBackend::Scattering(_) => return Ok(()),
             SetBackend::Memory(set) => {
-                if let Some(set) = set.ordered(&dedup)? {
-                    set.write(&dedup, split, sink.out).map_err(RunError::Output)?;
+                let places = match set.ordered(&dedup)? {
+                    Some(ordered) => {
+                        let lines = ordered.write(&dedup, split, sink.out);
+                        Some(ordered.into_places(lines.map_err(RunError::Output)?))
+                    }
+                    None => None,
+                };
+                let Some(keys) = &mut sink.keys else { return Ok(()) };
+                let is_sorted = places.is_some() && dedup.order == SetOrder::Sorted;
+                let mut places = match places {
+                    Some(places) => places,
+                    // All of them were written when they came.
+                    None => written_keys::all_places(&set.shards)?,
+                };
+                if !is_sorted {
+                    sort_places(&mut places, &set.shards)?;
                 }
-                if let Some(out) = &mut sink.seen {
-                    save(set, None, &header, *out)?;
-                }
-                return Ok(());
+                return Ok(push_places(&places, &set.shards, *keys)?);
             }
             SetBackend::Spilling(set, spiller) if spiller.has_ranges() => {
                 spiller.spill_set(set)?;
                 // Keys of the set were counted when they came.
                 self.moved = self.moved.max(set.listed() as u64);
-                None
             }
             SetBackend::Spilling(set, spiller) => {
-                if let Some(set) = set.ordered(&dedup)? {
-                    match dedup.order {
-                        // Keys in memory and spilled keys are merged into one sorted output.
-                        SetOrder::Sorted | SetOrder::Count => {
-                            runs.push(spiller.write_run(set.entries())?);
-                        }
-                        // In the order of the input, the keys in memory precede all spilled ones.
-                        SetOrder::First | SetOrder::None => {
-                            let lines = set.write(&dedup, split, sink.out);
-                            written = lines.map_err(RunError::Output)?;
-                        }
-                    }
+                if let (Some(_), Some(memory)) = (&sink.keys, &self.plan.limits.memory)
+                    && dedup.order != SetOrder::Sorted
+                {
+                    unsorted = Some(Unsorted::new(spiller.lend_memory(), &memory.directory));
                 }
-                match &mut sink.seen {
-                    Some(out) => {
-                        let runs = save(set, Some(spiller), &header, out)?;
-                        Some(SavedSet { runs, out })
+                let places = match (set.ordered(&dedup)?, dedup.order) {
+                    // Keys in memory and spilled keys are merged into one sorted output.
+                    (Some(ordered), SetOrder::Sorted | SetOrder::Count) => {
+                        runs.push(spiller.write_run(ordered.entries())?);
+                        None
                     }
-                    None => None,
+                    // In the order of the input, the keys in memory precede all spilled ones.
+                    (Some(ordered), SetOrder::First | SetOrder::None) => {
+                        let lines = ordered.write(&dedup, split, sink.out);
+                        written = lines.map_err(RunError::Output)?;
+                        Some(ordered.into_places(written))
+                    }
+                    (None, _) => match &unsorted {
+                        Some(_) => Some(written_keys::all_places(&set.shards)?),
+                        None => None,
+                    },
+                };
+                if let (Some(places), Some(unsorted)) = (places, &mut unsorted) {
+                    push_places(&places, &set.shards, unsorted)?;
                 }
             }
-        };
+        }
         if let SetBackend::Spilling(set, spiller) =
             std::mem::replace(&mut self.backend, SetBackend::None)
         {
@@ -90,14 +99,23 @@ impl RunSet<'_> {
                 moved: self.moved,
                 sorted: runs,
                 out: sink.out,
+                keys: match (&mut unsorted, &mut sink.keys) {
+                    (Some(unsorted), _) => Some(unsorted as &mut dyn KeySink),
+                    // They are written in the order of their bytes.
+                    (None, Some(keys)) => Some(&mut **keys),
+                    (None, None) => None,
+                },
             };
             let done = match spiller.has_ranges() {
                 true => spiller.finish_ranges(ending),
-                false => spiller.finish(ending, saved),
+                false => spiller.finish(ending),
             };
             accounts.report().spilled = store.spilled();
             done?;
             accounts.settle_spilled(origins);
+            if let (Some(unsorted), Some(keys)) = (unsorted, &mut sink.keys) {
+                unsorted.finish(*keys)?;
+            }
         }
         Ok(())
     }
@@ -113,37 +131,4 @@ impl RunSet<'_> {
             written,
         }
     }
-}
-
-/// Saves the keys of a set, and those from before the run, in the order of their bytes: at once, or as runs
-/// for the merge with spilled keys.
-fn save(
-    set: &MemorySet,
-    spiller: Option<&mut Spiller>,
-    header: &str,
-    out: &mut (dyn Write + Send),
-) -> Result<Vec<Stream>, RunError> {
-    out.write_all(header.as_bytes()).map_err(RunError::Output)?;
-    let shards = ShardUrls(set.all_shards().collect());
-    let mut places = Vec::new();
-    let keys = shards.0.iter().map(|shard| shard.len()).sum();
-    places.try_reserve_exact(keys).map_err(|_| SetFull::default())?;
-    for (at, shard) in (0u64..).zip(&shards.0) {
-        // `ShardUrls` expects the number of the shard in the upper half.
-        places.extend(shard.places().map(|place| at << 32 | u64::from(place)));
-    }
-    sort(&mut places, &shards, Threads::All)?;
-    if let Some(spiller) = spiller {
-        // A saved set holds keys only, and a merge by bytes needs no ordinals.
-        let entry = |place| SpillEntry { ordinal: 0, count: 0, key: shards.get(place), line: &[] };
-        return Ok(vec![spiller.write_run(in_turn(&places, &shards).map(entry))?]);
-    }
-    let written = ordered::write(&places, &shards, out, |_, key, text| {
-        alloc::try_reserve(text, key.len() + 1)?;
-        text.extend_from_slice(key);
-        text.push(b'\n');
-        Ok(())
-    });
-    written.map_err(RunError::Output)?;
-    Ok(Vec::new())
 }

@@ -77,11 +77,6 @@ impl MemorySet {
         self.listed.as_ref().map_or(0, |listed| listed.places.len())
     }
 
-    /// The shards of the run, and those from before it.
-    pub(super) fn all_shards(&self) -> impl Iterator<Item = &Shard> {
-        self.shards.iter().chain(self.seen.iter().flatten())
-    }
-
     /// Whether lines may be replaced by longer ones.
     pub(super) fn has_replaceable_lines(&self) -> bool {
         self.listed

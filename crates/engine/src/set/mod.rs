@@ -12,6 +12,7 @@ mod spiller;
 pub(crate) mod scatterer;
 mod change;
 mod finish;
+mod written_keys;
 
 pub(crate) use scatterer::FirstCounts;
 pub(crate) use spiller::{Partitioner, Spiller, buffers};
@@ -23,10 +24,9 @@ use crate::report::{Report, RunError};
 use crate::seen;
 use memory_set::MemorySet;
 use scatterer::{Progress, Scatterer};
-use uniqurl::set::{HashKey, Shard, shards_for};
+use uniqurl::set::{Hash, HashKey, Shard, shards_for};
 use uniqurl_formats::input::{Input, Source};
-use uniqurl_formats::record::{Context, SetHeader};
-use uniqurl_store::sort::sort_memory;
+use uniqurl_formats::record::Context;
 use uniqurl_store::spill::Spilled;
 
 /// Where keys go.
@@ -49,8 +49,8 @@ pub(crate) struct RunSet<'a> {
     /// Whether the backend has to change once no batch is on its way: a set in memory is scattered, one
     /// that spills is moved out, and scattered URLs are gathered.
     change_is_due: bool,
-    /// The first line of a saved set, if the set is saved.
-    header: Option<SetHeader>,
+    /// Whether the keys that are written are wanted at the end, in the order of their bytes.
+    wants_keys: bool,
     /// Keys that were moved out of memory. Their ordinals are the numbers below.
     moved: u64,
     /// Number of inputs.
@@ -62,22 +62,21 @@ pub(crate) struct RunSet<'a> {
 }
 
 impl<'a> RunSet<'a> {
-    /// An empty set, which is saved at the end if `is_saved`.
+    /// An empty set. `wants_keys` says whether the written keys are wanted at the end.
     pub(crate) fn new(
         plan: &'a JobPlan,
         inputs: &[Input],
         hasher: HashKey,
-        is_saved: bool,
+        wants_keys: bool,
     ) -> Self {
-        let is_saved = is_saved && plan.dedup().is_some();
         let sizes = inputs.iter().map(|input| match input.source {
             Source::File { size, .. } => Some(size),
             Source::Stream | Source::Redirected { .. } => None,
         });
-        // Saving needs the keys in shards. Scattered URLs store the number of their input as a `u32`, in
-        // which 0 is reserved.
+        // Scattered URLs are not told apart from their duplicates before they are written. They store the
+        // number of their input as a `u32`, in which 0 is reserved.
         let can_scatter = plan.only_sorts()
-            && !is_saved
+            && !wants_keys
             && u32::try_from(inputs.len()).is_ok_and(|inputs| inputs < u32::MAX - 1);
         let backend = match plan.dedup() {
             Some(_) => SetBackend::Memory(MemorySet::new(plan, can_scatter)),
@@ -88,7 +87,7 @@ impl<'a> RunSet<'a> {
             hasher,
             backend,
             change_is_due: false,
-            header: is_saved.then(|| SetHeader::of(&plan.normalizer, plan.policy.key)),
+            wants_keys,
             moved: 0,
             inputs: inputs.len(),
             size_of_inputs: sizes.sum(),
@@ -96,7 +95,7 @@ impl<'a> RunSet<'a> {
         }
     }
 
-    /// Reads the sets and lists from before the run.
+    /// Reads the lists from before the run.
     pub(crate) fn load_seen(
         &mut self,
         context: &Context,
@@ -105,10 +104,9 @@ impl<'a> RunSet<'a> {
         if self.plan.input.seen.is_empty() || matches!(self.backend, SetBackend::None) {
             return Ok(());
         }
-        let (plan, is_saved) = (self.plan, self.header.is_some());
-        let header = SetHeader::of(&plan.normalizer, plan.policy.key);
+        let plan = self.plan;
         let shards = shards_for(plan.limits.workers());
-        let seen = seen::load(plan, context, &self.hasher, shards, &header, is_saved)?;
+        let seen = seen::load(plan, context, &self.hasher, shards)?;
         report.rejected_seen = seen.rejected;
         // A scattered set looks up nothing, so it could not leave out keys that were seen before.
         let mut set = MemorySet::new(plan, false);
@@ -126,6 +124,15 @@ impl<'a> RunSet<'a> {
             SetBackend::None | SetBackend::Scattering(_) => 0,
             SetBackend::Memory(set) | SetBackend::Spilling(set, _) => set.shards.len(),
         }
+    }
+
+    /// Whether the shard of this number holds a key, or that of the lists from before the run.
+    pub(crate) fn holds(&self, shard: usize, hash: Hash, key: &[u8]) -> bool {
+        let (SetBackend::Memory(set) | SetBackend::Spilling(set, _)) = &self.backend else {
+            return false;
+        };
+        let seen = set.seen.iter().map(|shards| &shards[shard]);
+        std::iter::once(&set.shards[shard]).chain(seen).any(|keys| keys.contains(hash, key))
     }
 
     /// The treatment of keys in the first batches of the next round.
@@ -181,18 +188,16 @@ impl<'a> RunSet<'a> {
         };
         let more = entries_by_shard(inserting, set.shards.len());
         let all_more = more.iter().sum::<usize>();
-        let saving = match &self.header {
-            None => 0,
-            Some(_) => {
-                // Saving lists a place for each key, those from before the run included, and sorts the
-                // places.
-                let keys = set.all_shards().map(Shard::len).sum::<usize>() + all_more;
-                keys * size_of::<u64>() + sort_memory(keys)
+        let sorting = match self.wants_keys {
+            false => 0,
+            true => {
+                let keys = set.shards.iter().map(Shard::len).sum::<usize>() + all_more;
+                written_keys::memory(keys)
             }
         };
         // An upper bound, as if every key were new.
         let text: usize = inserting.iter().map(|batch| batch.text.canonical_bytes()).sum();
-        set.memory(&more, self.plan) + text + saving
+        set.memory(&more, self.plan) + text + sorting
     }
 
     fn progress(&self, set: &MemorySet, read: u64) -> Progress {

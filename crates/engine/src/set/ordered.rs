@@ -129,7 +129,7 @@ impl<'a> Ordered<'a> {
 
     /// Writes it, and returns the number of lines.
     pub(super) fn write(
-        self,
+        &self,
         dedup: &Dedup,
         split: Option<Split>,
         out: &mut (dyn Write + Send),
@@ -137,7 +137,7 @@ impl<'a> Ordered<'a> {
         let all = self.order.len() as u64;
         let written = dedup.limit.map_or(all, |limit| limit.min(all));
         let Self { urls, order } = self;
-        write(&order[..written as usize], &Written(&urls), out, |number, key, text| {
+        write(&order[..written as usize], &Written(urls), out, |number, key, text| {
             let count = urls.shards.count(urls.place(number));
             let line = urls.line(number);
             alloc::try_reserve(text, COUNT + key.len() + line.map_or(0, <[u8]>::len))?;
@@ -147,11 +147,19 @@ impl<'a> Ordered<'a> {
         })?;
         Ok(written)
     }
+
+    /// Shard and place of the first `written` keys.
+    pub(super) fn into_places(self, written: u64) -> Vec<u64> {
+        let Self { urls, mut order } = self;
+        order.truncate(written as usize);
+        order.iter_mut().for_each(|number| *number = urls.place(*number));
+        order
+    }
 }
 
 /// Writes the bytes that `append` appends for each place and its key. While one thread writes, all others
 /// format the next ones.
-pub(super) fn write(
+fn write(
     places: &[u64],
     urls: &impl Urls,
     out: &mut (dyn Write + Send),

@@ -112,6 +112,15 @@ impl<'s> ShardShare<'s> {
     }
 }
 
+/// The entries of batches by shard, and by batch within each.
+pub(crate) fn entries_of_shards(
+    batches: &mut [WorkBatch],
+    shards: usize,
+) -> Vec<Vec<Part<'_, TextBuffers<'_>>>> {
+    let mut rest: Vec<_> = batches.iter_mut().map(BatchEntries::of).collect();
+    (0..shards).map(|_| ShardShare::take_next(&mut rest).parts).collect()
+}
+
 /// Spawns a job for each shard, which goes through all batches in order, so that which of two equal URLs
 /// is the first does not depend on the number of threads. Keys in `seen` are marked and not added.
 pub(crate) fn insert<'s>(

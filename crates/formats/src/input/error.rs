@@ -34,7 +34,7 @@ pub enum Trouble {
     /// A table that lacks the requested columns, or that cannot be read as a table. The column names in
     /// the text are already escaped for printing, since not all of them are text.
     Columns(String),
-    /// A table or saved set that violates its format, for this reason.
+    /// A table that violates its format, for this reason.
     Malformed(String),
     /// A table that needs more memory than allowed, for this reason.
     Memory(String),

@@ -46,7 +46,6 @@ mod ws;
 mod archive;
 
 mod carry;
-mod saved_set;
 
 pub use archive::{Archive, Kinds};
 pub use cdx::Cdx;
@@ -60,7 +59,6 @@ pub use format::{Format, FormatError};
 pub use json::Json;
 pub use log::LogFormat;
 pub use part::Facts;
-pub use saved_set::{BREAKS_OFF, LONGEST_KEY, Parsed, SetHeader};
 pub use table::TableFormat;
 pub use tsv::Tsv;
 pub use unsupported::Refusal;
@@ -229,6 +227,9 @@ pub const MAX_URL: usize = 64 << 10;
 
 /// Highest limit on a URL's length, in bytes, that the command and the Python package accept.
 pub const LONGEST_URL: usize = 64 << 20;
+
+/// Longest key that is read from a list of keys: no canonical form of the longest URL is longer.
+pub const LONGEST_KEY: usize = 640 << 20;
 
 /// The settings for reading a record.
 #[derive(Debug, Clone)]

@@ -11,13 +11,10 @@ use memchr::{memchr, memmem};
 use super::Archive;
 use super::detect::is_record;
 use super::line::{MARK, without_mark};
-use crate::record::SetHeader;
 
 /// The reason to reject an input. It displays as text that follows a colon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// A saved set, which records the keys seen before a run.
-    SavedSet,
     /// A list of records that end with NUL, read with line feeds as separators.
     EndsWithNul,
     /// A list whose lines end with only a carriage return.
@@ -73,7 +70,6 @@ pub enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Refusal::SavedSet => "a saved set is not a list",
             Refusal::EndsWithNul => "its records end with NUL",
             Refusal::EndsWithCarriageReturn => "its lines end with a carriage return alone",
             Refusal::Utf16 => "UTF-16 is not read",
@@ -129,14 +125,6 @@ const BEGINNINGS: [(usize, &[u8], Refusal); 16] = [
 
 /// The reason to reject a file that begins with `head`, if it is unsupported.
 pub(super) fn refusal(head: &[u8]) -> Option<Refusal> {
-    match head.starts_with(SetHeader::MAGIC.as_bytes()) {
-        true => Some(Refusal::SavedSet),
-        false => other(head),
-    }
-}
-
-/// The same without saved sets.
-fn other(head: &[u8]) -> Option<Refusal> {
     let begins = |(at, magic, _): &&(usize, &[u8], Refusal)| {
         head.get(*at..).is_some_and(|rest| rest.starts_with(magic))
     };

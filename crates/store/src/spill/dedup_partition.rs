@@ -11,7 +11,7 @@ use super::packing::{BlockCompressor, BlockDecompressor};
 use super::store::{SpillError, Store};
 use super::stream::{EntryReader, Stream, written};
 use crate::keep_policy::{KeepPolicy, KeptRecords};
-use crate::sort::{ShardUrls, Threads, Urls, in_turn, sort, sort_by_count, sort_memory};
+use crate::sort::{Threads, Urls, in_turn, sort, sort_by_count, sort_memory};
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
 use uniqurl::set::{Counting, Hash, HashKey, Shard};
@@ -29,8 +29,6 @@ pub struct PartitionPlan<'a> {
     pub keep: KeepPolicy,
     /// Only URLs with as many records.
     pub min_count: u64,
-    /// Whether all keys are wanted by their bytes too, with those that were seen before the run.
-    pub saving: bool,
     /// Bytes that the set of one partition may take, with what the sorting of it takes. A few URLs
     /// fit whatever it is.
     pub memory: usize,
@@ -46,7 +44,6 @@ impl PartitionPlan<'_> {
         self.order == MergeOrder::First
             && self.counting == Counting::Off
             && self.keep == KeepPolicy::First
-            && !self.saving
     }
 }
 
@@ -55,9 +52,6 @@ impl PartitionPlan<'_> {
 pub struct PartitionResult {
     /// The URLs that were settled, in order, each with its first ordinal and all its records.
     pub run: Run,
-    /// All keys of the set, and those that were seen before the run, by their bytes, where they are
-    /// wanted.
-    pub saved: Stream,
     /// What did not fit, in partitions that have no key in common with each other or the run.
     pub rest: Vec<Stream>,
 }
@@ -166,7 +160,6 @@ fn rewrite<E: From<SpillError>>(
     }
     set.kept.iter().for_each(|kept| found(kept.ordinal, RecordStatus::New));
     let rest = rest.map_or(Ok(Vec::new()), Division::finish)?;
-    let saved = if plan.saving { set.saved(plan, &mut compressor)? } else { Stream::default() };
     let order = set.order(plan)?;
     let mut entries = set.entries(&order, plan.min_count);
     let run = match take {
@@ -176,7 +169,7 @@ fn rewrite<E: From<SpillError>>(
             Run::default()
         }
     };
-    Ok(PartitionResult { run, saved, rest })
+    Ok(PartitionResult { run, rest })
 }
 
 /// The URLs of a partition.
@@ -284,7 +277,6 @@ impl Set {
     /// Bytes it takes, once it has taken one more URL and was sorted.
     fn memory(&self, plan: &PartitionPlan<'_>) -> usize {
         let sorting = match plan.order {
-            _ if plan.saving => self.len(),
             MergeOrder::First => 0,
             MergeOrder::Sorted | MergeOrder::Count { .. } => self.kept.len(),
         };
@@ -295,24 +287,6 @@ impl Set {
             self.kept_records.as_ref().map_or(0, |kept_records| kept_records.memory(1));
         let lines = 3 * self.lines.len() + kept_records;
         self.seen.memory(1) + self.shard.memory(1) + kept + lines + sorting
-    }
-
-    /// Writes all keys by their bytes.
-    fn saved(
-        &self,
-        plan: &PartitionPlan<'_>,
-        compressor: &mut BlockCompressor,
-    ) -> Result<Stream, SpillError> {
-        const IN_SET: u64 = 1 << 32;
-        let seen = self.seen.places().map(u64::from);
-        let new = self.kept.iter().map(|kept| IN_SET | u64::from(kept.place));
-        let mut places: Vec<u64> = seen.chain(new).collect();
-        let shards = ShardUrls(vec![&self.seen, &self.shard]);
-        if sort(&mut places, &shards, Threads::One).is_err() {
-            return Err(plan.store.error(std::io::ErrorKind::OutOfMemory.into()));
-        }
-        let entry = |place| SpillEntry { ordinal: 0, count: 0, key: shards.get(place), line: &[] };
-        written(in_turn(&places, &shards).map(entry), plan.block, compressor)
     }
 
     /// The order in which the set is written; empty for that of its entries.

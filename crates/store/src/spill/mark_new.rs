@@ -122,7 +122,7 @@ pub(super) fn mark_new<E: From<SpillError>>(
         None => Run::default(),
     };
     let rest = rest.map_or(Ok(Vec::new()), Division::finish)?;
-    Ok(PartitionResult { run, saved: Stream::default(), rest })
+    Ok(PartitionResult { run, rest })
 }
 
 /// Lists the entries of a block from `at` on, and hashes their keys; `None` if one is cut off.

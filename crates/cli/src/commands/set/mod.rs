@@ -13,11 +13,8 @@ use crate::signals::Signals;
 use crate::status::{Status, eprint_hinted, wrote};
 use crate::{hints, inputs, open_files};
 use sorted::{SetError, SortedSet};
-use uniqurl::bytes::Printable;
 use uniqurl_engine::output::Output;
 use uniqurl_formats::input;
-use uniqurl_formats::record::Separator;
-use uniqurl_formats::record::SetHeader;
 
 /// The reason why nothing was written.
 enum SetFailure {
@@ -78,31 +75,10 @@ fn run(set: &SetArgs) -> Result<(), SetFailure> {
     let mut out = Output::create(&set.output)?;
     let open = |input| SortedSet::open(input, set);
     let sets: Vec<SortedSet> = inputs.iter().map(open).collect::<Result<_, _>>()?;
-    if let Some(header) = common_header(&sets, set.operation)?
-        && set.separator == Separator::LineFeed
-    {
-        out.write_all(header.line().as_bytes())?;
-    }
     merge(sets, set, &mut out)?;
     out.prepare()?;
     signals.hold_off();
     Ok(out.commit()?)
-}
-
-/// The rules of the result, if all sets are saved ones. The rules of saved sets must not differ. In a union
-/// an empty file counts as a saved set, since `--seen` accepts it as a new set. In other operations it
-/// counts as a list.
-fn common_header(sets: &[SortedSet], operation: Operation) -> Result<Option<SetHeader>, String> {
-    let mut headers = sets.iter().filter_map(|set| Some((set.path(), set.header()?)));
-    let Some((first, header)) = headers.next() else { return Ok(None) };
-    for (path, other) in headers {
-        if let Some(difference) = other.difference(header, &Printable::path(first).to_string()) {
-            return Err(format!("{}: set: {difference}", Printable::path(path)));
-        }
-    }
-    let begins = |set: &SortedSet| operation == Operation::Union && set.holds_nothing();
-    let by_rules = sets.iter().all(|set| set.header().is_some() || begins(set));
-    Ok(by_rules.then(|| header.clone()))
 }
 
 /// Writes the keys that `set` asks for. Takes time for each key, and memory for the longest.

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::args::set::{Operation, SetArgs, SetLines};
@@ -10,7 +10,10 @@ use crate::diagnostics::LEFT_OUT;
 use crate::status::eprint_message;
 use uniqurl::bytes::{Printable, UrlExcerpt};
 use uniqurl_formats::input::{self, Input, InputError, OpenFile, Trouble, Unpacked};
-use uniqurl_formats::record::{BREAKS_OFF, LONGEST_KEY, Parsed, SetHeader, is_table};
+use uniqurl_formats::record::{LONGEST_KEY, is_table};
+
+/// Bytes that tell a table from a list.
+const HEAD: usize = 16;
 
 /// How much of an input is held.
 const BUFFER: usize = 64 << 10;
@@ -59,12 +62,9 @@ pub(crate) struct SortedSet {
     reader: BufReader<Chain<Cursor<Vec<u8>>, Unpacked>>,
     file: Option<Arc<OpenFile>>,
     separator: u8,
-    /// Whether it begins like a saved set, in which every line has an end.
-    is_saved: bool,
     lines: SetLines,
     /// The set operation.
     operation: Operation,
-    header: Option<SetHeader>,
     /// The current key, and the one after it, if there is one.
     now: Line,
     ahead: Option<Line>,
@@ -88,24 +88,20 @@ impl SortedSet {
         let mut reader = reader.map_err(failed)?;
         // A pipe may return its first bytes in several reads.
         let mut head = Vec::new();
-        let magic = SetHeader::MAGIC.as_bytes();
-        let read = reader.by_ref().take(magic.len() as u64).read_to_end(&mut head);
+        let read = reader.by_ref().take(HEAD as u64).read_to_end(&mut head);
         read.map_err(|error| {
             let trouble = reader.trouble(error);
             InputError::new(&input.path, Some(head.len() as u64), trouble).to_string()
         })?;
         let is_table = is_table(&head);
-        let is_saved = head == magic;
         let reader = Cursor::new(head).chain(reader);
         let mut sorted = Self {
             path: input.path.clone(),
             reader: BufReader::with_capacity(BUFFER, reader),
             file,
             separator: set.separator.byte(),
-            is_saved,
             lines: set.lines,
             operation: set.operation,
-            header: None,
             now: Line::default(),
             ahead: None,
             text: Vec::new(),
@@ -118,31 +114,8 @@ impl SortedSet {
                 ..sorted.fault("format", "is a table, not a sorted list")
             });
         }
-        if is_saved {
-            sorted.separator = b'\n';
-            sorted.read()?;
-            match SetHeader::parse(&sorted.text) {
-                Parsed::Header(header) => sorted.header = Some(header),
-                Parsed::Unreadable(why) => return Err(sorted.fault("header", &why)),
-                Parsed::NoHeader => {}
-            }
-        }
         sorted.ahead = sorted.next_line()?;
         Ok(sorted)
-    }
-
-    /// The rules of a saved set.
-    pub(crate) fn header(&self) -> Option<&SetHeader> {
-        self.header.as_ref()
-    }
-
-    /// Whether the set is empty. Only meaningful before the first `advance`.
-    pub(crate) fn holds_nothing(&self) -> bool {
-        self.ahead.is_none()
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// The current key.
@@ -217,8 +190,6 @@ impl SortedSet {
             }
         } else if read as u64 == LONGEST {
             return Err(self.fault("too-long", &self.about_line("is longer than any URL")));
-        } else if self.is_saved {
-            return Err(self.fault("damaged", BREAKS_OFF));
         } else if self.reader.get_ref().get_ref().1.grew() {
             eprint_message(self.fault("cut", LEFT_OUT).text);
             return Ok(false);

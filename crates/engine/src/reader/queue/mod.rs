@@ -191,6 +191,11 @@ impl<'a> InputQueue<'a> {
         self.ahead.opened.clear();
     }
 
+    /// Whether the current input is a file, of which the next chunk comes soon.
+    pub(crate) fn reads_file(&self) -> bool {
+        !matches!(&self.current, None | Some(OpenInput::Stream { file: None, .. }))
+    }
+
     /// Reads no more of `input`.
     pub(crate) fn give_up(&mut self, input: usize) {
         if self.next == input + 1 {

@@ -10,11 +10,13 @@ use crate::output::vectored;
 use crate::reader::RecordOrigins;
 use crate::report::RunError;
 use crate::set::ordered;
+use crate::set::written_keys::KeyBatches;
 use crate::split::{self, Split};
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
 use uniqurl::set::{Counting, HashKey};
 use uniqurl_store::keep_policy::KeepPolicy;
+use uniqurl_store::seen::KeySink;
 use uniqurl_store::spill::{self, MergeOrder, PartitionPlan, PartitionResult, SpillEntry, Stream};
 
 /// Most bytes of lines that are written at once, where partitions are written one by one.
@@ -31,12 +33,8 @@ pub(crate) struct Ending<'a> {
     /// The keys of the set in memory, in the order of the run, unless that is the order of the input.
     pub(crate) sorted: Vec<Stream>,
     pub(crate) out: &'a mut (dyn Write + Send),
-}
-
-/// A set that is being saved: runs of its sorted keys, and where it goes.
-pub(crate) struct SavedSet<'a> {
-    pub(crate) runs: Vec<Stream>,
-    pub(crate) out: &'a mut (dyn Write + Send),
+    /// Takes the keys of the lines, in the order of the lines.
+    pub(crate) keys: Option<&'a mut dyn KeySink>,
 }
 
 /// How the lines of spilled keys are written.
@@ -75,18 +73,18 @@ impl SpilledLines<'_> {
 }
 
 impl Ending<'_> {
-    /// Dedups the partitions, at most `at_once` at the same time, and writes the result. `saved` takes all
-    /// keys, those seen before included.
+    /// Dedups the partitions, at most `at_once` at the same time, and writes the result.
     pub(crate) fn run(
         self,
         mut partitions: Vec<Stream>,
         plan: &PartitionPlan<'_>,
         at_once: Option<usize>,
-        mut saved: Option<SavedSet<'_>>,
     ) -> Result<(), RunError> {
-        let Self { hasher, lines, origins, moved, sorted, out } = self;
+        let Self { hasher, lines, origins, moved, sorted, out, mut keys } = self;
         // A limit is about the first URLs in every order, so that the result is always the same.
-        let takes_any_order = lines.dedup.order == SetOrder::None && lines.dedup.limit.is_none();
+        // Keys are taken where lines are written one after the other.
+        let takes_any_order =
+            lines.dedup.order == SetOrder::None && lines.dedup.limit.is_none() && keys.is_none();
         let mut runs = Vec::new();
         let mut hasher = hasher.clone();
         let out = Mutex::new(out);
@@ -113,9 +111,6 @@ impl Ending<'_> {
             partitions = Vec::new();
             for done in done {
                 runs.push(done.run);
-                if let Some(saved) = &mut saved {
-                    saved.runs.push(done.saved);
-                }
                 partitions.extend(done.rest);
             }
         }
@@ -124,12 +119,22 @@ impl Ending<'_> {
             let runs = runs.into_iter().map(spill::Run::into_stream).chain(sorted).collect();
             let mut left = lines.left().unwrap_or(u64::MAX);
             write_sorted(runs, plan, out, |entry, text| {
-                let goes_on = left > 0;
-                left = left.saturating_sub(1);
-                if goes_on { lines.append(entry, text).map(|()| true) } else { Ok(false) }
+                if left == 0 {
+                    return Ok(false);
+                }
+                left -= 1;
+                lines.append(entry, text)?;
+                if let Some(keys) = &mut keys {
+                    keys.push(entry.key)?;
+                }
+                Ok(true)
             })?;
         } else if !takes_any_order {
-            let append = |entry: SpillEntry<'_>, text: &mut Vec<u8>| lines.append(entry, text);
+            let batches = keys.is_some().then(KeyBatches::new);
+            let append = |entry: SpillEntry<'_>, text: &mut Vec<u8>| {
+                lines.append(entry, text)?;
+                batches.as_ref().map_or(Ok(()), |batches| batches.add(entry.key))
+            };
             // All threads merge together, so theirs is the memory of all.
             let tasks = at_once.unwrap_or_else(rayon::current_num_threads);
             let memory = plan.memory.saturating_mul(tasks);
@@ -137,17 +142,14 @@ impl Ending<'_> {
             spill::merge_windows(runs, &plan, lines.left(), append, |texts| {
                 let texts = texts.iter().map(Vec::as_slice);
                 vectored::write_all(texts, |parts| out.write_vectored(parts))
-                    .map_err(RunError::Output)
+                    .map_err(RunError::Output)?;
+                match (&batches, &mut keys) {
+                    (Some(batches), Some(keys)) => Ok::<_, RunError>(batches.push_to(*keys)?),
+                    _ => Ok(()),
+                }
             })?;
         }
-        let Some(SavedSet { runs, out }) = saved else { return Ok(()) };
-        let plan = PartitionPlan { order: MergeOrder::Sorted, ..*plan };
-        write_sorted(runs, &plan, out, |entry, text| {
-            alloc::try_reserve(text, entry.key.len() + 1)?;
-            text.extend_from_slice(entry.key);
-            text.push(b'\n');
-            Ok(true)
-        })
+        Ok(())
     }
 }
 
@@ -182,7 +184,7 @@ fn write_sorted(
     runs: Vec<Stream>,
     plan: &PartitionPlan<'_>,
     out: &mut (dyn Write + Send),
-    mut append: impl FnMut(SpillEntry<'_>, &mut Vec<u8>) -> Result<bool, AllocError>,
+    mut append: impl FnMut(SpillEntry<'_>, &mut Vec<u8>) -> Result<bool, RunError>,
 ) -> Result<(), RunError> {
     let mut text = Vec::new();
     spill::merge(runs, plan, |entry| {

@@ -4,7 +4,7 @@
 mod ending;
 mod ranges;
 
-pub(super) use ending::{Ending, SavedSet, SpilledLines};
+pub(super) use ending::{Ending, SpilledLines};
 pub(crate) use ranges::Partitioner;
 
 use std::path::Path;
@@ -40,6 +40,9 @@ const LEAST_TO_DEDUP: usize = 1 << 20;
 
 /// The part of the memory that is left to marks of new entries, a bit each.
 const MARKS_SHARE: usize = 8;
+
+/// The part of the memory that can be lent.
+const LENT_SHARE: usize = 8;
 
 /// Neighbouring partitions.
 struct Group {
@@ -202,6 +205,13 @@ impl Spiller {
         self.store.spilled()
     }
 
+    /// Lends a part of the memory to another job that goes on while partitions are deduplicated.
+    pub(in crate::set) fn lend_memory(&mut self) -> usize {
+        let share = self.memory / LENT_SHARE;
+        self.memory -= share;
+        share * self.threads_at_once.unwrap_or_else(rayon::current_num_threads)
+    }
+
     /// Writes entries, which are in order, as a run for the merge with what was spilled.
     pub(crate) fn write_run<'e>(
         &mut self,
@@ -211,11 +221,7 @@ impl Spiller {
     }
 
     /// Dedups the partitions, and writes the result.
-    pub(crate) fn finish(
-        self,
-        ending: Ending<'_>,
-        saved: Option<SavedSet<'_>>,
-    ) -> Result<(), RunError> {
+    pub(crate) fn finish(self, ending: Ending<'_>) -> Result<(), RunError> {
         let Self { store, groups, threads_at_once, memory, block, marks, .. } = self;
         let mut partitions = Vec::new();
         for Group { writers, mut compressor, .. } in groups {
@@ -234,12 +240,11 @@ impl Spiller {
             counting: lines.counting,
             keep: lines.policy,
             min_count: lines.dedup.min_count,
-            saving: saved.is_some(),
             memory,
             block,
             marks: &marks,
         };
-        ending.run(partitions, &plan, threads_at_once, saved)
+        ending.run(partitions, &plan, threads_at_once)
     }
 }
 

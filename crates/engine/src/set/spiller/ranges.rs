@@ -16,8 +16,10 @@ use crate::reader::RecordOrigins;
 use crate::report::RunError;
 use crate::set::memory_set::MemorySet;
 use crate::set::ordered::{LINES, TASKS};
+use crate::set::written_keys::{add_to, push_batch};
 use uniqurl::bytes::AllocError;
 use uniqurl::set::Hash;
+use uniqurl_store::seen::KeySink;
 use uniqurl_store::sort::Threads;
 use uniqurl_store::spill::{
     KeyRanges, LoadedRange, PARTITIONS, RangeEntries, RangePlan, RecordStatus, SpillError, Stream,
@@ -95,7 +97,7 @@ impl Spiller {
     /// Sorts the ranges one after the other, and writes the result.
     pub(in crate::set) fn finish_ranges(self, ending: Ending<'_>) -> Result<(), RunError> {
         let Self { store, groups, threads_at_once, memory, block, .. } = self;
-        let Ending { lines, origins, moved, out, .. } = ending;
+        let Ending { lines, origins, moved, out, mut keys, .. } = ending;
         let plan = RangePlan { store: &store, keep: lines.policy, block };
         let mut waiting = VecDeque::new();
         for Group { writers, mut compressor, .. } in groups {
@@ -107,12 +109,15 @@ impl Spiller {
         // Ranges that are written are in memory together with the next ones.
         let memory = memory * threads_at_once.unwrap_or(threads) / 2;
         let left = lines.left().unwrap_or(u64::MAX);
-        let mut writer = RangeWriter { lines, origins, moved, left };
+        let wants_keys = keys.is_some();
+        let mut writer = RangeWriter { lines, origins, moved, left, wants_keys };
         let mut loaded: Vec<RangeEntries> = Vec::new();
         while !waiting.is_empty() || !loaded.is_empty() {
             let group = next_group(&mut waiting, memory, LOADED_AT_ONCE * threads);
-            let (written, next) =
-                rayon::join(|| writer.write(&loaded, out), || load(&group, &plan, memory));
+            let (written, next) = rayon::join(
+                || writer.write(&loaded, out, &mut keys),
+                || load(&group, &plan, memory),
+            );
             written?;
             loaded = Vec::new();
             for (number, range) in next?.into_iter().enumerate() {
@@ -185,6 +190,15 @@ struct RangeWriter<'a> {
     moved: u64,
     /// Lines that may still be written.
     left: u64,
+    wants_keys: bool,
+}
+
+/// The lines of a part, their number, and their keys if those are wanted.
+#[derive(Default)]
+struct PartLines {
+    text: Vec<u8>,
+    lines: u64,
+    keys: Vec<u8>,
 }
 
 impl RangeWriter<'_> {
@@ -193,6 +207,7 @@ impl RangeWriter<'_> {
         &mut self,
         ranges: &[RangeEntries],
         out: &mut (dyn Write + Send),
+        keys: &mut Option<&mut dyn KeySink>,
     ) -> Result<(), RunError> {
         let mut put = |texts: &[Vec<u8>]| {
             vectored::write_all(texts.iter().map(Vec::as_slice), |parts| out.write_vectored(parts))
@@ -216,40 +231,43 @@ impl RangeWriter<'_> {
             );
             written.map_err(RunError::Output)?;
             texts.clear();
-            for ((range, part), (mut text, mut lines)) in group.iter().zip(next.map_err(memory)?) {
-                if lines > self.left {
+            for ((range, part), mut next) in group.iter().zip(next?) {
+                if next.lines > self.left {
                     // All URLs of the part are counted, and fewer are written.
-                    (text, lines) = self.text(range, part, self.left, |_| {}).map_err(memory)?;
+                    next = self.text(range, part, self.left, |_| {})?;
                 }
-                self.left -= lines;
-                texts.push(text);
+                self.left -= next.lines;
+                texts.push(next.text);
+                if let Some(keys) = keys {
+                    push_batch(&next.keys, *keys)?;
+                }
             }
         }
         put(&texts).map_err(RunError::Output)
     }
 
-    /// The lines of a part, at most so many, and their number. All its keys are counted.
+    /// The lines of a part, at most so many. All its keys are counted.
     fn text(
         &self,
         range: &RangeEntries,
         part: &[u64],
         most: u64,
         mut count: impl FnMut(u64),
-    ) -> Result<(Vec<u8>, u64), AllocError> {
+    ) -> Result<PartLines, AllocError> {
         let SpilledLines { dedup, policy, .. } = self.lines;
-        let (mut text, mut lines) = (Vec::new(), 0);
+        let mut part_lines = PartLines::default();
+        let PartLines { text, lines, keys } = &mut part_lines;
         range.for_each(part, policy, |entry| {
             count(entry.ordinal);
-            if lines == most || (dedup.min_count > 1 && entry.count < dedup.min_count) {
+            if *lines == most || (dedup.min_count > 1 && entry.count < dedup.min_count) {
                 return Ok(());
             }
-            lines += 1;
-            self.lines.append(entry, &mut text)
+            *lines += 1;
+            if self.wants_keys {
+                add_to(keys, entry.key)?;
+            }
+            self.lines.append(entry, text)
         })?;
-        Ok((text, lines))
+        Ok(part_lines)
     }
-}
-
-fn memory(_: AllocError) -> RunError {
-    RunError::Memory
 }

@@ -18,7 +18,6 @@ fn merged(runs: &[Vec<(u64, usize)>], memory: usize, limit: Option<u64>) -> Vec<
         counting: Counting::Off,
         keep: KeepPolicy::First,
         min_count: 1,
-        saving: false,
         memory,
         block: 256,
         marks: &marks,

@@ -1,0 +1,208 @@
+//! Batches that wait until their keys are looked up in stores from before the run.
+//!
+//! A store is asked for many keys at a time and in order: each of its blocks is then read once, however many of
+//! the keys are near it. So parsed batches are gathered until they and their look-up take a share of the
+//! memory, or until there is nothing more to read. Then their distinct keys are copied to shards of their
+//! own, sorted and looked up, and the entries of the keys that a store holds are marked as seen, as those of a
+//! list are. After that the batches go on, and nothing of the look-up is kept.
+
+use std::collections::VecDeque;
+use std::mem::take;
+
+use rayon::prelude::*;
+
+use crate::batch::{TextBuffers, WorkBatch};
+use crate::plan::{JobPlan, SeenBefore};
+use crate::reader::{CHUNKS, batch_share};
+use crate::report::RunError;
+use crate::set::RunSet;
+use crate::stages::insert::entries_of_shards;
+use uniqurl::bytes::alloc;
+use uniqurl::set::{Bytes as _, Counting, Part, SetFull, Shard};
+use uniqurl_store::seen::SortedKeys;
+use uniqurl_store::sort::{ShardUrls, Threads, Urls as _, sort, sort_memory};
+
+/// A window with its look-up may take one part in this many of the memory.
+const SHARE: usize = 2;
+
+/// The same if the memory is not limited, and at most in any case. Small in unit tests.
+const LARGEST: usize = if cfg!(test) { 8 << 10 } else { 512 << 20 };
+
+/// Bytes of a key in the shards of a look-up, besides its own: a count, a line feed, slots.
+const AROUND_KEY: usize = 9 + 3 * size_of::<u64>();
+
+/// The parts of each batch that belong to one shard.
+type ShardParts<'b> = Vec<Part<'b, TextBuffers<'b>>>;
+
+/// Batches on their way from *read* to *insert*.
+pub(crate) struct Window<'a> {
+    stores: &'a [SeenBefore],
+    /// Bytes of memory from which the window is full.
+    share: usize,
+    /// Bytes of chunks, and of memory, that go on in a round.
+    room: (usize, usize),
+    /// Batches whose keys are not looked up yet.
+    waiting: Vec<WorkBatch>,
+    /// Batches whose keys are looked up.
+    ready: VecDeque<WorkBatch>,
+}
+
+impl<'a> Window<'a> {
+    /// None if the plan has no stores to look into.
+    pub(crate) fn new(plan: &'a JobPlan) -> Option<Self> {
+        let stores = &plan.input.stores[..];
+        if stores.is_empty() || plan.dedup().is_none() {
+            return None;
+        }
+        let limits = &plan.limits;
+        Some(Self {
+            stores,
+            share: (plan.budget() / SHARE).min(LARGEST),
+            room: (limits.workers() * CHUNKS * limits.chunk_size, batch_share(plan) / 4),
+            waiting: Vec::new(),
+            ready: VecDeque::new(),
+        })
+    }
+
+    /// Whether batches wait to be looked up.
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Whether batches are looked up and can go on.
+    pub(crate) fn is_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// Adds parsed batches.
+    pub(crate) fn add(&mut self, batches: Vec<WorkBatch>) {
+        self.waiting.extend(batches);
+    }
+
+    /// Whether it holds as much as it may.
+    pub(crate) fn is_full(&self) -> bool {
+        self.memory() >= self.share
+    }
+
+    /// Bytes of memory of the batches, and of their look-up.
+    pub(crate) fn memory(&self) -> usize {
+        let batches = self.waiting.iter().chain(&self.ready).map(WorkBatch::memory);
+        let keys: usize = self.waiting.iter().map(|batch| batch.entries.all.len()).sum();
+        let text: usize = self.waiting.iter().map(|batch| batch.text.canonical_bytes()).sum();
+        let places = 2 * keys * size_of::<u64>() + sort_memory(keys);
+        batches.sum::<usize>() + text + keys * AROUND_KEY + places
+    }
+
+    /// The batches that go on in the next round.
+    pub(crate) fn take_ready(&mut self) -> Vec<WorkBatch> {
+        let mut batches = Vec::new();
+        let (mut chunks, mut memory) = self.room;
+        while chunks > 0
+            && memory > 0
+            && let Some(batch) = self.ready.pop_front()
+        {
+            chunks = chunks.saturating_sub(batch.text.chunk().len());
+            memory = memory.saturating_sub(batch.memory());
+            batches.push(batch);
+        }
+        batches
+    }
+
+    /// Looks up the keys of the waiting batches, and marks those that a store holds. The keys that the set
+    /// holds are known to be in none.
+    pub(crate) fn look_up(&mut self, set: &RunSet<'_>) -> Result<(), RunError> {
+        let mut parts = entries_of_shards(&mut self.waiting, set.shards());
+        let keys = parts.par_iter_mut().with_max_len(1).enumerate();
+        let keys = keys.map(|(number, parts)| distinct_keys(parts, set, number));
+        let mut keys = keys.collect::<Result<Vec<Shard>, SetFull>>()?;
+        let found = find(&keys, self.stores)?;
+        for place in found {
+            keys[(place >> 32) as usize].set_count(place as u32, FOUND);
+        }
+        let shards = parts.par_iter_mut().with_max_len(1).zip(&keys);
+        shards.for_each(|(parts, keys)| mark(parts, keys));
+        drop(parts);
+        self.ready.extend(take(&mut self.waiting));
+        Ok(())
+    }
+}
+
+/// The count of a key that a store holds. No key is counted so often.
+const FOUND: u64 = u64::MAX;
+
+/// The distinct keys of a shard that the set of the run does not hold. Each entry gets the place of its key.
+fn distinct_keys(
+    parts: &mut ShardParts<'_>,
+    set: &RunSet<'_>,
+    number: usize,
+) -> Result<Shard, SetFull> {
+    let mut keys = Shard::new(Counting::On);
+    for part in parts {
+        for entry in part.entries.iter_mut() {
+            let key = part.bytes.of(entry);
+            entry.new = match set.holds(number, entry.hash, key) {
+                true => None,
+                false => {
+                    keys.add(entry.hash, key)?;
+                    keys.place_of(entry.hash, key)
+                }
+            };
+        }
+    }
+    Ok(keys)
+}
+
+/// Shard and place of each key that a store holds.
+fn find(keys: &[Shard], stores: &[SeenBefore]) -> Result<Vec<u64>, RunError> {
+    let mut places = Vec::new();
+    alloc::try_reserve_exact(&mut places, keys.iter().map(Shard::len).sum())?;
+    for (number, shard) in (0u64..).zip(keys) {
+        places.extend(shard.places().map(|place| number << 32 | u64::from(place)));
+    }
+    let urls = ShardUrls(keys.iter().collect());
+    sort(&mut places, &urls, Threads::All)?;
+    let mut found = Vec::new();
+    alloc::try_reserve_exact(&mut found, places.len())?;
+    for SeenBefore { store, since } in stores.iter().rev() {
+        if places.is_empty() {
+            break;
+        }
+        let are_found = store.look_up(&SortedPlaces { places: &places, urls: &urls }, *since)?;
+        let mut are_found = are_found.into_iter();
+        // The next store is only asked for the others.
+        places.retain(|place| {
+            let is_found = are_found.next().unwrap_or_default();
+            if is_found {
+                found.push(*place);
+            }
+            !is_found
+        });
+    }
+    Ok(found)
+}
+
+/// The keys at sorted places.
+struct SortedPlaces<'k> {
+    places: &'k [u64],
+    urls: &'k ShardUrls<'k>,
+}
+
+impl SortedKeys for SortedPlaces<'_> {
+    fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    fn get(&self, index: usize) -> &[u8] {
+        self.urls.get(self.places[index])
+    }
+}
+
+/// Marks the entries whose keys were found.
+fn mark(parts: &mut ShardParts<'_>, keys: &Shard) {
+    for entry in parts.iter_mut().flat_map(|part| part.entries.iter_mut()) {
+        match entry.new.take() {
+            Some(place) if keys.count(place.get()) == FOUND => entry.mark_seen(),
+            _ => {}
+        }
+    }
+}
