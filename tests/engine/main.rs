@@ -7,6 +7,7 @@ mod containers;
 mod interface;
 mod messages;
 mod pipeline;
+mod seen;
 mod spill;
 mod streams;
 mod tables;

@@ -421,13 +421,12 @@ fn spill_size_is_estimated_early() {
 
 /// The library's messages name no options of the command.
 #[test]
-fn error_for_a_rejected_saved_set_names_no_option() {
+fn error_for_a_refused_list_names_no_option() {
     let place = tempfile::tempdir().unwrap();
     for (text, why) in [
         (&b"http://a/\0http://b/\0"[..], "its records end with NUL"),
         (b"PAR1\x15\x04", "a table is not a list of URLs"),
         (b"x\n\ny\n", "none of its 2 lines is a URL under crawl@1"),
-        (b"#uniqurl-set {}\n", ""),
     ] {
         let path = place.path().join("seen");
         std::fs::write(&path, text).unwrap();
@@ -486,7 +485,7 @@ fn file_rewritten_while_it_is_read_is_an_error() {
 }
 
 #[test]
-fn saved_set_rewritten_while_it_is_read_is_an_error() {
+fn seen_list_rewritten_while_it_is_read_is_an_error() {
     fn rewrite(spilling: &SpillNotice<'_>) {
         let file = std::fs::File::options().write(true).open(spilling.directory.join("seen"));
         file.unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
@@ -513,29 +512,5 @@ fn saved_set_rewritten_while_it_is_read_is_an_error() {
             Err(RunError::Input(error)) if matches!(error.trouble, input::Trouble::Replaced) => {}
             result => panic!("{result:?}"),
         }
-    }
-}
-
-/// Half of a key may equal that of another URL.
-#[test]
-fn saved_set_with_an_unfinished_last_line_is_damaged() {
-    let watch = Watch::default();
-    let normalizer = Normalizer::new(&Profile::CRAWL);
-    let mut plan = JobPlan::new(normalizer, Job::Dedup(FIRST));
-    let (mut out, mut saved) = (Vec::new(), Vec::new());
-    let sinks = Sinks { out: &mut out, rejects: None, seen: Some(&mut saved) };
-    run(&plan, &[], sinks, &watch).1.unwrap();
-    let length = saved.len() as u64;
-    saved.extend_from_slice(b"http://a/");
-    let mut file = file(&saved);
-    let (seen, errors) = input::check(&[file.path().to_owned()]);
-    assert!(errors.is_empty());
-    file.write_all(b"b\n").unwrap();
-    plan.input.seen = seen;
-    match run(&plan, &[], Sinks::to(&mut Vec::new()), &watch).1 {
-        Err(RunError::Input(error)) if matches!(error.trouble, input::Trouble::Malformed(_)) => {
-            assert_eq!(error.at, Some(length));
-        }
-        result => panic!("{result:?}"),
     }
 }

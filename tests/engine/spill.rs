@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
+use crate::seen::Pushed;
+
 use uniqurl::{Key, Normalizer, Profile};
 use uniqurl_engine::output::Field;
 use uniqurl_engine::{
@@ -193,14 +195,14 @@ fn unusable_temporary_directory_is_an_error_with_its_name() {
     assert!(error.to_string().starts_with("/no/such: spill: "), "{error}");
 }
 
-/// Law 7 with `--seen` and `--save-seen`: output, saved set and accounting are the same whichever
+/// Law 7 with `--seen` and `--save-seen`: output, written keys and accounting are the same whichever
 /// part does not fit, the seen URLs or the new ones.
 #[test]
-fn seen_and_saved_sets_do_not_depend_on_the_budget() {
+fn seen_lists_and_written_keys_do_not_depend_on_the_budget() {
     let place = Place::new();
     let (seen, _) = input::check(&[place.paths[2].clone(), place.paths[1].clone()]);
     let (inputs, _) = input::check(&place.paths);
-    let ran = |order, count, saves: bool, threads, chunk_size, budget: Option<u64>| {
+    let ran = |order, count, takes_keys: bool, threads, chunk_size, budget: Option<u64>| {
         let memory = budget.map(|budget| Memory { budget, directory: place.spill(), tell: |_| {} });
         let watch = Watch::default();
         let dedup = Dedup { order, count, min_count: 1, limit: None };
@@ -211,10 +213,10 @@ fn seen_and_saved_sets_do_not_depend_on_the_budget() {
         plan.limits.chunk_size = chunk_size;
         plan.limits.memory = memory;
         plan.input.seen = seen.clone();
-        let (mut out, mut saved) = (Vec::new(), Vec::new());
-        let mut sinks = Sinks { out: &mut out, rejects: None, seen: Some(&mut saved) };
-        if !saves {
-            sinks.seen = None;
+        let (mut out, mut keys) = (Vec::new(), Pushed::default());
+        let mut sinks = Sinks { keys: Some(&mut keys), ..Sinks::to(&mut out) };
+        if !takes_keys {
+            sinks.keys = None;
         }
         let (report, result) = run(&plan, &inputs, sinks, &watch);
         result.unwrap();
@@ -222,15 +224,17 @@ fn seen_and_saved_sets_do_not_depend_on_the_budget() {
         let of_set = tally.unique + tally.duplicates + tally.seen;
         assert_eq!(tally.records, of_set + tally.rejected + tally.blank);
         assert!(tally.seen > 0 && tally.unique > 0);
-        (in_any_order(&dedup, &out), saved, report.tally, report.files, report.spilled.written)
+        assert!(!takes_keys || keys.0.len() as u64 == tally.unique);
+        (in_any_order(&dedup, &out), keys, report.tally, report.files, report.spilled.written)
     };
     let mut spilled = [0; BUDGETS.len()];
     for order in [SetOrder::First, SetOrder::Sorted, SetOrder::Count, SetOrder::None] {
-        for (count, saves) in [(false, true), (true, true), (false, false)] {
-            let (out, saved, tally, files, _) = ran(order, count, saves, 1, 5_000, None);
+        for (count, takes_keys) in [(false, true), (true, true), (false, false)] {
+            let (out, keys, tally, files, _) = ran(order, count, takes_keys, 1, 5_000, None);
             for (at, budget) in BUDGETS.into_iter().enumerate() {
-                let now = ran(order, count, saves, 1 + at % 3, [300, 5_000][at % 2], Some(budget));
-                assert!(now.0 == out && now.1 == saved, "{budget} {order:?} {count}");
+                let now =
+                    ran(order, count, takes_keys, 1 + at % 3, [300, 5_000][at % 2], Some(budget));
+                assert!(now.0 == out && now.1 == keys, "{budget} {order:?} {count}");
                 assert_eq!((&now.2, &now.3), (&tally, &files), "{budget} {order:?} {count}");
                 spilled[at] += u64::from(now.4 > 0);
             }
