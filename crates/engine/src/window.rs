@@ -206,3 +206,117 @@ fn mark(parts: &mut ShardParts<'_>, keys: &Shard) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::job::{Dedup, SetOrder};
+    use crate::{Job, Report, RunError, Sinks, Watch, run};
+    use uniqurl::bytes::alloc::failing::{self, Plan};
+    use uniqurl::key::Key;
+    use uniqurl::{Normalizer, Profile};
+    use uniqurl_formats::input::{self, Input};
+    use uniqurl_store::seen::{
+        KeySink as _, Novelty, SeenStore, SeenWriter, StoreRules, UnixTime, WhenBusy,
+    };
+
+    const LINES: u64 = 6_000;
+
+    /// A directory with a list of URLs, a store and a list that hold half of them.
+    struct Place {
+        directory: tempfile::TempDir,
+        inputs: Vec<Input>,
+    }
+
+    impl Place {
+        fn new(lines: u64) -> Self {
+            let directory = tempfile::tempdir().unwrap();
+            let url = |n: u64| format!("http://h{}.example/{n}", n % 7);
+            let number = |n: u64| n * 7 % (lines / 2);
+            let list: String = (0..lines).map(|n| url(number(n)) + "\n").collect();
+            std::fs::write(directory.path().join("list"), list).unwrap();
+            let mut keys: Vec<_> = (0..lines / 2).step_by(2).map(url).collect();
+            std::fs::write(directory.path().join("seen"), keys.join("\n")).unwrap();
+            keys.sort();
+            let rules = StoreRules::of(&Normalizer::new(&Profile::CRAWL), Key::Url);
+            let store = directory.path().join("store");
+            let mut writer = SeenWriter::create_or_open(&store, &rules, WhenBusy::Fail).unwrap();
+            let mut run = writer.begin_add(UnixTime(1), Novelty::AllNew).unwrap();
+            keys.iter().for_each(|key| run.push(key.as_bytes()).unwrap());
+            let run = run.finish().unwrap();
+            writer.commit(run, 1 << 20).unwrap();
+            let inputs = input::check(&[directory.path().join("list")]).0;
+            Self { directory, inputs }
+        }
+
+        fn plan(&self, order: SetOrder) -> JobPlan {
+            let dedup = Dedup { order, count: true, ..Dedup::default() };
+            let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(dedup));
+            plan.limits.chunk_size = 700;
+            plan
+        }
+
+        fn store(&self) -> SeenBefore {
+            let store = Arc::new(SeenStore::open(&self.directory.path().join("store")).unwrap());
+            SeenBefore { store, since: None }
+        }
+
+        fn ran(&self, plan: &JobPlan) -> (Vec<u8>, Report, Result<(), RunError>) {
+            let mut out = Vec::new();
+            let (report, result) = run(plan, &self.inputs, Sinks::to(&mut out), &Watch::default());
+            (out, report, result)
+        }
+    }
+
+    #[test]
+    fn results_do_not_depend_on_the_size_of_windows() {
+        let place = Place::new(LINES);
+        // A fraction of the list.
+        assert!(LARGEST < std::fs::metadata(&place.inputs[0].path).unwrap().len() as usize / 8);
+        for order in [SetOrder::First, SetOrder::Sorted, SetOrder::Count] {
+            let mut plan = place.plan(order);
+            plan.input.seen = input::check(&[place.directory.path().join("seen")]).0;
+            let (expected, of_list, result) = place.ran(&plan);
+            result.unwrap();
+            assert!(of_list.tally.seen > LINES / 3 && of_list.tally.unique > LINES / 5);
+            plan.input.seen.clear();
+            plan.input.stores = vec![place.store()];
+            for threads in [1, 2, 5] {
+                plan.limits.threads = threads;
+                let (out, report, result) = place.ran(&plan);
+                result.unwrap();
+                assert!(out == expected, "{order:?} {threads}");
+                assert_eq!((report.tally, report.files), (of_list.tally, of_list.files.clone()));
+            }
+        }
+    }
+
+    #[test]
+    fn failed_allocation_during_a_look_up_ends_the_run_or_changes_nothing() {
+        let place = Place::new(200);
+        let mut plan = place.plan(SetOrder::First);
+        plan.input.stores = vec![place.store()];
+        let (expected, ..) = place.ran(&plan);
+        let mut refused = 0;
+        for k in 0.. {
+            let failing_plan = Plan::at(k, false);
+            failing::follow(Some(Arc::clone(&failing_plan)));
+            let (out, _, result) = place.ran(&plan);
+            failing::follow(None);
+            if !failing_plan.has_failed() {
+                break;
+            }
+            match result {
+                Ok(()) => assert!(out == expected, "{k}"),
+                Err(RunError::Set(_) | RunError::Memory | RunError::Store(_)) => refused += 1,
+                Err(RunError::Output(error)) => {
+                    assert_eq!(error.kind(), std::io::ErrorKind::OutOfMemory, "{k}");
+                }
+                Err(error) => panic!("{k}: {error}"),
+            }
+        }
+        assert!(refused > 20, "{refused}");
+    }
+}
