@@ -165,7 +165,7 @@ fn assert_stores_are_lists(case: &Case) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn stores_give_the_results_of_lists_with_the_same_keys(case in cases()) {

@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use crate::accounts::Accounts;
 use crate::batch::WorkBatch;
@@ -22,6 +23,9 @@ use uniqurl_formats::input::Input;
 /// The number of chunks of a round that the spawning thread reads itself. After them it formats batches while
 /// the other threads insert.
 const READ_LAST: usize = CHUNKS + 1;
+
+/// How long the run waits before it looks for more in a pipe again, while a window is not due.
+const MOMENT: Duration = Duration::from_millis(1);
 
 /// The parts of a run.
 pub(crate) struct Pipeline<'a> {
@@ -155,7 +159,8 @@ impl<'a> Pipeline<'a> {
     }
 
     /// Looks up the batches of a window, since there is nothing to read without waiting. A window that is not full
-    /// waits for a file, which comes soon: then the result is the tasks that read it.
+    /// waits for a file, which comes soon, and for a pipe until its look-up is due. If something comes, the result
+    /// is the tasks that read it.
     fn fill_window(&mut self) -> Result<Vec<ReadTask>, RunError> {
         if !self.window.as_ref().is_some_and(Window::is_waiting) {
             return Ok(Vec::new());
@@ -165,6 +170,13 @@ impl<'a> Pipeline<'a> {
             if !tasks.is_empty() {
                 return Ok(tasks);
             }
+        }
+        while self.reader.reads_pipe() && !self.window.as_ref().is_none_or(Window::is_due) {
+            let tasks = self.reader.next_tasks(false, false, &mut self.accounts)?;
+            if !tasks.is_empty() {
+                return Ok(tasks);
+            }
+            std::thread::sleep(MOMENT);
         }
         self.look_up().map(|()| Vec::new())
     }

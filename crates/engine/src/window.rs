@@ -8,6 +8,7 @@
 
 use std::collections::VecDeque;
 use std::mem::take;
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
@@ -31,6 +32,9 @@ const LARGEST: usize = if cfg!(test) { 8 << 10 } else { 512 << 20 };
 /// Bytes of a key in the shards of a look-up, besides its own: a count, a line feed, slots.
 const AROUND_KEY: usize = 9 + 3 * size_of::<u64>();
 
+/// Longest time that records of a pipe wait for others, so that more of them are looked up together.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+
 /// The parts of each batch that belong to one shard.
 type ShardParts<'b> = Vec<Part<'b, TextBuffers<'b>>>;
 
@@ -45,6 +49,8 @@ pub(crate) struct Window<'a> {
     waiting: Vec<WorkBatch>,
     /// Batches whose keys are looked up.
     ready: VecDeque<WorkBatch>,
+    /// When the next look-up of a window that is not full is due.
+    due: Option<Instant>,
 }
 
 impl<'a> Window<'a> {
@@ -61,6 +67,7 @@ impl<'a> Window<'a> {
             room: (limits.workers() * CHUNKS * limits.chunk_size, batch_share(plan) / 4),
             waiting: Vec::new(),
             ready: VecDeque::new(),
+            due: None,
         })
     }
 
@@ -84,12 +91,20 @@ impl<'a> Window<'a> {
         self.memory() >= self.share
     }
 
+    /// Whether it is looked up though it is not full. A few keys touch nearly as many blocks as many keys do, so
+    /// a look-up is due after as much time as the last one took: then a fast pipe fills most of the window
+    /// meanwhile, and records of a slow one hardly wait.
+    pub(crate) fn is_due(&self) -> bool {
+        self.due.is_none_or(|due| Instant::now() >= due)
+    }
+
     /// Bytes of memory of the batches, and of their look-up.
     pub(crate) fn memory(&self) -> usize {
         let batches = self.waiting.iter().chain(&self.ready).map(WorkBatch::memory);
         let keys: usize = self.waiting.iter().map(|batch| batch.entries.all.len()).sum();
         let text: usize = self.waiting.iter().map(|batch| batch.text.canonical_bytes()).sum();
-        let places = 2 * keys * size_of::<u64>() + sort_memory(keys);
+        // `SeenStore::look_up` takes 13 bytes for each key.
+        let places = keys * (2 * size_of::<u64>() + 13) + sort_memory(keys);
         batches.sum::<usize>() + text + keys * AROUND_KEY + places
     }
 
@@ -111,6 +126,7 @@ impl<'a> Window<'a> {
     /// Looks up the keys of the waiting batches, and marks those that a store holds. The keys that the set
     /// holds are known to be in none.
     pub(crate) fn look_up(&mut self, set: &RunSet<'_>) -> Result<(), RunError> {
+        let start = Instant::now();
         let mut parts = entries_of_shards(&mut self.waiting, set.shards());
         let keys = parts.par_iter_mut().with_max_len(1).enumerate();
         let keys = keys.map(|(number, parts)| distinct_keys(parts, set, number));
@@ -123,6 +139,8 @@ impl<'a> Window<'a> {
         shards.for_each(|(parts, keys)| mark(parts, keys));
         drop(parts);
         self.ready.extend(take(&mut self.waiting));
+        let now = Instant::now();
+        self.due = Some(now + (now - start).min(LONGEST_WAIT));
         Ok(())
     }
 }

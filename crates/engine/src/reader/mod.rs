@@ -140,6 +140,11 @@ impl<'a> Reader<'a> {
         self.queue.reads_file()
     }
 
+    /// Whether the input that is being read is a pipe, which may be slow.
+    pub(crate) fn reads_pipe(&self) -> bool {
+        self.queue.reads_pipe()
+    }
+
     /// Number of inputs that were read or begun.
     pub(crate) fn reached(&self) -> usize {
         self.queue.reached()

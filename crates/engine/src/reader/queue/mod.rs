@@ -193,7 +193,12 @@ impl<'a> InputQueue<'a> {
 
     /// Whether the current input is a file, of which the next chunk comes soon.
     pub(crate) fn reads_file(&self) -> bool {
-        !matches!(&self.current, None | Some(OpenInput::Stream { file: None, .. }))
+        self.current.is_some() && !self.reads_pipe()
+    }
+
+    /// Whether the current input is a pipe, which may be slow.
+    pub(crate) fn reads_pipe(&self) -> bool {
+        matches!(&self.current, Some(OpenInput::Stream { file: None, .. }))
     }
 
     /// Reads no more of `input`.
