@@ -126,7 +126,7 @@ fn assert_stores_are_lists(case: &Case) {
     let of_list: String = text(&of_list);
     std::fs::write(path("list"), &of_list).unwrap();
     std::fs::write(path("stores"), text(&(&of_first | &new))).unwrap();
-    // Three files, of which one is given twice.
+    // Two files, one of them given twice.
     let spelled = |(key, upper): &(u16, bool)| match upper {
         true => format!("{}\n", url(*key).replacen("http://h", "HTTP://H", 1)),
         false => format!("{}\n", url(*key)),

@@ -20,9 +20,10 @@ use uniqurl_formats::input::Input;
 /// # Errors
 ///
 /// An input that cannot be read, unless [`InputOptions::keep_going`](crate::InputOptions::keep_going)
-/// allows to give it up; a set of [`InputOptions::seen`](crate::InputOptions::seen) that cannot be used; an
-/// output or a temporary file that cannot be written; memory that runs out; more rejected records than
-/// [`RecordPolicy::max_rejected`](crate::RecordPolicy::max_rejected); and [`Watch::stop`]. Bytes written
+/// allows to give it up; a list of [`InputOptions::seen`](crate::InputOptions::seen) that cannot be used; a
+/// store that cannot be read or written; an output or a temporary file that cannot be written; memory that
+/// runs out; more rejected records than [`RecordPolicy::max_rejected`](crate::RecordPolicy::max_rejected);
+/// and [`Watch::stop`]. Bytes written
 /// before the error stay written.
 ///
 /// ```

@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
         self.queue.take_rows_once();
     }
 
-    /// Whether the input that is being read is a file, of which the next chunk comes soon.
+    /// Whether the input that is being read is a file. Its next chunk comes soon.
     pub(crate) fn reads_file(&self) -> bool {
         self.queue.reads_file()
     }

@@ -191,7 +191,7 @@ impl<'a> InputQueue<'a> {
         self.ahead.opened.clear();
     }
 
-    /// Whether the current input is a file, of which the next chunk comes soon.
+    /// Whether the current input is a file. Its next chunk comes soon.
     pub(crate) fn reads_file(&self) -> bool {
         self.current.is_some() && !self.reads_pipe()
     }
