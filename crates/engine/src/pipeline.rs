@@ -136,7 +136,7 @@ impl<'a> Pipeline<'a> {
             batches.inserting = self.reader.finish_tasks(tasks, &mut self.accounts)?;
             if let Some(window) = &mut self.window {
                 window.add(std::mem::take(&mut batches.inserting));
-                if window.is_full() && !window.is_ready() {
+                if window.is_full(&self.set) && !window.is_ready() {
                     self.look_up()?;
                 }
                 batches.inserting = self.take_ready();

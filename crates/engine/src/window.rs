@@ -21,16 +21,19 @@ use crate::stages::insert::entries_of_shards;
 use uniqurl::bytes::alloc;
 use uniqurl::set::{Bytes as _, Counting, Part, SetFull, Shard};
 use uniqurl_store::seen::SortedKeys;
-use uniqurl_store::sort::{ShardUrls, Threads, Urls as _, sort, sort_memory};
+use uniqurl_store::sort::{ShardUrls, Threads, Urls as _, sort};
 
-/// A window with its look-up may take one part in this many of the memory.
-const SHARE: usize = 2;
+/// Eighths of the memory that a window with its look-up may take in any case, and together with the set of the
+/// run. The rest is for buffers.
+const LEAST_EIGHTHS: usize = 2;
+const MOST_EIGHTHS: usize = 5;
 
 /// The same if the memory is not limited, and at most in any case. Small in unit tests.
 const LARGEST: usize = if cfg!(test) { 8 << 10 } else { 512 << 20 };
 
-/// Bytes of a key in the shards of a look-up, besides its own: a count, a line feed, slots.
-const AROUND_KEY: usize = 9 + 3 * size_of::<u64>();
+/// Bytes that a look-up takes for each key, besides its own: a count, a line feed and slots in a shard; its place,
+/// twice once it is found; and 13 in `SeenStore::look_up`. Sorting takes fewer than those, and before them.
+const AROUND_KEY: usize = 9 + 3 * size_of::<u64>() + 2 * size_of::<u64>() + 13;
 
 /// Longest time that records of a pipe wait for others, so that more of them are looked up together.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
@@ -41,8 +44,7 @@ type ShardParts<'b> = Vec<Part<'b, TextBuffers<'b>>>;
 /// Batches on their way from *read* to *insert*.
 pub(crate) struct Window<'a> {
     stores: &'a [SeenBefore],
-    /// Bytes of memory from which the window is full.
-    share: usize,
+    budget: usize,
     /// Bytes of chunks, and of memory, that go on in a round.
     room: (usize, usize),
     /// Batches whose keys are not looked up yet.
@@ -63,7 +65,7 @@ impl<'a> Window<'a> {
         let limits = &plan.limits;
         Some(Self {
             stores,
-            share: (plan.budget() / SHARE).min(LARGEST),
+            budget: plan.budget(),
             room: (limits.workers() * CHUNKS * limits.chunk_size, batch_share(plan) / 4),
             waiting: Vec::new(),
             ready: VecDeque::new(),
@@ -86,9 +88,11 @@ impl<'a> Window<'a> {
         self.waiting.extend(batches);
     }
 
-    /// Whether it holds as much as it may.
-    pub(crate) fn is_full(&self) -> bool {
-        self.memory() >= self.share
+    /// Whether it holds as much as it may beside this set.
+    pub(crate) fn is_full(&self, set: &RunSet<'_>) -> bool {
+        let eighth = self.budget / 8;
+        let beside_set = (MOST_EIGHTHS * eighth).saturating_sub(set.memory(&[]));
+        self.memory() >= beside_set.max(LEAST_EIGHTHS * eighth).min(LARGEST)
     }
 
     /// Whether it is looked up though it is not full. A few keys touch nearly as many blocks as many keys do, so
@@ -103,9 +107,7 @@ impl<'a> Window<'a> {
         let batches = self.waiting.iter().chain(&self.ready).map(WorkBatch::memory);
         let keys: usize = self.waiting.iter().map(|batch| batch.entries.all.len()).sum();
         let text: usize = self.waiting.iter().map(|batch| batch.text.canonical_bytes()).sum();
-        // `SeenStore::look_up` takes 13 bytes for each key.
-        let places = keys * (2 * size_of::<u64>() + 13) + sort_memory(keys);
-        batches.sum::<usize>() + text + keys * AROUND_KEY + places
+        batches.sum::<usize>() + text + keys * AROUND_KEY
     }
 
     /// The batches that go on in the next round.
