@@ -26,7 +26,7 @@ use uniqurl_store::sort::{ShardUrls, Threads, Urls as _, sort};
 /// Eighths of the memory that a window with its look-up may take in any case, and together with the set of the
 /// run. The rest is for buffers.
 const LEAST_EIGHTHS: usize = 2;
-const MOST_EIGHTHS: usize = 5;
+const MOST_EIGHTHS: usize = 6;
 
 /// The same if the memory is not limited, and at most in any case. Small in unit tests.
 const LARGEST: usize = if cfg!(test) { 8 << 10 } else { 512 << 20 };
