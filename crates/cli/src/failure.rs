@@ -7,6 +7,7 @@ use crate::{address_space, hints};
 use uniqurl_engine::RunError;
 use uniqurl_engine::output::JobKind;
 use uniqurl_formats::input::{InputError, Trouble};
+use uniqurl_store::seen::{SeenStoreError, SeenStoreProblem};
 
 /// The reason why nothing is committed.
 pub(crate) enum RunFailure {
@@ -16,6 +17,14 @@ pub(crate) enum RunFailure {
     NothingButRejects(String, &'static str),
     ClosedPipe,
     Failed(RunError),
+    /// A store cannot be read or written.
+    Store(SeenStoreError),
+}
+
+impl From<SeenStoreError> for RunFailure {
+    fn from(error: SeenStoreError) -> Self {
+        RunFailure::Store(error)
+    }
 }
 
 impl From<io::Error> for RunFailure {
@@ -42,6 +51,10 @@ pub(crate) fn failure(
             eprint_hinted(message, Some(hint));
             Status::Limit
         }
+        RunFailure::Store(error) => {
+            eprint_hinted(&error, hints::of_store(&error).or(hint));
+            status_of_store(&error)
+        }
         RunFailure::Failed(error) => {
             match (&error, given) {
                 (RunError::Rejected(_), Some(given)) => {
@@ -65,6 +78,7 @@ pub(crate) fn failure(
                     trouble: Trouble::Limit(..) | Trouble::Memory(_),
                     ..
                 }) => Status::Limit,
+                RunError::Store(error) => status_of_store(&error),
                 RunError::Output(error) if error.kind() == io::ErrorKind::OutOfMemory => {
                     Status::Limit
                 }
@@ -73,5 +87,13 @@ pub(crate) fn failure(
                 _ => Status::Failed,
             }
         }
+    }
+}
+
+/// The exit status for a store that cannot be read or written.
+pub(crate) fn status_of_store(error: &SeenStoreError) -> Status {
+    match error.problem {
+        SeenStoreProblem::Memory => Status::Limit,
+        _ => Status::Failed,
     }
 }

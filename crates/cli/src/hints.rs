@@ -18,6 +18,7 @@ use uniqurl_engine::output::JobKind;
 use uniqurl_engine::{RunError, SeenError, SeenTrouble};
 use uniqurl_formats::input::{Compression, InputError, Trouble};
 use uniqurl_formats::record::Refusal;
+use uniqurl_store::seen::{SeenStoreError, SeenStoreProblem};
 
 /// The hint of an error that ends a run.
 pub(crate) fn of_run(error: &RunError, job: JobKind) -> Option<Cow<'static, str>> {
@@ -38,6 +39,7 @@ pub(crate) fn of_run(error: &RunError, job: JobKind) -> Option<Cow<'static, str>
             _ => "name another directory with --temp-dir",
         },
         RunError::Output(error) => of_output(error)?,
+        RunError::Store(error) => of_store(error)?,
         RunError::Threads(_) => "use fewer threads with -j",
         _ => return None,
     };
@@ -104,9 +106,26 @@ pub(crate) fn of_seen(error: &InputError) -> Option<&'static str> {
     match error.trouble {
         Trouble::Directory => Some("name the files in it"),
         _ if is_url(error) => Some("save it to a file, and give --seen the name of that"),
-        _ if error.code() == "missing" => {
-            Some("make an empty file, as `touch` does, for an empty set")
+        _ if error.code() == "missing" => Some("make a store with --save-seen"),
+        _ => None,
+    }
+}
+
+/// The hint for a store that cannot be read or written.
+pub(crate) fn of_store(error: &SeenStoreError) -> Option<&'static str> {
+    match error.problem {
+        SeenStoreProblem::Busy => Some("wait for it with --wait"),
+        SeenStoreProblem::Missing => {
+            Some("make a store with `uniqurl dedup --save-seen` or `uniqurl seen add`")
         }
+        SeenStoreProblem::OtherRules(_) => Some(
+            "give the options that `uniqurl seen stats` shows as the rules of the store, or name \
+             another store",
+        ),
+        SeenStoreProblem::NotAStore if error.path.is_file() => {
+            Some("read a list with `uniqurl dedup --seen` or `uniqurl set`; a store is a directory")
+        }
+        SeenStoreProblem::NotAStore => Some("name the directory of a store, or a new one"),
         _ => None,
     }
 }

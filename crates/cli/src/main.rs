@@ -10,10 +10,12 @@ mod commands;
 mod run;
 mod inputs;
 mod outputs;
+mod stores;
 mod failure;
 mod tables;
 mod open_files;
 mod address_space;
+mod dates;
 
 // Messages to the user.
 mod signals;
@@ -28,7 +30,7 @@ use std::io;
 use std::process::ExitCode;
 
 use args::{Cli, Command};
-use commands::{bench, compare, dedup, explain, generate, normalize, profiles, set};
+use commands::{bench, compare, dedup, explain, generate, normalize, profiles, seen, set};
 use status::wrote;
 use uniqurl::Backend;
 
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
             wrote(profiles::write(name, form, &mut io::stdout().lock()))
         }
         Command::Set(args) => set::main(&args),
+        Command::Seen(args) => seen::main(args),
         Command::Bench(args) => bench::main(&args),
         Command::Completions { shell } => {
             wrote(generate::completions(shell, &mut io::stdout().lock()))

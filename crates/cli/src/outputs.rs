@@ -20,8 +20,8 @@ pub(crate) struct Division {
 
 /// The properties of the outputs, besides the options that all jobs share.
 pub(crate) struct OutputSpec<'a> {
-    /// Where the set is kept for the next run.
-    pub(crate) seen: Option<&'a Path>,
+    /// Whether there is a main output; some runs only change a store.
+    pub(crate) writes_urls: bool,
     pub(crate) division: Option<&'a Division>,
     pub(crate) table: Option<tables::TableSpec>,
     pub(crate) end: Separator,
@@ -35,10 +35,15 @@ pub(crate) enum MainOutput {
     Shards(ShardFiles),
     /// Into a table.
     Table(Box<TableFile>),
+    /// Nowhere: the run only changes a store.
+    Nothing,
 }
 
 impl MainOutput {
     fn create(path: &Path, spec: &mut OutputSpec<'_>) -> io::Result<Self> {
+        if !spec.writes_urls {
+            return Ok(MainOutput::Nothing);
+        }
         if let Some(tables::TableSpec { kind, columns, sorted_by }) = spec.table.take() {
             let table = TableFile::create(path, kind, columns, sorted_by)?;
             return Ok(MainOutput::Table(Box::new(table)));
@@ -57,7 +62,7 @@ impl MainOutput {
     pub(crate) fn given(&self) -> Option<String> {
         match self {
             MainOutput::Lines(output) => output.inner().given(),
-            MainOutput::Shards(_) | MainOutput::Table(_) => None,
+            MainOutput::Shards(_) | MainOutput::Table(_) | MainOutput::Nothing => None,
         }
     }
 
@@ -66,6 +71,7 @@ impl MainOutput {
             MainOutput::Lines(output) => output.inner_mut().prepare(),
             MainOutput::Shards(shards) => shards.prepare(),
             MainOutput::Table(table) => table.prepare(),
+            MainOutput::Nothing => Ok(()),
         }
     }
 
@@ -74,6 +80,7 @@ impl MainOutput {
             MainOutput::Lines(output) => output.into_inner().commit(),
             MainOutput::Shards(shards) => shards.commit(),
             MainOutput::Table(table) => table.commit(),
+            MainOutput::Nothing => Ok(()),
         }
     }
 }
@@ -84,6 +91,7 @@ impl Write for MainOutput {
             MainOutput::Lines(output) => output.write(bytes),
             MainOutput::Shards(shards) => shards.write(bytes),
             MainOutput::Table(table) => table.write(bytes),
+            MainOutput::Nothing => io::sink().write(bytes),
         }
     }
 
@@ -92,6 +100,7 @@ impl Write for MainOutput {
             MainOutput::Lines(output) => output.write_vectored(parts),
             MainOutput::Shards(shards) => shards.write_vectored(parts),
             MainOutput::Table(table) => table.write_vectored(parts),
+            MainOutput::Nothing => io::sink().write_vectored(parts),
         }
     }
 
@@ -100,6 +109,7 @@ impl Write for MainOutput {
             MainOutput::Lines(output) => output.flush(),
             MainOutput::Shards(shards) => shards.flush(),
             MainOutput::Table(table) => table.flush(),
+            MainOutput::Nothing => Ok(()),
         }
     }
 }
@@ -109,8 +119,6 @@ pub(crate) struct Outputs {
     pub(crate) main: MainOutput,
     pub(crate) rejects: Option<Output>,
     accounts: Vec<Account>,
-    /// The set for a later run.
-    pub(crate) seen: Option<Output>,
 }
 
 /// An output for the accounting of a run, written at its end.
@@ -154,7 +162,6 @@ impl Outputs {
             main: MainOutput::create(&common.output, &mut spec)?,
             rejects: common.rejects.as_deref().map(Output::create).transpose()?,
             accounts,
-            seen: spec.seen.map(Output::create).transpose()?,
         })
     }
 
@@ -162,7 +169,7 @@ impl Outputs {
     pub(crate) fn are_watched(&self) -> bool {
         let main = match &self.main {
             MainOutput::Lines(output) => output.inner().is_terminal(),
-            MainOutput::Shards(_) | MainOutput::Table(_) => false,
+            MainOutput::Shards(_) | MainOutput::Table(_) | MainOutput::Nothing => false,
         };
         main || self.rejects.as_ref().is_some_and(Output::is_terminal)
     }
@@ -176,7 +183,6 @@ impl Outputs {
     /// Brings all bytes to the disk or their pipes, so that a full disk commits neither output.
     pub(crate) fn prepare(&mut self) -> io::Result<()> {
         self.main.prepare()?;
-        self.seen.as_mut().map_or(Ok(()), Output::prepare)?;
         self.rejects.as_mut().map_or(Ok(()), Output::prepare)
     }
 
@@ -196,15 +202,13 @@ impl Outputs {
     }
 
     /// Commits the outputs. The main one comes after those about it, so a new main output implies new ones
-    /// about it. The set for a later run comes last, so that an interruption between the two gives URLs
-    /// twice and never loses one.
+    /// about it.
     pub(crate) fn commit(self) -> Result<(), RunFailure> {
         let accounts = self.accounts.into_iter().map(|account| account.output);
         for output in self.rejects.into_iter().chain(accounts) {
             output.commit()?;
         }
-        self.main.commit()?;
-        Ok(self.seen.map_or(Ok(()), Output::commit)?)
+        Ok(self.main.commit()?)
     }
 
     /// Gives up all outputs except the accounts, into which nothing was written.

@@ -19,6 +19,7 @@ use crate::outputs::{Division, Known, OutputSpec, Outputs, write_anew};
 use crate::progress::{Bar, Progress, When};
 use crate::signals::Signals;
 use crate::status::{CLOSED_PIPE, Status, eprint_hinted, eprint_message};
+use crate::stores::{StoreOptions, Stores};
 use crate::{address_space, hints, outputs, tables};
 use uniqurl::{Key, Normalizer};
 use uniqurl_engine::output::{self, Field, FileStats, Inputs, LineForm, Stats, Summary};
@@ -29,14 +30,15 @@ use uniqurl_engine::{
 use uniqurl_formats::input::InputState;
 use uniqurl_formats::input::{Input, InputError, Source};
 use uniqurl_formats::record::{Format, Separator, carrying};
+use uniqurl_store::seen::{PreparedRun, RunBuilder, SeenStoreError, StoreRules};
 
 /// A run over inputs: the plan of the engine, and the options that only the command needs.
 pub(crate) struct Request {
     pub(crate) plan: JobPlan,
     pub(crate) name: output::JobKind,
-    /// Sets and lists from before the run.
+    /// Lists from before the run.
     pub(crate) seen: Vec<PathBuf>,
-    pub(crate) save_seen: Option<PathBuf>,
+    pub(crate) stores: StoreOptions,
     pub(crate) division: Option<Division>,
 }
 
@@ -44,7 +46,8 @@ impl Request {
     /// A job with the options that all jobs have. An error is a sentence about those.
     pub(crate) fn new(common: &RunArgs, job: Job, name: output::JobKind) -> Result<Self, String> {
         let plan = plan(common, normalizer(common)?, job);
-        Ok(Self { plan, name, seen: Vec::new(), save_seen: None, division: None })
+        let stores = StoreOptions::default();
+        Ok(Self { plan, name, seen: Vec::new(), stores, division: None })
     }
 
     /// Whether the options fit together.
@@ -133,7 +136,8 @@ impl SummaryLine {
         let policy = &request.plan.policy;
         let filters =
             (policy.records.is_empty() && policy.urls.is_empty()).then_some(output::Filters::None);
-        let before = request.seen.is_empty().then_some(output::Before::Nothing);
+        let asks = !request.seen.is_empty() || request.stores.are_asked();
+        let before = (!asks).then_some(output::Before::Nothing);
         Self {
             job: request.name,
             filters: filters.unwrap_or(output::Filters::InPlay),
@@ -197,6 +201,7 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
     watch.count(|_, inputs| *inputs = found.missing.iter().map(unopened).collect());
     let backend = request.plan.normalizer.backend();
     let profile = request.plan.normalizer.description();
+    let mut stores = Stores::default();
     let (mut report, result) = if !found.unseen.is_empty() {
         (Report::default(), Err(RunFailure::Reported))
     } else if !found.is_readable(common) {
@@ -204,6 +209,8 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
             eprint_hinted("nothing was read", Some(KEEP_GOING));
         }
         (Report::default(), Err(RunFailure::Reported))
+    } else if let Err(error) = open_stores(&mut request, &mut stores) {
+        (Report::default(), Err(RunFailure::Store(error)))
     } else {
         found.warn_of_outputs(common);
         let (inputs, seen) = (&found.inputs, found.seen);
@@ -218,7 +225,7 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
         });
         request.plan.input.seen = seen;
         let plan = &request.plan;
-        let (report, result) = read(plan, inputs, &mut outputs, summary_line.job, &watch);
+        let (report, result) = read(plan, inputs, &mut outputs, &stores, summary_line.job, &watch);
         bar.wipe();
         if matches!(result, Err(RunFailure::ClosedPipe)) {
             return ExitCode::from(CLOSED_PIPE);
@@ -254,7 +261,9 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
     let committed = if is_complete { Status::Complete } else { Status::Incomplete };
     let account_files = outputs.account_files();
     let given = outputs.main.given();
-    let status = match settle(outputs, result, &signals, &known(committed)) {
+    let memory = memory::for_merging(request.plan.limits.memory.as_ref());
+    let commit = |run| stores.commit(run, memory);
+    let status = match settle(outputs, commit, result, &signals, &known(committed)) {
         Ok(()) => committed,
         Err((RunFailure::ClosedPipe, _)) => return ExitCode::from(CLOSED_PIPE),
         Err((why, given_up)) => {
@@ -304,10 +313,10 @@ fn await_signals(summary_line: SummaryLine, watch: &Arc<Watch>, bar: &Bar) -> io
 
 /// The properties of the outputs.
 fn output_spec<'a>(common: &RunArgs, request: &'a Request) -> OutputSpec<'a> {
-    let Request { plan, save_seen, division, .. } = request;
+    let Request { plan, stores, division, .. } = request;
     let (job, OutputOptions { fields, carry, form, .. }) = (&plan.job, &plan.output);
     OutputSpec {
-        seen: save_seen.as_deref(),
+        writes_urls: !stores.only_change(),
         division: division.as_ref(),
         table: tables::TableSpec::new(common, job, fields, carry, &plan.normalizer),
         // A JSON object never contains a raw line feed, so it needs no other separator.
@@ -319,20 +328,31 @@ fn output_spec<'a>(common: &RunArgs, request: &'a Request) -> OutputSpec<'a> {
     }
 }
 
-/// Reads the inputs and writes the outputs, which are then still to be committed.
+/// Opens the stores, and puts those that are asked into the plan.
+fn open_stores(request: &mut Request, stores: &mut Stores) -> Result<(), SeenStoreError> {
+    let rules = StoreRules::of(&request.plan.normalizer, request.plan.policy.key);
+    *stores = Stores::open(&request.stores, &rules)?;
+    request.plan.input.stores = std::mem::take(&mut stores.before);
+    Ok(())
+}
+
+/// Reads the inputs and writes the outputs and the keys for a store, which are then still to be committed.
 fn read(
     plan: &JobPlan,
     inputs: &[Input],
     outputs: &mut Outputs,
+    stores: &Stores,
     job: output::JobKind,
     watch: &Watch,
-) -> (Report, Result<(), RunFailure>) {
-    let Outputs { main, rejects, .. } = outputs;
-    let sinks = uniqurl_engine::Sinks {
-        out: main,
-        rejects: rejects.as_mut().map(|output| output as _),
-        keys: None,
+) -> (Report, Result<Option<PreparedRun>, RunFailure>) {
+    let mut keys = match stores.begin() {
+        Ok(keys) => keys,
+        Err(error) => return (Report::default(), Err(RunFailure::Store(error))),
     };
+    let Outputs { main, rejects, .. } = outputs;
+    let mut sinks = uniqurl_engine::Sinks::to(main);
+    sinks.rejects = rejects.as_mut().map(|output| output as _);
+    sinks.keys = keys.as_mut().map(|keys| keys as _);
     let (report, result) = uniqurl_engine::run(plan, inputs, sinks, watch);
     let result = match result {
         Ok(()) if are_all_rejected(&report, job, plan.policy.max_rejected) => {
@@ -344,7 +364,8 @@ fn read(
             let timer = Trace::begin(watch.trace.as_ref());
             let prepared = prepare(outputs, plan.limits.workers());
             timer.end(TraceStage::Sync, 0, || 0);
-            prepared.map_err(RunFailure::from)
+            let finish = |()| Ok(keys.map(RunBuilder::finish).transpose()?);
+            prepared.map_err(RunFailure::from).and_then(finish)
         }
         Err(RunError::Output(error)) => Err(RunFailure::from(error)),
         Err(error) => Err(RunFailure::Failed(error)),
@@ -380,19 +401,24 @@ fn files(report: &mut Report, missing: Vec<InputError>) -> Vec<FileStats> {
     files
 }
 
-/// Commits the outputs of a successful run. Otherwise gives them up, and returns the accounts into
-/// which nothing was written.
+/// Commits the outputs of a successful run, and then its keys to the store: an interruption between the two
+/// gives URLs twice and never loses one. Otherwise gives the outputs up, and returns the accounts into which
+/// nothing was written.
 fn settle(
     mut outputs: Outputs,
-    result: Result<(), RunFailure>,
+    commit: impl FnOnce(Option<PreparedRun>) -> Result<(), SeenStoreError>,
+    result: Result<Option<PreparedRun>, RunFailure>,
     signals: &Signals,
     known: &Known<'_>,
 ) -> Result<(), (RunFailure, Vec<outputs::Account>)> {
     // A full pipe may block here for ever, so signals are held off only later.
-    let result = result.and_then(|()| outputs.write_accounts(known));
+    let result = result.and_then(|run| outputs.write_accounts(known).map(|()| run));
     signals.hold_off();
     match result {
-        Ok(()) => outputs.commit().map_err(|why| (why, Vec::new())),
+        Ok(run) => {
+            let committed = outputs.commit().and_then(|()| Ok(commit(run)?));
+            committed.map_err(|why| (why, Vec::new()))
+        }
         Err(why) => Err((why, outputs.give_up())),
     }
 }

@@ -10,6 +10,7 @@ mod normalize;
 pub mod explain;
 pub mod compare;
 pub mod set;
+pub mod seen;
 pub mod bench;
 
 // Texts and options that several subcommands share, by subject.
@@ -33,18 +34,21 @@ pub use run_args::{BadInput, Directories, FormatChoice, MessageLevel, RunArgs};
 use usage::mask_secrets;
 pub use usage::{exit, usage};
 pub use values::ProfileSelection;
-pub(crate) use values::{ProfileParser, backend, charset, checks, code, number, ring, size};
+pub(crate) use values::{
+    ProfileParser, age, backend, charset, checks, code, number, ring, size, when_busy,
+};
 
 use bench::BenchArgs;
 use compare::CompareArgs;
 use explain::ExplainArgs;
+use seen::{SeenArgs, SeenCommand};
 use set::SetArgs;
 use suggestions::with_suggestion;
 
 use crate::commands::profiles::ProfileForm;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
@@ -141,6 +145,8 @@ Examples:
     },
     /// Join, intersect or subtract sorted sets.
     Set(SetArgs),
+    /// Add to, ask and care for a store of URLs seen before.
+    Seen(SeenArgs),
     /// Measure the speed of uniqurl, beside the limits of this machine.
     Bench(Box<BenchArgs>),
     /// Write the completion script for a shell.
@@ -170,6 +176,24 @@ pub enum ManPage {
     Profiles,
     /// uniqurl-set(1)
     Set,
+    /// uniqurl-seen(1)
+    Seen,
+    /// uniqurl-seen-add(1)
+    SeenAdd,
+    /// uniqurl-seen-contains(1)
+    SeenContains,
+    /// uniqurl-seen-remove(1)
+    SeenRemove,
+    /// uniqurl-seen-forget(1)
+    SeenForget,
+    /// uniqurl-seen-stats(1)
+    SeenStats,
+    /// uniqurl-seen-verify(1)
+    SeenVerify,
+    /// uniqurl-seen-compact(1)
+    SeenCompact,
+    /// uniqurl-seen-export(1)
+    SeenExport,
     /// uniqurl-bench(1)
     Bench,
     /// uniqurl-completions(1)
@@ -179,7 +203,7 @@ pub enum ManPage {
 }
 
 impl ManPage {
-    /// The subcommand.
+    /// The subcommand, after a hyphen where it is one of a subcommand.
     pub fn name(self) -> &'static str {
         match self {
             ManPage::Dedup => "dedup",
@@ -188,6 +212,15 @@ impl ManPage {
             ManPage::Compare => "compare",
             ManPage::Profiles => "profiles",
             ManPage::Set => "set",
+            ManPage::Seen => "seen",
+            ManPage::SeenAdd => "seen-add",
+            ManPage::SeenContains => "seen-contains",
+            ManPage::SeenRemove => "seen-remove",
+            ManPage::SeenForget => "seen-forget",
+            ManPage::SeenStats => "seen-stats",
+            ManPage::SeenVerify => "seen-verify",
+            ManPage::SeenCompact => "seen-compact",
+            ManPage::SeenExport => "seen-export",
             ManPage::Bench => "bench",
             ManPage::Completions => "completions",
             ManPage::Man => "man",
@@ -211,6 +244,7 @@ impl Cli {
         let version = format!("{} (scanner {scanner})", env!("CARGO_PKG_VERSION"));
         let mut arguments: Vec<OsString> = arguments.into_iter().collect();
         let first = arguments.get(1).cloned();
+        let words = arguments.get(1..).unwrap_or_default().to_vec();
         // Clap takes any argument after `help` for a subcommand.
         if first.as_deref() == Some(OsStr::new("help")) {
             arguments.retain(|argument| argument != "--help" && argument != "-h");
@@ -218,7 +252,7 @@ impl Cli {
         let matches = to_parse()
             .version(version)
             .try_get_matches_from(arguments)
-            .map_err(|error| mask_secrets(with_suggestion(error, first.as_deref())))?;
+            .map_err(|error| mask_secrets(with_suggestion(error, &words)))?;
         let mut cli = Cli::from_arg_matches(&matches)?;
         if let Command::Dedup(dedup) = &cli.command {
             dedup.check()?;
@@ -241,6 +275,19 @@ impl Cli {
             }
             Command::Compare(compare) => return compare.check().map(|()| cli),
             Command::Set(set) => return set.check().map(|()| cli),
+            Command::Seen(SeenArgs { command }) => match command {
+                SeenCommand::Add(change) | SeenCommand::Remove(change) => {
+                    change.check()?;
+                    no_table = None;
+                    (&mut change.common, "seen")
+                }
+                SeenCommand::Contains(contains) => return contains.check().map(|()| cli),
+                SeenCommand::Export(export) => return export.check().map(|()| cli),
+                SeenCommand::Forget(_)
+                | SeenCommand::Stats(_)
+                | SeenCommand::Verify(_)
+                | SeenCommand::Compact(_) => return Ok(cli),
+            },
             Command::Bench(bench) => return bench.check().map(|()| cli),
             Command::Explain(explain) => {
                 let wrong = |message| usage("explain", ErrorKind::ArgumentConflict, message);
@@ -259,8 +306,7 @@ impl Cli {
                 return Ok(cli);
             }
         };
-        let of_subcommand = matches.subcommand_matches(name);
-        let named = of_subcommand.and_then(|matches| matches.value_source("profile"));
+        let named = innermost(&matches).value_source("profile");
         if common.ring.is_some() && named == Some(ValueSource::DefaultValue) {
             common.profile = &Profile::RING;
         }
@@ -277,15 +323,30 @@ impl Cli {
 /// The arguments as they are parsed: if a choice is given again, the last one counts, so that a command line
 /// can overrule the alias that it begins with.
 fn to_parse() -> clap::Command {
-    Cli::command().mut_subcommands(|command| {
-        command.mut_args(|argument| match is_choice(&argument) {
-            true => {
-                let id = argument.get_id().clone();
-                argument.overrides_with(id)
-            }
-            false => argument,
-        })
-    })
+    with_last_choice(Cli::command())
+}
+
+/// The same for a command and those below it.
+fn with_last_choice(command: clap::Command) -> clap::Command {
+    let command = command.mut_args(|argument| match is_choice(&argument) {
+        true => {
+            let id = argument.get_id().clone();
+            argument.overrides_with(id)
+        }
+        false => argument,
+    });
+    command.mut_subcommands(with_last_choice)
+}
+
+/// The command that the words name: a subcommand, or one of a subcommand.
+fn named_command<'c>(command: &'c clap::Command, words: &[OsString]) -> Option<&'c clap::Command> {
+    let found = command.find_subcommand(words.first()?)?;
+    Some(named_command(found, &words[1..]).unwrap_or(found))
+}
+
+/// The matches of the innermost subcommand.
+fn innermost(matches: &ArgMatches) -> &ArgMatches {
+    matches.subcommand().map_or(matches, |(_, matches)| innermost(matches))
 }
 
 /// Options that may be given once: clap would silently drop the first of two names.

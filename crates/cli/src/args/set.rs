@@ -29,13 +29,10 @@ Examples:
   uniqurl set union --count mon-counts.txt tue-counts.txt",
     after_help = help::MORE,
     after_long_help = "\
-Each input must be sorted by bytes, as dedup --order sorted, dedup --save-seen and LC_ALL=C sort write it. \
-An input that is not sorted is an error, which names the first line out of order. Equal lines in one input \
+Each input must be sorted by bytes, as dedup --order sorted, seen export and LC_ALL=C sort write it. An \
+input that is not sorted is an error, which names the first line out of order. Equal lines in one input \
 count as one, as for sort -m -u. Empty lines are skipped. Inputs may be compressed. Lines are compared as \
 they are: nothing is normalized. Memory does not grow with the inputs.
-
-Saved sets (dedup --save-seen) must have the same profile, switches, lists and key. If all inputs are saved \
-sets, the result is one too. An empty file counts as a saved set in a union, and as a list elsewhere.
 
 Exit status:
   0    The run is complete.
@@ -62,8 +59,6 @@ pub struct SetArgs {
     pub lines: SetLines,
 
     /// Read and write lines that end with NUL instead of a line feed
-    ///
-    /// Saved sets are read as they are, and the result is a list.
     #[arg(
         id = "null",
         short = '0',

@@ -1,21 +1,21 @@
 //! Suggestions for arguments that clap rejects: a file or a set operation in place of a subcommand, a switch
 //! of a profile as an option, an option of another subcommand or program, a name with a typing error.
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory, ValueEnum};
 
-use super::Cli;
 use super::set::Operation;
+use super::{Cli, named_command};
 use uniqurl::bytes::Printable;
 use uniqurl::{Switch, UnknownName};
 
 /// Replaces clap's suggestions, which are often far from the text: with an action for a file or a set
 /// operation in place of a subcommand and for an option of another subcommand or program, else with an
 /// option that is spelled alike.
-pub(super) fn with_suggestion(mut error: clap::Error, first: Option<&OsStr>) -> clap::Error {
+pub(super) fn with_suggestion(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),
         _ => None,
@@ -23,7 +23,7 @@ pub(super) fn with_suggestion(mut error: clap::Error, first: Option<&OsStr>) -> 
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let wrong = text(ContextKind::InvalidSubcommand);
-            let tip = wrong.filter(|wrong| first == Some(OsStr::new(wrong)));
+            let tip = wrong.filter(|wrong| words.first().is_some_and(|first| *first == **wrong));
             if let Some(tip) = tip.and_then(|wrong| meant_by(&wrong)) {
                 suggest(&mut error, tip);
             }
@@ -33,10 +33,11 @@ pub(super) fn with_suggestion(mut error: clap::Error, first: Option<&OsStr>) -> 
             error.remove(ContextKind::SuggestedArg);
             error.remove(ContextKind::Suggested);
             let name = wrong.as_deref().and_then(|wrong| wrong.strip_prefix("--"));
-            if let (Some(name), Some(subcommand)) = (name, first.and_then(OsStr::to_str)) {
-                if let Some(tip) = meant_by_option(name, subcommand) {
+            let command = Cli::command();
+            if let (Some(name), Some(own)) = (name, named_command(&command, words)) {
+                if let Some(tip) = meant_by_option(name, own) {
                     suggest(&mut error, tip);
-                } else if let Some(nearest) = nearest_option(name, subcommand) {
+                } else if let Some(nearest) = nearest_option(name, own) {
                     let option = ContextValue::String(format!("--{nearest}"));
                     error.insert(ContextKind::SuggestedArg, option);
                 }
@@ -55,6 +56,9 @@ pub(super) fn suggest(error: &mut clap::Error, action: String) {
 
 /// Suggests a command for an unknown subcommand.
 fn meant_by(wrong: &str) -> Option<String> {
+    if Cli::command().find_subcommand("seen")?.find_subcommand(wrong).is_some() {
+        return Some(format!("use `uniqurl seen {wrong}` for seen stores"));
+    }
     if Operation::from_str(wrong, false).is_ok() {
         return Some(format!("use `uniqurl set {wrong}` for sorted sets"));
     }
@@ -84,9 +88,8 @@ const WISHES: [(&str, &str, &str); 15] = [
 ];
 
 /// Suggests an action for an option that the subcommand does not have.
-fn meant_by_option(name: &str, subcommand: &str) -> Option<String> {
+fn meant_by_option(name: &str, own: &Command) -> Option<String> {
     let command = Cli::command();
-    let own = command.find_subcommand(subcommand)?;
     if Switch::named(name).is_some() && has(own, "with") {
         return Some(format!("use --with {name} under a profile that has this switch"));
     }
@@ -100,10 +103,8 @@ fn meant_by_option(name: &str, subcommand: &str) -> Option<String> {
 }
 
 /// The option of the subcommand that is spelled alike, if one is close.
-fn nearest_option(name: &str, subcommand: &str) -> Option<String> {
-    let command = Cli::command();
-    let options = command.find_subcommand(subcommand)?.get_arguments();
-    let names = options.filter_map(clap::Arg::get_long);
+fn nearest_option(name: &str, own: &Command) -> Option<String> {
+    let names = own.get_arguments().filter_map(clap::Arg::get_long);
     UnknownName::new(name, "option", names).nearest().map(str::to_owned)
 }
 

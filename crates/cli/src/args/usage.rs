@@ -8,7 +8,7 @@ use std::path::Path;
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::Cli;
+use super::{Cli, named_command};
 use crate::status::{eprint_hinted, printable, status_of};
 use uniqurl::UnknownName;
 use uniqurl::bytes::{HIDDEN, Printable};
@@ -62,7 +62,8 @@ pub fn exit(error: &clap::Error) -> ! {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         let _ = io::stderr().write_all(printable_lines(&error.render().to_string()).as_bytes());
     } else {
-        let hint = hint(error, std::env::args_os().nth(1));
+        let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+        let hint = hint(error, &words);
         eprint_hinted(message(error), Some(&hint));
     }
     std::process::exit(error.exit_code())
@@ -106,6 +107,8 @@ fn message(error: &clap::Error) -> String {
         ErrorKind::InvalidSubcommand => {
             if let Some(wrong) = text(ContextKind::InvalidSubcommand) {
                 let command = Cli::command();
+                let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+                let command = named_command(&command, &words).unwrap_or(&command);
                 let names = command.get_subcommands().map(clap::Command::get_name);
                 return UnknownName::new(wrong, "command", names).to_string();
             }
@@ -143,8 +146,8 @@ fn first_paragraph(text: &str) -> String {
     line
 }
 
-/// The hint of an error: the suggested action, or the place that has more. `first` is the first argument.
-fn hint(error: &clap::Error, first: Option<OsString>) -> String {
+/// The hint of an error: the suggested action, or the place that has more. `words` are the arguments.
+fn hint(error: &clap::Error, words: &[OsString]) -> String {
     if let Some(ContextValue::StyledStrs(actions)) = error.get(ContextKind::Suggested)
         && let Some(action) = actions.first()
     {
@@ -154,12 +157,11 @@ fn hint(error: &clap::Error, first: Option<OsString>) -> String {
         Some(ContextValue::String(argument)) => argument.as_str(),
         _ => "",
     };
-    let command = Cli::command();
-    let subcommand = first.as_deref().and_then(|name| command.find_subcommand(name));
-    let help = match subcommand {
-        Some(subcommand) => format!("uniqurl {} --help", subcommand.get_name()),
-        None => "uniqurl --help".to_owned(),
-    };
+    let mut command = Cli::command();
+    // Gives the subcommands their full names.
+    command.build();
+    let named = named_command(&command, words).and_then(clap::Command::get_bin_name);
+    let help = format!("{} --help", named.unwrap_or("uniqurl"));
     let unknown_format = format_error(error).is_some_and(FormatError::is_unknown);
     match (option(argument), error.kind()) {
         ("--profile", ErrorKind::InvalidValue) => {

@@ -16,6 +16,7 @@ use uniqurl::{Backend, Key, Profile, RejectReason, Ring, RingError};
 use uniqurl_formats::input::read_whole;
 use uniqurl_formats::record::LONGEST_KEY;
 use uniqurl_formats::record::{Format, FormatError, LONGEST_URL};
+use uniqurl_store::seen::WhenBusy;
 
 fn profiles() -> Vec<PossibleValue> {
     let value = |profile: &&'static Profile| {
@@ -227,6 +228,32 @@ where
         }
         _ => Err("not a whole number".into()),
     }
+}
+
+/// A number of seconds: digits, and s, m, h, d or w for seconds, minutes, hours, days or weeks.
+pub(crate) fn age(text: &str) -> Result<u64, String> {
+    let unit = |letter: char| match letter {
+        's' => Some(1u64),
+        'm' => Some(60),
+        'h' => Some(60 * 60),
+        'd' => Some(24 * 60 * 60),
+        'w' => Some(7 * 24 * 60 * 60),
+        _ => None,
+    };
+    let unit = text.chars().last().and_then(unit);
+    let digits = text.get(..text.len().saturating_sub(1)).unwrap_or_default();
+    let (Some(unit), false, true) =
+        (unit, digits.is_empty(), digits.bytes().all(|byte| byte.is_ascii_digit()))
+    else {
+        return Err("not a number of s, m, h, d or w, like 12h, 30d or 2w".into());
+    };
+    let number: Option<u64> = digits.parse().ok();
+    number.and_then(|number| number.checked_mul(unit)).ok_or_else(|| "too large".into())
+}
+
+/// What `--wait` chooses.
+pub(crate) fn when_busy(wait: bool) -> WhenBusy {
+    if wait { WhenBusy::Wait } else { WhenBusy::Fail }
 }
 
 /// A number of bytes: digits, and K, M or G for powers of 1024.

@@ -1,26 +1,41 @@
 //! `uniqurl dedup`: the request for a run that writes a set.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 
-use crate::args::{self, DedupArgs, OrderArg, RecordForm, memory};
+use crate::args::memory::MemoryArgs;
+use crate::args::{self, DedupArgs, OrderArg, RecordForm, RunArgs, memory};
 use crate::outputs::Division;
 use crate::run::{self, Request};
-use uniqurl_engine::output::{JobKind, LineForm};
-use uniqurl_engine::{Dedup, Job, Memory, SetOrder, Split};
+use crate::stores::{ChangeKind, StoreChange, StoreOptions};
+use uniqurl_engine::output::{JobKind, LineForm, place};
+use uniqurl_engine::{Dedup, Job, JobPlan, Memory, SetOrder, Split};
 
 /// Runs the subcommand.
 pub fn main(mut args: DedupArgs) -> ExitCode {
-    if let Err(message) = args.memory.check() {
+    let memory = memory_for(&args.memory, &mut args.common);
+    run::start(&args.common, JobKind::Dedup, || request(&args, memory))
+}
+
+/// The memory of a run, of which its rules take a part: it is found before they are read.
+pub(super) fn memory_for(args: &MemoryArgs, common: &mut RunArgs) -> Option<Memory> {
+    if let Err(message) = args.check() {
         args::exit(&args::usage("dedup", ErrorKind::ValueValidation, message));
     }
-    // The rules take a part of it, so it is found before they are read.
-    let memory = args.memory.memory(args.common.threads(), memory::warn);
+    let memory = args.memory(common.threads(), memory::warn);
     if let Some(memory) = &memory {
-        args.common.policy.limit(memory.budget);
+        common.policy.limit(memory.budget);
     }
-    run::start(&args.common, JobKind::Dedup, || request(&args, memory))
+    memory
+}
+
+/// Lets a run use so much memory.
+pub(super) fn limit(plan: &mut JobPlan, memory: Option<Memory>) {
+    let limits = &mut plan.limits;
+    limits.memory = memory;
+    limits.chunk_size = memory::chunk_size(limits.memory.as_ref(), limits.workers());
 }
 
 /// Turns the arguments into a request.
@@ -47,14 +62,29 @@ fn request(args: &DedupArgs, memory: Option<Memory>) -> Result<Request, String> 
     };
     plan.output.split =
         args.split_by.map(|(by, shards)| Split { by, shards, key: plan.policy.key });
-    let limits = &mut plan.limits;
-    limits.memory = memory;
-    limits.chunk_size = memory::chunk_size(limits.memory.as_ref(), limits.workers());
+    limit(plan, memory);
     request.division = args.split_by.map(|(_, shards)| {
         let suffix = args.split_suffix.clone().unwrap_or_default();
         Division { shards, suffix }
     });
-    request.seen = args.seen.clone();
-    request.save_seen = args.save_seen.clone();
+    (request.seen, request.stores) = seen_before(args)?;
     Ok(request)
+}
+
+/// The lists and the stores of earlier runs. A directory is a store.
+fn seen_before(args: &DedupArgs) -> Result<(Vec<PathBuf>, StoreOptions), String> {
+    let saved = args.save_seen.as_deref().map(place);
+    // The store of --save-seen need not be there yet.
+    let is_store = |path: &PathBuf| path.is_dir() || saved == Some(place(path));
+    let (before, lists) = args.seen.iter().cloned().partition::<Vec<_>, _>(is_store);
+    let change = args.save_seen.clone().map(|store| StoreChange {
+        store,
+        kind: ChangeKind::AddWritten,
+        when_busy: args.when_busy,
+    });
+    let stores = StoreOptions { before, max_age: args.max_age, change };
+    if stores.max_age.is_some() && !stores.are_asked() {
+        return Err("--max-age is about the keys of a store, and --seen names lists only".into());
+    }
+    Ok((lists, stores))
 }

@@ -130,7 +130,8 @@ pub fn man(page: Option<ManPage>, out: &mut impl Write) -> io::Result<()> {
     let command = match page {
         None => whole,
         Some(page) => {
-            let found = whole.find_subcommand(page.name());
+            let mut names = page.name().split('-');
+            let found = names.try_fold(&whole, |command, name| command.find_subcommand(name));
             found.expect("each page has its subcommand").clone()
         }
     };
@@ -211,6 +212,9 @@ mod tests {
             (Some(ManPage::Compare), "uniqurl\\-compare"),
             (Some(ManPage::Profiles), "uniqurl\\-profiles"),
             (Some(ManPage::Set), "uniqurl\\-set"),
+            (Some(ManPage::Seen), "uniqurl\\-seen"),
+            (Some(ManPage::SeenAdd), "uniqurl\\-seen\\-add"),
+            (Some(ManPage::SeenExport), "uniqurl\\-seen\\-export"),
             (Some(ManPage::Bench), "uniqurl\\-bench"),
             (Some(ManPage::Completions), "uniqurl\\-completions"),
             (Some(ManPage::Man), "uniqurl\\-man"),

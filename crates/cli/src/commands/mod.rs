@@ -6,5 +6,6 @@ pub mod explain;
 pub mod compare;
 pub mod profiles;
 pub mod set;
+pub mod seen;
 pub mod bench;
 pub mod generate;

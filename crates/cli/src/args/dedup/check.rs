@@ -6,7 +6,7 @@ use clap::error::ErrorKind;
 
 use super::DedupArgs;
 use crate::args::suggestions::suggest;
-use crate::args::{RecordForm, check_output_name, share_a_place, usage};
+use crate::args::{RecordForm, check_output_name, usage};
 use crate::inputs::names::is_standard_input;
 use uniqurl::Key;
 use uniqurl::bytes::Printable;
@@ -46,11 +46,20 @@ impl DedupArgs {
                 .map_err(named)?;
         }
         if let Some(saved) = &self.save_seen {
-            check_output_name("--save-seen", saved, Some("a saved set is a list"))
-                .map_err(named)?;
-            if common.outputs().iter().any(|other| share_a_place(&[other, saved])) {
+            if is_standard_input(saved) {
+                return wrong("--save-seen names a directory, and - is none");
+            }
+            let directory = place(saved);
+            let is_there =
+                |other: &&Path| **other != *standard && place(other).starts_with(&directory);
+            if common.outputs().iter().any(is_there) {
                 return wrong("--save-seen and another output would write to the same place");
             }
+        }
+        if self.max_age.is_some() && self.seen.is_empty() && self.save_seen.is_none() {
+            return wrong(
+                "--max-age is about the keys of a store, and neither --seen nor --save-seen is given",
+            );
         }
         if let Some(output) = self.seen.iter().find_map(|list| common.replacing(list)) {
             let mut error = named(format!("{output} would replace the file of --seen"));

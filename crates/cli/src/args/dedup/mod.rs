@@ -5,13 +5,14 @@ mod check;
 use crate::args::help::{self, INCREMENTAL, OUTPUT};
 use crate::args::memory::MemoryArgs;
 use crate::args::normalize::RecordForm;
-use crate::args::{RunArgs, number};
+use crate::args::{RunArgs, age, number, when_busy};
 use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueEnum};
 use std::path::PathBuf;
 use uniqurl::bytes::is_control;
 use uniqurl_engine::output::Field;
 use uniqurl_engine::{Keep, SplitBy};
+use uniqurl_store::seen::WhenBusy;
 
 /// The help of `--redact` for a set, which has columns of the input too.
 pub(crate) const REDACT: &str =
@@ -78,7 +79,10 @@ Examples:
   uniqurl dedup --ring 'decode=2F,3A encode=21,24' paths.txt
 
   # Write only URLs that no run before this one has written
-  uniqurl dedup --seen seen.zst --save-seen seen.zst today.txt -o new.txt
+  uniqurl dedup --save-seen seen today.txt -o new.txt
+
+  # Write them again when they were written more than 30 days ago
+  uniqurl dedup --save-seen seen --max-age 30d today.txt -o new.txt
 
   # Divide the URLs among 16 files, all URLs of a host in one file
   uniqurl dedup --split-by host:16 --split-suffix .zst urls.txt -o shards
@@ -232,29 +236,49 @@ pub struct DedupArgs {
     )]
     pub top: Option<u64>,
 
-    /// Write only URLs that are not in FILE, a saved set or a list of URLs
+    /// Write only URLs that are not in PATH, a seen store or a list of URLs
     ///
-    /// The option may be given several times. --save-seen writes a saved set; its profile, switches,
-    /// lists and key must be those of this run. Any other file is a list of URLs, one a line. They
-    /// are brought into canonical form first, and a list without a single URL is an error. FILE may
-    /// be compressed, an empty FILE is an empty set, and - is standard input. A record whose URL is
-    /// in FILE counts as seen, and so does each repetition of it.
-    #[arg(long, value_name = "FILE", help_heading = INCREMENTAL)]
+    /// The option may be given several times. A store is a directory that --save-seen or `uniqurl seen
+    /// add` made; its profile, switches, lists and key must be those of this run. A file is a list of
+    /// URLs, one a line. They are brought into canonical form first, and a list without a single URL is
+    /// an error. A list may be compressed, an empty file is an empty list, and - is standard input. A
+    /// record whose URL is in PATH counts as seen, and so does each repetition of it.
+    #[arg(long, value_name = "PATH", help_heading = INCREMENTAL)]
     pub seen: Vec<PathBuf>,
 
-    /// Save all keys of --seen and of this run to FILE, for --seen in a later run
+    /// Add the URLs that are written to STORE, and write only URLs that are not in it
     ///
-    /// FILE appears complete or not at all, after all other outputs. It is compressed if its name
-    /// ends in .gz or .zst. It may be one of the files of --seen. It holds a line with the profile,
-    /// switches, lists and key, and then the keys, sorted by their bytes. --limit, --top and
-    /// --min-count do not combine with it, because they leave out URLs that a later run should write.
+    /// STORE is a directory, which is made if nothing has the name. It gets the keys that this run
+    /// writes, after all outputs are complete: a run that fails, or whose reader is gone, adds none. The
+    /// option implies --seen STORE.
+    #[arg(long, value_name = "STORE", help_heading = INCREMENTAL)]
+    pub save_seen: Option<PathBuf>,
+
+    /// Take keys for new that stores got longer ago than this, such as 12h, 30d or 2w
+    ///
+    /// AGE is a number of seconds (s), minutes (m), hours (h), days (d) or weeks (w). With --save-seen
+    /// such keys are added again when they are written.
     #[arg(
         long,
-        value_name = "FILE",
-        conflicts_with_all = ["limit", "top", "min_count"],
+        value_name = "AGE",
+        value_parser = age,
+        hide_short_help = true,
         help_heading = INCREMENTAL
     )]
-    pub save_seen: Option<PathBuf>,
+    pub max_age: Option<u64>,
+
+    /// Wait while another process writes to the store of --save-seen
+    ///
+    /// Without this option the run fails then, before it reads its inputs.
+    #[arg(
+        long = "wait",
+        action = ArgAction::SetTrue,
+        value_parser = BoolishValueParser::new().map(when_busy),
+        requires = "save_seen",
+        hide_short_help = true,
+        help_heading = INCREMENTAL
+    )]
+    pub when_busy: WhenBusy,
 
     /// The memory to use.
     #[command(flatten)]

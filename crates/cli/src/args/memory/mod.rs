@@ -11,7 +11,7 @@ use crate::args::help::RESOURCES;
 use crate::status::{eprint_hinted, eprint_message};
 use available::available;
 use uniqurl::bytes::Printable;
-use uniqurl_engine::{CHUNK_SIZE, Memory, SpillNotice, temporary_file};
+use uniqurl_engine::{CHUNK_SIZE, Memory, SpillNotice, cores, temporary_file};
 
 /// The smallest value of `--memory`.
 const MIN: u64 = 1 << 20;
@@ -21,6 +21,9 @@ const BESIDE: u64 = 64 << 20;
 
 /// The same for each thread, including memory that the allocator keeps.
 const BESIDE_THREAD: u64 = 12 << 20;
+
+/// Memory for merging if nothing tells how much is free.
+const UNKNOWN: u64 = 256 << 20;
 
 /// Smallest chunk, however little memory there is.
 const MIN_CHUNK: usize = 16 << 10;
@@ -81,6 +84,30 @@ impl MemoryArgs {
         let directory = directory.unwrap_or_else(|| "/tmp".into());
         Some(Memory { budget, directory, tell })
     }
+}
+
+/// The memory that merging the runs of a store may use.
+#[derive(Debug, Args)]
+pub struct MergeMemoryArgs {
+    /// Use at most SIZE of memory; K, M and G are powers of 1024
+    ///
+    /// The default is three quarters of the free memory.
+    #[arg(long, value_name = "SIZE", value_parser = memory, allow_negative_numbers = true)]
+    memory: Option<u64>,
+}
+
+impl MergeMemoryArgs {
+    /// The memory in bytes.
+    pub fn bytes(&self) -> usize {
+        let memory = MemoryArgs { memory: self.memory, temp_dir: None };
+        for_merging(memory.memory(cores(), |_| {}).as_ref())
+    }
+}
+
+/// The memory in bytes that merging the runs of a store may use.
+pub fn for_merging(memory: Option<&Memory>) -> usize {
+    let bytes = memory.map_or(UNKNOWN, |memory| memory.budget);
+    usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 /// The part of the free memory that a set may use without `--memory`.

@@ -12,8 +12,8 @@ use uniqurl::bytes::{Printable, UrlExcerpt};
 use uniqurl_formats::input::{self, Input, InputError, OpenFile, Trouble, Unpacked};
 use uniqurl_formats::record::{LONGEST_KEY, is_table};
 
-/// Bytes that tell a table from a list.
-const HEAD: usize = 16;
+/// How much of an input tells whether it is a table.
+const HEAD: u64 = 16;
 
 /// How much of an input is held.
 const BUFFER: usize = 64 << 10;
@@ -88,7 +88,7 @@ impl SortedSet {
         let mut reader = reader.map_err(failed)?;
         // A pipe may return its first bytes in several reads.
         let mut head = Vec::new();
-        let read = reader.by_ref().take(HEAD as u64).read_to_end(&mut head);
+        let read = reader.by_ref().take(HEAD).read_to_end(&mut head);
         read.map_err(|error| {
             let trouble = reader.trouble(error);
             InputError::new(&input.path, Some(head.len() as u64), trouble).to_string()
