@@ -326,20 +326,6 @@ fn unsupported_file_types_are_rejected() {
 }
 
 #[test]
-fn saved_set_as_an_input_is_rejected() {
-    let place = Place::with([("y", b"http://y/\n")]);
-    place.run(["dedup", "y", "--save-seen", "x.zst", "-o", "out"]).exits(0);
-    // Here any text is a URL: a reference to the base, or its own bytes under `string`.
-    for more in [&["--base", "http://h/"][..], &["-p", "string"]] {
-        let run = place.run([&["dedup", "x.zst"][..], more].concat()).exits(2);
-        let told = "x.zst: format: a saved set is not a list\nhint: read it with `uniqurl dedup";
-        assert!(run.err.contains(told), "{}", run.err);
-    }
-    let run = place.run(["dedup", "y", "--seen", "x.zst"]).exits(0);
-    assert_eq!((run.out(), run.summary("seen")), ("", 1));
-}
-
-#[test]
 fn list_that_resembles_another_format_is_read() {
     for first in [
         "http://h/;url",

@@ -52,6 +52,7 @@ mod shared_archives;
 mod signals;
 mod spill;
 mod split;
+mod stores;
 mod streams;
 mod systems;
 mod tables;
@@ -154,6 +155,12 @@ impl Place {
     fn append(&self, name: &str, bytes: &[u8]) {
         let file = fs::OpenOptions::new().append(true).open(self.path(name));
         file.expect("there").write_all(bytes).expect("written");
+    }
+
+    /// The keys of a seen store, one a line.
+    #[track_caller]
+    fn keys_of(&self, store: &str) -> String {
+        self.run(["seen", "export", store]).exits(0).out().to_owned()
     }
 
     fn run<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Run {

@@ -56,9 +56,20 @@ fn each_example_of_the_help_works() {
     let process = built::process();
     let words = std::iter::once(process.get_program()).chain(process.get_args());
     let program = words.collect::<Vec<_>>().join(OsStr::new(" "));
-    for command in ["", "dedup", "normalize", "explain", "compare", "profiles", "set"] {
-        let help =
-            Place::new().run([command, "--help"].iter().filter(|word| !word.is_empty())).exits(0);
+    let about_stores = [
+        "seen",
+        "seen add",
+        "seen contains",
+        "seen remove",
+        "seen forget",
+        "seen stats",
+        "seen verify",
+        "seen compact",
+        "seen export",
+    ];
+    let others = ["", "dedup", "normalize", "explain", "compare", "profiles", "set"];
+    for command in others.into_iter().chain(about_stores) {
+        let help = Place::new().run(command.split_whitespace().chain(["--help"])).exits(0);
         for example in examples(help.out()) {
             // It measures for a minute; the tests of bench run it on less.
             if example == "uniqurl bench" {
@@ -81,7 +92,6 @@ fn each_example_of_the_help_works() {
                 ("access.log", log),
                 ("index.cdx", index),
                 ("export.csv", b"link,code\nhttp://a/,200\n"),
-                ("seen.zst", b""),
                 ("crawl.warc.wat", links),
             ]);
             place.write("vhost.log", [b"www.example.com ", &log[..]].concat());
@@ -100,6 +110,10 @@ fn each_example_of_the_help_works() {
                 let status =
                     Command::new("sh").args(["-c", &gzip]).current_dir(place.path("")).status();
                 assert!(status.expect("sh").success());
+            }
+            if example.starts_with("uniqurl seen") {
+                place.write("example", "http://example.com/\n");
+                place.run(["dedup", "-q", "example", "urls.txt", "--save-seen", "seen"]).exits(0);
             }
             if example.contains("--profile-file") {
                 place.write("shop.toml", place.run(["profiles", "crawl"]).exits(0).out);
@@ -163,6 +177,11 @@ fn shells_complete_values_and_file_names() {
             ("uniqurl dedup --count", &["union.txt"]),
             ("uniqurl dedup --count --order", &["count", "first", "none", "sorted"]),
             ("uniqurl normalize union.txt", &["union.txt"]),
+            (
+                "uniqurl seen",
+                &["add", "compact", "contains", "export", "forget", "remove", "stats", "verify"],
+            ),
+            ("uniqurl seen stats", &["union.txt"]),
             ("uniqurl completions", &["bash", "elvish", "fish", "powershell", "zsh"]),
         ] {
             let Some(all) = completed(shell, words) else { break };
@@ -342,10 +361,7 @@ fn error_messages_name_the_cause_and_the_alternatives() {
             &["dedup", "http://example.com/"],
             "\nhint: curl -s http://example.com/ | uniqurl dedup\n",
         ),
-        (
-            &["dedup", "in", "--seen", "all"],
-            "\nhint: make an empty file, as `touch` does, for an empty set\n",
-        ),
+        (&["dedup", "in", "--seen", "all"], "\nhint: make a store with --save-seen\n"),
         (
             &["dedup", "dir"],
             "uniqurl: dir: directory: is a directory\nhint: name the files in it, or use -r\n",
@@ -397,6 +413,12 @@ fn a_message_has_one_line_and_at_most_one_hint() {
         &["dedup", "in", "--json", "-o", "x.parquet"],
         &["dedup", "in", "-o", "in/x"],
         &["dedup", "in", "--seen", "none"],
+        &["dedup", "in", "--save-seen", "in"],
+        &["seen", "frob", "dir"],
+        &["seen", "stats", "none"],
+        &["seen", "add", "in", "in"],
+        &["seen", "forget", "dir", "--before", "yesterday"],
+        &["stats", "dir"],
         &["dedup", "dir"],
         &["dedup", "none", "s3://b/k"],
         &["dedup", "bad"],

@@ -436,7 +436,7 @@ fn output_extension_decides_the_format_or_is_rejected() {
         (&["normalize", "in", "--stats", "x.json.zip"], "--stats: .zip is not written"),
         (&["dedup", "in", "--rejects", "x.parquet"], "--rejects writes no table"),
         (&["dedup", "in", "--report", "x.Arrow"], "--report writes no table"),
-        (&["dedup", "in", "--save-seen", "x.parquet"], "a saved set is a list"),
+        (&["seen", "export", "in", "-o", "x.parquet"], "seen export writes a list"),
         (
             &["dedup", "in", "-o", "x", "--split-by", "hash:2", "--split-suffix", ".parquet"],
             "--split-by writes lists",
@@ -575,7 +575,6 @@ fn output_must_not_replace_a_list_that_the_run_reads() {
     command.args(["dedup", "in", "--seen", "list"]).current_dir(place.path("")).stdout(append);
     assert!(command.status().expect("started").success());
     assert_eq!(place.text("list"), "http://old/\nhttp://b/\nhttp://a/\n");
-    place.run(["dedup", "in", "--seen", "list", "--save-seen", "list"]).exits(0);
     place.run(["dedup", "in", "-o", "in"]).exits(0);
 }
 
@@ -676,8 +675,7 @@ fn unwritable_stats_file_does_not_prevent_the_report() {
 #[test]
 fn output_name_taken_during_the_run_leaves_no_other_output() {
     for (taken, arguments, why) in [
-        ("seen", &["-o", "out", "--save-seen", "seen"][..], "seen: is a directory"),
-        ("out", &["-o", "out", "--rejects", "rejects"], "out: is a directory"),
+        ("out", &["-o", "out", "--rejects", "rejects"][..], "out: is a directory"),
         (
             "out",
             &["-o", "out", "--split-by", "hash:2", "--rejects", "rejects"],

@@ -28,9 +28,7 @@ fn an_output_is_no_program_of_the_file_that_it_replaces() {
             assert_eq!(mode(&place, output), old & 0o777, "{output}");
         }
     }
-    for (option, output) in
-        [("--rejects", "r"), ("--stats", "s"), ("--report", "h"), ("--save-seen", "k")]
-    {
+    for (option, output) in [("--rejects", "r"), ("--stats", "s"), ("--report", "h")] {
         place.write(output, "old");
         set_mode(&place, output, 0o6755);
         place.run(["dedup", "in", "-o", "out", option, output]).exits(0);

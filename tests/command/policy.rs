@@ -216,7 +216,7 @@ fn host_under_string_keeps_its_raw_bytes() {
 
 /// A pattern with a comma is not split into two.
 #[test]
-fn set_saved_under_other_patterns_is_rejected() {
+fn store_of_other_patterns_is_rejected() {
     let place = Place::with([("in", b"http://h/?a=1&b=2&a,b=3\n")]);
     for (name, patterns) in [("one", "'a,b'"), ("two", "'a', 'b'")] {
         let drop = format!("[parameters]\ndrop = [{patterns}]\n");

@@ -1,4 +1,4 @@
-//! Sets from before a run: `--seen` and `--save-seen`.
+//! What was seen before a run: `--seen` with lists and stores, and `--save-seen`.
 
 use super::packed::gzip;
 use super::{Place, cases, generator, json_lines};
@@ -56,8 +56,6 @@ fn seen_list_may_have_any_compression() {
     for name in ["set", "set.gz", "set.zst"] {
         place.run(["dedup", "old", "-q", "-o", name]).exits(0);
         assert_eq!(place.run(["dedup", "--seen", name, "in"]).exits(0).out, plain.out);
-        place.run(["dedup", "old", "-q", "-o", "out", "--save-seen", name]).exits(0);
-        assert_eq!(place.run(["dedup", "--seen", name, "in"]).exits(0).out, plain.out);
     }
     let text = place.read("old");
     let mut packed = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
@@ -88,29 +86,28 @@ fn seen_url_longer_than_max_url_is_recognized() {
 }
 
 #[test]
-fn saved_set_grows_and_stays_sorted() {
+fn store_grows_by_what_is_written_and_its_export_is_sorted() {
     let place = Place::new();
     let mut new = Vec::new();
     for day in 0..4 {
         place.write("in", list(day * 700, 2000));
-        let mut arguments = vec!["dedup", "in", "-q", "-o", "new", "--save-seen", "seen.zst"];
-        if day > 0 {
-            arguments.extend(["--seen", "seen.zst"]);
-        }
-        place.run(arguments).exits(0);
+        place.run(["dedup", "in", "-q", "-o", "new", "--save-seen", "seen"]).exits(0);
         new.extend(place.read("new"));
     }
     let all: String = (0..4).map(|day| list(day * 700, 2000)).collect();
     place.write("all", all);
     let whole = place.run(["dedup", "all", "--save-seen", "whole"]).exits(0);
     assert_eq!(new, whole.out, "each URL came out once, on its first day");
-    let saved = zstd::decode_all(&place.read("seen.zst")[..]).expect("zstd");
-    assert!(saved == place.read("whole"), "however it came to be");
-    let text = String::from_utf8(saved).expect("text");
-    let (header, keys) = text.split_once('\n').expect("a header");
-    assert!(header.starts_with("#uniqurl-set {") && header.contains("crawl@1"), "{header}");
+    let keys = place.keys_of("seen");
+    assert!(keys == place.keys_of("whole"), "however it came to be");
     let keys: Vec<_> = keys.lines().collect();
     assert!(keys.is_sorted() && keys.len() == lines(&new).len());
+    // A store may also be named by --seen, before it is there too.
+    for status in [1, 0] {
+        let arguments = ["dedup", "in", "--seen", "more", "--save-seen", "./more"];
+        let run = place.run(arguments).exits(0);
+        assert_eq!(run.out.is_empty(), status == 0);
+    }
 }
 
 #[test]
@@ -124,8 +121,9 @@ fn seen_works_with_every_key_and_output_form() {
         let keys = |name: &str| lines(&place.run(["dedup", "--key", key, name]).exits(0).out);
         let expected: BTreeSet<_> = &keys("in") - &keys("old");
         assert!(!expected.is_empty());
-        place.run(["dedup", "--key", key, "old", "--save-seen", "set"]).exits(0);
-        for seen in ["old", "set"] {
+        let store = format!("store-{key}");
+        place.run(["dedup", "--key", key, "old", "--save-seen", &store]).exits(0);
+        for seen in ["old", &store] {
             let plain = run(&["--seen", seen]);
             assert_eq!(lines(&plain.out), expected);
             let sorted = run(&["--seen", seen, "--order", "sorted"]);
@@ -158,17 +156,19 @@ fn seen_does_not_depend_on_the_budget() {
             let fixed = ["dedup", "-j", threads, "--stats", "stats", "--memory", memory];
             let fixed = [&fixed[..], &["--temp-dir", "temp"]].concat();
             let saving: &[&str] = &["--save-seen", "saved"];
+            let _ = fs::remove_dir_all(place.path("saved"));
             let run = place.run([&fixed[..], arguments, saving].concat()).exits(0);
             let mut stats = place.json("stats");
             let spilled = stats["spilled"].as_u64().expect("a number");
             for name in ["seconds", "spilled", "spilling", "threads"] {
                 stats.as_object_mut().expect("an object").remove(name);
             }
-            (run.out, place.read("saved"), stats, spilled)
+            (run.out, place.keys_of("saved"), stats, spilled)
         };
         let (out, saved, stats, spilled) = run("1G", "1");
         assert_eq!(spilled, 0);
         assert!(stats["seen"].as_u64() > Some(0) || arguments[1] == "many");
+        assert_eq!(saved.lines().count() as u64, stats["unique"].as_u64().expect("a number"));
         for threads in ["1", "2"] {
             let (small_out, small_saved, small_stats, spilled) = run("1M", threads);
             assert!(spilled > 0, "{arguments:?}");
@@ -180,7 +180,7 @@ fn seen_does_not_depend_on_the_budget() {
 }
 
 #[test]
-fn set_saved_under_other_rules_is_rejected_with_the_difference() {
+fn store_of_other_rules_is_rejected_with_the_difference() {
     let place = Place::with([
         ("in", b"http://a/\n"),
         ("one", b"http://x/\thttp://y/\n"),
@@ -188,99 +188,84 @@ fn set_saved_under_other_rules_is_rejected_with_the_difference() {
     ]);
     place.run(["dedup", "in", "-q", "--save-seen", "set"]).exits(0);
     place.run(["dedup", "in", "-q", "--save-seen", "redirected", "--redirects", "one"]).exits(0);
-    for (arguments, words) in [
-        (&["--seen", "set", "-p", "scheme"][..], "`crawl@1`, and those of this run are `scheme@1`"),
-        (&["--seen", "set", "--with", "strip-www"], "with=strip-www"),
-        (&["--seen", "set", "--key", "surt"], "its key is url, and that of this run is surt"),
-        (&["--seen", "redirected", "--redirects", "other"], "redirects"),
-        (&["--seen", "redirected"], "redirects=1"),
+    for (store, options, words) in [
+        ("set", &["-p", "scheme"][..], "`crawl@1`, and those of this run are `scheme@1`"),
+        ("set", &["--with", "strip-www", "-p", "aggressive"], "aggressive@1"),
+        ("set", &["--key", "surt"], "its key is url, and that of this run is surt"),
+        ("redirected", &["--redirects", "other"], "redirects"),
+        ("redirected", &[], "redirects=1"),
     ] {
-        let fixed = ["dedup", "in", "-o", "out", "--save-seen", "new"];
-        let run = place.run([&fixed[..], arguments].concat()).exits(2);
-        assert!(run.err.contains(words), "{}", run.err);
-        assert!(!place.path("out").exists() && !place.path("new").exists());
+        for arguments in [&["--seen", store, "--save-seen", "new"][..], &["--save-seen", store]] {
+            let fixed = ["dedup", "in", "-o", "out"];
+            let run = place.run([&fixed[..], arguments, options].concat()).exits(2);
+            assert!(run.err.contains(&format!("{store}: ")), "{}", run.err);
+            assert!(run.err.contains(words), "{}", run.err);
+            assert!(run.err.contains("\nhint: give the options that `uniqurl seen stats` shows"));
+            assert!(!place.path("out").exists() && !place.path("new").exists());
+        }
     }
     place.run(["dedup", "in", "--seen", "redirected", "--redirects", "one"]).exits(0);
-    // The base is not one of the rules that a set stores.
+    // The base is not one of the rules of a store.
     place.run(["dedup", "in", "--seen", "set", "--base", "http://h/"]).exits(0);
-    let changed = place.text("set").replace("\"version\":1", "\"version\":7");
-    place.write("set", changed);
-    let run = place.run(["dedup", "in", "--seen", "set"]).exits(2);
-    assert!(run.err.contains("set: seen: it is of version 7"), "{}", run.err);
 }
 
 #[test]
 fn wrong_use_of_seen_is_rejected_before_reading() {
     let place = Place::with([("in", b"http://a/\n"), ("surts", b"com,a)/\ncom,b)/\n")]);
+    fs::create_dir(place.path("dir")).expect("made");
+    place.write("dir/mine", "mine");
     for (arguments, words) in [
-        (&["in", "--save-seen", "s", "--limit", "3"][..], "--limit"),
-        (&["in", "--save-seen", "s", "--min-count", "2"], "--min-count"),
-        (&["in", "--save-seen", "s", "-o", "s"], "same place"),
+        (&["in", "--save-seen", "s", "-o", "s"][..], "same place"),
+        (&["in", "--save-seen", "s", "-o", "s/x"], "same place"),
         (&["in", "--save-seen", "s", "--stats", "s"], "same place"),
         (&["in", "--save-seen", "s", "--report", "s"], "same place"),
+        (&["in", "--save-seen", "-"], "--save-seen names a directory"),
+        (&["in", "--save-seen", "in"], "in: it is no seen store\nhint: read a list with"),
+        (&["in", "--save-seen", "dir"], "dir: it is no seen store\nhint: name the directory"),
+        (&["in", "--wait"], "--save-seen"),
+        (&["in", "--max-age", "1d"], "--max-age is about the keys of a store"),
+        (&["in", "--max-age", "1d", "--seen", "in"], "--seen names lists only"),
+        (&["in", "--max-age", "1", "--save-seen", "s"], "like 12h, 30d or 2w"),
         (&["--seen", "-"], "standard input"),
         (&["in", "-", "--seen", "-"], "standard input"),
         (&["in", "--seen", "-", "--seen", "-"], "standard input"),
-        (&["in", "--seen", "none"], "none: missing: "),
+        (&["in", "--seen", "none"], "No such file or directory (os error 2)\nhint: make a store"),
         (&["in", "--seen", "none", "--keep-going"], "none: missing: "),
-        (&["in", "--seen", "."], "directory"),
+        (&["in", "--seen", "none", "--save-seen", "s"], "none: missing: "),
+        (&["none", "--save-seen", "s"], "none: missing: "),
+        (&["in", "--seen", "dir"], "dir: it is no seen store\nhint: name the directory"),
         (&["in", "--seen", "surts"], "surts: seen: none of its 2 lines is a URL under crawl@1"),
         (&["in", "--save-seen", "no/such"], "no/such"),
     ] {
         let run = place.run([&["dedup"], arguments].concat()).exits(2);
         assert!(run.err.contains(words), "{arguments:?}: {}", run.err);
-        assert_eq!(place.names(), ["in", "surts"].map(str::to_owned).to_vec(), "{arguments:?}");
+        assert_eq!(place.names(), ["dir", "in", "surts"], "{arguments:?}");
     }
     assert!(place.run(["normalize", "in", "--seen", "in"]).exits(2).err.contains("--seen"));
 }
 
 #[test]
-fn damaged_saved_set_ends_the_run_and_keeps_old_files() {
+fn damaged_store_ends_the_run_and_keeps_old_files() {
     let place = Place::with([("in", b"http://a/\n"), ("out", b"old")]);
     place.write("big", list(0, 5_000));
-    place.run(["dedup", "big", "-q", "-o", "x", "--save-seen", "set.zst"]).exits(0);
-    let whole = place.read("set.zst");
-    place.write("set.zst", &whole[..whole.len() - 5]);
-    let run =
-        place.run(["dedup", "in", "--seen", "set.zst", "--save-seen", "set.zst", "-o", "out"]);
-    let run = run.exits(2);
-    assert!(run.err.contains("set.zst@") && run.err.contains("truncated"), "{}", run.err);
-    assert_eq!(place.text("out"), "old");
-    assert_eq!(place.read("set.zst"), &whole[..whole.len() - 5]);
+    place.run(["dedup", "big", "-q", "-o", "x", "--save-seen", "seen"]).exits(0);
+    let keys = place.keys_of("seen");
     // All outputs or none, also if another output fails.
-    place.write("set", "");
-    place.run(["dedup", "in", "--save-seen", "set", "-o", "/dev/full"]).exits(2);
-    assert_eq!(place.text("set"), "");
-    place.run(["dedup", "in", "--save-seen", "/dev/full", "-o", "out"]).exits(2);
-    assert_eq!(place.text("out"), "old");
-}
-
-/// Half of a key may equal that of another URL: here one that nobody saw.
-#[test]
-fn saved_set_truncated_in_a_line_is_rejected() {
-    let place = Place::with([("in", b"http://a/\nhttp://b/x\n"), ("new", b"http://b/\n")]);
-    place.run(["dedup", "in", "--save-seen", "set"]).exits(0);
-    let whole = place.read("set");
-    let header = whole.len() - "http://a/\nhttp://b/x\n".len();
-    for (left, at) in [(1, header + 10), (2, header + 10), (20, header), (22, 0)] {
-        place.write("cut", &whole[..whole.len() - left]);
-        let told = format!("cut@{at}: damaged: the saved set breaks off in this line");
-        for arguments in [
-            &["dedup", "new", "--seen", "cut"][..],
-            &["dedup", "new", "-j1", "--seen", "cut"],
-            &["dedup", "new", "-0", "--seen", "cut"],
-            &["set", "diff", "cut", "new"],
-        ] {
-            let run = place.run([arguments, &["-o", "out"]].concat()).exits(2);
-            assert!(run.err.contains(&told), "{arguments:?} {left}: {}", run.err);
-            assert!(!place.path("out").exists());
-        }
-        let piped = place.run_on(["dedup", "new", "--seen", "-"], place.read("cut")).exits(2);
-        assert!(piped.err.contains(&told.replace("cut@", "-@")), "{left}: {}", piped.err);
+    place.run(["dedup", "in", "--save-seen", "seen", "-o", "/dev/full"]).exits(2);
+    assert!(place.keys_of("seen") == keys);
+    let run =
+        fs::read_dir(place.path("seen")).expect("a directory").map(|it| it.expect("an entry"));
+    let run = run.map(|it| it.path()).find(|it| it.to_string_lossy().contains("run-"));
+    let run = run.expect("a run");
+    let mut bytes = fs::read(&run).expect("readable");
+    bytes.truncate(bytes.len() - 5);
+    fs::write(&run, &bytes).expect("written");
+    for option in ["--seen", "--save-seen"] {
+        let told = place.run(["dedup", "in", option, "seen", "-o", "out"]).exits(2);
+        assert!(told.err.starts_with("uniqurl: seen/run-"), "{}", told.err);
+        assert_eq!(place.text("out"), "old");
+        assert_eq!(fs::read(&run).expect("readable"), bytes);
     }
-    // A cut between two lines cannot be detected.
-    place.write("cut", &whole[..header]);
-    place.run(["dedup", "new", "--seen", "cut"]).exits(0);
 }
 
 /// A cut line is not counted as seen, plain or compressed.
@@ -309,11 +294,11 @@ fn rejects_hold_records_of_inputs_only() {
     assert_eq!((&rejects[0]["raw"], &rejects[0]["record"]), (&"worse".into(), &2.into()));
 }
 
-/// dedup(A ++ B) is dedup(A) and then dedup --seen dedup(A) B: as lists and as saved sets, and
+/// dedup(A ++ B) is dedup(A) and then dedup --seen dedup(A) B: as lists and as stores, and
 /// every record is counted.
 #[test]
 fn two_runs_with_seen_equal_one_run() {
-    cases::for_each_case(200, |rng| {
+    cases::for_each_case(60, |rng| {
         let mut urls = |count: usize| {
             let urls = (0..count).map(|_| generator::any(rng));
             let urls: Vec<_> = urls.filter(|url| !url.contains(&b'\n')).collect();
@@ -336,11 +321,10 @@ fn two_runs_with_seen_equal_one_run() {
         };
         let both = run(&["a", "b", "--save-seen", "both"]);
         let first = run(&["a", "-o", "first", "--save-seen", "saved"]);
-        for seen in ["first", "saved"] {
-            let second = run(&["b", "--seen", seen, "--save-seen", "grown"]);
+        for seen in [["--seen", "first"], ["--save-seen", "saved"]] {
+            let second = run(&["b", seen[0], seen[1]]);
             let old = place.read("first");
-            assert!([&old[..], &second.out].concat() == both.out, "{seen}");
-            assert!(place.read("grown") == place.read("both"), "{seen}");
+            assert!([&old[..], &second.out].concat() == both.out, "{seen:?}");
             let sum = |name| first.summary(name) + second.summary(name);
             for term in ["records", "unique", "rejected", "blank"] {
                 assert_eq!(sum(term), both.summary(term), "{term}");
@@ -348,6 +332,7 @@ fn two_runs_with_seen_equal_one_run() {
             let again = sum("duplicates") + second.summary("seen");
             assert_eq!(again, both.summary("duplicates"));
         }
+        assert!(place.keys_of("saved") == place.keys_of("both"));
     });
 }
 
@@ -355,10 +340,8 @@ fn two_runs_with_seen_equal_one_run() {
 fn byte_order_mark_of_a_seen_list_is_read_as_that_of_an_input() {
     let place = Place::with([("in", b"\xEF\xBB\xBFhttp://a/\nhttp://b/\n")]);
     for profile in ["string", "crawl"] {
-        place.run(["dedup", "-p", profile, "in", "-o", "out", "--save-seen", "set"]).exits(0);
-        let marked = [b"\xEF\xBB\xBF", &place.read("set")[..]].concat();
-        place.write("marked", marked);
-        for seen in ["in", "out", "set", "marked"] {
+        place.run(["dedup", "-p", profile, "in", "-o", "out", "--save-seen", profile]).exits(0);
+        for seen in ["in", "out", profile] {
             let run = place.run(["dedup", "-p", profile, "--seen", seen, "in"]).exits(0);
             assert_eq!((run.out(), run.summary("seen")), ("", 2), "{profile} {seen}");
         }

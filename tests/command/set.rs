@@ -135,52 +135,28 @@ fn equal_lines_of_one_set_are_merged() {
 }
 
 #[test]
-fn union_of_saved_sets_is_a_saved_set_and_needs_equal_rules() {
-    let place = Place::with([("a", b"http://a/\nhttp://b/\n"), ("b", b"http://b/\nhttp://c/\n")]);
-    for name in ["a", "b"] {
-        place.run(["dedup", "-q", name, "--save-seen", &format!("{name}.set")]).exits(0);
-    }
-    place.run(["dedup", "-q", "b", "-p", "scheme", "--save-seen", "scheme.set"]).exits(0);
-    place.run(["set", "union", "a.set", "b.set", "-o", "both.set"]).exits(0);
-    place.run(["dedup", "-q", "a", "b", "--save-seen", "whole.set"]).exits(0);
-    assert_eq!(place.text("both.set"), place.text("whole.set"));
-    let run = place.run(["dedup", "a", "b", "--seen", "both.set"]).exits(0);
-    assert_eq!((run.out(), run.summary("seen")), ("", 4));
-    // An empty file names no rules.
-    place.write("nothing", "");
-    let run = place.run(["set", "union", "nothing", "a.set", "nothing"]).exits(0);
-    assert_eq!(run.out(), place.text("a.set"));
-    // But elsewhere it is a list, and with a list the result is a list.
+fn an_empty_file_is_an_empty_list() {
+    let place = Place::with([("a", b"http://a/\nhttp://b/\n"), ("nothing", b"")]);
     for (arguments, keys) in [
-        (["diff", "nothing", "a.set"], ""),
-        (["diff", "a.set", "nothing"], "http://a/\nhttp://b/\n"),
-        (["intersect", "nothing", "a.set"], ""),
+        (["union", "nothing", "a"], "http://a/\nhttp://b/\n"),
+        (["diff", "nothing", "a"], ""),
+        (["diff", "a", "nothing"], "http://a/\nhttp://b/\n"),
+        (["intersect", "nothing", "a"], ""),
     ] {
         let run = place.run([&["set"], &arguments[..]].concat()).exits(0);
         assert_eq!(run.out(), keys, "{arguments:?}");
     }
-    assert_eq!(place.run(["set", "diff", "b", "a.set"]).exits(0).out(), "http://c/\n");
-    let run = place.run(["set", "union", "a.set", "scheme.set"]).exits(2);
-    assert!(run.err.contains("scheme.set: set: its rules are `scheme@1`"), "{}", run.err);
-    let run = place.run(["set", "union", "-0", "a.set", "b.set"]).exits(0);
-    assert_eq!(run.out(), "http://a/\0http://b/\0http://c/\0");
 }
 
 #[test]
-fn saved_set_is_recognized_in_a_pipe() {
-    let place = Place::with([("a", b"http://a/\nhttp://b/\n"), ("b", b"http://b/\n")]);
-    place.run(["dedup", "-q", "a", "-p", "scheme", "--save-seen", "a.set"]).exits(0);
-    place.run(["dedup", "-q", "b", "--save-seen", "b.set"]).exits(0);
-    place.run(["dedup", "-q", "a", "-p", "scheme", "--save-seen", "a.set.gz"]).exits(0);
-    for name in ["a.set", "a.set.gz"] {
-        let run =
-            |arguments: &[&str]| place.run_on([&["set"], arguments].concat(), place.read(name));
-        assert_eq!(run(&["union", "-"]).exits(0).out, place.read("a.set"));
-        assert_eq!(run(&["diff", "-", "b"]).exits(0).out(), "http://a/\n");
-        assert_eq!(run(&["diff", "-0", "-"]).exits(0).out(), "http://a/\0http://b/\0");
-        let refused = run(&["union", "b.set", "-"]).exits(2);
-        assert!(refused.err.contains("-: set: its rules are `scheme@1`"), "{}", refused.err);
+fn exported_stores_are_sets() {
+    let place = Place::with([("a", b"http://b/\nhttp://a/\n"), ("b", b"http://b/\n")]);
+    for name in ["a", "b"] {
+        place.run(["dedup", "-q", name, "--save-seen", &format!("{name}.seen")]).exits(0);
+        let list = format!("{name}.zst");
+        place.run(["seen", "export", &format!("{name}.seen"), "-o", &list]).exits(0);
     }
+    assert_eq!(place.run(["set", "diff", "a.zst", "b.zst"]).exits(0).out(), "http://a/\n");
 }
 
 #[test]

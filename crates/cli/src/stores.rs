@@ -80,35 +80,37 @@ impl Stores {
         let now = UnixTime::now().0;
         let since = options.max_age.map(|age| UnixTime(now.saturating_sub(age)));
         let mut stores = Self::default();
-        let mut own = None;
-        if let Some(StoreChange { store, kind, when_busy }) = &options.change {
-            let writer = match kind {
-                ChangeKind::AddWritten | ChangeKind::Add => {
-                    SeenWriter::create_or_open(store, rules, *when_busy)?
-                }
-                ChangeKind::Remove => {
-                    let writer = SeenWriter::open(store, *when_busy)?;
-                    writer.store().check_rules(rules)?;
-                    writer
-                }
-            };
-            if *kind == ChangeKind::AddWritten {
-                let store = Arc::new(SeenStore::open(store)?);
-                stores.before.push(SeenBefore { store, since });
-                own = options.change.as_ref().map(|change| place(&change.store));
-            }
-            // Keys that were looked up are new, unless they were only too old.
-            let novelty = match (kind, since) {
-                (ChangeKind::AddWritten, None) => Novelty::AllNew,
-                _ => Novelty::Unknown,
-            };
-            stores.change = Some(OpenChange { writer, kind: *kind, novelty });
-        }
-        for path in options.before.iter().filter(|path| own != Some(place(path))) {
+        // That store is opened below: it need not be there yet.
+        let own = options.change.as_ref().filter(|_| options.adds_written());
+        let own = own.map(|change| place(&change.store));
+        for path in options.before.iter().filter(|path| own.as_ref() != Some(&place(path))) {
             let store = SeenStore::open(path)?;
             store.check_rules(rules)?;
             stores.before.push(SeenBefore { store: Arc::new(store), since });
         }
+        let Some(StoreChange { store, kind, when_busy }) = &options.change else {
+            return Ok(stores);
+        };
+        let writer = match kind {
+            ChangeKind::AddWritten | ChangeKind::Add => {
+                SeenWriter::create_or_open(store, rules, *when_busy)?
+            }
+            ChangeKind::Remove => {
+                let writer = SeenWriter::open(store, *when_busy)?;
+                writer.store().check_rules(rules)?;
+                writer
+            }
+        };
+        if *kind == ChangeKind::AddWritten {
+            let store = Arc::new(SeenStore::open(store)?);
+            stores.before.push(SeenBefore { store, since });
+        }
+        // Keys that were looked up are new, unless they were only too old.
+        let novelty = match (kind, since) {
+            (ChangeKind::AddWritten, None) => Novelty::AllNew,
+            _ => Novelty::Unknown,
+        };
+        stores.change = Some(OpenChange { writer, kind: *kind, novelty });
         Ok(stores)
     }
 

@@ -54,7 +54,7 @@ pub fn temporary_files(torture: &mut Torture) -> Row {
     let place = Place::new(torture, "private", 50);
     let mut seen = 0;
     for (arguments, files) in [
-        (&["-o", "out", "--rejects", "rejects", "--save-seen", "more-kept"][..], 3),
+        (&["-o", "out", "--rejects", "rejects"][..], 2),
         (&["-o", "more-table.parquet"], 1),
         (&["--split-by", "hash:4", "-o", "more-shards"], 5),
         (&["--memory", "1M", "--temp-dir", ".", "-o", "out"], 2),

@@ -172,6 +172,20 @@ fn sizes_are_powers_of_1024() {
 }
 
 #[test]
+fn ages_have_a_unit() {
+    for (text, seconds) in
+        [("0s", 0), ("90m", 5_400), ("12h", 43_200), ("30d", 2_592_000), ("2w", 1_209_600)]
+    {
+        assert_eq!(age(text), Ok(seconds), "{text}");
+    }
+    for text in ["", "d", "30", "1.5d", "-1d", "+1d", "30 d", "1y", "30D", "1h30m", "\u{e9}"] {
+        assert!(age(text).expect_err(text).contains("like 12h, 30d or 2w"), "{text}");
+    }
+    assert_eq!(age("99999999999999999999s"), Err("too large".into()));
+    assert_eq!(age("18446744073709551615w"), Err("too large".into()));
+}
+
+#[test]
 fn error_for_a_bad_number_names_the_valid_range() {
     for (line, told) in [
         ("dedup --min-count 0", "not a whole number that is 1 or more"),
@@ -231,6 +245,24 @@ fn wrong_usage_exits_with_status_2() {
         "dedup -f ws:0",
         "dedup -f log:",
         "dedup --min-count 0",
+        "dedup --wait",
+        "dedup --max-age 30d",
+        "dedup --save-seen -",
+        "dedup --save-seen s -o s/x",
+        "seen",
+        "seen frob s",
+        "seen add",
+        "seen add s -o x",
+        "seen add s --stats s/x",
+        "seen contains s",
+        "seen contains s - -",
+        "seen contains s u -p servlet --with squeeze-slashes",
+        "seen forget s",
+        "seen forget s --before yesterday",
+        "seen export s -o x.parquet",
+        "seen export s -o s/x",
+        "seen export s --after -1",
+        "seen stats s t",
         "dedup --memory 0",
         "dedup --memory 1023K",
         "normalize --memory 1G",
@@ -297,11 +329,15 @@ fn version_names_the_backend() {
     assert_eq!(shown.to_string(), expected);
 }
 
-/// The subcommands, with help that is 100 columns wide whatever the terminal.
+/// The subcommands and those below them, with help that is 100 columns wide whatever the terminal.
 fn subcommands() -> Vec<clap::Command> {
     let mut command = Cli::command().term_width(100);
     command.build();
-    command.get_subcommands().cloned().collect()
+    let with_those_below = |command: &clap::Command| {
+        let below = command.get_subcommands().filter(|_| command.get_name() != "help");
+        below.chain([command]).cloned().collect::<Vec<_>>()
+    };
+    command.get_subcommands().flat_map(with_those_below).collect()
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub fn completions(shell: Shell, out: &mut impl Write) -> io::Result<()> {
     let mut script = String::from_utf8(script).map_err(io::Error::other)?;
     if shell == Shell::Bash {
         script = script.replacen(PREVIOUS, &format!("{PREVIOUS}{BEFORE_EQUALS}"), 1);
-        with_files(&Cli::command(), &mut script);
+        with_files(&Cli::command(), "uniqurl", 2, &mut script);
     }
     for named in named(&Cli::command()) {
         match shell {
@@ -38,18 +38,24 @@ const BEFORE_EQUALS: &str = "    if [[ \"${prev}\" == \"=\" ]] ; then
 
 /// Makes bash complete files if a subcommand takes them and no option was begun: after an empty answer, bash
 /// completes files by itself. The generated script would offer the options there.
-fn with_files(command: &Command, script: &mut String) {
-    let takes_files = |subcommand: &&Command| {
-        let mut first = subcommand.get_positionals().take(1);
+fn with_files(command: &Command, name: &str, depth: usize, script: &mut String) {
+    let takes_files = |command: &Command| {
+        let mut first = command.get_positionals().take(1);
         first.any(|argument| argument.get_value_hint() == ValueHint::AnyPath)
     };
-    for subcommand in command.get_subcommands().filter(takes_files) {
-        let start = format!("\n        uniqurl__subcmd__{})\n", subcommand.get_name());
+    for subcommand in command.get_subcommands() {
+        let name = format!("{name}__subcmd__{}", subcommand.get_name());
+        with_files(subcommand, &name, depth + 1, script);
+        if !takes_files(subcommand) {
+            continue;
+        }
+        let start = format!("\n        {name})\n");
         // Another version of the generator may write other text. Then bash offers options, as before.
         let Some(start) = script.find(&start) else { continue };
         let Some(length) = script[start..].find("\n            ;;\n") else { continue };
         let end = start + length;
-        let case = script[start..end].replacen(" || ${COMP_CWORD} -eq 2 ]]", " ]]", 1);
+        let test = format!(" || ${{COMP_CWORD}} -eq {depth} ]]");
+        let case = script[start..end].replacen(&test, " ]]", 1);
         let Some((values, _)) = case.rsplit_once("COMPREPLY=") else { continue };
         script.replace_range(start..end, &format!("{values}return 0"));
     }
@@ -248,14 +254,20 @@ mod tests {
 
     #[test]
     fn every_listed_man_page_can_be_generated() {
-        let mut text = Vec::new();
-        man(None, &mut text).expect("written");
-        let text = String::from_utf8(text).expect("text");
-        let listed: Vec<_> = text
-            .lines()
-            .filter_map(|line| line.strip_prefix("uniqurl\\-")?.strip_suffix("(1)"))
-            .collect();
-        let pages: Vec<_> = ManPage::value_variants().iter().map(|page| page.name()).collect();
+        let mut listed = Vec::new();
+        for page in [None, Some(ManPage::Seen)] {
+            let mut text = Vec::new();
+            man(page, &mut text).expect("written");
+            let text = String::from_utf8(text).expect("text");
+            let pages = text.lines().filter_map(|line| {
+                line.strip_prefix("uniqurl\\-")?.strip_suffix("(1)").map(|it| it.replace('\\', ""))
+            });
+            listed.extend(pages);
+        }
+        let pages = ManPage::value_variants().iter().map(|page| page.name().to_owned());
+        let mut pages: Vec<_> = pages.collect();
+        pages.sort();
+        listed.sort();
         assert_eq!(listed, pages);
     }
 

@@ -6,7 +6,7 @@ use clap::error::ErrorKind;
 
 use super::DedupArgs;
 use crate::args::suggestions::suggest;
-use crate::args::{RecordForm, check_output_name, usage};
+use crate::args::{RecordForm, check_output_name, share_a_place, usage};
 use crate::inputs::names::is_standard_input;
 use uniqurl::Key;
 use uniqurl::bytes::Printable;
@@ -50,8 +50,9 @@ impl DedupArgs {
                 return wrong("--save-seen names a directory, and - is none");
             }
             let directory = place(saved);
-            let is_there =
-                |other: &&Path| **other != *standard && place(other).starts_with(&directory);
+            let is_there = |other: &&Path| {
+                share_a_place(&[other, saved]) || place(other).starts_with(&directory)
+            };
             if common.outputs().iter().any(is_there) {
                 return wrong("--save-seen and another output would write to the same place");
             }

@@ -246,7 +246,7 @@ pub struct DedupArgs {
     #[arg(long, value_name = "PATH", help_heading = INCREMENTAL)]
     pub seen: Vec<PathBuf>,
 
-    /// Add the URLs that are written to STORE, and write only URLs that are not in it
+    /// Write only URLs that are not in STORE, and add them to it
     ///
     /// STORE is a directory, which is made if nothing has the name. It gets the keys that this run
     /// writes, after all outputs are complete: a run that fails, or whose reader is gone, adds none. The

@@ -113,7 +113,7 @@ pub struct RunArgs {
     /// sort -z and xargs -0 use such lists. The option implies --format lines and works with no other
     /// format. A line feed or a carriage return is then a byte of the URL, and the profile judges it.
     /// The lists of --seen also end with NUL, and so does each URL, count or row of columns in the
-    /// output. The JSON of --json, --rejects and --stats stays lines, and so do saved sets.
+    /// output. The JSON of --json, --rejects and --stats stays lines.
     /// --files-from detects its separator by itself.
     #[arg(
         id = "null",

@@ -27,7 +27,7 @@ Examples:
   uniqurl seen contains seen http://example.com/
 
   # Take the URLs of a list that are new
-  uniqurl seen contains seen - < urls.txt | grep ^new",
+  uniqurl seen contains seen - < urls.txt | sed -n 's/^new\\t//p'",
     after_help = help::MORE,
     after_long_help = "\
 Each URL gives a line: seen, new or rejected, a tab, and the URL. A rejected URL has no canonical form under \
