@@ -1,4 +1,4 @@
-//! What was seen before a run: `--seen` with lists and stores, and `--save-seen`.
+//! URLs from before a run: `--seen` with lists and stores, and `--save-seen`.
 
 use super::packed::gzip;
 use super::{Place, cases, generator, json_lines};
@@ -216,7 +216,7 @@ fn wrong_use_of_seen_is_rejected_before_reading() {
     place.write("dir/mine", "mine");
     for (arguments, words) in [
         (&["in", "--save-seen", "s", "-o", "s"][..], "same place"),
-        (&["in", "--save-seen", "s", "-o", "s/x"], "same place"),
+        (&["in", "--save-seen", "s", "-o", "s/x"], "s/x: the directory s is missing"),
         (&["in", "--save-seen", "s", "--stats", "s"], "same place"),
         (&["in", "--save-seen", "s", "--report", "s"], "same place"),
         (&["in", "--save-seen", "-"], "--save-seen names a directory"),

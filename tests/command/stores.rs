@@ -342,6 +342,10 @@ fn wrong_use_of_stores_is_rejected() {
             "hint: give the options that `uniqurl",
         ),
         (&["seen", "contains", "both"], "<URL>"),
+        (
+            &["seen", "contains", "both", "/a", "-p", "servlet", "--with", "squeeze-slashes"],
+            "squeeze-slashes",
+        ),
         (&["seen", "add", "both", "a", "-o", "x"], "write no URLs"),
         (&["seen", "add", "both", "a", "--rejects", "both/x"], "written into the store"),
         (&["seen", "export", "both", "-o", "both/x"], "written into the store"),

@@ -19,7 +19,7 @@ pub fn main(mut args: DedupArgs) -> ExitCode {
     run::start(&args.common, JobKind::Dedup, || request(&args, memory))
 }
 
-/// The memory of a run, of which its rules take a part: it is found before they are read.
+/// The memory of a run. It is found before the rules are read, since they take a part of it.
 pub(super) fn memory_for(args: &MemoryArgs, common: &mut RunArgs) -> Option<Memory> {
     if let Err(message) = args.check() {
         args::exit(&args::usage("dedup", ErrorKind::ValueValidation, message));

@@ -274,7 +274,9 @@ pub struct ExportArgs {
     #[command(flatten)]
     pub of: StoreArgs,
 
-    /// Write only keys of adds with a greater number; `uniqurl seen stats` shows the numbers
+    /// Write only the keys of adds after this one
+    ///
+    /// ADD is the number of an add; `uniqurl seen stats` shows them.
     #[arg(long, value_name = "ADD", value_parser = number(0u64..))]
     pub after: Option<u64>,
 
