@@ -81,7 +81,6 @@ impl KeySorter {
             counting: Counting::Off,
             keep: KeepPolicy::First,
             min_count: 1,
-            saving: false,
             memory,
             block: block_size(memory),
             marks: &MarksBudget::new(0),
