@@ -298,7 +298,7 @@ fn rejects_hold_records_of_inputs_only() {
 /// every record is counted.
 #[test]
 fn two_runs_with_seen_equal_one_run() {
-    cases::for_each_case(60, |rng| {
+    cases::for_each_case(30, |rng| {
         let mut urls = |count: usize| {
             let urls = (0..count).map(|_| generator::any(rng));
             let urls: Vec<_> = urls.filter(|url| !url.contains(&b'\n')).collect();
