@@ -18,10 +18,11 @@ use crate::reader::{CHUNKS, batch_share};
 use crate::report::RunError;
 use crate::set::RunSet;
 use crate::stages::insert::entries_of_shards;
+use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
 use uniqurl::set::{Bytes as _, Counting, Part, SetFull, Shard};
 use uniqurl_store::seen::SortedKeys;
-use uniqurl_store::sort::{ShardUrls, Threads, Urls as _, sort};
+use uniqurl_store::sort::{ShardUrls, Threads, Urls as _, in_turn, sort};
 
 /// Eighths of the memory that a window with its look-up may take in any case, and together with the set of the
 /// run. The rest is for buffers.
@@ -32,8 +33,8 @@ const MOST_EIGHTHS: usize = 6;
 const LARGEST: usize = if cfg!(test) { 8 << 10 } else { 512 << 20 };
 
 /// Bytes that a look-up takes for each key, besides its own: a count, a line feed and slots in a shard; its place,
-/// twice once it is found; and 13 in `SeenStore::look_up`. Sorting takes fewer than those, and before them.
-const AROUND_KEY: usize = 9 + 3 * size_of::<u64>() + 2 * size_of::<u64>() + 13;
+/// twice once it is found; the end of its copy; and 13 in `SeenStore::look_up`. Sorting takes fewer than those, and before them.
+const AROUND_KEY: usize = 9 + 3 * size_of::<u64>() + 3 * size_of::<u64>() + 13;
 
 /// Longest time that records of a pipe wait for others, so that more of them are looked up together.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
@@ -107,7 +108,7 @@ impl<'a> Window<'a> {
         let batches = self.waiting.iter().chain(&self.ready).map(WorkBatch::memory);
         let keys: usize = self.waiting.iter().map(|batch| batch.entries.all.len()).sum();
         let text: usize = self.waiting.iter().map(|batch| batch.text.canonical_bytes()).sum();
-        batches.sum::<usize>() + text + keys * AROUND_KEY
+        batches.sum::<usize>() + 2 * text + keys * AROUND_KEY
     }
 
     /// The batches that go on in the next round.
@@ -187,7 +188,7 @@ fn find(keys: &[Shard], stores: &[SeenBefore]) -> Result<Vec<u64>, RunError> {
         if places.is_empty() {
             break;
         }
-        let are_found = store.look_up(&SortedPlaces { places: &places, urls: &urls }, *since)?;
+        let are_found = store.look_up(&SortedCopies::of(&places, &urls)?, *since)?;
         let mut are_found = are_found.into_iter();
         // The next store is only asked for the others.
         places.retain(|place| {
@@ -201,19 +202,47 @@ fn find(keys: &[Shard], stores: &[SeenBefore]) -> Result<Vec<u64>, RunError> {
     Ok(found)
 }
 
-/// The keys at sorted places.
-struct SortedPlaces<'k> {
-    places: &'k [u64],
-    urls: &'k ShardUrls<'k>,
+/// Copies of the keys at sorted places. A look-up reads each key several times, and its first copy is far away
+/// from those before and after it: with copies in order, look-ups took 0.8 of the CPU time.
+struct SortedCopies(Vec<KeyCopies>);
+
+/// Copies of [`COPIED`] keys: the bytes, and where each ends.
+#[derive(Default)]
+struct KeyCopies {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
 }
 
-impl SortedKeys for SortedPlaces<'_> {
+/// Keys that a task copies.
+const COPIED: usize = 1 << 12;
+
+impl SortedCopies {
+    fn of(places: &[u64], urls: &ShardUrls<'_>) -> Result<Self, AllocError> {
+        let copy = |places: &[u64]| {
+            let mut copies = KeyCopies::default();
+            alloc::try_reserve_exact(&mut copies.ends, places.len())?;
+            for place in in_turn(places, urls) {
+                let key = urls.get(place);
+                alloc::try_reserve(&mut copies.bytes, key.len())?;
+                copies.bytes.extend_from_slice(key);
+                copies.ends.push(copies.bytes.len());
+            }
+            Ok(copies)
+        };
+        Ok(Self(places.par_chunks(COPIED).map(copy).collect::<Result<_, AllocError>>()?))
+    }
+}
+
+impl SortedKeys for SortedCopies {
     fn len(&self) -> usize {
-        self.places.len()
+        self.0.iter().map(|copies| copies.ends.len()).sum()
     }
 
     fn get(&self, index: usize) -> &[u8] {
-        self.urls.get(self.places[index])
+        let KeyCopies { bytes, ends } = &self.0[index / COPIED];
+        let at = index % COPIED;
+        let start = at.checked_sub(1).map_or(0, |before| ends[before]);
+        &bytes[start..ends[at]]
     }
 }
 

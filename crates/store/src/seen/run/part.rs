@@ -35,6 +35,15 @@ pub(super) enum PartKind {
     Footer = 4,
 }
 
+/// The reason why a part cannot be unpacked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PartProblem {
+    /// It is not as it was written.
+    Damaged(&'static str),
+    /// A memory allocation failed.
+    Memory,
+}
+
 /// Packs parts, one after the other.
 pub(super) struct PartPacker(Option<zstd::bulk::Compressor<'static>>);
 
@@ -112,43 +121,43 @@ impl PartUnpacker {
     }
 
     /// Unpacks the part that `bytes` begin with into `raw`, which then holds nothing else, and returns the
-    /// length of the part. The error is the reason why the bytes are no such part.
+    /// length of the part.
     pub(super) fn unpack(
         &mut self,
         kind: PartKind,
         bytes: &[u8],
         raw: &mut Vec<u8>,
-    ) -> Result<usize, &'static str> {
+    ) -> Result<usize, PartProblem> {
         let Some(length) = part_length(bytes).filter(|length| *length <= bytes.len()) else {
-            return Err("a part is cut off");
+            return Err(PartProblem::Damaged("a part is cut off"));
         };
         let part = &bytes[..length];
         if stated_checksum(part) != checksum(part) {
-            return Err("wrong checksum");
+            return Err(PartProblem::Damaged("wrong checksum"));
         }
         if part[0] != kind as u8 {
-            return Err("another part was expected");
+            return Err(PartProblem::Damaged("another part was expected"));
         }
         let size = u32::from_le_bytes([part[2], part[3], part[4], part[5]]) as usize;
         raw.clear();
-        if size > LONGEST || alloc::try_reserve_exact(raw, size).is_err() {
-            return Err("a part is too long for the memory");
+        if size > LONGEST {
+            return Err(PartProblem::Damaged("a part is too long"));
         }
+        alloc::try_reserve_exact(raw, size).map_err(|_| PartProblem::Memory)?;
         let packed = &part[HEADER..];
         match part[1] {
             RAW if packed.len() == size => raw.extend_from_slice(packed),
             ZSTD => {
                 let decompressor = match &mut self.0 {
                     Some(decompressor) => decompressor,
-                    none => none.insert(
-                        zstd::bulk::Decompressor::new().map_err(|_| "no memory to unpack it")?,
-                    ),
+                    none => none
+                        .insert(zstd::bulk::Decompressor::new().map_err(|_| PartProblem::Memory)?),
                 };
                 if decompressor.decompress_to_buffer(packed, raw).ok() != Some(size) {
-                    return Err("it cannot be unpacked");
+                    return Err(PartProblem::Damaged("it cannot be unpacked"));
                 }
             }
-            _ => return Err("unknown packing"),
+            _ => return Err(PartProblem::Damaged("unknown packing")),
         }
         Ok(length)
     }
@@ -190,6 +199,14 @@ impl RunFile {
             io::ErrorKind::UnexpectedEof => self.damaged(offset, "the file ends before it"),
             _ => SeenStoreError::io(&self.path, error),
         })
+    }
+
+    /// The error of a part that cannot be unpacked.
+    pub(super) fn error(&self, offset: u64, problem: PartProblem) -> SeenStoreError {
+        match problem {
+            PartProblem::Damaged(reason) => self.damaged(offset, reason),
+            PartProblem::Memory => SeenStoreError::memory(&self.path),
+        }
     }
 
     /// The error of a part that is not as it was written.

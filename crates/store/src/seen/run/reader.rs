@@ -57,7 +57,7 @@ impl Run {
         file.read(offset, length, &mut bytes)?;
         PartUnpacker::new()
             .unpack(PartKind::Footer, &bytes, &mut raw)
-            .map_err(|reason| file.damaged(offset, reason))?;
+            .map_err(|problem| file.error(offset, problem))?;
         let footer = Footer::parse(&raw);
         let Some(footer) = footer.filter(|footer| footer.offset() == offset) else {
             return Err(file.damaged(offset, "its footer cannot be read"));
@@ -207,7 +207,7 @@ impl Run {
         match unpacker.unpack(kind, bytes, raw) {
             Ok(read) if read == bytes.len() => Ok(()),
             Ok(_) => Err(self.file.damaged(offset, "a part is shorter than its index says")),
-            Err(reason) => Err(self.file.damaged(offset, reason)),
+            Err(problem) => Err(self.file.error(offset, problem)),
         }
     }
 }
@@ -252,7 +252,8 @@ impl KeyList {
         raw: &mut Vec<u8>,
     ) -> Result<Self, SeenStoreError> {
         let damaged = |reason| run.file.damaged(offset, reason);
-        unpacker.unpack(PartKind::Block, part, raw).map_err(damaged)?;
+        let unpacked = unpacker.unpack(PartKind::Block, part, raw);
+        unpacked.map_err(|problem| run.file.error(offset, problem))?;
         let block = Block::parse(raw).ok_or_else(|| damaged(UNREADABLE))?;
         let mut list = Self { offset, ..Self::default() };
         let spelled = list.spell_out(block);

@@ -160,7 +160,8 @@ impl Run {
             for block in extent {
                 let part = &bytes[(block.offset - first.offset) as usize..];
                 let damaged = |reason| self.file.damaged(block.offset, reason);
-                let read = unpacker.unpack(PartKind::Block, part, raw).map_err(damaged)?;
+                let read = unpacker.unpack(PartKind::Block, part, raw);
+                let read = read.map_err(|problem| self.file.error(block.offset, problem))?;
                 if read != block.length as usize {
                     return Err(damaged("a part is not as long as its index says"));
                 }
