@@ -19,6 +19,9 @@ use self::random::Rng;
 use self::url::{Base, Style};
 use self::words::{BLANKS, REJECTS};
 
+/// The style of the kind `clean`.
+const CLEAN: Style = Style { triplets: 0, idn: 0 };
+
 /// The kind of URLs in a corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -189,7 +192,6 @@ impl Corpus {
     }
 
     fn line(&mut self, out: &mut Vec<u8>) {
-        const CLEAN: Style = Style { triplets: 0, idn: 0 };
         match self.kind {
             Kind::Clean => self.list_line(CLEAN, 0, out),
             Kind::Mixed => self.list_line(Style { triplets: 20, idn: 3 }, 100, out),
@@ -274,6 +276,26 @@ impl Corpus {
         self.truth.distinct += 1;
         self.truth.distinct_with_base += 1;
         self.truth.distinct_bytes += bytes as u64;
+    }
+}
+
+/// The distinct URLs of the kind `clean`, by number: they need no memory of those before.
+#[derive(Debug)]
+pub struct CleanUrls {
+    seed: u64,
+    base: Base,
+}
+
+impl CleanUrls {
+    /// The URLs of that seed.
+    pub fn new(seed: u64) -> Self {
+        Self { seed, base: Base::default() }
+    }
+
+    /// The URL of that number.
+    pub fn get(&mut self, index: u64) -> &[u8] {
+        self.base.write(self.seed, index, CLEAN);
+        &self.base.bytes
     }
 }
 
