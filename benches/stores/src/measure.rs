@@ -16,9 +16,6 @@ const ROUNDS: u64 = 5;
 /// No more adds are begun after this time: some stores would take hours.
 const ADDING: f64 = 240.0;
 
-/// Bytes of a block of the seen store.
-const BLOCK: usize = 4096;
-
 /// What was measured of a store.
 pub struct Measured {
     pub entry: Entry,
@@ -32,8 +29,8 @@ pub struct Measured {
     pub adds: Vec<Seconds>,
     /// Work that the adds left.
     pub settle: Seconds,
-    /// Reading the blocks of a batch, how many there are, and their size.
-    pub pread: (Seconds, usize, usize),
+    /// Reading the blocks that a batch touches, and these.
+    pub pread: Option<(Seconds, Blocks)>,
 }
 
 /// Look-ups of one kind.
@@ -52,8 +49,13 @@ pub fn measure(entry: Entry, keys: Keys, directory: &Path) -> Result<Measured, F
     let bytes = files.iter().map(|file| Ok(file.metadata()?.len())).sum::<Result<_, Failure>>()?;
     let half_new = look_ups(store.as_ref(), keys, true)?;
     let none_new = look_ups(store.as_ref(), keys, false)?;
-    let blocks = Blocks::draw(&files, BLOCK, BATCH / 2)?;
-    let pread = (blocks.read()?, blocks.len(), blocks.size);
+    let pread = match entry.block {
+        Some(size) => {
+            let blocks = Blocks::draw(&files, size, BATCH / 2)?;
+            Some((blocks.read()?, blocks))
+        }
+        None => None,
+    };
     eprintln!("  {:.0} look-ups a second", half_new.keys as f64 / half_new.time.wall);
     let mut adds = Vec::new();
     for add in 0..keys.adds {

@@ -15,6 +15,7 @@ pub fn entry() -> Entry {
         setup:
             "append mode in one transaction; an add is one transaction that puts what is not there"
                 .to_owned(),
+        block: None,
         create: |directory, keys| Ok(Box::new(Lmdb::create(directory, keys)?)),
     }
 }

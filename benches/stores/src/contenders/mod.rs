@@ -43,11 +43,13 @@ pub trait Contender {
     fn files(&self) -> Result<Vec<PathBuf>, Failure>;
 }
 
-/// A contender's name, and how it is made in an empty directory for this number of keys.
+/// A contender, and how it is made in an empty directory for a number of keys.
 pub struct Entry {
     pub name: &'static str,
     /// How it is set up.
     pub setup: String,
+    /// Bytes of a block, to measure how long it takes to read those that a batch touches.
+    pub block: Option<usize>,
     pub create: fn(&Path, u64) -> Result<Box<dyn Contender>, Failure>,
 }
 

@@ -5,7 +5,8 @@ use std::thread;
 use std::time::Duration;
 
 use rocksdb::{
-    BlockBasedOptions, Cache, DB, DBCompressionType, Options, ReadOptions, WriteBatch, WriteOptions,
+    BlockBasedOptions, Cache, ColumnFamilyDescriptor, DB, DBCompressionType, Options, ReadOptions,
+    WriteBatch, WriteOptions,
 };
 
 use super::{Contender, Entry, Failure, MEMORY, THREADS, files_of, on_threads};
@@ -14,6 +15,9 @@ use crate::keys::Batch;
 
 /// Keys of a write batch, and of one `MultiGet`.
 const KEYS: usize = 1000;
+
+/// `batched_multi_get` takes a column family.
+const FAMILY: &str = "default";
 
 pub fn entry() -> Entry {
     Entry {
@@ -25,6 +29,7 @@ pub fn entry() -> Entry {
              includes the compactions that are left after the last one",
             MEMORY >> 21
         ),
+        block: None,
         create: |directory, _| Ok(Box::new(Rocks::create(directory)?)),
     }
 }
@@ -47,12 +52,14 @@ impl Rocks {
         options.set_write_buffer_size(MEMORY / 8);
         options.set_max_write_buffer_number(4);
         options.increase_parallelism(THREADS as i32);
-        Ok(Self { path: path.to_owned(), db: DB::open(&options, path)? })
+        let family = ColumnFamilyDescriptor::new(FAMILY, options.clone());
+        let db = DB::open_cf_descriptors(&options, path, [family])?;
+        Ok(Self { path: path.to_owned(), db })
     }
 
     /// The places of the keys that are in the store.
     fn known(&self, keys: &[&[u8]]) -> Result<Vec<bool>, Failure> {
-        let family = self.db.cf_handle("default").ok_or("no default column family")?;
+        let family = self.db.cf_handle(FAMILY).ok_or("RocksDB has no column family `default`")?;
         let options = ReadOptions::default();
         let mut known = Vec::with_capacity(keys.len());
         for keys in keys.chunks(KEYS) {

@@ -16,6 +16,7 @@ pub fn entry() -> Entry {
              readers map the file; one synchronous transaction for the build and for each add",
             MEMORY >> 20
         ),
+        block: None,
         create: |directory, _| Ok(Box::new(Sqlite::create(directory)?)),
     }
 }

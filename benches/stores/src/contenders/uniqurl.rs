@@ -12,10 +12,14 @@ use super::{Contender, Entry, Failure, MEMORY, THREADS, files_of};
 use crate::feed::Feed;
 use crate::keys::Batch;
 
+/// Bytes of a packed block, about.
+const BLOCK: usize = 4096;
+
 pub fn entry() -> Entry {
     Entry {
         name: "uniqurl",
         setup: "one add; merges are part of the adds".to_owned(),
+        block: Some(BLOCK),
         create: |directory, _| Ok(Box::new(Seen::create(&directory.join("store"))?)),
     }
 }
