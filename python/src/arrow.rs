@@ -237,9 +237,12 @@ impl Column {
             let nulls = chunk.logical_nulls();
             let bytes = bytes_of(chunk.as_ref());
             let is_text = is_text(chunk.data_type());
+            let booleans = chunk.as_boolean_opt();
             for row in 0..chunk.len() {
                 if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
                     list.append(py.None())?;
+                } else if let Some(booleans) = booleans {
+                    list.append(booleans.value(row))?;
                 } else if is_text {
                     list.append(PyString::from_bytes(py, bytes(row))?)?;
                 } else {

@@ -1,5 +1,6 @@
 //! Errors as exceptions: the classes of `uniqurl/_errors.py`, with the codes of the command.
 
+use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 
@@ -10,6 +11,7 @@ use pyo3::types::PyTuple;
 use uniqurl::{Reject, RejectReason};
 use uniqurl_engine::RunError;
 use uniqurl_formats::input::{InputError, Trouble};
+use uniqurl_store::seen::{SeenStoreError, SeenStoreProblem};
 
 use crate::{interrupt, threads};
 
@@ -118,6 +120,30 @@ pub fn run(py: Python<'_>, error: &RunError) -> PyErr {
         _ => "run",
     };
     exception(py, "RunError", (code, error.to_string()))
+}
+
+/// A seen store that cannot be read or written.
+pub fn store(py: Python<'_>, error: &SeenStoreError) -> PyErr {
+    let (code, errno) = match &error.problem {
+        SeenStoreProblem::OtherRules(_) => return usage(py, error),
+        SeenStoreProblem::Memory => {
+            return exception(py, "RunError", ("memory", error.to_string()));
+        }
+        SeenStoreProblem::Busy => return exception(py, "RunError", ("busy", error.to_string())),
+        SeenStoreProblem::Missing => ("missing", None),
+        SeenStoreProblem::NotAStore | SeenStoreProblem::Version(_) => ("format", None),
+        SeenStoreProblem::Damaged(_) => ("damaged", None),
+        SeenStoreProblem::Io(error) => {
+            let code = match error.kind() {
+                ErrorKind::NotFound => "missing",
+                ErrorKind::PermissionDenied => "permission",
+                _ => "io",
+            };
+            (code, error.raw_os_error())
+        }
+    };
+    let class = if code == "missing" { "MissingError" } else { "InputError" };
+    exception(py, class, (code, error.to_string(), error.path.as_os_str(), errno))
 }
 
 /// The set of an array is full.

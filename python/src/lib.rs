@@ -17,6 +17,7 @@ mod records;
 mod keys;
 mod lines;
 mod dedup;
+mod seen;
 mod uri;
 mod bench;
 
@@ -38,6 +39,8 @@ mod _core {
         Normalizer, Profile, Step, codes, compare, explain, key, normalize, normalize_column,
         profiles,
     };
+    #[pymodule_export]
+    use super::seen::SeenStore;
     #[pymodule_export]
     use super::uri::{extract, resolve};
 

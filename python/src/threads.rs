@@ -54,6 +54,14 @@ pub fn each<T: Sync, R: Send>(
     Ok(pool(threads)?.install(|| items.par_iter().map(work).collect()))
 }
 
+/// The result of `work`, whose parallel parts use these threads.
+pub fn within<R: Send>(
+    threads: Option<usize>,
+    work: impl FnOnce() -> R + Send,
+) -> Result<R, PyErr> {
+    Ok(pool(count(threads))?.install(work))
+}
+
 /// A pool of this many threads. A forked process, such as a worker of `multiprocessing`, does not
 /// have the threads of its parent. It gets its own pool, and does not wait forever for the old one.
 /// Nor does it wait for a lock that one of those threads held: if the lock is taken, the pool is

@@ -12,8 +12,8 @@ use super::{Contender, Entry, Failure, MEMORY, THREADS, files_of};
 use crate::feed::Feed;
 use crate::keys::Batch;
 
-/// Bytes of a packed block, about.
-const BLOCK: usize = 4096;
+/// Bytes of a packed block, about: 16 KiB of keys.
+const BLOCK: usize = 5 << 10;
 
 pub fn entry() -> Entry {
     Entry {
