@@ -72,6 +72,14 @@ uniqurl.dedup([array, array])
 uniqurl.dedup([array, done.canonical])
 uniqurl.dedup((array, done.canonical))
 
+store = uniqurl.SeenStore("seen", "crawl", key="surt", sort_query=True)
+uniqurl.SeenStore(pathlib.Path("seen"))
+uniqurl.SeenStore("seen", key="md5")  # type: ignore
+new: int = store.add(array) + store.add(["http://h", None]) + store.add(done.canonical)
+seen: uniqurl.Column = store.contains(array)
+store.contains(b"http://h")  # type: ignore
+keys: int = store.stats()["runs"][0]["adds"][0]["keys"]
+
 for file in uniqurl.dedup(names, keep_going=True).files:
     assert file["state"] != "unfinished" or file["records"] == 0
 """

@@ -29,6 +29,7 @@ from ._core import (
     Deduplicated,
     Normalizer,
     Profile,
+    SeenStore,
     Step,
     __version__,
     codes,
@@ -56,6 +57,7 @@ __all__ = [
     "Profile",
     "Rejected",
     "RunError",
+    "SeenStore",
     "Step",
     "UsageError",
     "codes",
@@ -82,6 +84,11 @@ def _profile(name, version):
         if (profile.name, profile.version) == (name, version):
             return profile
     raise UsageError("usage", f"unknown profile `{name}@{version}`")
+
+
+def _seen_store(path, profile, key, threads, options):
+    """What a pickled SeenStore is made of."""
+    return SeenStore(path, profile, key=key, threads=threads, **(options or {}))
 
 
 def _step(*held):

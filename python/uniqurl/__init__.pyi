@@ -24,6 +24,7 @@ The keywords ``**options`` correspond to ``--with`` and related options of the c
 """
 
 import os
+import pathlib
 from collections.abc import Iterable, Iterator
 from typing import Any, AnyStr, Literal, Protocol, TypedDict, TypeVar, final, overload, type_check_only
 
@@ -39,6 +40,7 @@ __all__ = [
     "Profile",
     "Rejected",
     "RunError",
+    "SeenStore",
     "Step",
     "UsageError",
     "codes",
@@ -136,6 +138,34 @@ class FileAccounting(TypedDict):
     rejected: int
     blank: int
     codes: dict[str, int]
+
+@type_check_only
+class AddStats(TypedDict):
+    """An add to a store: its number, when it was (seconds since 1970), and its keys that are in the run."""
+
+    number: int
+    time: int
+    keys: int
+
+@type_check_only
+class RunStats(TypedDict):
+    """A file of a store: its keys, and those that it takes out of older runs."""
+
+    name: str
+    bytes: int
+    keys: int
+    removed: int
+    adds: list[AddStats]
+
+@type_check_only
+class StoreStats(TypedDict):
+    """Numbers about a store. ``bytes`` are those of all of its files."""
+
+    keys: int
+    bytes: int
+    rules: str
+    key: str
+    runs: list[RunStats]
 
 @final
 class Column:
@@ -246,6 +276,43 @@ class Normalizer:
 
     @property
     def description(self) -> str: ...
+
+@final
+class SeenStore:
+    """The URLs of all runs so far, in a directory: made to be larger than memory, and asked exactly. It is made
+    if nothing has the name.
+
+    A store has one profile and key, with all options: others raise :class:`UsageError`. Nothing is kept
+    open, so a store can be shared by threads, and pickled. Readers see it as it was when they began;
+    processes that add wait for each other.
+    """
+
+    def __new__(
+        cls,
+        path: _Path,
+        profile: str | None = None,
+        *,
+        key: _Key = "url",
+        threads: int | None = None,
+        **options: Any,
+    ) -> SeenStore: ...
+    @property
+    def path(self) -> pathlib.Path: ...
+    def add(self, urls: _Urls) -> int:
+        """Adds the keys of URLs, and returns how many are new.
+
+        Nulls, blank and rejected values add none; :func:`normalize_column` tells why. The keys are on the disk
+        when this returns. Ctrl-C ends it with :class:`KeyboardInterrupt`; the store is then as before, or as
+        after the add.
+        """
+
+    def contains(self, urls: _Urls) -> Column:
+        """Whether the key of each URL is in the store, as a column of bool. It is null for a value without a
+        key: a null, a blank or a rejected one.
+        """
+
+    def stats(self) -> StoreStats:
+        """Numbers about the store: ``keys``, ``bytes`` on disk, ``rules``, ``key``, and its ``runs``, oldest first."""
 
 def normalize(url: _Url, profile: str | None = None, **options: Any) -> _Url:
     """The canonical form of a URL, as ``str`` or ``bytes`` like the URL. The default profile is ``crawl``.
