@@ -34,8 +34,8 @@ def test_add_returns_the_number_of_new_keys(store):
         pa.array(URLS).cast(pa.binary()),
         pa.array(URLS).dictionary_encode(),
         pa.table({"url": URLS}),
-        (url for url in URLS),
-        [url and url.encode() for url in URLS],
+        iter(URLS),
+        [None if url is None else url.encode() for url in URLS],
     ],
     ids=["array", "chunks", "binary", "dictionary", "table", "generator", "bytes"],
 )
@@ -92,8 +92,7 @@ def test_damage_and_foreign_directories_are_input_errors(store, tmp_path):
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
     with pytest.raises(uniqurl.InputError) as caught:
-        store.contains(["http://a.com/"])
-        store.add(["http://c.com/"])
+        store.contains(["http://a.com/", "http://b.com/"])
     assert (caught.value.code, caught.value.path) == ("damaged", str(path))
     file = tmp_path / "file"
     file.write_text("http://a.com/\n")

@@ -73,7 +73,10 @@ fn run(options: &Options) -> Result<(), Failure> {
         let wanted = options.only.as_ref().is_none_or(|only| entry.name.eq_ignore_ascii_case(only));
         if wanted {
             eprintln!("uniqurl-stores: {}", entry.name);
-            measured.push(measure::measure(entry, options.keys, &options.directory)?);
+            let store = measure::measure(entry, options.keys, &options.directory)?;
+            // A run of hours that ends early has told this much.
+            eprint!("{}", report::table(options.keys, std::slice::from_ref(&store)));
+            measured.push(store);
         }
     }
     print!("{}", report::table(options.keys, &measured));
