@@ -96,7 +96,7 @@ impl Keys {
         sorter.finish(sink)
     }
 
-    /// A batch to look up, of which no key is new, or half of the keys are.
+    /// A batch to look up: half of its keys are new, or none is. The number of known keys is returned, too.
     pub fn asked(self, round: u64, half_new: bool) -> (Batch, u64) {
         let known = if half_new { BATCH / 2 } else { BATCH }.min(self.built);
         // Steps of a prime spread the numbers, and repeat none.

@@ -16,7 +16,7 @@ const ROUNDS: u64 = 5;
 /// No more adds are begun after this time: some stores would take hours.
 const ADDING: f64 = 240.0;
 
-/// What was measured of a store.
+/// The figures of a store.
 pub struct Measured {
     pub entry: Entry,
     /// Making and sorting the keys.

@@ -6,7 +6,7 @@ use crate::clock::Seconds;
 use crate::keys::{BATCH, Keys};
 use crate::measure::{LookUps, Measured};
 
-/// What was measured, as a table in Markdown, and how it was.
+/// The figures as a table in Markdown, and how each was measured.
 pub fn table(keys: Keys, measured: &[Measured]) -> String {
     let mut out = format!("| {} keys |", thousands(keys.built));
     for store in measured {
