@@ -50,16 +50,6 @@ impl Batch {
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.len()).map(|index| self.get(index))
     }
-
-    /// The keys in as many parts as there are threads to ask for them.
-    #[cfg_attr(
-        not(feature = "peers"),
-        expect(dead_code, reason = "uniqurl asks on its own threads")
-    )]
-    pub fn parts(&self, parts: usize) -> Vec<Vec<&[u8]>> {
-        let keys: Vec<&[u8]> = self.iter().collect();
-        keys.chunks(keys.len().div_ceil(parts).max(1)).map(<[_]>::to_vec).collect()
-    }
 }
 
 impl SortedKeys for Batch {

@@ -43,6 +43,9 @@ pub trait Contender {
     fn files(&self) -> Result<Vec<PathBuf>, Failure>;
 }
 
+/// Makes a contender in a directory.
+type Create = fn(&Path, u64) -> Result<Box<dyn Contender>, Failure>;
+
 /// A contender, and how it is made in an empty directory for a number of keys.
 pub struct Entry {
     pub name: &'static str,
@@ -50,7 +53,7 @@ pub struct Entry {
     pub setup: String,
     /// Bytes of a block, to measure how long it takes to read those that a batch touches.
     pub block: Option<usize>,
-    pub create: fn(&Path, u64) -> Result<Box<dyn Contender>, Failure>,
+    pub create: Create,
 }
 
 /// All contenders of this build.
@@ -85,10 +88,11 @@ fn on_threads(
     keys: &Batch,
     ask: impl Fn(&[&[u8]]) -> Result<u64, Failure> + Sync,
 ) -> Result<u64, Failure> {
-    let parts = keys.parts(THREADS);
+    let keys: Vec<&[u8]> = keys.iter().collect();
+    let parts = keys.chunks(keys.len().div_ceil(THREADS).max(1));
     std::thread::scope(|scope| {
         let ask = &ask;
-        let threads: Vec<_> = parts.iter().map(|part| scope.spawn(move || ask(part))).collect();
+        let threads: Vec<_> = parts.map(|part| scope.spawn(move || ask(part))).collect();
         threads.into_iter().map(|thread| thread.join().expect("the thread ends")).sum()
     })
 }
