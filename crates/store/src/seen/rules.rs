@@ -9,7 +9,7 @@ use uniqurl::normalize::Normalizer;
 /// The rules of a store: all that decides about the key of a URL.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoreRules {
-    /// Profile with version, and what was chosen beside it.
+    /// Profile with version, and the choices beside it.
     rules: String,
     key: String,
     /// Fingerprint of all that decides about a URL, the lists included.
@@ -26,7 +26,7 @@ impl StoreRules {
         }
     }
 
-    /// Profile with version, and what was chosen beside it, as in `crawl@1 with=strip-www`.
+    /// Profile with version, and the choices beside it, as in `crawl@1 with=strip-www`.
     pub fn description(&self) -> &str {
         &self.rules
     }

@@ -3,8 +3,8 @@
 //! Bytes of a block, before packing: the number of keys (4 bytes); the width of lengths and of marks (a byte
 //! each: 1, 2 or 4; marks of width 0 are all the one that follows, in 4 bytes); then for all keys the number
 //! of bytes shared with the key before, for all keys the number of other bytes, for all keys the mark, and
-//! for all keys the other bytes. Numbers are lowest byte first. What is alike stands together, which packs
-//! better, and a search passes over a key without looking at its bytes.
+//! for all keys the other bytes. Numbers are lowest byte first. Columns pack better than entries
+//! one after the other, and a search passes over a key without looking at its bytes.
 
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;

@@ -34,7 +34,7 @@ fn find(run: &Run, keys: &[Vec<u8>]) -> Result<Vec<FoundKey>, SeenStoreError> {
     run.look_up(&WantedKeys { keys, hashes: &hashes, wanted: &wanted })
 }
 
-/// Many short keys, so that there are several zones and blocks.
+/// Many short keys: enough for several zones and blocks.
 fn many(count: u32) -> Entries {
     let key = |i: u32| format!("http://{}.example/{i}", i % 977).into_bytes();
     (0..count).map(|i| (key(i), i % 4)).collect()
