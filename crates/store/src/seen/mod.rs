@@ -7,6 +7,29 @@
 //! about the same size are merged ([`SeenWriter`]).
 //!
 //! docs/seen-format.md describes every byte.
+//!
+//! ```
+//! use uniqurl::{Key, Normalizer, Profile};
+//! use uniqurl_store::seen::{
+//!     KeySink as _, Novelty, SeenStore, SeenWriter, StoreRules, UnixTime, WhenBusy,
+//! };
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let path = directory.path().join("seen");
+//! let rules = StoreRules::of(&Normalizer::new(&Profile::CRAWL), Key::Url);
+//! let mut writer = SeenWriter::create_or_open(&path, &rules, WhenBusy::Fail)?;
+//! let mut run = writer.begin_add(UnixTime::now(), Novelty::Unknown)?;
+//! for key in [&b"http://a.example/"[..], b"http://b.example/"] {
+//!     run.push(key)?;
+//! }
+//! let run = run.finish()?;
+//! assert_eq!(writer.commit(run, 64 << 20)?, 2);
+//!
+//! let store = SeenStore::open(&path)?;
+//! let keys = [&b"http://b.example/"[..], b"http://c.example/"];
+//! assert_eq!(store.look_up(&keys[..], None)?, [true, false]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod error;
 mod rules;
