@@ -30,7 +30,7 @@ impl WriterDirectory {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(SeenStoreError::io(path, error)),
         }
-        if !path.join(MANIFEST).exists() && !is_unfinished(path)? {
+        if !has_manifest(path)? && !is_unfinished(path)? {
             return Err(SeenStoreError::new(path, SeenStoreProblem::NotAStore));
         }
         Self::lock(path, when_busy)
@@ -43,6 +43,11 @@ impl WriterDirectory {
 
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether it has a manifest.
+    pub(super) fn has_manifest(&self) -> Result<bool, SeenStoreError> {
+        has_manifest(&self.path)
     }
 
     /// Syncs it: the names in it then survive a crash of the system.
@@ -94,6 +99,18 @@ impl WriterDirectory {
         let path = self.path.join(MANIFEST);
         fs::rename(self.path.join(NEW_MANIFEST), &path)
             .map_err(|error| SeenStoreError::io(&path, error))
+    }
+}
+
+/// Whether a directory has a manifest. If that cannot be told, a new one must not take its place.
+fn has_manifest(path: &Path) -> Result<bool, SeenStoreError> {
+    let manifest = path.join(MANIFEST);
+    match fs::symlink_metadata(&manifest) {
+        Ok(_) => Ok(true),
+        Err(error) => match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(false),
+            _ => Err(SeenStoreError::io(&manifest, error)),
+        },
     }
 }
 

@@ -12,7 +12,7 @@ use super::builder::{Change, Novelty, PreparedRun, RunBuilder};
 use super::directory::WriterDirectory;
 use super::error::SeenStoreError;
 use super::lock::WhenBusy;
-use super::manifest::{MANIFEST, Manifest};
+use super::manifest::Manifest;
 use super::merge::{MergeResult, RunMerge, runs_at_once};
 use super::new_run::NewRun;
 use super::rules::StoreRules;
@@ -45,7 +45,7 @@ impl SeenWriter {
         when_busy: WhenBusy,
     ) -> Result<Self, SeenStoreError> {
         let directory = WriterDirectory::make(path, when_busy)?;
-        if !path.join(MANIFEST).exists() {
+        if !directory.has_manifest()? {
             directory.write_manifest(&Manifest::new(rules.clone()))?;
             directory.name_manifest()?;
             directory.sync()?;
