@@ -29,7 +29,7 @@ Examples:
   # Show the keys, bytes and dates of the store
   uniqurl seen stats seen
 
-  # Drop what was added before a date
+  # Drop the keys that were added before a date
   uniqurl seen forget seen --before 2026-01-31",
     after_long_help = "\
 A store is a directory that holds keys: canonical URLs, or their forms of --key. It names the profile, the \
