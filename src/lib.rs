@@ -32,6 +32,7 @@ pub mod profile;
 pub mod simd;
 pub mod normalize;
 pub mod uri;
+pub mod template;
 pub mod key;
 pub mod set;
 #[cfg(test)]
@@ -48,3 +49,4 @@ pub use normalize::{
 pub use profile::{Profile, Ring, RingError, RingForm, Switch, Switches};
 pub use set::{SetFull, UrlSet};
 pub use simd::Backend;
+pub use template::{PartType, Template, TemplateRule, TypedPart};

@@ -1,0 +1,164 @@
+//! Templates: a canonical URL with its variable parts named, such as `https://h/user/{int}?page`.
+//!
+//! In: the bytes of a URL. Out: the template, appended to a buffer. One pass without state, so a
+//! template depends on its URL alone. It says that two URLs look alike, not that they are the same.
+//!
+//! - `write`: takes a URL apart and applies the rules to each segment and each query name
+//! - `types`, `date`, `locale`: one test for each type of a part
+//! - `literal`: bytes that stand for themselves, and the names in braces
+//! - `trace`: the observer that tells which rule typed which part
+
+mod byte_class;
+mod part_type;
+mod date;
+mod types;
+mod locale;
+mod extension;
+mod literal;
+mod trace;
+mod names;
+mod write;
+
+use crate::normalize::Canonical;
+
+pub use part_type::PartType;
+pub use trace::{TemplateRule, TypedPart};
+
+use trace::{NoTrace, Recorder};
+use write::Writer;
+
+/// Makes templates of URLs: what is left of a URL when its variable parts are named by their type.
+///
+/// ```
+/// use uniqurl::{Normalizer, Profile, Template};
+///
+/// let crawl = Normalizer::new(&Profile::CRAWL);
+/// let (mut scratch, mut template) = (Vec::new(), Vec::new());
+/// for (url, expected) in [
+///     ("http://h.example/user/17/edit?page=2&sort=up#top", "http://h.example/user/{int}/edit?page&sort"),
+///     ("http://h.example/2024/02/29/item12345.html", "http://h.example/{date}/item{int}.html"),
+///     ("http://h.example/v1/utf-8/covid-19.mp4", "http://h.example/v1/utf-8/covid-19.mp4"),
+/// ] {
+///     template.clear();
+///     Template::of(crawl.canonical(url.as_bytes(), &mut scratch)?, &mut template);
+///     assert_eq!(template, expected.as_bytes());
+/// }
+/// # Ok::<(), uniqurl::Reject>(())
+/// ```
+///
+/// # Rules
+///
+/// Scheme, authority, slashes and empty segments stay, and the fragment goes. A path without a leading
+/// slash after a scheme (`mailto:`, `urn:`) is one segment.
+///
+/// 1. Segments that spell a year, a month and perhaps a day are one `{date}`: `/2024/2/29`, `/2024/02`.
+/// 2. From the first `;` of a segment on, names stay and values go: `/a;v=1;w` is `/a;v;w`.
+/// 3. A segment that is of a type as a whole becomes that type: `/17` is `/{int}`. One or two file
+///    extensions at its end are set aside and stay: `/17.tar.gz` is `/{int}.tar.gz`.
+/// 4. In any other segment, UUIDs and dates between separators are replaced, and each run of letters
+///    and digits that is a date, a hexadecimal number, a token, or ends in five or more digits after
+///    letters alone, or none: `/item12345-x` is `/item{int}-x`. Shorter numbers are part of a name.
+/// 5. Query names stay, each once, in their order; values go. A name that is of a type as a whole
+///    becomes that type: `?123` is `?{int}`. Empty names go, and a query without a name goes with its
+///    `?`.
+/// 6. A name in braces that [`PartType`] lists stands for itself, also if its braces are triplets. Any
+///    other byte that is no literal of RFC 6570 becomes a triplet.
+///
+/// [`PartType`] says what each type matches. `{locale}` is recognized only after
+/// [`Template::with_locales`].
+///
+/// # Laws
+///
+/// A template is a valid template of RFC 6570 and the template of itself. Equal URLs have equal
+/// templates. The template of `n` bytes has at most `3 * n + 2` bytes ([`Template::longest`]). The time
+/// is linear in the length, but for queries of many names, which are sorted. Nothing is allocated
+/// besides the buffer, unless a query has more than 16 names.
+///
+/// Do not fetch a template, and do not delete pages because they share one: a template merges what
+/// merely looks alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Template {
+    locales: bool,
+}
+
+impl Template {
+    /// Templates without `{locale}`.
+    pub const fn new() -> Self {
+        Self { locales: false }
+    }
+
+    /// Templates in which a segment that is a locale, such as `en` or `pt-BR`, becomes `{locale}`.
+    ///
+    /// ```
+    /// use uniqurl::Template;
+    ///
+    /// let mut template = Vec::new();
+    /// Template::with_locales().append_bytes(b"http://h.example/pt-BR/help", &mut template);
+    /// assert_eq!(template, b"http://h.example/{locale}/help");
+    /// ```
+    ///
+    /// This also replaces short words that are codes of languages: `/is`, `/no`, `/to`.
+    pub const fn with_locales() -> Self {
+        Self { locales: true }
+    }
+
+    /// Appends the template of `url` to `out`, without `{locale}`.
+    pub fn of(url: Canonical<'_>, out: &mut Vec<u8>) {
+        Self::new().append(url, out);
+    }
+
+    /// Appends the template of any bytes to `out`, without `{locale}`. Bytes that are a template give
+    /// themselves.
+    ///
+    /// ```
+    /// use uniqurl::Template;
+    ///
+    /// let (mut once, mut twice) = (Vec::new(), Vec::new());
+    /// Template::of_bytes(b"/caf\xC3\xA9/{x}/%7Bint%7D/7#f", &mut once);
+    /// assert_eq!(once, b"/caf%C3%A9/%7Bx%7D/{int}/{int}");
+    /// Template::of_bytes(&once, &mut twice);
+    /// assert_eq!(twice, once);
+    /// ```
+    ///
+    /// Equal pages may be spelled in many ways: normalize URLs first, and use [`Template::of`].
+    pub fn of_bytes(url: &[u8], out: &mut Vec<u8>) {
+        Self::new().append_bytes(url, out);
+    }
+
+    /// Appends the template of `url` to `out`.
+    pub fn append(&self, url: Canonical<'_>, out: &mut Vec<u8>) {
+        self.append_bytes(url.as_bytes(), out);
+    }
+
+    /// As [`Template::append`], for any bytes.
+    pub fn append_bytes(&self, url: &[u8], out: &mut Vec<u8>) {
+        Writer { out, trace: &mut NoTrace, locales: self.locales }.url(url);
+    }
+
+    /// Which rule found which type in which bytes of `url`, in the order of the URL.
+    ///
+    /// ```
+    /// use uniqurl::{PartType, Template, TemplateRule};
+    ///
+    /// let url = b"http://h.example/2024/02/item12345?7";
+    /// let parts = Template::new().trace(url);
+    /// let told: Vec<_> = parts.iter().map(|part| (&url[part.range.clone()], part.part_type, part.rule)).collect();
+    /// assert_eq!(told, [
+    ///     (&b"2024/02"[..], PartType::Date, TemplateRule::DateSegments),
+    ///     (b"12345", PartType::Int, TemplateRule::Inside),
+    ///     (b"7", PartType::Int, TemplateRule::QueryName),
+    /// ]);
+    /// ```
+    ///
+    /// This is meant for people: it allocates.
+    pub fn trace(&self, url: &[u8]) -> Vec<TypedPart> {
+        let (mut out, mut recorder) = (Vec::new(), Recorder::default());
+        Writer { out: &mut out, trace: &mut recorder, locales: self.locales }.url(url);
+        recorder.parts
+    }
+
+    /// The greatest length of the template of `length` bytes, for callers that reserve.
+    pub const fn longest(length: usize) -> usize {
+        length.saturating_mul(3).saturating_add(2)
+    }
+}

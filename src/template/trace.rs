@@ -1,0 +1,72 @@
+//! The observer of a template: which rule found which type where.
+
+use std::ops::Range;
+
+use super::part_type::PartType;
+
+/// The rule that found a part. Numbers are those of [`Template`](crate::Template#rules); rule 2 finds
+/// no parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum TemplateRule {
+    /// Rule 1: a date over two or three segments.
+    DateSegments,
+    /// Rule 3: a whole segment, perhaps before file extensions.
+    WholeSegment,
+    /// Rule 4: a part of a segment.
+    Inside,
+    /// Rule 5: a whole name of the query.
+    QueryName,
+    /// Rule 6: a name that stood in braces already.
+    Braced,
+}
+
+impl TemplateRule {
+    /// A few words that say where the part was found.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            TemplateRule::DateSegments => "a date over segments",
+            TemplateRule::WholeSegment => "a whole segment",
+            TemplateRule::Inside => "inside a segment",
+            TemplateRule::QueryName => "a query name",
+            TemplateRule::Braced => "a name in braces",
+        }
+    }
+}
+
+/// A part of a URL that a template names.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct TypedPart {
+    /// Its bytes in the URL.
+    pub range: Range<usize>,
+    /// The type.
+    pub part_type: PartType,
+    /// The rule that found it.
+    pub rule: TemplateRule,
+}
+
+/// Is told of each part that is replaced, in the order of the URL.
+pub(super) trait Observer {
+    fn typed(&mut self, range: Range<usize>, part_type: PartType, rule: TemplateRule);
+}
+
+/// Ignores everything, and compiles to nothing.
+pub(super) struct NoTrace;
+
+impl Observer for NoTrace {
+    #[inline(always)]
+    fn typed(&mut self, _range: Range<usize>, _part_type: PartType, _rule: TemplateRule) {}
+}
+
+/// Keeps everything.
+#[derive(Default)]
+pub(super) struct Recorder {
+    pub(super) parts: Vec<TypedPart>,
+}
+
+impl Observer for Recorder {
+    fn typed(&mut self, range: Range<usize>, part_type: PartType, rule: TemplateRule) {
+        self.parts.push(TypedPart { range, part_type, rule });
+    }
+}

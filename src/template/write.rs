@@ -1,0 +1,203 @@
+//! The one pass that makes a template.
+
+use memchr::memchr;
+
+use super::byte_class::{ALNUM, ODD, TELLING, classes, is};
+use super::literal::Piece;
+use super::part_type::PartType;
+use super::trace::{Observer, TemplateRule};
+use super::{date, names, types};
+use crate::bytes::set;
+
+/// Appends a template to `out`, and tells an observer of each part that is replaced. Offsets (`at`)
+/// are in the URL.
+pub(super) struct Writer<'a, O> {
+    pub(super) out: &'a mut Vec<u8>,
+    pub(super) trace: &'a mut O,
+    pub(super) locales: bool,
+}
+
+impl<O: Observer> Writer<'_, O> {
+    pub(super) fn url(&mut self, url: &[u8]) {
+        let url = memchr(b'#', url).map_or(url, |end| &url[..end]);
+        let (before_query, query) = match memchr(b'?', url) {
+            Some(end) => (&url[..end], Some(&url[end + 1..])),
+            None => (url, None),
+        };
+        let scheme_end = scheme_end(before_query);
+        let (mut path, mut at) = (&before_query[scheme_end..], scheme_end);
+        self.out.extend_from_slice(&before_query[..scheme_end]);
+        if path.starts_with(b"//") {
+            let end = memchr(b'/', &path[2..]).map_or(path.len(), |end| 2 + end);
+            self.literals(&path[..end], at);
+            (path, at) = (&path[end..], at + end);
+        } else if scheme_end > 0 && !path.starts_with(b"/") {
+            self.segment(path, at);
+            (path, at) = (&[], at + path.len());
+        }
+        self.segments(path, at);
+        if let Some(query) = query {
+            self.query(query, at + path.len() + 1);
+        }
+    }
+
+    /// The segments of a path, with rule 1.
+    fn segments(&mut self, path: &[u8], at: usize) {
+        let mut start = 0;
+        loop {
+            let rest = &path[start..];
+            let date = date::over_segments(rest);
+            if let Some(length) = date {
+                self.typed(at + start, length, PartType::Date, TemplateRule::DateSegments);
+                start += length;
+                let end = memchr(b'/', &path[start..]).map_or(path.len(), |end| start + end);
+                self.parameters(&path[start..end], at + start);
+                start = end;
+            } else {
+                let mut seen = 0;
+                let length = rest
+                    .iter()
+                    .position(|byte| {
+                        seen |= classes(*byte);
+                        *byte == b'/'
+                    })
+                    .unwrap_or(rest.len());
+                let segment = &rest[..length];
+                if seen & TELLING == 0 && !self.locales {
+                    self.out.extend_from_slice(segment);
+                } else {
+                    self.segment(segment, at + start);
+                }
+                start += length;
+            }
+            if start == path.len() {
+                return;
+            }
+            self.out.push(b'/');
+            start += 1;
+        }
+    }
+
+    /// A segment, or an opaque path: rule 2 splits it.
+    fn segment(&mut self, segment: &[u8], at: usize) {
+        let end = memchr(b';', segment).unwrap_or(segment.len());
+        let (name, parameters) = segment.split_at(end);
+        match types::whole_before_extensions(name, self.locales) {
+            Some((part_type, length)) => {
+                self.typed(at, length, part_type, TemplateRule::WholeSegment);
+                self.out.extend_from_slice(&name[length..]);
+            }
+            None => self.inside(name, at),
+        }
+        self.parameters(parameters, at + end);
+    }
+
+    /// Rule 4.
+    fn inside(&mut self, text: &[u8], at: usize) {
+        let mut start = 0;
+        while start < text.len() {
+            let rest = &text[start..];
+            start += if is(rest[0], ALNUM) {
+                self.runs(rest, at + start)
+            } else {
+                self.piece(rest, at + start)
+            };
+        }
+    }
+
+    /// A UUID, a date or else one run, at the start of `rest`, where a run starts. Returns its length.
+    fn runs(&mut self, rest: &[u8], at: usize) -> usize {
+        if let Some((length, part_type)) = types::of_runs_at_start(rest) {
+            self.typed(at, length, part_type, TemplateRule::Inside);
+            return length;
+        }
+        let length = rest.iter().position(|byte| !is(*byte, ALNUM)).unwrap_or(rest.len());
+        let run = &rest[..length];
+        let (start, part_type) = match types::run(run) {
+            Some((start, part_type)) => (start, Some(part_type)),
+            None => (length, None),
+        };
+        self.out.extend_from_slice(&run[..start]);
+        if let Some(part_type) = part_type {
+            self.typed(at + start, length - start, part_type, TemplateRule::Inside);
+        }
+        length
+    }
+
+    /// Rule 2: parameters, each after its `;`, without their values.
+    fn parameters(&mut self, text: &[u8], at: usize) {
+        let mut start = 0;
+        while start < text.len() {
+            let end = memchr(b';', &text[start + 1..]).map_or(text.len(), |end| start + 1 + end);
+            let name = until_equals(&text[start..end]);
+            self.literals(name, at + start);
+            start = end;
+        }
+    }
+
+    /// Rule 5.
+    fn query(&mut self, query: &[u8], at: usize) {
+        let start = self.out.len() + 1;
+        let (mut next, mut count) = (0, 0);
+        while next < query.len() {
+            let end = memchr(b'&', &query[next..]).map_or(query.len(), |end| next + end);
+            let name = until_equals(&query[next..end]);
+            if !name.is_empty() {
+                self.out.push(if count == 0 { b'?' } else { b'&' });
+                self.query_name(name, at + next);
+                count += 1;
+            }
+            next = end + 1;
+        }
+        if count > 1 {
+            names::keep_first(self.out, start);
+        }
+    }
+
+    fn query_name(&mut self, name: &[u8], at: usize) {
+        match types::whole(name, false) {
+            Some(part_type) => self.typed(at, name.len(), part_type, TemplateRule::QueryName),
+            None => self.literals(name, at),
+        }
+    }
+
+    /// Rule 6.
+    fn literals(&mut self, text: &[u8], at: usize) {
+        let mut start = 0;
+        while start < text.len() {
+            let rest = &text[start..];
+            let plain = rest.iter().position(|byte| is(*byte, ODD)).unwrap_or(rest.len());
+            self.out.extend_from_slice(&rest[..plain]);
+            start += plain;
+            if start < text.len() {
+                start += self.piece(&text[start..], at + start);
+            }
+        }
+    }
+
+    /// The piece at the start of `rest`. Returns its length.
+    fn piece(&mut self, rest: &[u8], at: usize) -> usize {
+        let piece = Piece::read(rest);
+        if let Piece::Name(part_type, length) = piece {
+            self.trace.typed(at..at + length, part_type, TemplateRule::Braced);
+        }
+        piece.append(rest, self.out)
+    }
+
+    fn typed(&mut self, at: usize, length: usize, part_type: PartType, rule: TemplateRule) {
+        self.out.extend_from_slice(part_type.braced().as_bytes());
+        self.trace.typed(at..at + length, part_type, rule);
+    }
+}
+
+/// The name before `=`.
+fn until_equals(pair: &[u8]) -> &[u8] {
+    memchr(b'=', pair).map_or(pair, |end| &pair[..end])
+}
+
+/// The length of the scheme at the start of `url` with its colon, or 0.
+fn scheme_end(url: &[u8]) -> usize {
+    let length = url.iter().position(|byte| !set::SCHEME.contains(*byte)).unwrap_or(url.len());
+    let is_scheme = url.get(length) == Some(&b':') && set::ALPHA.contains(url[0]);
+    if is_scheme { length + 1 } else { 0 }
+}
