@@ -17,7 +17,8 @@ pub(super) const J: u8 = 128;
 pub(super) const ALPHA: u8 = LOWER | UPPER;
 pub(super) const ALNUM: u8 = ALPHA | DIGIT;
 
-/// A segment without a byte of these classes stands for itself, unless it is a locale.
+/// A segment without a byte of these classes stands for itself, unless it is a locale or long enough
+/// for a UUID.
 pub(super) const TELLING: u8 = DIGIT | ODD | AT | SEMICOLON | J;
 
 /// The ASCII characters of `literals` (RFC 6570 section 2.1), which are all but controls, space,

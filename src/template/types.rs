@@ -7,11 +7,15 @@ use memchr::memchr;
 use super::byte_class::{
     ALNUM, ALPHA, DIGIT, HEX_LETTER, LOWER, UPPER, all, classes, classes_of, is,
 };
+use super::literal::Piece;
 use super::part_type::PartType;
 use super::{date, extension, locale};
 
 /// The digits from which on a number is no part of a name.
 const LONG_NUMBER: usize = 5;
+
+/// The length of a UUID, the shortest text that is of a type without a byte of `TELLING`.
+pub(super) const UUID: usize = 36;
 
 /// The type of a whole segment or query name.
 pub(super) fn whole(text: &[u8], locales: bool) -> Option<PartType> {
@@ -37,18 +41,13 @@ pub(super) fn whole(text: &[u8], locales: bool) -> Option<PartType> {
     Some(found)
 }
 
-/// The type of a whole segment, and its length without the extensions that stay.
+/// The type of a whole segment, and its length without the extensions that stay. Extensions are set
+/// aside before the test, since a token may hold dots as well.
 pub(super) fn whole_before_extensions(text: &[u8], locales: bool) -> Option<(PartType, usize)> {
-    let mut length = text.len();
-    for stripped in 0..=2 {
-        if let Some(part_type) = whole(&text[..length], locales) {
-            return Some((part_type, length));
-        }
-        if stripped < 2 {
-            length = extension::start(&text[..length])?;
-        }
-    }
-    None
+    let test = |length| whole(&text[..length], locales).map(|part_type| (part_type, length));
+    let shorter = extension::start(text);
+    let shortest = shorter.and_then(|length| extension::start(&text[..length]));
+    shortest.and_then(test).or_else(|| shorter.and_then(test)).or_else(|| test(text.len()))
 }
 
 /// The type at the end of a run of letters and digits, and where it starts.
@@ -66,18 +65,20 @@ pub(super) fn run(text: &[u8]) -> Option<(usize, PartType)> {
     }
 }
 
-/// The length of a UUID or a date with separators, if `text` starts with one that no letter or digit
+/// The length of a UUID or a date with separators at the start of `text`, if no letter or digit
 /// follows. Both hold several runs.
 pub(super) fn of_runs_at_start(text: &[u8]) -> Option<(usize, PartType)> {
     if date::starts_separated(text) {
         return Some((10, PartType::Date));
     }
-    let ends = !text.get(36).is_some_and(|next| is(*next, ALNUM));
-    (ends && text.len() >= 36 && is_uuid(&text[..36])).then_some((36, PartType::Uuid))
+    let (uuid, rest) = text.split_at_checked(UUID)?;
+    // A name in braces stands for digits that were there: the template of a template is itself.
+    let ends = |next: &u8| !is(*next, ALNUM) && !matches!(Piece::read(rest), Piece::Name(..));
+    (is_uuid(uuid) && rest.first().is_none_or(ends)).then_some((UUID, PartType::Uuid))
 }
 
 fn is_uuid(text: &[u8]) -> bool {
-    text.len() == 36
+    text.len() == UUID
         && text.iter().enumerate().all(|(at, byte)| match at {
             8 | 13 | 18 | 23 => *byte == b'-',
             _ => is(*byte, DIGIT | HEX_LETTER),
@@ -150,17 +151,26 @@ fn is_domain(text: &[u8]) -> bool {
 }
 
 fn is_token(text: &[u8]) -> bool {
-    let is_base64url = |byte: &u8| is(*byte, ALNUM) || matches!(byte, b'-' | b'_');
-    if text.starts_with(b"eyJ") {
-        return text.iter().all(|byte| is_base64url(byte) || *byte == b'.');
-    }
+    is_json_token(text) || is_random(text)
+}
+
+/// `eyJ` is how `{"` begins in base64.
+fn is_json_token(text: &[u8]) -> bool {
+    text.starts_with(b"eyJ") && text.iter().all(|byte| is_base64url(*byte) || *byte == b'.')
+}
+
+fn is_random(text: &[u8]) -> bool {
     let padding = text.iter().rev().take(2).take_while(|byte| **byte == b'=').count();
     let text = &text[..text.len() - padding];
-    if text.len() < 16 || !text.iter().all(is_base64url) || classes_of(text) & DIGIT == 0 {
+    if text.len() < 16 || !text.iter().all(|byte| is_base64url(*byte)) {
         return false;
     }
     let changes = text.windows(2).filter(|pair| is_change(pair[0], pair[1])).count();
-    4 * changes >= text.len()
+    4 * changes >= text.len() && classes_of(text) & DIGIT != 0
+}
+
+fn is_base64url(byte: u8) -> bool {
+    is(byte, ALNUM) || matches!(byte, b'-' | b'_')
 }
 
 /// True if the bytes are of two of the classes digit, lower and upper case, but not upper, then lower.

@@ -63,7 +63,7 @@ impl<O: Observer> Writer<'_, O> {
                     })
                     .unwrap_or(rest.len());
                 let segment = &rest[..length];
-                if seen & TELLING == 0 && !self.locales {
+                if seen & TELLING == 0 && length < types::UUID && !self.locales {
                     self.out.extend_from_slice(segment);
                 } else {
                     self.segment(segment, at + start);
