@@ -33,7 +33,7 @@ macro_rules! regexes {
 
 regexes! {
     URL = r"^([A-Za-z][A-Za-z0-9+.-]*:)?(//[^/?#]*)?([^?#]*)(?:\?([^#]*))?(?:#.*)?$";
-    ESCAPED = format!(r"(?:\{{|%7[Bb])({NAMES})(?:\}}|%7[Dd])|(%[0-9A-Fa-f]{{2}})|([!#$&(-;=?-\[\]_a-z~])|(.)");
+    ESCAPED = format!(r"(?:\{{|%7[Bb])({NAMES})(?:\}}|%7[Dd])|(%[0-9A-Fa-f]{{2}})|([!#$&(-;=?-\[\]_a-z~]+)|(.)");
     EXTENSION = format!(r"^(.+)(\.(?i:{}))$", EXTENSIONS.split_whitespace().collect::<Vec<_>>().join("|"));
     UUID = "^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
     SPACED = "^[0-9]{4}(?:-[0-9]{2}-|_[0-9]{2}_|[.][0-9]{2}[.])[0-9]{2}";
@@ -46,6 +46,7 @@ regexes! {
     JSON_TOKEN = "^eyJ[A-Za-z0-9_.-]*$";
     TOKEN = "^([A-Za-z0-9_-]{16,})=?=?$";
     PLACEHOLDER = format!(r"^(?:\{{(?:{NAMES})\}}|%..)");
+    SEPARATORS = "^[^A-Za-z0-9{%]+";
     RUN = "^[A-Za-z0-9]+";
     LETTERS_THEN_DIGITS = "^([A-Za-z]*)[0-9]{5,}$";
     DAY = "^[0-9]{1,2}$";
@@ -145,7 +146,9 @@ fn inside(text: &[u8]) -> Vec<u8> {
     let mut rest = text;
     while !rest.is_empty() {
         let alone = |end: usize| !rest.get(end).is_some_and(u8::is_ascii_alphanumeric);
-        let (length, written) = if let Some(found) = PLACEHOLDER.find(rest) {
+        let (length, written) = if let Some(found) = SEPARATORS.find(rest) {
+            (found.len(), found.as_bytes().to_vec())
+        } else if let Some(found) = PLACEHOLDER.find(rest) {
             (found.len(), found.as_bytes().to_vec())
         } else if let Some(found) = UUID
             .find(rest)
@@ -156,10 +159,9 @@ fn inside(text: &[u8]) -> Vec<u8> {
             && is_day(found.as_bytes())
         {
             (found.len(), b"{date}".to_vec())
-        } else if let Some(found) = RUN.find(rest) {
-            (found.len(), run(found.as_bytes()))
         } else {
-            (1, vec![rest[0]])
+            let found = RUN.find(rest).unwrap();
+            (found.len(), run(found.as_bytes()))
         };
         out.extend(written);
         rest = &rest[length..];
