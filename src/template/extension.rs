@@ -33,11 +33,11 @@ pub(super) fn is_extension(text: &[u8]) -> bool {
     EXTENSIONS.binary_search_by(|extension| extension.as_bytes().cmp(lower)).is_ok()
 }
 
-/// Where the file extension at the end of `text` starts, its dot included. Text before it is required.
-pub(super) fn start(text: &[u8]) -> Option<usize> {
+/// The last dot of `text`, if text stands before it and an extension may follow.
+pub(super) fn dot(text: &[u8]) -> Option<usize> {
     let tail = text.len().saturating_sub(LONGEST + 1);
     let dot = tail + text[tail..].iter().rposition(|byte| *byte == b'.')?;
-    (dot > 0 && is_extension(&text[dot + 1..])).then_some(dot)
+    (dot > 0).then_some(dot)
 }
 
 #[cfg(test)]

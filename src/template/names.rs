@@ -5,12 +5,60 @@ use crate::bytes::alloc::{AllocError, try_reserve_exact};
 /// Up to so many names are compared with each other. More are sorted, which allocates.
 const FEW: usize = 16;
 
+/// The names of a query that stand in a buffer already.
+pub(super) struct Names {
+    /// Where the first name starts, after its `?`.
+    start: usize,
+    /// The ranges of the first names, which differ.
+    few: [(usize, usize); FEW],
+    count: usize,
+}
+
+impl Names {
+    /// No names yet: the first will start at `start`.
+    pub(super) fn after(start: usize) -> Self {
+        Self { start, few: [(0, 0); FEW], count: 0 }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Takes the name at the end of `out`, after the separator at `separator`, or removes both if the
+    /// name is one of the first names.
+    #[inline]
+    pub(super) fn add(&mut self, out: &mut Vec<u8>, separator: usize) {
+        let name = separator + 1..out.len();
+        let known = &self.few[..self.count.min(FEW)];
+        if known.iter().any(|known| out[known.0..known.1] == out[name.clone()]) {
+            out.truncate(separator);
+            return;
+        }
+        if let Some(free) = self.few.get_mut(self.count) {
+            *free = (name.start, name.end);
+        }
+        self.count += 1;
+    }
+
+    /// Removes the names that [`Names::add`] could not compare.
+    pub(super) fn finish(self, out: &mut Vec<u8>) {
+        if self.count > FEW {
+            keep_first(out, self.start);
+        }
+    }
+}
+
 /// Keeps the first of equal names among those from `start` on, which are separated by `&`.
-pub(super) fn keep_first(out: &mut Vec<u8>, start: usize) {
+fn keep_first(out: &mut Vec<u8>, start: usize) {
     let count = 1 + out[start..].iter().filter(|byte| **byte == b'&').count();
-    if count > FEW && keep_first_of_many(out, start, count).is_ok() {
+    if keep_first_of_many(out, start, count).is_ok() {
         return;
     }
+    // Without memory it takes longer.
+    keep_first_slowly(out, start);
+}
+
+fn keep_first_slowly(out: &mut Vec<u8>, start: usize) {
     let (mut kept, mut next) = (start, start);
     while next < out.len() {
         let end = name_end(out, next);
@@ -78,7 +126,7 @@ mod tests {
         ] {
             let mut few = format!("?{names}").into_bytes();
             let mut many = few.clone();
-            keep_first(&mut few, 1);
+            keep_first_slowly(&mut few, 1);
             keep_first_of_many(&mut many, 1, 7).unwrap();
             assert_eq!(few, format!("?{expected}").into_bytes());
             assert_eq!(many, few);

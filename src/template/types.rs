@@ -5,33 +5,39 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use memchr::memchr;
 
 use super::byte_class::{
-    ALNUM, ALPHA, DIGIT, HEX_LETTER, LOWER, UPPER, all, classes, classes_of, is,
+    ALNUM, ALPHA, AT, COLON, Classes, DASH, DIGIT, DOT, EQUALS, HEX_LETTER, J, LOWER, ODD,
+    OTHER_LETTER, UPPER, all, classes, classes_of, is,
 };
 use super::literal::Piece;
 use super::part_type::PartType;
 use super::{date, extension, locale};
 
+/// The classes of base64url.
+const BASE64URL: Classes = ALNUM | HEX_LETTER | OTHER_LETTER | DASH | J;
 /// The digits from which on a number is no part of a name.
 const LONG_NUMBER: usize = 5;
 
 /// The length of a UUID, the shortest text that is of a type without a byte of `TELLING`.
 pub(super) const UUID: usize = 36;
 
-/// The type of a whole segment or query name.
-pub(super) fn whole(text: &[u8], locales: bool) -> Option<PartType> {
+/// The type of a whole segment or query name, which has these classes of bytes.
+///
+/// Each test is tried only if the classes allow it: most names fail without a look at their bytes.
+#[inline]
+pub(super) fn whole(text: &[u8], seen: Classes, locales: bool) -> Option<PartType> {
     let found = if is_uuid(text) {
         PartType::Uuid
     } else if date::is_compact(text) || date::is_separated(text) {
         PartType::Date
-    } else if all(text, DIGIT) {
+    } else if seen == DIGIT {
         PartType::Int
-    } else if is_hex(text) {
+    } else if is_hex(text, seen) {
         PartType::Hex
-    } else if is_ip(text) {
+    } else if seen & DIGIT != 0 && seen & (DOT | COLON) != 0 && is_ip(text, seen) {
         PartType::Ip
-    } else if is_email(text) {
+    } else if seen & (AT | ODD) != 0 && seen & DOT != 0 && is_email(text) {
         PartType::Email
-    } else if is_token(text) {
+    } else if is_token(text, seen) {
         PartType::Token
     } else if locales && locale::is_locale(text) {
         PartType::Locale
@@ -43,23 +49,38 @@ pub(super) fn whole(text: &[u8], locales: bool) -> Option<PartType> {
 
 /// The type of a whole segment, and its length without the extensions that stay. Extensions are set
 /// aside before the test, since a token may hold dots as well.
-pub(super) fn whole_before_extensions(text: &[u8], locales: bool) -> Option<(PartType, usize)> {
-    let test = |length| whole(&text[..length], locales).map(|part_type| (part_type, length));
-    let shorter = extension::start(text);
-    let shortest = shorter.and_then(|length| extension::start(&text[..length]));
-    shortest.and_then(test).or_else(|| shorter.and_then(test)).or_else(|| test(text.len()))
+#[inline]
+pub(super) fn whole_before_extensions(
+    text: &[u8],
+    seen: Classes,
+    locales: bool,
+) -> Option<(PartType, usize)> {
+    let found = if seen & DOT == 0 { None } else { before_extensions(text, locales) };
+    found.or_else(|| Some((whole(text, seen, locales)?, text.len())))
+}
+
+fn before_extensions(text: &[u8], locales: bool) -> Option<(PartType, usize)> {
+    let test = |length: usize| whole(&text[..length], classes_of(&text[..length]), locales);
+    let last = extension::dot(text)?;
+    let before = extension::dot(&text[..last]);
+    // Types are tested before extensions: fewer names have one, and extensions are searched in a table.
+    let (part_type, length) = match before.and_then(|dot| Some((test(dot)?, dot))) {
+        Some(found) if extension::is_extension(&text[found.1 + 1..last]) => found,
+        _ => (test(last)?, last),
+    };
+    extension::is_extension(&text[last + 1..]).then_some((part_type, length))
 }
 
 /// The type at the end of a run of letters and digits, and where it starts.
-pub(super) fn run(text: &[u8]) -> Option<(usize, PartType)> {
+pub(super) fn run(text: &[u8], seen: Classes) -> Option<(usize, PartType)> {
     let letters = text.iter().take_while(|byte| is(**byte, ALPHA)).count();
     let number = &text[letters..];
     let is_number = number.len() >= LONG_NUMBER && all(number, DIGIT);
     match letters {
         0 if date::is_compact(text) => Some((0, PartType::Date)),
         0 if is_number => Some((0, PartType::Int)),
-        _ if is_hex(text) => Some((0, PartType::Hex)),
-        _ if is_token(text) => Some((0, PartType::Token)),
+        _ if is_hex(text, seen) => Some((0, PartType::Hex)),
+        _ if is_token(text, seen) => Some((0, PartType::Token)),
         _ if is_number => Some((letters, PartType::Int)),
         _ => None,
     }
@@ -85,26 +106,24 @@ fn is_uuid(text: &[u8]) -> bool {
         })
 }
 
-fn is_hex(text: &[u8]) -> bool {
-    if text.len() < 8 || !all(text, DIGIT | HEX_LETTER) {
+fn is_hex(text: &[u8], seen: Classes) -> bool {
+    if text.len() < 8 || seen & !(DIGIT | HEX_LETTER | ALPHA) != 0 || seen & ALPHA == ALPHA {
         return false;
     }
-    let seen = classes_of(text);
-    let is_one_case = seen & ALPHA != ALPHA;
     let changes =
         || text.windows(2).filter(|pair| is(pair[0], DIGIT) != is(pair[1], DIGIT)).count();
-    is_one_case && (matches!(text.len(), 32 | 40 | 64) && seen & DIGIT != 0 || changes() >= 2)
+    matches!(text.len(), 32 | 40 | 64) && seen & DIGIT != 0 || changes() >= 2
 }
 
-fn is_ip(text: &[u8]) -> bool {
-    let Ok(text) = str::from_utf8(text) else { return false };
-    match text.len() {
-        // `::` and `a::b` are names of code.
-        2..=45 if text.contains(':') => {
-            text.bytes().any(|byte| is(byte, DIGIT)) && text.parse::<Ipv6Addr>().is_ok()
-        }
-        7..=15 => text.parse::<Ipv4Addr>().is_ok_and(|ip| ip.octets().iter().any(|n| *n > 99)),
-        _ => false,
+/// `text` has a digit. Without one, `::` and `a::b` are names of code.
+fn is_ip(text: &[u8], seen: Classes) -> bool {
+    if seen & COLON != 0 {
+        text.len() <= 45 && str::from_utf8(text).is_ok_and(|text| text.parse::<Ipv6Addr>().is_ok())
+    } else if seen == DIGIT | DOT && matches!(text.len(), 7..=15) {
+        let address = str::from_utf8(text).ok().and_then(|text| text.parse::<Ipv4Addr>().ok());
+        address.is_some_and(|address| address.octets().iter().any(|number| *number > 99))
+    } else {
+        false
     }
 }
 
@@ -150,27 +169,26 @@ fn is_domain(text: &[u8]) -> bool {
         && labels.split(|byte| *byte == b'.').all(is_label)
 }
 
-fn is_token(text: &[u8]) -> bool {
-    is_json_token(text) || is_random(text)
+fn is_token(text: &[u8], seen: Classes) -> bool {
+    seen & J != 0 && is_json_token(text, seen) || text.len() >= 16 && is_random(text, seen)
 }
 
 /// `eyJ` is how `{"` begins in base64.
-fn is_json_token(text: &[u8]) -> bool {
-    text.starts_with(b"eyJ") && text.iter().all(|byte| is_base64url(*byte) || *byte == b'.')
+fn is_json_token(text: &[u8], seen: Classes) -> bool {
+    text.starts_with(b"eyJ") && seen & !(BASE64URL | DOT) == 0
 }
 
-fn is_random(text: &[u8]) -> bool {
+fn is_random(text: &[u8], seen: Classes) -> bool {
+    if seen & !(BASE64URL | EQUALS) != 0 || seen & DIGIT == 0 {
+        return false;
+    }
     let padding = text.iter().rev().take(2).take_while(|byte| **byte == b'=').count();
     let text = &text[..text.len() - padding];
-    if text.len() < 16 || !text.iter().all(|byte| is_base64url(*byte)) {
+    if text.len() < 16 || seen & EQUALS != 0 && text.contains(&b'=') {
         return false;
     }
     let changes = text.windows(2).filter(|pair| is_change(pair[0], pair[1])).count();
-    4 * changes >= text.len() && classes_of(text) & DIGIT != 0
-}
-
-fn is_base64url(byte: u8) -> bool {
-    is(byte, ALNUM) || matches!(byte, b'-' | b'_')
+    4 * changes >= text.len()
 }
 
 /// True if the bytes are of two of the classes digit, lower and upper case, but not upper, then lower.

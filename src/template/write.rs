@@ -1,12 +1,13 @@
 //! The one pass that makes a template.
 
-use memchr::memchr;
+use memchr::{memchr, memchr2};
 
-use super::byte_class::{ALNUM, ODD, TELLING, classes, is};
+use super::byte_class::{ALNUM, Classes, DIGIT, J, ODD, SEMICOLON, TELLING, classes_of, is, scan};
 use super::literal::Piece;
+use super::names::Names;
 use super::part_type::PartType;
 use super::trace::{Observer, TemplateRule};
-use super::{date, names, types};
+use super::{date, types};
 use crate::bytes::set;
 
 /// Appends a template to `out`, and tells an observer of each part that is replaced. Offsets (`at`)
@@ -19,11 +20,9 @@ pub(super) struct Writer<'a, O> {
 
 impl<O: Observer> Writer<'_, O> {
     pub(super) fn url(&mut self, url: &[u8]) {
-        let url = memchr(b'#', url).map_or(url, |end| &url[..end]);
-        let (before_query, query) = match memchr(b'?', url) {
-            Some(end) => (&url[..end], Some(&url[end + 1..])),
-            None => (url, None),
-        };
+        let end = memchr2(b'?', b'#', url).unwrap_or(url.len());
+        let (before_query, rest) = url.split_at(end);
+        let query = rest.strip_prefix(b"?");
         let scheme_end = scheme_end(before_query);
         let (mut path, mut at) = (&before_query[scheme_end..], scheme_end);
         self.out.extend_from_slice(&before_query[..scheme_end]);
@@ -32,12 +31,13 @@ impl<O: Observer> Writer<'_, O> {
             self.literals(&path[..end], at);
             (path, at) = (&path[end..], at + end);
         } else if scheme_end > 0 && !path.starts_with(b"/") {
-            self.segment(path, at);
+            self.segment(path, classes_of(path), at);
             (path, at) = (&[], at + path.len());
         }
         self.segments(path, at);
         if let Some(query) = query {
-            self.query(query, at + path.len() + 1);
+            let end = memchr(b'#', query).unwrap_or(query.len());
+            self.query(&query[..end], at + path.len() + 1);
         }
     }
 
@@ -54,19 +54,12 @@ impl<O: Observer> Writer<'_, O> {
                 self.parameters(&path[start..end], at + start);
                 start = end;
             } else {
-                let mut seen = 0;
-                let length = rest
-                    .iter()
-                    .position(|byte| {
-                        seen |= classes(*byte);
-                        *byte == b'/'
-                    })
-                    .unwrap_or(rest.len());
+                let (length, seen) = scan(rest, |byte| byte == b'/');
                 let segment = &rest[..length];
                 if seen & TELLING == 0 && length < types::UUID && !self.locales {
                     self.out.extend_from_slice(segment);
                 } else {
-                    self.segment(segment, at + start);
+                    self.segment(segment, seen, at + start);
                 }
                 start += length;
             }
@@ -78,18 +71,22 @@ impl<O: Observer> Writer<'_, O> {
         }
     }
 
-    /// A segment, or an opaque path: rule 2 splits it.
-    fn segment(&mut self, segment: &[u8], at: usize) {
-        let end = memchr(b';', segment).unwrap_or(segment.len());
-        let (name, parameters) = segment.split_at(end);
-        match types::whole_before_extensions(name, self.locales) {
+    /// A segment, or an opaque path, which has these classes of bytes: rule 2 splits it.
+    fn segment(&mut self, segment: &[u8], mut seen: Classes, at: usize) {
+        let (mut name, mut parameters) = (segment, &[][..]);
+        if seen & SEMICOLON != 0 {
+            let end = memchr(b';', segment).unwrap_or(segment.len());
+            (name, parameters) = segment.split_at(end);
+            seen = classes_of(name);
+        }
+        match types::whole_before_extensions(name, seen, self.locales) {
             Some((part_type, length)) => {
                 self.typed(at, length, part_type, TemplateRule::WholeSegment);
                 self.out.extend_from_slice(&name[length..]);
             }
             None => self.inside(name, at),
         }
-        self.parameters(parameters, at + end);
+        self.parameters(parameters, at + name.len());
     }
 
     /// Rule 4.
@@ -111,14 +108,12 @@ impl<O: Observer> Writer<'_, O> {
             self.typed(at, length, part_type, TemplateRule::Inside);
             return length;
         }
-        let length = rest.iter().position(|byte| !is(*byte, ALNUM)).unwrap_or(rest.len());
+        let (length, seen) = scan(rest, |byte| !is(byte, ALNUM));
         let run = &rest[..length];
-        let (start, part_type) = match types::run(run) {
-            Some((start, part_type)) => (start, Some(part_type)),
-            None => (length, None),
-        };
+        let found = if seen & (DIGIT | J) == 0 { None } else { types::run(run, seen) };
+        let start = found.map_or(length, |(start, _)| start);
         self.out.extend_from_slice(&run[..start]);
-        if let Some(part_type) = part_type {
+        if let Some((start, part_type)) = found {
             self.typed(at + start, length - start, part_type, TemplateRule::Inside);
         }
         length
@@ -137,25 +132,30 @@ impl<O: Observer> Writer<'_, O> {
 
     /// Rule 5.
     fn query(&mut self, query: &[u8], at: usize) {
-        let start = self.out.len() + 1;
-        let (mut next, mut count) = (0, 0);
+        let mut names = Names::after(self.out.len() + 1);
+        let mut next = 0;
         while next < query.len() {
-            let end = memchr(b'&', &query[next..]).map_or(query.len(), |end| next + end);
-            let name = until_equals(&query[next..end]);
-            if !name.is_empty() {
-                self.out.push(if count == 0 { b'?' } else { b'&' });
-                self.query_name(name, at + next);
-                count += 1;
+            let rest = &query[next..];
+            let (length, seen) = scan(rest, |byte| matches!(byte, b'&' | b'='));
+            if length > 0 {
+                let start = self.out.len();
+                self.out.push(if names.is_empty() { b'?' } else { b'&' });
+                self.query_name(&rest[..length], seen, at + next);
+                names.add(self.out, start);
             }
-            next = end + 1;
+            let ends = rest.get(length) != Some(&b'=');
+            let end = if ends { length } else { memchr(b'&', rest).unwrap_or(rest.len()) };
+            next += end + 1;
         }
-        if count > 1 {
-            names::keep_first(self.out, start);
-        }
+        names.finish(self.out);
     }
 
-    fn query_name(&mut self, name: &[u8], at: usize) {
-        match types::whole(name, false) {
+    fn query_name(&mut self, name: &[u8], seen: Classes, at: usize) {
+        if seen & TELLING == 0 && name.len() < types::UUID {
+            self.out.extend_from_slice(name);
+            return;
+        }
+        match types::whole(name, seen, false) {
             Some(part_type) => self.typed(at, name.len(), part_type, TemplateRule::QueryName),
             None => self.literals(name, at),
         }
