@@ -4,9 +4,10 @@
 //! template depends on its URL alone. It says that two URLs look alike, not that they are the same.
 //!
 //! - `write`: takes a URL apart and applies the rules to each segment and each query name
-//! - `types`, `date`, `locale`: one test for each type of a part
+//! - `types`, `date`, `locale`: one test for each type; `byte_class` shows which can be left out
 //! - `literal`: bytes that stand for themselves, and the names in braces
-//! - `trace`: the observer that tells which rule typed which part
+//! - `names`: query names, each once
+//! - `trace`: the observer that receives which rule found which part
 
 mod byte_class;
 mod part_type;
@@ -71,8 +72,8 @@ use write::Writer;
 ///
 /// A template is a valid template of RFC 6570 and the template of itself. Equal URLs have equal
 /// templates. The template of `n` bytes has at most `3 * n + 2` bytes ([`Template::longest`]). The time
-/// is linear in the length, but for queries of many names, which are sorted. Nothing is allocated
-/// besides the buffer, unless a query has more than 16 names.
+/// is linear in the length, except for queries of more than 16 names, which are sorted. Only they allocate
+/// anything besides the buffer.
 ///
 /// Do not fetch a template, and do not delete pages because they share one: a template merges what
 /// merely looks alike.

@@ -46,7 +46,7 @@ pub struct TypedPart {
     pub rule: TemplateRule,
 }
 
-/// Is told of each part that is replaced, in the order of the URL.
+/// Receives each part that is replaced, in the order of the URL.
 pub(super) trait Observer {
     fn typed(&mut self, range: Range<usize>, part_type: PartType, rule: TemplateRule);
 }

@@ -10,7 +10,7 @@ use super::trace::{Observer, TemplateRule};
 use super::{date, types};
 use crate::bytes::set;
 
-/// Appends a template to `out`, and tells an observer of each part that is replaced. Offsets (`at`)
+/// Appends a template to `out`, and reports each part that is replaced to an observer. Offsets (`at`)
 /// are in the URL.
 pub(super) struct Writer<'a, O> {
     pub(super) out: &'a mut Vec<u8>,

@@ -6,9 +6,10 @@ use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
 use uniqurl::{
-    Backend, BadOffsets, Batch, Canonical, Key, Keyed, Normalizer, Outcome, Profile, RedirectError,
-    Redirects, Reject, RejectReason, RejectReasons, Ring, RingError, Rule, Scratch, SetFull, Step,
-    Switch, Switches, UnknownName, UnsupportedOption, UrlSet, uri,
+    Backend, BadOffsets, Batch, Canonical, Key, Keyed, Normalizer, Outcome, PartType, Profile,
+    RedirectError, Redirects, Reject, RejectReason, RejectReasons, Ring, RingError, Rule, Scratch,
+    SetFull, Step, Switch, Switches, Template, TemplateRule, TypedPart, UnknownName,
+    UnsupportedOption, UrlSet, uri,
 };
 
 fn assert_names_round_trip<T>(all: impl IntoIterator<Item = T>)
@@ -118,6 +119,7 @@ fn public_types_are_send_and_sync() {
     assert_send_sync::<(RejectReason, RejectReasons, Key, Rule, Switch, Switches, Backend)>();
     assert_send_sync::<(uri::Uri<'_>, uri::Extract<'_>, uri::DissectQuery<'_>, uri::Component)>();
     assert_send_sync::<uri::Charset>();
+    assert_send_sync::<(Template, PartType, TemplateRule, TypedPart)>();
 }
 
 #[test]
