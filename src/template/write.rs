@@ -22,53 +22,56 @@ impl<O: Observer> Writer<'_, O> {
     pub(super) fn url(&mut self, url: &[u8]) {
         let end = memchr2(b'?', b'#', url).unwrap_or(url.len());
         let (before_query, rest) = url.split_at(end);
-        let query = rest.strip_prefix(b"?");
         let scheme_end = scheme_end(before_query);
-        let (mut path, mut at) = (&before_query[scheme_end..], scheme_end);
-        self.out.extend_from_slice(&before_query[..scheme_end]);
-        if path.starts_with(b"//") {
-            let end = memchr(b'/', &path[2..]).map_or(path.len(), |end| 2 + end);
-            self.literals(&path[..end], at);
-            (path, at) = (&path[end..], at + end);
-        } else if scheme_end > 0 && !path.starts_with(b"/") {
-            self.segment(path, classes_of(path), at);
-            (path, at) = (&[], at + path.len());
+        let after_scheme = &before_query[scheme_end..];
+        // The path starts here, and the bytes up to `written` are written.
+        let (mut path, mut written) = (scheme_end, 0);
+        if let Some(authority) = after_scheme.strip_prefix(b"//") {
+            let (length, seen) = scan(authority, |byte| byte == b'/');
+            path += 2 + length;
+            if seen & ODD != 0 {
+                self.literals(&before_query[..path], 0);
+                written = path;
+            }
+        } else if scheme_end > 0 && !after_scheme.starts_with(b"/") {
+            self.out.extend_from_slice(&before_query[..path]);
+            self.segment(after_scheme, classes_of(after_scheme), path);
+            (path, written) = (end, end);
         }
-        self.segments(path, at);
-        if let Some(query) = query {
-            let end = memchr(b'#', query).unwrap_or(query.len());
-            self.query(&query[..end], at + path.len() + 1);
+        self.segments(before_query, path, written);
+        if let Some(query) = rest.strip_prefix(b"?") {
+            let length = memchr(b'#', query).unwrap_or(query.len());
+            self.query(&query[..length], end + 1);
         }
     }
 
-    /// The segments of a path, with rule 1.
-    fn segments(&mut self, path: &[u8], at: usize) {
-        let mut start = 0;
+    /// The segments of a path at the end of `url`, with rule 1. Bytes that stay are written together.
+    fn segments(&mut self, url: &[u8], path: usize, mut written: usize) {
+        let mut start = path;
         loop {
-            let rest = &path[start..];
-            let date = date::over_segments(rest);
-            if let Some(length) = date {
-                self.typed(at + start, length, PartType::Date, TemplateRule::DateSegments);
-                start += length;
-                let end = memchr(b'/', &path[start..]).map_or(path.len(), |end| start + end);
-                self.parameters(&path[start..end], at + start);
-                start = end;
+            let rest = &url[start..];
+            if let Some(length) = date::over_segments(rest) {
+                self.out.extend_from_slice(&url[written..start]);
+                self.typed(start, length, PartType::Date, TemplateRule::DateSegments);
+                let end = memchr(b'/', &rest[length..]).map_or(rest.len(), |more| length + more);
+                self.parameters(&rest[length..end], start + length);
+                start += end;
+                written = start;
             } else {
                 let (length, seen) = scan(rest, |byte| byte == b'/');
-                let segment = &rest[..length];
-                if seen & TELLING == 0 && length < types::UUID && !self.locales {
-                    self.out.extend_from_slice(segment);
-                } else {
-                    self.segment(segment, seen, at + start);
+                if seen & TELLING != 0 || length >= types::UUID || self.locales {
+                    self.out.extend_from_slice(&url[written..start]);
+                    self.segment(&rest[..length], seen, start);
+                    written = start + length;
                 }
                 start += length;
             }
-            if start == path.len() {
-                return;
+            if start == url.len() {
+                break;
             }
-            self.out.push(b'/');
             start += 1;
         }
+        self.out.extend_from_slice(&url[written..]);
     }
 
     /// A segment, or an opaque path, which has these classes of bytes: rule 2 splits it.
