@@ -8,6 +8,8 @@ mod host;
 mod surt;
 mod ssurt;
 mod hash;
+#[cfg(feature = "domain")]
+mod domain;
 
 use std::fmt;
 use std::str::{self, FromStr, Utf8Error};
@@ -15,6 +17,8 @@ use std::str::{self, FromStr, Utf8Error};
 use crate::bytes::UnknownName;
 use crate::normalize::Canonical;
 
+#[cfg(feature = "domain")]
+pub use domain::{registrable_domain, suffix_list_date};
 pub use host::{Located, split_port};
 
 /// The form of a URL by which records are deduplicated, counted, sorted and written.
