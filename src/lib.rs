@@ -22,7 +22,7 @@
 //!
 //! - `transcode`: charsets other than UTF-8.
 //! - `profile-file`: profiles of one's own, as TOML files.
-//! - `domain`: registrable domains, by the Public Suffix List.
+//! - `domain`: the key `domain`, by the Public Suffix List.
 
 #![warn(missing_debug_implementations)]
 // docs.rs says of each item which feature it needs.

@@ -254,6 +254,7 @@ codes! {
     LogSyntax "log-syntax" "not a line of this log format, or no HTTP request in it"
     Truncated "truncated" "the quoted request never closes: the logger cut it"
     NoField "no-field" "the record lacks the field that holds the URL"
+    NoHost "no-host" "the key is made from the host, and the URL has none"
     Fragment "fragment" "a request target holds no fragment"
     Decode "decode" "a triplet that is none, or a segment that does not decode to UTF-8"
     NoLeadingSlash "no-leading-slash" "a path that does not start with a slash"

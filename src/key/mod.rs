@@ -14,7 +14,7 @@ mod domain;
 use std::fmt;
 use std::str::{self, FromStr, Utf8Error};
 
-use crate::bytes::UnknownName;
+use crate::bytes::{Reject, RejectReason, UnknownName};
 use crate::normalize::Canonical;
 
 #[cfg(feature = "domain")]
@@ -42,12 +42,16 @@ pub use host::{Located, split_port};
 /// # Ok::<(), uniqurl::Reject>(())
 /// ```
 ///
-/// Do not use it for later retrieval: [`Key::Surt`] and [`Key::Hash`] cannot be turned back into URLs.
+/// Do not use it for later retrieval: only [`Key::Url`] and [`Key::Ssurt`] can be turned back into URLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Key {
     /// The canonical URL itself.
     #[default]
     Url,
+    /// The [registrable domain](registrable_domain) of its host: `example.co.uk` of
+    /// `http://www.example.co.uk/a`. A URL without a host has no such key.
+    #[cfg(feature = "domain")]
+    Domain,
     /// `com,example)/path?query`: the sort key of web-archive indexes. It omits scheme and credentials,
     /// so it merges more URLs than the profile alone.
     Surt,
@@ -60,7 +64,14 @@ pub enum Key {
 
 impl Key {
     /// Every key, in the order of the documentation.
-    pub const ALL: &'static [Key] = &[Key::Url, Key::Surt, Key::Ssurt, Key::Hash];
+    pub const ALL: &'static [Key] = &[
+        Key::Url,
+        #[cfg(feature = "domain")]
+        Key::Domain,
+        Key::Surt,
+        Key::Ssurt,
+        Key::Hash,
+    ];
 
     /// The key of this name.
     pub fn named(name: &str) -> Option<Self> {
@@ -71,6 +82,8 @@ impl Key {
     pub const fn name(self) -> &'static str {
         match self {
             Key::Url => "url",
+            #[cfg(feature = "domain")]
+            Key::Domain => "domain",
             Key::Surt => "surt",
             Key::Ssurt => "ssurt",
             Key::Hash => "hash",
@@ -81,13 +94,49 @@ impl Key {
     pub const fn summary(self) -> &'static str {
         match self {
             Key::Url => "the canonical URL",
+            #[cfg(feature = "domain")]
+            Key::Domain => "example.co.uk of www.example.co.uk, by the Public Suffix List",
             Key::Surt => "com,example)/path?query, as web-archive indexes sort",
             Key::Ssurt => "com,example,//80:http@/path?query, nothing lost",
             Key::Hash => "the first 16 bytes of its SHA-256, in hexadecimal digits",
         }
     }
 
-    /// Appends the key of `url` to `out`.
+    /// Whether a URL has a key of this kind: `Domain` needs a host, and every other kind takes all URLs.
+    ///
+    /// # Errors
+    ///
+    /// [`RejectReason::NoHost`] if the URL has none, with the offset 0.
+    pub fn check(self, url: Canonical<'_>) -> Result<(), Reject> {
+        match self.takes(url.as_bytes()) {
+            true => Ok(()),
+            false => Err(Reject::new(RejectReason::NoHost, 0)),
+        }
+    }
+
+    /// As [`Key::check`], for canonical bytes that the pipeline holds.
+    pub fn takes(self, url: &[u8]) -> bool {
+        !self.needs_host() || Located::split(url).is_some()
+    }
+
+    const fn needs_host(self) -> bool {
+        match self {
+            #[cfg(feature = "domain")]
+            Key::Domain => true,
+            _ => false,
+        }
+    }
+
+    /// The date of the list that decides about keys of this kind, if one does.
+    pub fn list_date(self) -> Option<&'static str> {
+        match self {
+            #[cfg(feature = "domain")]
+            Key::Domain => Some(suffix_list_date()),
+            _ => None,
+        }
+    }
+
+    /// Appends the key of `url` to `out`; nothing if [it has none](Self::check).
     pub fn append(self, url: Canonical<'_>, out: &mut Vec<u8>) {
         self.append_bytes(url.as_bytes(), out);
     }
@@ -120,6 +169,11 @@ impl Key {
     pub fn append_bytes(self, url: &[u8], out: &mut Vec<u8>) {
         match self {
             Key::Url => out.extend_from_slice(url),
+            #[cfg(feature = "domain")]
+            Key::Domain => {
+                let located = Located::split(url);
+                out.extend_from_slice(located.map_or(&[], |url| registrable_domain(url.host)));
+            }
             Key::Surt => surt::append(url, out),
             Key::Ssurt => ssurt::append(url, out),
             Key::Hash => hash::append(url, out),

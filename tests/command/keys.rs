@@ -35,6 +35,109 @@ fn dedup_counts_and_sorts_by_key() {
     assert_eq!(place.run(["dedup", "--key", "url", "list"]).exits(0).out(), plain.out());
 }
 
+const HOSTS: &str = "http://www.example.co.uk/a\nmailto:a@example.co.uk\nHTTPS://b.Example.co.uk.:8443/\n\
+                     nonsense\n\nhttp://a.github.io/\nhttp://b.github.io/\nhttp://[::1]:80/\n\
+                     http://192.0.2.1/\nurn:a:b\nhttp://a.github.io/b\n";
+
+#[test]
+fn domain_key_rejects_urls_without_a_host() {
+    let place = Place::with([("list", HOSTS.as_bytes())]);
+    let arguments = ["dedup", "--key", "domain", "--rejects", "rejects", "--stats", "stats"];
+    for (more, expected) in [
+        (
+            &["--count"][..],
+            "2\texample.co.uk\n2\ta.github.io\n1\tb.github.io\n1\t[::1]\n1\t192.0.2.1\n",
+        ),
+        (&["--order", "sorted"], "192.0.2.1\n[::1]\na.github.io\nb.github.io\nexample.co.uk\n"),
+        (
+            &["--memory", "1M", "-j", "2"],
+            "example.co.uk\na.github.io\nb.github.io\n[::1]\n192.0.2.1\n",
+        ),
+    ] {
+        let run = place.run([&arguments[..], more, &["list"]].concat()).exits(0);
+        assert_eq!(run.out(), expected);
+        let terms = ["records", "unique", "duplicates", "rejected", "blank"];
+        assert_eq!(terms.map(|term| run.summary(term)), [11, 5, 2, 3, 1]);
+        let rejects: Vec<_> = place
+            .json_lines("rejects")
+            .iter()
+            .map(|reject| json!([reject["record"], reject["codes"], reject["at"], reject["raw"]]))
+            .collect();
+        assert_eq!(
+            rejects,
+            [
+                json!([2, ["no-host"], 0, "mailto:a@example.co.uk"]),
+                json!([4, ["relative"], 0, "nonsense"]),
+                json!([10, ["no-host"], 0, "urn:a:b"]),
+            ]
+        );
+        let stats = place.json("stats");
+        assert_eq!(stats["codes"], json!({"no-host": 2, "relative": 1}));
+        assert_eq!(stats["suffix_list"], uniqurl::key::suffix_list_date());
+    }
+    // A filter comes first.
+    let run = place.run(["dedup", "--key", "domain", "--schemes", "http,https", "list"]).exits(0);
+    assert_eq!((run.summary("filtered"), run.summary("rejected")), (2, 1));
+}
+
+#[test]
+fn domain_key_works_in_every_format_and_job() {
+    let log = "1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.0\" 200 1\n".repeat(2);
+    let csv = "url,x\nhttp://a.example.org/,1\nmailto:a@b,2\nurn:a:b,3\n";
+    let servlet = "http://a.example/%41\n/%42\nhttp://b.example/%43\n";
+    let place = Place::with([
+        ("log", log.as_bytes()),
+        ("csv", csv.as_bytes()),
+        ("servlet", servlet.as_bytes()),
+    ]);
+    let normalize = ["normalize", "--key", "domain", "-f", "csv:url", "csv"];
+    assert_eq!(place.run(normalize).exits(0).out(), "example.org\n\n\n");
+    let objects = json_lines(&place.run(normalize.iter().chain(&["--json"])).exits(0).out);
+    assert_eq!(
+        objects,
+        [
+            json!({"record": 1, "out": "example.org"}),
+            json!({"record": 2, "reject": ["no-host"], "at": 0}),
+            json!({"record": 3, "reject": ["no-host"], "at": 0}),
+        ]
+    );
+    // All targets are rejected, and none is reported as hostless beside that.
+    let run = place.run(["dedup", "--key", "domain", "--max-rejected", "9", "log", "log"]).exits(0);
+    assert_eq!((run.summary("rejected"), run.summary("unique")), (4, 0));
+    assert!(!run.err.contains("without a host"), "{}", run.err);
+    let base = ["dedup", "--key", "domain", "--base", "http://www.example.com/", "log"];
+    assert_eq!(place.run(base).exits(0).out(), "example.com\n");
+    // Each record keeps its own decoded path.
+    let arguments = ["dedup", "-p", "servlet", "--key", "domain", "--fields", "domain,decoded"];
+    let run = place.run(arguments.iter().chain(&["servlet"])).exits(0);
+    assert_eq!(run.out(), "a.example\t/A\nb.example\t/C\n");
+}
+
+#[test]
+fn domain_column_is_empty_without_a_host() {
+    let place = Place::with([("list", HOSTS.as_bytes())]);
+    let run = place.run(["dedup", "--fields", "domain,host", "list"]).exits(0);
+    assert_eq!(
+        run.out(),
+        "example.co.uk\twww.example.co.uk\n\t\nexample.co.uk\tb.example.co.uk\n\
+         a.github.io\ta.github.io\nb.github.io\tb.github.io\n[::1]\t[::1]\n\
+         192.0.2.1\t192.0.2.1\n\t\na.github.io\ta.github.io\n"
+    );
+    let run = place.run(["dedup", "--json", "--fields", "domain", "--limit", "1", "list"]).exits(0);
+    assert_eq!(json_lines(&run.out), [json!({"domain": "example.co.uk"})]);
+}
+
+#[test]
+fn store_of_domains_has_no_answer_for_urls_without_a_host() {
+    let place = Place::with([("list", HOSTS.as_bytes())]);
+    place.run(["dedup", "--key", "domain", "--save-seen", "store", "list"]).exits(0);
+    let ask = ["seen", "contains", "--key", "domain", "store"];
+    let urls = ["http://x.example.co.uk/", "http://x.example/", "mailto:a@example.co.uk"];
+    let run = place.run([&ask[..], &urls].concat()).exits(1);
+    let words: Vec<_> = run.out().lines().map(|line| line.split('\t').next()).collect();
+    assert_eq!(words, [Some("seen"), Some("new"), Some("rejected")]);
+}
+
 #[test]
 fn normalize_writes_the_key_of_each_record() {
     let place = Place::with([("list", LIST.as_bytes())]);

@@ -142,7 +142,9 @@ fn profiles_are_listed_with_their_versions() {
         assert!(run.out().lines().any(|line| line.starts_with(name)), "{}", run.out());
     }
     assert!(run.out().contains("\nwayback is another name of ia\n"), "{}", run.out());
-    assert!(run.out().ends_with("tracking list (strip-tracking): version 1\n"), "{}", run.out());
+    assert!(run.out().contains("\ntracking list (strip-tracking): version 1\n"), "{}", run.out());
+    let list = format!("\nPublic Suffix List (domain): {}\n", uniqurl::key::suffix_list_date());
+    assert!(run.out().ends_with(&list), "{}", run.out());
     assert!(run.out().lines().all(|line| line.len() <= 100), "{}", run.out());
     Place::new().run(["profiles", "nothing"]).exits(2);
 }

@@ -107,6 +107,41 @@ fn each_line_is_in_one_shard_and_each_host_in_one() {
 }
 
 #[test]
+fn all_hosts_of_a_domain_are_in_one_shard() {
+    let line = |i: u32| match i % 9 {
+        8 => format!("mailto:a{i}@h\n"),
+        n => format!("http://h{n}.d{}.co.uk:{i}/\n", i / 9 % 40),
+    };
+    let place = Place::with([("in", (0..3_000).map(line).collect::<String>().as_bytes())]);
+    for key in ["url", "surt", "ssurt"] {
+        let arguments = ["dedup", "in", "-o", "out", "--split-by", "domain:5", "--key", key];
+        place.run(arguments).exits(0);
+        let mut home: BTreeMap<String, String> = BTreeMap::new();
+        let mut used = BTreeSet::new();
+        for (name, text) in shards(&place, "out") {
+            for line in text.lines() {
+                // The label that starts with a `d`, if there is a host.
+                let labels = line.split(['.', ',', '/']);
+                let domain = labels.filter(|label| label.starts_with('d')).collect::<String>();
+                assert_eq!(*home.entry(domain).or_insert_with(|| name.clone()), name, "{line}");
+                used.insert(name.clone());
+            }
+        }
+        assert_eq!((home.len(), used.len()), (41, 5), "{key}");
+        fs::remove_dir_all(place.path("out")).expect("removed");
+    }
+    for (by, key) in [("host", "domain"), ("host", "hash"), ("domain", "hash")] {
+        let split = format!("{by}:5");
+        let run = place.run(["dedup", "in", "-o", "out", "--split-by", &split, "--key", key]);
+        let told = format!("--split-by {by}:N needs a {by}, which --key {key} does not keep");
+        let run = run.exits(2);
+        assert!(run.err.contains(&told), "{}", run.err);
+    }
+    let arguments = ["dedup", "in", "-o", "out", "--split-by", "domain:2", "--key", "domain"];
+    place.run(arguments).exits(0);
+}
+
+#[test]
 fn shard_of_a_url_is_the_same_in_every_run() {
     let place = Place::with([("in", list().as_bytes()), ("few", &list().as_bytes()[60_000..])]);
     for key in ["url", "surt", "ssurt"] {

@@ -17,6 +17,7 @@ mod aggressive;
 mod agreement;
 mod charsets;
 mod choices;
+mod domains;
 mod explain;
 mod extract;
 mod floors;

@@ -1,8 +1,10 @@
 //! Into which of several outputs a URL goes.
 
+use std::borrow::Cow;
+
 use sha2::{Digest, Sha256};
 
-use uniqurl::key::{Key, Located, split_port};
+use uniqurl::key::{Key, Located, registrable_domain, split_port};
 
 /// How a set is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,22 +27,33 @@ pub enum SplitBy {
     /// without a host. Nor does it tell the port of an IPv6 address from its last field: addresses with the
     /// same first fields are in one shard.
     Host,
+    /// The [registrable domain](registrable_domain) of its host, as far as a key tells the host.
+    Domain,
     /// The whole key.
     Hash,
 }
 
 impl Split {
-    /// The shard of a key: the first 8 bytes of the SHA-256 of its host or of all of it, as a number
+    /// The shard of a key: the first 8 bytes of the SHA-256 of its host, of its domain, or of all of it, as a number
     /// with the highest byte first, modulo the number of shards. So it is the same in every run.
     pub fn shard(&self, key: &[u8]) -> u32 {
         let text = match self.by {
-            SplitBy::Hash => key,
-            SplitBy::Host => self.host(key),
+            SplitBy::Hash => Cow::Borrowed(key),
+            SplitBy::Host => Cow::Borrowed(self.host(key)),
+            SplitBy::Domain => self.domain(key),
         };
-        let digest = Sha256::digest(text);
+        let digest = Sha256::digest(&text);
         // SHA-256 and not the hash of the set, which has another key in every run.
         let number = digest[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
         (number % u64::from(self.shards.max(1))) as u32
+    }
+
+    /// The registrable domain of the host.
+    fn domain<'k>(&self, key: &'k [u8]) -> Cow<'k, [u8]> {
+        match in_order(self.host(key), self.key) {
+            Cow::Borrowed(host) => Cow::Borrowed(registrable_domain(host)),
+            Cow::Owned(host) => Cow::Owned(registrable_domain(&host).to_vec()),
+        }
     }
 
     /// The host as the key spells it.
@@ -51,6 +64,8 @@ impl Split {
             Key::Surt => memchr::memchr_iter(b')', key)
                 .find(|end| matches!(key.get(end + 1), None | Some(b'/' | b'?' | b'#'))),
             Key::Ssurt => memchr::memmem::find(key, b"//"),
+            // The rest of the host is not in it.
+            Key::Domain => return key,
             Key::Hash => None,
         };
         // Without a host a key is the URL itself.
@@ -69,6 +84,32 @@ impl Split {
         // Otherwise the text before the colon is a scheme, and no scheme begins with a bracket.
         if host.starts_with(b"[") || port.is_none_or(is_port) { host } else { &[] }
     }
+}
+
+/// The host in the order of URLs, of one whose labels are in the order of a key.
+fn in_order<'k>(host: &'k [u8], key: Key) -> Cow<'k, [u8]> {
+    let (labels, is_escaped) = match (key, host.strip_suffix(b",")) {
+        (Key::Surt, _) => (host, false),
+        (Key::Ssurt, Some(labels)) => (labels, true),
+        // An address.
+        _ => return Cow::Borrowed(host),
+    };
+    let mut name = Vec::with_capacity(labels.len());
+    for label in labels.rsplit(|byte| *byte == b',') {
+        let mut rest = label;
+        while let [first, after @ ..] = rest {
+            let (byte, after) = match rest {
+                [b'%', b'2', b'C', after @ ..] if is_escaped => (b',', after),
+                [b'%', b'2', b'5', after @ ..] if is_escaped => (b'%', after),
+                _ => (*first, after),
+            };
+            name.push(byte);
+            rest = after;
+        }
+        name.push(b'.');
+    }
+    name.pop();
+    Cow::Owned(name)
 }
 
 /// Bytes before each line that say which shard it is for.
@@ -135,6 +176,35 @@ mod tests {
             ("h):8)/", "h)"),
         ] {
             assert_eq!(split.host(surt.as_bytes()), host.as_bytes(), "{surt}");
+        }
+    }
+
+    #[test]
+    fn all_keys_tell_the_domain_of_a_host() {
+        for (host, domain) in [
+            ("a.www.example.co.uk", "example.co.uk"),
+            ("b.github.io", "b.github.io"),
+            ("www.example.com.", "example.com."),
+            ("a,b%2C.a,b%2C.com", "a,b%2C.com"),
+            ("xn--55qx5d.cn", "xn--55qx5d.cn"),
+            ("%E5%85%AC%E5%8F%B8.cn", "%E5%85%AC%E5%8F%B8.cn"),
+            ("1.2.3.4", "1.2.3.4"),
+            ("localhost", "localhost"),
+        ] {
+            for key in [Key::Url, Key::Domain, Key::Surt, Key::Ssurt] {
+                // A SURT does not tell a comma from the end of a label.
+                if key == Key::Surt && host.contains(',') {
+                    continue;
+                }
+                let split = Split { by: SplitBy::Domain, shards: 7, key };
+                let mut made = Vec::new();
+                key.append_bytes(format!("http://{host}:8/p").as_bytes(), &mut made);
+                assert_eq!(split.domain(&made), domain.as_bytes(), "{key} {host}");
+            }
+        }
+        for key in [Key::Url, Key::Surt, Key::Ssurt] {
+            let split = Split { by: SplitBy::Domain, shards: 7, key };
+            assert!(split.domain(b"mailto:a@example.com").is_empty());
         }
     }
 

@@ -139,8 +139,8 @@ LIST names columns, separated by commas:
   canonical  The canonical URL.
   scheme, userinfo, host, port, path, query, fragment
              A part of the URL, empty if the URL has none.
-  surt, ssurt, hash
-             The URL in the form of --key.
+  domain, surt, ssurt, hash
+             The URL in the form of --key; domain is empty if the URL has no host.
   count      The number of records that have the key. --count is then an error.
   first      The place of the first of them (or the one that --keep names), as
              file:record:offset.

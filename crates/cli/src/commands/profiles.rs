@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use clap::ValueEnum;
 
+use uniqurl::key::suffix_list_date;
 use uniqurl::profile::{System, tracking_version};
 use uniqurl::{Profile, RingForm};
 
@@ -51,5 +52,6 @@ pub fn write(profile: Option<&Profile>, form: ProfileForm, out: &mut impl Write)
             writeln!(out, "{alias} is another name of {}", profile.name())?;
         }
     }
-    writeln!(out, "tracking list (strip-tracking): version {}", tracking_version())
+    writeln!(out, "tracking list (strip-tracking): version {}", tracking_version())?;
+    writeln!(out, "Public Suffix List (domain): {}", suffix_list_date())
 }

@@ -50,6 +50,9 @@ impl WorkBatch {
         if let Some(urls) = rules.urls {
             self.filter(urls);
         }
+        if rules.key == Key::Domain {
+            self.reject_hostless(rules.key)?;
+        }
         #[cfg(feature = "tables")]
         self.count_alike(rules);
         if rules.key != Key::Url {

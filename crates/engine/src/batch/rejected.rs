@@ -4,8 +4,11 @@ use std::borrow::Cow;
 
 use super::WorkBatch;
 use super::text::UrlRef;
-use uniqurl::bytes::{HIDDEN, Reject, RejectReason, Span, redact, redact_record};
-use uniqurl_formats::record::BufferId;
+use uniqurl::bytes::{
+    AllocError, HIDDEN, Reject, RejectReason, Span, alloc, redact, redact_record,
+};
+use uniqurl::key::Key;
+use uniqurl_formats::record::{BufferId, Extracted};
 
 /// A rejected record.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +53,35 @@ impl WorkBatch {
         let sequence = self.keys.len() as u32;
         self.rejected.push(RejectedRecord { sequence, line, buffer, raw, shown, reject });
         self.keys.push(UrlRef::REJECTED);
+    }
+
+    /// Rejects the canonical URLs that have no key of this kind, for want of a host.
+    pub(super) fn reject_hostless(&mut self, key: Key) -> Result<(), AllocError> {
+        let Self { text, keys, rejected, tally, .. } = self;
+        let before = rejected.len();
+        let found = text.all_records().filter(|(_, found)| *found != Extracted::Skipped);
+        for (sequence, (url, (line, found))) in (0..).zip(keys.iter_mut().zip(found)) {
+            if !url.is_canonical() || key.takes(text.get(*url)) {
+                continue;
+            }
+            let (buffer, raw) = match found {
+                Extracted::Url(buffer, raw) | Extracted::Target(buffer, raw) => (buffer, raw),
+                // Of what a target was joined to, no host came either.
+                Extracted::Joined { url, .. } => (BufferId::Scratch, url),
+                _ => (BufferId::Chunk, line),
+            };
+            let (shown, reject) = (Shown::Url, Reject::new(RejectReason::NoHost, 0));
+            alloc::try_reserve(rejected, 1)?;
+            rejected.push(RejectedRecord { sequence, line, buffer, raw, shown, reject });
+            *url = UrlRef::HOSTLESS;
+            tally.records.reject_canonical(reject.codes);
+        }
+        // All of them are rejected, and reported as such.
+        tally.hostless = 0;
+        if rejected.len() > before {
+            rejected.sort_by_key(|rejected| rejected.sequence);
+        }
+        Ok(())
     }
 
     /// The bytes of a rejected record that are shown. Only the start of one that was too long.

@@ -198,6 +198,9 @@ impl UrlRef {
     /// The filter for canonical URLs dropped it.
     pub(crate) const UNWANTED: UrlRef = UrlRef { at: NOWHERE << BUFFER_SHIFT, len: 3 };
 
+    /// It has no host, which the key needs.
+    pub(crate) const HOSTLESS: UrlRef = UrlRef { at: NOWHERE << BUFFER_SHIFT, len: 4 };
+
     /// An error if the position needs more than thirty bits, which [`AT_ONCE`] prevents.
     #[inline]
     pub(crate) fn new(place: u32, start: usize, len: usize) -> Result<Self, AllocError> {
@@ -223,7 +226,7 @@ impl UrlRef {
 
     #[inline]
     pub(crate) fn is_rejected(self) -> bool {
-        self.at == Self::REJECTED.at && self.len == Self::REJECTED.len
+        self.at == Self::REJECTED.at && [Self::REJECTED.len, Self::HOSTLESS.len].contains(&self.len)
     }
 
     #[inline]
@@ -231,11 +234,11 @@ impl UrlRef {
         self.at >> BUFFER_SHIFT != NOWHERE
     }
 
-    /// Whether it has a canonical form, filtered out or not. If the job decodes paths, it has one of those
+    /// Whether it has a canonical form, filtered out, without the host for a key, or kept. If the job decodes paths, it has one of those
     /// too.
     #[inline]
     pub(crate) fn has_form(self) -> bool {
-        self.is_canonical() || self.len == Self::UNWANTED.len
+        self.is_canonical() || [Self::UNWANTED.len, Self::HOSTLESS.len].contains(&self.len)
     }
 }
 
@@ -258,7 +261,9 @@ mod tests {
     #[test]
     fn record_without_a_url_has_an_empty_slice_at_a_valid_address() {
         let text = BatchText::default();
-        for url in [UrlRef::BLANK, UrlRef::REJECTED, UrlRef::FILTERED, UrlRef::UNWANTED] {
+        for url in
+            [UrlRef::BLANK, UrlRef::REJECTED, UrlRef::FILTERED, UrlRef::UNWANTED, UrlRef::HOSTLESS]
+        {
             let bytes = text.get(url);
             assert!(bytes.is_empty() && bytes.as_ptr() == NOTHING.as_ptr(), "{url:?}");
         }

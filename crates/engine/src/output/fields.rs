@@ -25,6 +25,8 @@ pub enum Field {
     Userinfo,
     /// Its host, without credentials and port; empty if it has none.
     Host,
+    /// Its [`Key::Domain`]; empty if it has no host.
+    Domain,
     /// Its port, without the colon; empty also where there is none.
     Port,
     /// Its path.
@@ -57,6 +59,7 @@ impl Field {
         Field::Scheme,
         Field::Userinfo,
         Field::Host,
+        Field::Domain,
         Field::Port,
         Field::Path,
         Field::Query,
@@ -75,6 +78,7 @@ impl Field {
     pub const fn of_key(key: Key, count: bool) -> &'static [Field] {
         let both: &[Field] = match key {
             Key::Url => &[Field::Count, Field::Canonical],
+            Key::Domain => &[Field::Count, Field::Domain],
             Key::Surt => &[Field::Count, Field::Surt],
             Key::Ssurt => &[Field::Count, Field::Ssurt],
             Key::Hash => &[Field::Count, Field::Hash],
@@ -89,6 +93,7 @@ impl Field {
             Field::Scheme => "scheme",
             Field::Userinfo => "userinfo",
             Field::Host => "host",
+            Field::Domain => "domain",
             Field::Port => "port",
             Field::Path => "path",
             Field::Query => "query",
@@ -255,6 +260,7 @@ impl Row<'_> {
                 Field::Path => text(parts.path, out),
                 Field::Query => text(parts.query.unwrap_or_default(), out),
                 Field::Fragment => text(parts.fragment.unwrap_or_default(), out),
+                Field::Domain => key(Key::Domain, out),
                 Field::Surt => key(Key::Surt, out),
                 Field::Ssurt => key(Key::Ssurt, out),
                 Field::Hash => key(Key::Hash, out),
@@ -315,37 +321,41 @@ mod tests {
 
     #[test]
     fn url_columns_hold_its_components() {
-        let line = line(b"ssh://u:p@h.example:81/p//q?r?s#t", CanonicalBytes::Printable);
+        let line = line(b"ssh://u:p@www.h.example:81/p//q?r?s#t", CanonicalBytes::Printable);
         let columns: Vec<_> = line.split('\t').collect();
-        let url = "ssh://u:p@h.example:81/p//q?r?s#t";
-        assert_eq!(columns[..8], [url, "ssh", "u:p", "h.example", "81", "/p//q", "r?s", "t"]);
+        let url = "ssh://u:p@www.h.example:81/p//q?r?s#t";
+        let domain = "h.example";
         assert_eq!(
-            columns[8..10],
-            ["example,h:81)/p//q?r?s#t", "example,h,//81:ssh@u:p:/p//q?r?s#t"]
+            columns[..9],
+            [url, "ssh", "u:p", "www.h.example", domain, "81", "/p//q", "r?s", "t"]
         );
-        assert_eq!(columns[11..], ["12", "f:1:7:9", "a\\x09b\\x5C\\x0A\\xE9 ", "/\\x09\\xE9\n"]);
+        assert_eq!(
+            columns[9..11],
+            ["example,h,www:81)/p//q?r?s#t", "example,h,www,//81:ssh@u:p:/p//q?r?s#t"]
+        );
+        assert_eq!(columns[12..], ["12", "f:1:7:9", "a\\x09b\\x5C\\x0A\\xE9 ", "/\\x09\\xE9\n"]);
     }
 
     #[test]
     fn an_absent_part_and_an_empty_one_are_an_empty_column() {
         for (url, parts) in [
-            ("x://@:/p#", ["", "", "", "/p", "", ""]),
-            ("x://u@:8", ["u", "", "8", "", "", ""]),
-            ("http://[::1]:8080/", ["", "[::1]", "8080", "/", "", ""]),
-            ("http://[::1]/#a#", ["", "[::1]", "", "/", "", "a#"]),
-            ("mailto:u@h:8", ["", "", "", "u@h:8", "", ""]),
-            ("/p#f?g", ["", "", "", "/p", "", "f?g"]),
+            ("x://@:/p#", ["", "", "", "", "/p", "", ""]),
+            ("x://u@:8", ["u", "", "", "8", "", "", ""]),
+            ("http://[::1]:8080/", ["", "[::1]", "[::1]", "8080", "/", "", ""]),
+            ("http://[::1]/#a#", ["", "[::1]", "[::1]", "", "/", "", "a#"]),
+            ("mailto:u@h:8", ["", "", "", "", "u@h:8", "", ""]),
+            ("/p#f?g", ["", "", "", "", "/p", "", "f?g"]),
         ] {
             let line = line(url.as_bytes(), CanonicalBytes::Printable);
             let columns: Vec<_> = line.split('\t').collect();
-            assert_eq!(columns[2..8], parts, "{url}");
+            assert_eq!(columns[2..9], parts, "{url}");
         }
     }
 
     #[test]
     fn a_target_has_neither_scheme_nor_host() {
         let line = line(b"//h/p?q", CanonicalBytes::Printable);
-        assert!(line.starts_with("//h/p?q\t\t\t\t\t//h/p\tq\t\t//h/p?q\t//h/p?q\t"), "{line}");
+        assert!(line.starts_with("//h/p?q\t\t\t\t\t\t//h/p\tq\t\t//h/p?q\t//h/p?q\t"), "{line}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use uniqurl::Key;
+use uniqurl::key::suffix_list_date;
 use uniqurl_formats::input::InputState;
 use uniqurl_formats::{base64, escape_controls};
 use uniqurl_store::spill::Spilled;
@@ -53,6 +54,7 @@ impl Stats<'_> {
             command: job.name(),
             profile: self.profile,
             key: self.key.name(),
+            suffix_list: suffix_list_date(),
             backend: self.backend,
             threads: self.threads,
             status: self.status,
@@ -81,6 +83,8 @@ struct Document<'a> {
     command: &'a str,
     profile: &'a str,
     key: &'a str,
+    /// The date of the Public Suffix List, by which domains are told.
+    suffix_list: &'static str,
     backend: &'a str,
     threads: usize,
     status: u8,
@@ -236,7 +240,7 @@ mod tests {
             document(JobKind::Dedup),
             json!({
                 "version": env!("CARGO_PKG_VERSION"), "command": "dedup", "profile": "crawl@1",
-                "key": "url", "backend": "avx2", "threads": 2, "status": 0, "bytes": 60, "spilled": 4,
+                "key": "url", "suffix_list": suffix_list_date(), "backend": "avx2", "threads": 2, "status": 0, "bytes": 60, "spilled": 4,
                 "spilling": {"unpacked": 6, "packing": "lz4"},
                 "seconds": 0.25,
                 "inputs": {"ok": 1, "damaged": 0, "missing": 0},

@@ -96,6 +96,13 @@ impl Tally {
         }
     }
 
+    /// Counts a record as rejected that was counted as canonical: its URL has no key.
+    pub fn reject_canonical(&mut self, codes: impl Into<RejectReasons>) {
+        self.canonical -= 1;
+        self.records -= 1;
+        self.reject(codes);
+    }
+
     /// Counts one blank record.
     #[inline]
     pub fn blank(&mut self) {

@@ -22,7 +22,10 @@ impl StoreRules {
         Self {
             rules: normalizer.description(),
             key: key.name().to_owned(),
-            fingerprint: normalizer.fingerprint(),
+            fingerprint: match key.list_date() {
+                Some(date) => format!("{} {date}", normalizer.fingerprint()),
+                None => normalizer.fingerprint(),
+            },
         }
     }
 
@@ -50,7 +53,7 @@ impl StoreRules {
         (self.fingerprint != other.fingerprint).then(|| {
             format!(
                 "its rules are called `{}`, as those of {of_other}, but their lists (redirects, \
-                 hosts of a profile file, tracking parameters) differ",
+                 hosts of a profile file, tracking parameters, public suffixes) differ",
                 printable(&self.rules)
             )
         })
@@ -76,6 +79,12 @@ mod tests {
             difference(&switched, Key::Url),
             "its rules are `crawl@1`, and those of this run are `crawl@1 with=strip-www`"
         );
+        // Another list has another date, and makes other domains.
+        let domains = StoreRules::of(&crawl, Key::Domain);
+        let date = Key::Domain.list_date().expect("a list");
+        let fingerprint = domains.fingerprint.replace(date, "2020-01-01");
+        let older = StoreRules { fingerprint, ..domains.clone() };
+        assert!(domains.difference(&older, "it").expect("a difference").contains("suffixes"));
         let redirects = Redirects::parse(b"http://a/\thttp://b/\n").unwrap();
         let one = StoreRules::of(&crawl.clone().with_redirects(&redirects).unwrap(), Key::Url);
         let redirects = Redirects::parse(b"http://a/\thttp://c/\n").unwrap();

@@ -29,8 +29,18 @@ impl DedupArgs {
             if common.output == standard {
                 return wrong("--split-by writes a directory, which -o has to name");
             }
-            if by == SplitBy::Host && common.key == Key::Hash {
-                return wrong("--split-by host:N needs a host, which --key hash does not keep");
+            let lost = match (by, common.key) {
+                (SplitBy::Host, Key::Hash | Key::Domain) => Some("host"),
+                (SplitBy::Domain, Key::Hash) => Some("domain"),
+                _ => None,
+            };
+            if let Some(lost) = lost {
+                let key = common.key;
+                return Err(usage(
+                    "dedup",
+                    ErrorKind::ArgumentConflict,
+                    format!("--split-by {lost}:N needs a {lost}, which --key {key} does not keep"),
+                ));
             }
         }
         if self.keep != Keep::First && self.carry.is_empty() && self.fields.is_empty() {

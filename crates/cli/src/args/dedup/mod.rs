@@ -175,15 +175,16 @@ pub struct DedupArgs {
 
     /// Divide the URLs among N files (1 to 4096) in the directory that --output names
     ///
-    /// host:N puts all URLs of a host into one file, and all URLs without a host into one. hash:N
-    /// divides evenly. The N files are called shard-00000, shard-00001 and so on, and each is in the
-    /// order of --order. Every run puts a URL into the same file: it takes the SHA-256 of the host, or
-    /// with hash:N of the whole key as it is written, reads the first 8 bytes as a number with the
-    /// highest byte first, and divides it by N; the remainder is the number of the file. The
-    /// directory must be new or empty. It appears when all files are complete, or not at all.
+    /// host:N puts all URLs of a host into one file, and all URLs without a host into one. domain:N
+    /// does so with all hosts of a registrable domain. hash:N divides evenly. The N files are called
+    /// shard-00000, shard-00001 and so on, and each is in the order of --order. Every run puts a URL
+    /// into the same file: it takes the SHA-256 of the host, of the domain, or with hash:N of the whole
+    /// key as it is written, reads the first 8 bytes as a number with the highest byte first, and
+    /// divides it by N; the remainder is the number of the file. The directory must be new or empty. It
+    /// appears when all files are complete, or not at all.
     #[arg(
         long,
-        value_name = "host:N|hash:N",
+        value_name = "host:N|domain:N|hash:N",
         value_parser = split_by,
         hide_short_help = true,
         help_heading = OUTPUT
@@ -333,8 +334,9 @@ fn split_by(text: &str) -> Result<(SplitBy, u32), String> {
     let (by, shards) = text.split_once(':').unwrap_or((text, ""));
     let by = match by {
         "host" => SplitBy::Host,
+        "domain" => SplitBy::Domain,
         "hash" => SplitBy::Hash,
-        _ => return Err("neither host:N nor hash:N".into()),
+        _ => return Err("expected host:N, domain:N or hash:N".into()),
     };
     match shards.parse() {
         Ok(shards) if (1..=MOST_SHARDS).contains(&shards) && !text.contains('+') => {

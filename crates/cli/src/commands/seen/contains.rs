@@ -67,6 +67,7 @@ impl Asked {
         let mut scratch = Vec::new();
         let mut bytes = Vec::new();
         let canonical = self.normalizer.canonical(url, &mut scratch).ok();
+        let canonical = canonical.filter(|url| self.key.takes(url.as_bytes()));
         let key = canonical.map(|url| self.key.append(url, &mut bytes)).map(|()| bytes);
         self.bytes += url.len() + key.as_ref().map_or(0, Vec::len);
         self.urls.push((url.to_vec(), key));
