@@ -280,7 +280,7 @@ fn of_columns(py: Python<'_>, wish: &Wish, inputs: &[Bound<'_, PyAny>]) -> PyRes
             let column = pieces::normalize(&wish.rules, &chunks, kind, wish.threads, &stop)?;
             tally.merge(&column.tally);
             for canonical in &column.canonical {
-                tally.unique += insert(&wish, canonical, &mut set, &mut counts, &mut lines)?;
+                insert(&wish, canonical, &mut set, &mut counts, &mut lines, &mut tally)?;
             }
         }
         tally.duplicates = tally.canonical - tally.unique;
@@ -314,17 +314,18 @@ fn made(
 }
 
 /// Adds canonical forms to the set and the new ones to the lines, counts them if that decides about the
-/// order, and returns the number of new ones.
+/// order. Of the tally it counts the new ones, and those without the host that a key needs as rejected.
 ///
-/// By the first law none is rejected.
+/// By the first law no other is rejected.
 fn insert(
     wish: &Wish,
     canonical: &ArrayRef,
     set: &mut UrlSet,
     counts: &mut HashMap<Vec<u8>, u64>,
     lines: &mut Lines,
-) -> Result<u64, SetFull> {
-    let (mut url, mut key, mut new) = (Vec::new(), Vec::new(), 0);
+    tally: &mut Tally,
+) -> Result<(), SetFull> {
+    let (mut url, mut key) = (Vec::new(), Vec::new());
     let (nulls, bytes) = (canonical.logical_nulls(), bytes_of(canonical.as_ref()));
     for row in 0..canonical.len() {
         if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
@@ -334,10 +335,15 @@ fn insert(
             break;
         }
         let canonical = wish.rules.known(bytes(row), &mut url);
-        let keyed = wish.key.of(canonical.expect("a canonical form is accepted"), &mut key);
+        let canonical = canonical.expect("a canonical form is accepted");
+        if let Err(reject) = wish.key.check(canonical) {
+            tally.reject_canonical(reject.codes);
+            continue;
+        }
+        let keyed = wish.key.of(canonical, &mut key);
         if set.insert(keyed)? {
             lines.push(keyed.as_bytes());
-            new += 1;
+            tally.unique += 1;
         }
         if wish.order == SetOrder::Count {
             match counts.get_mut(keyed.as_bytes()) {
@@ -346,5 +352,5 @@ fn insert(
             }
         }
     }
-    Ok(new)
+    Ok(())
 }

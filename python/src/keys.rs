@@ -3,12 +3,18 @@
 use std::sync::atomic::AtomicBool;
 
 use arrow_array::builder::LargeBinaryBuilder;
+use arrow_array::cast::AsArray;
 use arrow_array::types::ArrowDictionaryKeyType;
-use arrow_array::{Array, ArrayRef, DictionaryArray, LargeStringArray, downcast_dictionary_array};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, DictionaryArray, LargeStringArray, StringArray,
+    downcast_dictionary_array,
+};
+use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 use arrow_select::dictionary::garbage_collect_dictionary;
+use arrow_select::nullif::nullif;
 use pyo3::PyResult;
-use uniqurl::Key;
+use uniqurl::{Key, RejectReason};
 
 use crate::piece::{bytes_of, fault};
 use crate::pieces::{self, Normalized, ROWS, arc};
@@ -48,7 +54,35 @@ pub fn add(
     let chunks = threads::each(threads, &canonical, |forms| of(rules, key, forms, stop))?;
     let chunks = chunks.into_iter().collect::<PyResult<Vec<_>>>()?;
     (column.canonical, column.reject) = (canonical, reject);
+    if key.list_date().is_some() {
+        reject_hostless(column, &chunks)?;
+    }
     Ok(Keys { key, kind: kind_of(rules, key, &column.kind), chunks })
+}
+
+/// Rejects the rows with a canonical form that has no key, for want of a host.
+fn reject_hostless(column: &mut Normalized, keys: &[ArrayRef]) -> PyResult<()> {
+    for ((forms, codes), keys) in column.canonical.iter_mut().zip(&mut column.reject).zip(keys) {
+        let (no_form, no_key) = (forms.logical_nulls(), keys.logical_nulls());
+        let is_null = |nulls: &Option<NullBuffer>, row| {
+            nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
+        };
+        let is_hostless = |row| !is_null(&no_form, row) && is_null(&no_key, row);
+        let hostless: Vec<bool> = (0..forms.len()).map(is_hostless).collect();
+        if !hostless.contains(&true) {
+            continue;
+        }
+        let reject = RejectReason::NoHost;
+        let code = |(row, code)| if hostless[row] { Some(reject.name()) } else { code };
+        *codes =
+            arc(codes.as_string::<i32>().iter().enumerate().map(code).collect::<StringArray>());
+        for _ in hostless.iter().filter(|hostless| **hostless) {
+            column.tally.reject_canonical(reject);
+        }
+        *forms = nullif(forms, &BooleanArray::from(hostless)).map_err(fault)?;
+        column.is_same = false;
+    }
+    Ok(())
 }
 
 /// The type of the keys of a column: text if the rules write only ASCII.
@@ -88,7 +122,8 @@ fn of_dictionary<K: ArrowDictionaryKeyType>(
     Ok(arc(keys))
 }
 
-/// A null has no key. By the first law no other value is rejected.
+/// A null has no key, and neither has a form without the host that a key needs. By the first law no other
+/// value is rejected.
 fn of_each(rules: &Rules, key: Key, forms: &dyn Array, stop: &AtomicBool) -> PyResult<ArrayRef> {
     let (value_of, nulls) = (bytes_of(forms), forms.logical_nulls());
     let mut column = LargeBinaryBuilder::new();
@@ -100,7 +135,10 @@ fn of_each(rules: &Rules, key: Key, forms: &dyn Array, stop: &AtomicBool) -> PyR
             continue;
         }
         let form = rules.known(value_of(row), &mut url).expect("a canonical form is accepted");
-        column.append_value(key.of(form, &mut text));
+        match key.check(form) {
+            Ok(()) => column.append_value(key.of(form, &mut text)),
+            Err(_) => column.append_null(),
+        }
     }
     let column = column.finish();
     Ok(if rules.writes_any_byte(key) {

@@ -200,7 +200,7 @@ pub fn normalize<'py>(
 }
 
 /// The key of a URL. Its name is one that ``--key`` of the command and ``key`` of :func:`dedup` take:
-/// ``surt``, ``ssurt``, ``hash``, or ``url``, the canonical form. The key is ``str`` or ``bytes`` like the URL.
+/// ``domain``, ``surt``, ``ssurt``, ``hash``, or ``url``, the canonical form. The key is ``str`` or ``bytes`` like the URL.
 ///
 /// >>> key("http://www.example.com/a?b", "surt")
 /// 'com,example,www)/a?b'
@@ -266,7 +266,7 @@ pub fn compare(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<&'static 
 /// string or binary.
 ///
 /// With ``key``, the result also has the column ``key``, which tables name after the key: the key of each
-/// URL, as :func:`key` returns it, or null where ``canonical`` is null. It is large_string, or large_binary
+/// URL, as :func:`key` returns it, or null where there is none. It is large_string, or large_binary
 /// under the profile ``string``. If the input is a dictionary, so is this column.
 #[pyfunction]
 #[pyo3(signature = (array, profile=None, *, format=None, key=None, threads=None, **options))]
@@ -387,7 +387,9 @@ fn key_of_one<'py>(
     guarded(py, || {
         let (url, key) = (Url::of(url)?, rules.key(py, key)?);
         let (mut canonical, mut out) = (Vec::new(), Vec::new());
-        key.append(rules.canonical(py, url.bytes(), &mut canonical)?, &mut out);
+        let canonical = rules.canonical(py, url.bytes(), &mut canonical)?;
+        key.check(canonical).map_err(|reject| errors::rejected(py, &reject))?;
+        key.append(canonical, &mut out);
         url.like(py, &out)
     })
 }

@@ -173,8 +173,8 @@ impl Rules {
 
     /// The key of this name, if these rules support it.
     pub fn key(&self, py: Python<'_>, name: &str) -> PyResult<Key> {
-        let key =
-            Key::named(name).ok_or_else(|| errors::usage(py, "key is url, surt, ssurt or hash"))?;
+        let unknown = || errors::usage(py, "key is url, domain, surt, ssurt or hash");
+        let key = Key::named(name).ok_or_else(unknown)?;
         if key == Key::Ssurt && self.normalizer.has_own_ports() {
             let why = "ssurt names the ports of the registry, and the profile file has others";
             return Err(errors::usage(py, why));

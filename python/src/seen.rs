@@ -174,6 +174,10 @@ impl RowKeys {
                 // By the first law no canonical form is rejected.
                 let form =
                     rules.known(bytes(row), &mut form).expect("a canonical form is accepted");
+                if key.check(form).is_err() {
+                    keys.spans.push(None);
+                    continue;
+                }
                 let start = keys.bytes.len();
                 keys.bytes.extend_from_slice(key.of(form, &mut text).as_bytes());
                 keys.spans.push(Some((start, keys.bytes.len())));

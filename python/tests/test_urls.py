@@ -36,7 +36,7 @@ def test_single_url_has_the_keys_of_a_set():
     assert uniqurl.key(url.encode(), "ssurt", drop_query=True) == b"com,example,www,//80:http@/A"
     assert uniqurl.key(url, "hash") == uniqurl.key(uniqurl.normalize(url), "hash")
     assert uniqurl.key(b"\xff", "url", "string") == b"\xff"
-    with pytest.raises(uniqurl.UsageError, match="^key is url, surt, ssurt or hash$"):
+    with pytest.raises(uniqurl.UsageError, match="^key is url, domain, surt, ssurt or hash$"):
         uniqurl.key(url, "SURT")
     with pytest.raises(uniqurl.UsageError, match="^ssurt names the ports of the registry"):
         uniqurl.key(url, "ssurt", profile_toml='name = "x"\nversion = 1\nbase = "crawl"\n[ports]\ngopher = 70\n')

@@ -69,7 +69,7 @@ _Url = TypeVar("_Url", str, bytes, str | bytes)
 _Column = _ArrowArray | _ArrowStream
 _Urls = _Column | Iterable[str | None] | Iterable[bytes | None]
 _Path = str | os.PathLike[str]
-_Key = Literal["url", "surt", "ssurt", "hash"]
+_Key = Literal["url", "domain", "surt", "ssurt", "hash"]
 
 class Error(Exception):
     """All errors of uniqurl."""
@@ -345,7 +345,7 @@ def normalize_column(
     string or binary.
 
     With ``key``, the result also has the column ``key``, which tables name after the key: the key of each
-    URL, as :func:`key` returns it, or null where ``canonical`` is null. It is large_string, or large_binary
+    URL, as :func:`key` returns it, or null where there is none. It is large_string, or large_binary
     under the profile ``string``. If the input is a dictionary, so is this column.
     """
 
@@ -391,7 +391,7 @@ def dedup(
 
 def key(url: _Url, key: _Key, profile: str | None = None, **options: Any) -> _Url:
     """The key of a URL. Its name is one that ``--key`` of the command and ``key`` of :func:`dedup` take:
-    ``surt``, ``ssurt``, ``hash``, or ``url``, the canonical form. The key is ``str`` or ``bytes`` like the URL.
+    ``domain``, ``surt``, ``ssurt``, ``hash``, or ``url``, the canonical form. The key is ``str`` or ``bytes`` like the URL.
 
     >>> key("http://www.example.com/a?b", "surt")
     'com,example,www)/a?b'

@@ -99,9 +99,9 @@ def canonicalize(
     **options: Any,
 ) -> DataFrame:
     """``df`` with two more columns: ``canonical``, which is binary and null for a row without a canonical
-    form, and ``reject``, the codes of a rejected URL separated by commas. With ``key`` (``surt``,
-    ``ssurt``, ``hash`` or ``url``) the result also has a column of that name, which is binary, and null
-    where ``canonical`` is null. If ``df`` already has a column of one of these names, raises
+    form, and ``reject``, the codes of a rejected URL separated by commas. With ``key`` (``domain``,
+    ``surt``, ``ssurt``, ``hash`` or ``url``) the result also has a column of that name, which is binary, and
+    null where there is no key. If ``df`` already has a column of one of these names, raises
     ``ValueError``.
 
     ``col`` is text or binary; the results are bytes, so a URL that is not UTF-8 is kept. Nulls and values
