@@ -33,14 +33,13 @@ pub mod profile;
 pub mod simd;
 pub mod normalize;
 pub mod uri;
-pub mod template;
 pub mod key;
 pub mod set;
 #[cfg(test)]
 mod test_util;
 
 pub use bytes::{Reject, RejectReason, RejectReasons, UnknownName};
-pub use key::{Key, Keyed};
+pub use key::{Key, Keyed, PartType, Template, TemplateRule, TypedPart};
 #[cfg(feature = "profile-file")]
 pub use normalize::ProfileFileError;
 pub use normalize::{
@@ -50,4 +49,3 @@ pub use normalize::{
 pub use profile::{Profile, Ring, RingError, RingForm, Switch, Switches};
 pub use set::{SetFull, UrlSet};
 pub use simd::Backend;
-pub use template::{PartType, Template, TemplateRule, TypedPart};

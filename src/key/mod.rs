@@ -10,6 +10,7 @@ mod ssurt;
 mod hash;
 #[cfg(feature = "domain")]
 mod domain;
+mod template;
 
 use std::fmt;
 use std::str::{self, FromStr, Utf8Error};
@@ -20,17 +21,19 @@ use crate::normalize::Canonical;
 #[cfg(feature = "domain")]
 pub use domain::{registrable_domain, suffix_list_date};
 pub use host::{Located, split_port};
+pub use template::{PartType, Template, TemplateRule, TypedPart};
 
 /// The form of a URL by which records are deduplicated, counted, sorted and written.
 ///
 /// ```
-/// use uniqurl::{Key, Normalizer, Profile};
+/// use uniqurl::{Key, Normalizer, Profile, Template};
 ///
 /// let crawl = Normalizer::new(&Profile::CRAWL);
 /// let mut scratch = Vec::new();
 /// let url = crawl.canonical(b"http://www.Example.com:80/a?b", &mut scratch)?;
 /// for (key, expected) in [
 ///     (Key::Url, "http://www.example.com/a?b"),
+///     (Key::Template(Template::new()), "http://www.example.com/a?b"),
 ///     (Key::Surt, "com,example,www)/a?b"),
 ///     (Key::Ssurt, "com,example,www,//80:http@/a?b"),
 ///     (Key::Hash, "a1e4d05dce63e96464c499b20d8bed88"),
@@ -48,6 +51,8 @@ pub enum Key {
     /// The canonical URL itself.
     #[default]
     Url,
+    /// Its [`Template`]: `https://h/user/{int}?page`.
+    Template(Template),
     /// The [registrable domain](registrable_domain) of its host: `example.co.uk` of
     /// `http://www.example.co.uk/a`. A URL without a host has no such key.
     #[cfg(feature = "domain")]
@@ -66,6 +71,7 @@ impl Key {
     /// Every key, in the order of the documentation.
     pub const ALL: &'static [Key] = &[
         Key::Url,
+        Key::Template(Template::new()),
         #[cfg(feature = "domain")]
         Key::Domain,
         Key::Surt,
@@ -82,6 +88,7 @@ impl Key {
     pub const fn name(self) -> &'static str {
         match self {
             Key::Url => "url",
+            Key::Template(_) => "template",
             #[cfg(feature = "domain")]
             Key::Domain => "domain",
             Key::Surt => "surt",
@@ -94,6 +101,7 @@ impl Key {
     pub const fn summary(self) -> &'static str {
         match self {
             Key::Url => "the canonical URL",
+            Key::Template(_) => "https://h/user/{int}?page, its variable parts named",
             #[cfg(feature = "domain")]
             Key::Domain => "example.co.uk of www.example.co.uk, by the Public Suffix List",
             Key::Surt => "com,example)/path?query, as web-archive indexes sort",
@@ -169,6 +177,7 @@ impl Key {
     pub fn append_bytes(self, url: &[u8], out: &mut Vec<u8>) {
         match self {
             Key::Url => out.extend_from_slice(url),
+            Key::Template(template) => template.append_bytes(url, out),
             #[cfg(feature = "domain")]
             Key::Domain => {
                 let located = Located::split(url);

@@ -7,13 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the root by number. Modules of one number do not import each other.
-const FLOORS: [(&str, u8); 8] = [
+const FLOORS: [(&str, u8); 7] = [
     ("bytes", 0),
     ("profile", 1),
     ("simd", 2),
     ("normalize", 3),
     ("uri", 4),
-    ("template", 4),
     ("key", 4),
     ("set", 5),
 ];

@@ -59,7 +59,9 @@ impl Split {
     /// The host as the key spells it.
     fn host<'k>(&self, key: &'k [u8]) -> &'k [u8] {
         let end = match self.key {
-            Key::Url => return Located::split(key).map_or(&[], |located| located.host),
+            Key::Url | Key::Template(_) => {
+                return Located::split(key).map_or(&[], |located| located.host);
+            }
             // A parenthesis may be in a path too, and in a host.
             Key::Surt => memchr::memchr_iter(b')', key)
                 .find(|end| matches!(key.get(end + 1), None | Some(b'/' | b'?' | b'#'))),

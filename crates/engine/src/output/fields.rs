@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use uniqurl::bytes::UnknownName;
 use uniqurl::bytes::{Printable, stands_for_itself};
-use uniqurl::key::{Key, Located};
+use uniqurl::key::{Key, Located, Template};
 use uniqurl::normalize::Parts;
 use uniqurl::uri::Authority;
 use uniqurl_formats::Object;
@@ -35,6 +35,8 @@ pub enum Field {
     Query,
     /// Its fragment, without the `#`; empty also where there is none.
     Fragment,
+    /// Its [`Key::Template`].
+    Template,
     /// Its [`Key::Surt`].
     Surt,
     /// Its [`Key::Ssurt`].
@@ -64,6 +66,7 @@ impl Field {
         Field::Path,
         Field::Query,
         Field::Fragment,
+        Field::Template,
         Field::Surt,
         Field::Ssurt,
         Field::Hash,
@@ -78,6 +81,7 @@ impl Field {
     pub const fn of_key(key: Key, count: bool) -> &'static [Field] {
         let both: &[Field] = match key {
             Key::Url => &[Field::Count, Field::Canonical],
+            Key::Template(_) => &[Field::Count, Field::Template],
             Key::Domain => &[Field::Count, Field::Domain],
             Key::Surt => &[Field::Count, Field::Surt],
             Key::Ssurt => &[Field::Count, Field::Ssurt],
@@ -98,6 +102,7 @@ impl Field {
             Field::Path => "path",
             Field::Query => "query",
             Field::Fragment => "fragment",
+            Field::Template => "template",
             Field::Surt => "surt",
             Field::Ssurt => "ssurt",
             Field::Hash => "hash",
@@ -261,6 +266,7 @@ impl Row<'_> {
                 Field::Query => text(parts.query.unwrap_or_default(), out),
                 Field::Fragment => text(parts.fragment.unwrap_or_default(), out),
                 Field::Domain => key(Key::Domain, out),
+                Field::Template => key(Key::Template(Template::new()), out),
                 Field::Surt => key(Key::Surt, out),
                 Field::Ssurt => key(Key::Ssurt, out),
                 Field::Hash => key(Key::Hash, out),
