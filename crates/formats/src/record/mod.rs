@@ -46,6 +46,7 @@ mod ws;
 mod archive;
 
 mod carry;
+mod measure;
 
 pub use archive::{Archive, Kinds};
 pub use cdx::Cdx;
@@ -71,6 +72,7 @@ pub use line::without_mark;
 pub use line::{MARK, cut};
 
 pub use carry::{Carrier, Values, carrying, missing};
+pub use measure::{Measured, MeasuredFields, Measurer};
 #[cfg(feature = "tables")]
 pub(crate) use table::{ALIKE, NoColumn};
 pub use table::{NULL, RowBatch};
