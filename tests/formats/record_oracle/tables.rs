@@ -13,6 +13,7 @@ pub fn read_all(format: &str, known: &Known, input: &[u8]) -> Vec<Holds> {
     let mut legend: Option<(u8, Vec<u8>)> = None;
     let mut header: Option<Vec<Vec<u8>>> = None;
     let mut software = "";
+    let mut has_tabs = false;
     for line in lines(input) {
         if format == "text" {
             holds.extend(text(known, &line));
@@ -39,6 +40,8 @@ pub fn read_all(format: &str, known: &Known, input: &[u8]) -> Vec<Holds> {
             "w3c" | "cloudfront" if unmarked[..].starts_with(b"#") => {
                 if let Some(names) = unmarked.strip_prefix(b"#Fields:") {
                     header = Some(words(names, b" \t\x0c\r\n"));
+                    let inner = names.trim_ascii();
+                    has_tabs = inner.contains(&b'\t') && !inner.contains(&b' ');
                 }
                 if let Some(name) = unmarked.strip_prefix(b"#Software:") {
                     let has = |part: &[u8]| name.windows(part.len()).any(|w| w == part);
@@ -52,7 +55,7 @@ pub fn read_all(format: &str, known: &Known, input: &[u8]) -> Vec<Holds> {
             }
             "w3c" | "cloudfront" => match &header {
                 None => Holds::Reject("log-syntax", 0),
-                Some(names) => extended(format, known, &line, names, software),
+                Some(names) => extended(format, known, &line, &(names.clone(), has_tabs), software),
             },
             "elb" => elb(known, &line),
             "cdxj" => {
@@ -76,7 +79,8 @@ pub fn read_all(format: &str, known: &Known, input: &[u8]) -> Vec<Holds> {
                         header = Some(split(&unmarked, b'\t'));
                         Holds::Skipped
                     }
-                    (Err(_), Some(names)) => field(known, by_name(names, column, &fields)),
+                    (Err(_), Some(names)) => misfit(names, &fields)
+                        .unwrap_or_else(|| field(known, by_name(names, column, &fields))),
                 }
             }
         });
@@ -114,6 +118,15 @@ fn by_name<'a>(names: &[Vec<u8>], name: &str, fields: &'a [Vec<u8>]) -> Option<&
     let bare = |other: &[u8]| other.trim_ascii().eq_ignore_ascii_case(name);
     let at = at.or_else(|| names.iter().position(|other| bare(other)))?;
     fields.get(at)
+}
+
+/// Why a row with this header has no fields that can be trusted.
+fn misfit(names: &[Vec<u8>], fields: &[Vec<u8>]) -> Option<Holds> {
+    match fields.len() as i64 - names.len() as i64 {
+        0 => None,
+        ..0 => Some(Holds::Reject("truncated", 0)),
+        1.. => Some(Holds::Reject("log-syntax", 0)),
+    }
 }
 
 fn field(known: &Known, url: Option<&Vec<u8>>) -> Holds {
@@ -202,14 +215,25 @@ fn text(known: &Known, line: &[u8]) -> Vec<Holds> {
     if found.is_empty() { vec![Holds::Skipped] } else { found }
 }
 
-fn extended(format: &str, known: &Known, line: &[u8], names: &[Vec<u8>], software: &str) -> Holds {
-    let fields = if format == "cloudfront" {
+fn extended(
+    format: &str,
+    known: &Known,
+    line: &[u8],
+    (names, has_tabs): &(Vec<Vec<u8>>, bool),
+    software: &str,
+) -> Holds {
+    let fields: Vec<Vec<u8>> = if format == "cloudfront" {
         split(line, b'\t').iter().map(|field| percent_decoded(field)).collect()
+    } else if *has_tabs {
+        split(line, b'\t')
     } else if software == "IIS itself" {
         words(line, b" \t")
     } else {
         quoted_words(line)
     };
+    if let Some(misfit) = misfit(names, &fields) {
+        return misfit;
+    }
     let value = |name: &str| {
         let at = names.iter().position(|other| other.eq_ignore_ascii_case(name.as_bytes()))?;
         Some(fields.get(at).cloned().unwrap_or_default())
@@ -314,6 +338,19 @@ fn joined(known: &Known, said: &Said) -> Holds {
         return Holds::Reject("log-syntax", 0);
     }
     let whole = match (part("target"), part("path"), part("query")) {
+        (Some(target), _, query) if scheme_is_missing(&target, &method, &part("host")) => {
+            let scheme = scheme.clone().or_else(|| match part("port").as_deref() {
+                Some(b"443") => Some(b"https".to_vec()),
+                Some(b"80") => Some(b"http".to_vec()),
+                _ => known.base.map(|(scheme, _)| scheme.as_bytes().to_vec()),
+            });
+            let mut url = [&scheme.unwrap_or(b"http".to_vec()), &b"://"[..], &target].concat();
+            if let Some(query) = query.filter(|_| !target.contains(&b'?')) {
+                url.push(b'?');
+                url.extend(query.strip_prefix(b"?").unwrap_or(&query));
+            }
+            url
+        }
         (Some(target), ..) => target,
         (None, None, _) => return Holds::Reject("no-field", 0),
         (None, Some(path), None) => path,
@@ -364,6 +401,18 @@ fn joined(known: &Known, said: &Said) -> Holds {
     let prefix = if lacks_slash { [&prefix[..], b"/"].concat() } else { prefix };
     let length = prefix.len();
     Holds::Joined([&whole[..spaces], &prefix, &whole[spaces..]].concat(), length)
+}
+
+/// Whether a field `cs-uri` is `host/path`.
+fn scheme_is_missing(uri: &[u8], method: &Option<Vec<u8>>, host: &Option<Vec<u8>>) -> bool {
+    let text = String::from_utf8_lossy(uri);
+    let Some((first, _)) = text.split_once('/') else { return false };
+    let (name, port) = first.split_once(':').unwrap_or((first, ""));
+    host.is_none()
+        && method.as_deref() != Some(b"CONNECT")
+        && name.contains('.')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || ".-_".contains(c))
+        && port.chars().all(|c| c.is_ascii_digit())
 }
 
 /// A whole input of CSV, one byte at a time.
@@ -418,7 +467,8 @@ fn csv(column: &str, known: &Known, input: &[u8]) -> Vec<Holds> {
                 header = csv_record(unmarked).map(|(fields, _)| fields).or(Some(fields));
                 Holds::Skipped
             }
-            (Err(_), Some(names)) => field(known, by_name(names, column, &fields)),
+            (Err(_), Some(names)) => misfit(names, &fields)
+                .unwrap_or_else(|| field(known, by_name(names, column, &fields))),
         });
     }
     holds

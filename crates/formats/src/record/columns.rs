@@ -3,9 +3,12 @@
 //! The input is the text after `csv:` or `tsv:`, or the header of a log that has its own; the
 //! output is a [`ColumnLayout`], which reads the fields of a record.
 
+use std::cmp::Ordering;
+
 use super::line::Line;
 use super::part::{Facts, RecordPart, Said, Value};
 use super::{Context, Extracted};
+use uniqurl::bytes::RejectReason;
 
 /// The parts by column, ascending, counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -35,7 +38,8 @@ impl ColumnLayout {
     }
 
     /// Reads a record from its fields. `value` decodes each field that is used. Fields that only
-    /// filters read are skipped if there is no filter.
+    /// filters read are skipped if there is no filter. If a header names the fields, a record must have
+    /// as many: in one with fewer or more, the place of a field does not tell its name.
     pub fn found<'a, F: Clone>(
         &self,
         ctx: &Context,
@@ -50,10 +54,22 @@ impl ColumnLayout {
             |part| !matches!(part, RecordPart::Status | RecordPart::Mime) || !ctx.filter.is_empty();
         let mut slots = self.slots.iter().filter(|(_, part)| is_asked(*part)).peekable();
         while let Some((column, _)) = slots.peek() {
-            let Some(field) = fields.nth(column - next) else { break };
+            let Some(field) = fields.nth(column - next) else {
+                if *column < self.names.len() {
+                    return Extracted::Reject(RejectReason::Truncated, 0);
+                }
+                return said.found(ctx, self.facts, line, scratch);
+            };
             next = column + 1;
             while let Some((_, part)) = slots.next_if(|(other, _)| other + 1 == next) {
                 said.set(*part, value(*part, field.clone()));
+            }
+        }
+        if !self.names.is_empty() {
+            match (next + fields.count()).cmp(&self.names.len()) {
+                Ordering::Less => return Extracted::Reject(RejectReason::Truncated, 0),
+                Ordering::Greater => return Extracted::Reject(RejectReason::LogSyntax, 0),
+                Ordering::Equal => {}
             }
         }
         said.found(ctx, self.facts, line, scratch)

@@ -10,7 +10,8 @@
 //! data. Some proxies write the mark (`?q=a`), and the rest do not document it. A field that begins
 //! with a quotation mark runs to the closing mark, with `""` for a mark (section "Format" of the
 //! draft: `string = '"' *schar '"'`). Not so if IIS wrote it: there the mark came from the client.
-//! A dash is an empty field.
+//! A dash is an empty field. Fields are separated by blanks, or by tabs alone if the names in
+//! `#Fields:` are.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -31,6 +32,8 @@ pub struct Extended {
     dialect: Dialect,
     layout: Option<Arc<ColumnLayout>>,
     software: Software,
+    /// Whether fields are separated by tabs alone, as the names in `#Fields:` are.
+    tabs_only: bool,
 }
 
 /// The software that wrote the log, as far as known.
@@ -58,7 +61,7 @@ pub(super) const FACTS: Facts = Facts { method: true, status: true, mime: true }
 
 impl Extended {
     pub(super) fn new(dialect: Dialect) -> Self {
-        Self { dialect, layout: None, software: Software::Other }
+        Self { dialect, layout: None, software: Software::Other, tabs_only: false }
     }
 
     pub(super) fn name(&self) -> &'static str {
@@ -89,6 +92,10 @@ impl Extended {
                 _ => value,
             };
             match now.dialect {
+                Dialect::W3c if now.tabs_only => {
+                    let fields = line.bytes.split(|byte| *byte == b'\t').map(Value::InLine);
+                    layout.found(ctx, line, fields, meant, scratch)
+                }
                 Dialect::W3c => {
                     let fields = fields(line, &separators, now.software);
                     layout.found(ctx, line, fields, meant, scratch)
@@ -128,6 +135,9 @@ impl Extended {
     pub(super) fn fields(&self, line: &[u8], take: impl FnOnce(&[Vec<u8>], Vec<Value<'_>>)) {
         let spaces;
         let fields = match self.dialect {
+            Dialect::W3c if self.tabs_only => {
+                line.split(|byte| *byte == b'\t').map(Value::InLine).collect()
+            }
             Dialect::W3c => {
                 spaces = self.dialect.separators(line);
                 fields(Line { bytes: line, start: 0 }, &spaces, self.software).collect()
@@ -147,6 +157,8 @@ impl Extended {
         let directive = without_mark(directive);
         if let Some(names) = directive.strip_prefix(b"#Fields:") {
             self.layout = Some(Arc::new(self.dialect.layout(names)));
+            let names = names.trim_ascii();
+            self.tabs_only = names.contains(&b'\t') && !names.contains(&b' ');
         } else if let Some(software) = directive.strip_prefix(b"#Software:") {
             let says = |name: &[u8]| memmem::find(software, name).is_some();
             self.software = if says(b"Internet Information Services") {
@@ -162,7 +174,7 @@ impl Extended {
 
 /// The part for each name. If several names give the same part, the first listed here wins.
 const W3C: &[(&str, RecordPart)] = &[
-    ("cs-uri", RecordPart::Target),
+    ("cs-uri", RecordPart::Uri),
     ("cs-uri-stem", RecordPart::Path),
     ("cs-uri-path", RecordPart::Path),
     ("cs-uri-query", RecordPart::Query),

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr3;
+use memchr::{memchr, memchr3};
 
 use super::line::{Line, is_blank};
 use super::origin::{RecordOrigin, scheme_of};
@@ -14,6 +14,7 @@ use super::target::{self, Method, TargetText};
 use super::{BufferId, Context, Extracted, request};
 use uniqurl::bytes::RejectReason;
 use uniqurl::bytes::Span;
+use uniqurl::key::split_port;
 
 /// The meaning of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +37,8 @@ pub(super) enum RecordPart {
     Query,
     /// The target of the request: path and query, or a URL.
     Target,
+    /// A target, or a host and a path without a scheme, as some proxies log it.
+    Uri,
     /// The request line.
     Request,
     /// The method of the request.
@@ -70,7 +73,11 @@ impl RecordPart {
     pub fn is_source(self) -> bool {
         matches!(
             self,
-            RecordPart::Url | RecordPart::Target | RecordPart::Request | RecordPart::Path
+            RecordPart::Url
+                | RecordPart::Target
+                | RecordPart::Uri
+                | RecordPart::Request
+                | RecordPart::Path
         )
     }
 }
@@ -157,6 +164,16 @@ impl<'a> Said<'a> {
             Ok(origin) => origin,
             Err(code) => return Extracted::Reject(code, 0),
         };
+        if let Some(uri) = self.get(RecordPart::Uri)
+            && let Some(value) = &self.values[RecordPart::Uri as usize]
+        {
+            let text = match begins_with_host(uri) && method != Method::Connect && origin.is_none()
+            {
+                true => self.with_scheme(ctx, uri, scratch),
+                false => value.text(line, scratch),
+            };
+            return target::found(ctx, line, text, method, origin, scratch);
+        }
         if self.get(RecordPart::Target).is_some()
             && let Some(value) = &self.values[RecordPart::Target as usize]
         {
@@ -199,6 +216,22 @@ impl<'a> Said<'a> {
         target::found(ctx, line, text, method, origin, scratch)
     }
 
+    /// The URL of `host/path`, with the query of the record if it has none.
+    fn with_scheme(&self, ctx: &Context, uri: &[u8], scratch: &mut Vec<u8>) -> TargetText {
+        let start = scratch.len();
+        let scheme = self.get(RecordPart::Scheme);
+        let told = scheme.or_else(|| self.get(RecordPart::Port).and_then(scheme_of));
+        let base = ctx.base.as_ref().map(|base| base.scheme.as_slice());
+        scratch.extend_from_slice(told.or(base).unwrap_or(b"http"));
+        scratch.extend_from_slice(b"://");
+        scratch.extend_from_slice(uri);
+        if let Some(query) = self.get(RecordPart::Query).filter(|_| !uri.contains(&b'?')) {
+            scratch.push(b'?');
+            scratch.extend_from_slice(query.strip_prefix(b"?").unwrap_or(query));
+        }
+        TargetText::Side(start..scratch.len())
+    }
+
     /// The scheme and host that the record names, if it names a host.
     fn origin(&self) -> Result<Option<RecordOrigin<'_>>, RejectReason> {
         let (client, own) = (self.get(RecordPart::ClientHost), self.get(RecordPart::Host));
@@ -220,6 +253,18 @@ impl<'a> Said<'a> {
         let asked = client.and_then(|host| RecordOrigin::plain(told, host, None));
         Ok(asked.or_else(|| RecordOrigin::plain(scheme, own?, port)))
     }
+}
+
+/// True if the text before the first slash is a name with a dot in it, or an address, perhaps with a port.
+fn begins_with_host(uri: &[u8]) -> bool {
+    let Some(slash) = memchr(b'/', uri) else { return false };
+    let host = &uri[..slash];
+    let is_of_host =
+        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':');
+    let (name, port) = split_port(host);
+    host.iter().all(is_of_host)
+        && name.contains(&b'.')
+        && port.is_none_or(|port| port.iter().all(u8::is_ascii_digit))
 }
 
 /// A path that was logged decoded, with `%`, `?` and `#` percent-encoded so that they stay part of the path.

@@ -105,7 +105,12 @@ impl Csv {
 
     fn layout(&self, record: &[u8]) -> ColumnLayout {
         let names = cut::fields(without_mark(record)).map(|field| value(field).bytes().to_vec());
-        self.columns.layout(&names.collect::<Vec<_>>())
+        let mut names: Vec<Vec<u8>> = names.collect();
+        if names.is_empty() {
+            // A mark alone: one column without a name.
+            names.push(Vec::new());
+        }
+        self.columns.layout(&names)
     }
 }
 

@@ -34,7 +34,7 @@ fn quoted_field_may_hold_commas_line_feeds_and_doubled_quotes() {
         "http://b/,\\\"x\\ny",
         "blank",
         "http://c/\\\"q\\\"",
-        "no-field",
+        "truncated",
         "blank",
         "ab",
     ];
