@@ -11,7 +11,7 @@ use uniqurl::{
     Canonical, Key, Normalizer, Outcome, Profile, Redirects, Reject, RejectReason, Ring, Switch,
     UnknownName,
 };
-use uniqurl_formats::record::{Format, LONGEST_URL, MAX_URL};
+use uniqurl_formats::record::{Format, LONGEST_URL, MAX_URL, max_record};
 
 use crate::errors;
 
@@ -32,7 +32,7 @@ pub struct Rules {
 impl Rules {
     /// The longest record. A longer one is not read, even if it is all blanks.
     pub fn max_record(&self) -> usize {
-        self.max_url + (1 << 20)
+        max_record(self.max_url)
     }
 
     /// The rules of a profile without options. They are made once.

@@ -58,6 +58,7 @@ mod systems;
 mod tables;
 #[cfg(target_os = "linux")]
 mod terminals;
+mod wild;
 
 use serde_json::Value;
 use std::ffi::OsStr;

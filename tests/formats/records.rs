@@ -428,7 +428,7 @@ fn readers_never_panic_on_any_bytes() {
                 let _ = holds(record, &chunk, &out.scratch);
             }
             let mut detected = Records::default();
-            uniqurl_formats::record::detect("log", &chunk).read(&ctx, &chunk, &mut detected);
+            uniqurl_formats::record::detect("log", &chunk, true).read(&ctx, &chunk, &mut detected);
         }
     }
 }

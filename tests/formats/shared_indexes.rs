@@ -32,7 +32,7 @@ fn column(bytes: &[u8], number: usize) -> Vec<String> {
 fn urls_of_a_cdx_file_are_its_third_column() {
     for (name, records) in [("iana.cdx", 171), ("sample.cdx.gz", 2144)] {
         let Some(bytes) = unpacked(name) else { continue };
-        let format = detect(name, &bytes);
+        let format = detect(name, &bytes, true);
         assert_eq!(format.name(), "cdx");
         let (found, _) = urls(&format, Filter::default(), &bytes);
         assert_eq!(found.len(), records, "{name}");
@@ -43,7 +43,7 @@ fn urls_of_a_cdx_file_are_its_third_column() {
 #[test]
 fn urls_of_a_cdxj_file_are_the_url_members_of_its_objects() {
     let Some(bytes) = unpacked("iana.cdxj") else { return };
-    let format = detect("iana.cdxj", &bytes);
+    let format = detect("iana.cdxj", &bytes, true);
     assert_eq!(format.name(), "cdxj");
     let (found, _) = urls(&format, Filter::default(), &bytes);
     let text = std::str::from_utf8(&bytes).expect("it is");
@@ -66,7 +66,7 @@ fn filters_agree_with_the_cdx_columns() {
         let mut filter = Filter::default();
         filter.status(statuses).unwrap();
         filter.mime("text/*").unwrap();
-        let (found, filtered) = urls(&detect(name, &bytes), filter, &bytes);
+        let (found, filtered) = urls(&detect(name, &bytes, true), filter, &bytes);
         let columns = [2, 3, 4].map(|number| column(&bytes, number));
         let expected: Vec<String> = (0..columns[0].len())
             .filter(|at| columns[1][*at].starts_with("text/"))

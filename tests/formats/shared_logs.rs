@@ -29,7 +29,7 @@ fn count(format: &Format, log: &[u8]) -> BTreeMap<&'static str, usize> {
 fn every_line_of_a_combined_log_is_read() {
     let name = "access-combined.log.gz";
     let Some(log) = unpacked(name) else { return };
-    let format = detect(name, &log);
+    let format = detect(name, &log, true);
     assert_eq!(format, Format::Combined);
     assert_eq!(count(&format, &log), BTreeMap::from([("target", 10_000)]));
 }
@@ -38,7 +38,7 @@ fn every_line_of_a_combined_log_is_read() {
 fn every_line_of_a_log_in_extra_quotes_is_read() {
     let name = "access-scanner.log.gz";
     let Some(log) = unpacked(name) else { return };
-    let format = detect(name, &log);
+    let format = detect(name, &log, true);
     assert_eq!(format, Format::Combined);
     // The last of 6,539 lines has no line feed. One request is `GET  HTTP/1.1`: no target.
     let expected = BTreeMap::from([("target", 6_536), ("url", 2), ("relative", 1)]);

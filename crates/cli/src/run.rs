@@ -105,6 +105,7 @@ fn plan(common: &RunArgs, normalizer: Normalizer, job: Job) -> JobPlan {
     plan.limits.threads = common.threads();
     plan.limits.most_workers = most_workers(cores());
     plan.limits.max_url = common.max_url;
+    plan.limits.max_record = common.max_record;
     plan
 }
 

@@ -12,7 +12,7 @@ use uniqurl::bytes::Secrets;
 use uniqurl::key::Key;
 use uniqurl::normalize::Normalizer;
 use uniqurl_formats::input::Input;
-use uniqurl_formats::record::{Context, Filter, Kinds, LONGEST_URL, Separator};
+use uniqurl_formats::record::{Context, Filter, Kinds, LONGEST_RECORD, LONGEST_URL, Separator};
 use uniqurl_store::keep_policy::KeepPolicy;
 use uniqurl_store::seen::{SeenStore, UnixTime};
 
@@ -105,6 +105,9 @@ pub struct ResourceLimits {
     pub most_workers: usize,
     /// Longest URL in bytes, [`LONGEST_URL`] at most.
     pub max_url: usize,
+    /// Longest record in bytes, [`LONGEST_RECORD`] at most; without it, what
+    /// [`max_record`](uniqurl_formats::record::max_record) says.
+    pub max_record: Option<usize>,
     /// Bytes of a chunk of input, from 1 to 64 MiB; [`CHUNK_SIZE`] unless there is a reason.
     pub chunk_size: usize,
     /// How much a set may hold in memory; without it, as much as there is.
@@ -152,6 +155,7 @@ impl JobPlan {
                 threads: 1,
                 most_workers: usize::MAX,
                 max_url: Context::default().max_url,
+                max_record: None,
                 chunk_size: CHUNK_SIZE,
                 memory: None,
             },
@@ -164,6 +168,7 @@ impl JobPlan {
         let limits = &mut plan.limits;
         limits.threads = limits.threads.clamp(1, MOST_THREADS.into());
         limits.max_url = limits.max_url.min(LONGEST_URL);
+        limits.max_record = limits.max_record.map(|bytes| bytes.min(LONGEST_RECORD));
         limits.chunk_size = limits.chunk_size.clamp(1, LARGEST_CHUNK);
         plan.policy.max_rejected = plan.policy.max_rejected.map(MaxRejected::within_bounds);
         plan

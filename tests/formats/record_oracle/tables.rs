@@ -528,6 +528,7 @@ fn json_line(pointer: &str, known: &Known, line: &[u8]) -> Holds {
     }
     match value {
         Json::Text(url) => field(known, Some(&url)),
+        Json::Null => Holds::Blank,
         _ => Holds::Reject("no-field", 0),
     }
 }

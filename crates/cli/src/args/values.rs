@@ -15,7 +15,7 @@ use uniqurl::normalize::GROWTH;
 use uniqurl::{Backend, Key, Profile, RejectReason, Ring, RingError};
 use uniqurl_formats::input::read_whole;
 use uniqurl_formats::record::LONGEST_KEY;
-use uniqurl_formats::record::{Format, FormatError, LONGEST_URL};
+use uniqurl_formats::record::{Format, FormatError, LONGEST_RECORD, LONGEST_URL};
 use uniqurl_store::seen::WhenBusy;
 
 fn profiles() -> Vec<PossibleValue> {
@@ -201,12 +201,20 @@ pub(crate) fn backend(name: String) -> Result<Backend, String> {
 const _: () = assert!((GROWTH + 1) * LONGEST_URL <= LONGEST_KEY);
 
 pub(crate) fn max_url(text: &str) -> Result<usize, String> {
+    longest(text, "URL", LONGEST_URL)
+}
+
+pub(crate) fn max_record(text: &str) -> Result<usize, String> {
+    longest(text, "record", LONGEST_RECORD)
+}
+
+fn longest(text: &str, of: &str, most: usize) -> Result<usize, String> {
     match size(text)? {
-        0 => Err("no URL is that short".into()),
+        0 => Err(format!("no {of} is that short")),
         bytes => usize::try_from(bytes)
             .ok()
-            .filter(|bytes| *bytes <= LONGEST_URL)
-            .ok_or_else(|| format!("more than {}M", LONGEST_URL >> 20)),
+            .filter(|bytes| *bytes <= most)
+            .ok_or_else(|| format!("more than {}M", most >> 20)),
     }
 }
 

@@ -4,14 +4,12 @@ use super::text::AT_ONCE;
 use crate::plan::JobPlan;
 use uniqurl::key::Key;
 use uniqurl::normalize::Normalizer;
+use uniqurl::profile::Grammar;
 use uniqurl::set::HashKey;
-use uniqurl_formats::record::Context;
+use uniqurl_formats::record::{Context, max_record};
 use uniqurl_store::keep_policy::KeepPolicy;
 
 use crate::url_filter::UrlFilter;
-
-/// A record that is longer than the longest URL by this much is not parsed.
-const RECORD_AROUND_URL: usize = 1 << 20;
 
 /// How chunks are parsed. Made of the plan for the inputs, and of less for sets from before the run.
 pub(crate) struct ParseRules<'a> {
@@ -20,6 +18,8 @@ pub(crate) struct ParseRules<'a> {
     pub(crate) brought: usize,
     pub(crate) context: Context,
     pub(crate) hasher: HashKey,
+    /// Whether a byte-order mark at the start of a line of a list is no part of its URL.
+    pub(crate) skips_marks: bool,
     /// Which canonical URLs to keep, if not all.
     pub(crate) urls: Option<&'a UrlFilter>,
     /// The key made of each canonical URL.
@@ -67,7 +67,7 @@ impl<'a> ParseRules<'a> {
             base: normalizer.origin(),
             targets: normalizer.targets(),
             max_url,
-            max_record: max_url + RECORD_AROUND_URL,
+            max_record: plan.limits.max_record.unwrap_or(max_record(max_url)),
             filter: policy.records.clone(),
             separator: plan.input.separator,
         };
@@ -97,6 +97,7 @@ impl<'a> ParseRules<'a> {
         Self {
             normalizer,
             brought: normalizer.brought(),
+            skips_marks: normalizer.profile().grammar == Grammar::Repaired,
             context,
             hasher,
             urls: None,

@@ -184,6 +184,7 @@ impl Loader<'_> {
         let cutting = StreamOptions {
             format: Some(Arc::new(Format::Lines)),
             name: String::new(),
+            head_limit: HEAD,
             chunk_size: self.plan.limits.chunk_size,
             max_record: self.rules.context.max_record,
             separator: self.rules.context.separator.byte(),

@@ -49,6 +49,8 @@ pub struct StreamOptions {
     pub format: Option<Arc<Format>>,
     /// The name of the input, used in detection.
     pub name: String,
+    /// Most bytes that are read to detect the format.
+    pub head_limit: usize,
     /// Size of a chunk in bytes.
     pub chunk_size: usize,
     /// Longest record in bytes.
@@ -134,9 +136,13 @@ impl StreamReader {
                     }
                 }
                 let left = self.patience.saturating_sub(begun.elapsed());
-                left.is_zero() || memchr(b'\n', head).is_some() && source.waits(left)
+                memchr(b'\n', head).is_some() && (left.is_zero() || source.waits(left))
             };
-            while head.len() < record::HEAD
+            let is_enough = |head: &[u8]| match known {
+                Some(_) => head.len() >= record::HEAD,
+                None => record::is_enough(head, self.options.head_limit),
+            };
+            while !is_enough(head.bytes())
                 && matches!(last, Got::Some)
                 && (record::could_be_archive(head.bytes()) || !is_late(head.bytes(), &*source))
             {
@@ -160,7 +166,11 @@ impl StreamReader {
                     }
                     last => last,
                 };
-                let format = Arc::new(record::detect(&self.options.name, head.bytes()));
+                let format = Arc::new(record::detect(
+                    &self.options.name,
+                    head.bytes(),
+                    matches!(last, Got::End),
+                ));
                 // An empty input gives no evidence for a format.
                 if !(head.bytes().is_empty() && matches!(last, Got::End)) {
                     self.send(StreamEvent::Guess(Arc::clone(&format)))?;
@@ -386,6 +396,7 @@ mod tests {
         StreamOptions {
             format: Some(Arc::new(Format::Lines)),
             name: String::new(),
+            head_limit: record::HEAD,
             chunk_size,
             max_record,
             separator: b'\n',

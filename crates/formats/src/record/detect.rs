@@ -1,12 +1,12 @@
 //! Tells a format from the name and the beginning of an input, for `--format auto`.
 //!
-//! In comes the name and up to 64 KiB of content; out goes a [`Format`]. More than half of the lines
+//! In comes the name and the first records; out goes a [`Format`]. More than half of the lines
 //! must agree, and what is doubtful is `lines`: a log read as a list is seen at once, since all of it
 //! is rejected, where a list read as a log might lose a part of itself quietly.
 
 use std::ops::Range;
 
-use memchr::{memchr, memrchr};
+use memchr::{memchr, memchr_iter, memrchr};
 
 use super::Archive;
 use super::escape::closing_quote;
@@ -15,23 +15,36 @@ use super::{Format, cdx, clf, elb, extended, request};
 use super::{READS_TABLES, Refusal};
 use uniqurl::normalize::Parts;
 
-/// How much of an input its format is told from.
+/// The least bytes of an input that its format is told from, if it has as many.
 pub const HEAD: usize = 64 << 10;
+/// Where they are fewer records than this, more is read.
+const RECORDS: usize = 100;
+/// The most that is read for that, in bytes.
+const LONGEST_HEAD: usize = 32 << 20;
+
+/// How long the head of an input may become, in bytes, for a run with this memory budget: an eighth of it.
+pub fn head_limit(budget: usize) -> usize {
+    (budget / 8).clamp(HEAD, LONGEST_HEAD)
+}
+
+/// Whether a head tells enough: it has 64 KiB and 100 records, or is as long as it may become.
+pub fn is_enough(head: &[u8], limit: usize) -> bool {
+    head.len() >= HEAD
+        && (head.len() >= limit || memchr_iter(b'\n', head).nth(RECORDS - 1).is_some())
+}
 
 /// The format that an input seems to have.
 ///
-/// `head` is the beginning of the decompressed input; what is beyond 64 KiB of it, or behind its
-/// last line feed, is left out. Where exactly half of the lines are of a log, a name that says `log`
+/// `head` is the beginning of the decompressed input, or all of it if `is_whole`; otherwise a part of a
+/// line at its end is left out. Where exactly half of the lines are of a log, a name that says `log`
 /// or `access` decides. Only formats of this module's are told.
-pub fn detect(name: &str, head: &[u8]) -> Format {
-    let whole = head.len() < HEAD;
-    let head = &head[..head.len().min(HEAD)];
+pub fn detect(name: &str, head: &[u8], is_whole: bool) -> Format {
     if let Some(archive) = Archive::detect(head) {
         return Format::Archive(archive);
     }
     let head = match memrchr(b'\n', head) {
+        _ if is_whole => head,
         Some(feed) => &head[..feed],
-        None if whole => head,
         None => return Format::Lines,
     };
     let head = without_mark(head);
@@ -291,7 +304,11 @@ fn is_haproxy(line: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Format, READS_TABLES, detect};
+    use super::{Format, READS_TABLES};
+
+    fn detect(name: &str, head: &[u8]) -> Format {
+        super::detect(name, head, true)
+    }
 
     const CLF: &str = r#"1.2.3.4 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 5"#;
     const COMBINED: &str =
@@ -457,8 +474,18 @@ mod tests {
 
     #[test]
     fn line_cut_at_the_end_of_the_head_is_not_counted() {
-        assert_eq!(detect("x", b"/a\nhttp://h/b"), Format::Target);
-        assert_eq!(detect("x", &[b'/'; 64 << 10]), Format::Lines);
+        assert_eq!(super::detect("x", b"/a\nhttp://h/b", false), Format::Target);
+        assert_eq!(detect("x", b"/a\nhttp://h/b"), Format::Lines, "a tie");
+        assert_eq!(super::detect("x", &[b'/'; 64 << 10], false), Format::Lines);
+    }
+
+    #[test]
+    fn head_is_long_enough_with_a_hundred_records_or_at_its_limit() {
+        let long = format!("{}\n", "x".repeat(1 << 20)).into_bytes();
+        assert!(!super::is_enough(&long, 4 << 20));
+        assert!(super::is_enough(&long.repeat(4), 4 << 20));
+        assert!(super::is_enough(&b"x\n".repeat(32 << 10), 4 << 20));
+        assert!(!super::is_enough(&b"x\n".repeat(1000), 4 << 20));
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub use unsupported::Refusal;
 pub use archive::{Frame, FrameState};
 pub(crate) use archive::{arc_body, blanks, could_be_archive, warc_body, warc_head};
 
-pub use detect::{HEAD, is_table, refusal_of_auto};
+pub use detect::{HEAD, head_limit, is_enough, is_table, refusal_of_auto};
 pub use line::without_mark;
 pub use line::{MARK, cut};
 
@@ -227,6 +227,18 @@ impl Records {
 /// Default limit on a URL's length in bytes.
 pub const MAX_URL: usize = 64 << 10;
 
+/// Default limit on a record's length in bytes: documents of megabytes beside a short URL are usual.
+pub const MAX_RECORD: usize = 16 << 20;
+
+/// Highest limit on a record's length, in bytes.
+pub const LONGEST_RECORD: usize = 512 << 20;
+
+/// The limit on a record's length, in bytes, where none is chosen: at least 1 MiB more than that on URLs.
+pub const fn max_record(max_url: usize) -> usize {
+    let around = max_url + (1 << 20);
+    if around > MAX_RECORD { around } else { MAX_RECORD }
+}
+
 /// Highest limit on a URL's length, in bytes, that the command and the Python package accept.
 pub const LONGEST_URL: usize = 64 << 20;
 
@@ -252,14 +264,14 @@ pub struct Context {
 }
 
 impl Default for Context {
-    /// No base, no filter, targets as `crawl` reads them; URLs of up to 64 KiB, and 1 MiB more for
-    /// the record around one.
+    /// No base, no filter, targets as `crawl` reads them; URLs of up to 64 KiB in records of up to
+    /// 16 MiB.
     fn default() -> Self {
         Self {
             base: None,
             targets: Targets::default(),
             max_url: MAX_URL,
-            max_record: MAX_URL + (1 << 20),
+            max_record: MAX_RECORD,
             filter: Filter::default(),
             separator: Separator::LineFeed,
         }

@@ -11,8 +11,8 @@ use crate::args::help::{self, COMMON, INPUT, OUTPUT, RESOURCES, RULES};
 use crate::args::policy::PolicyArgs;
 use crate::args::profile_choices::{ProfileChoices, Unsupported};
 use crate::args::values::{
-    FormatParser, ProfileParser, backend, backends, charset, checks, code, key, keys, max_url,
-    number, ring,
+    FormatParser, ProfileParser, backend, backends, charset, checks, code, key, keys, max_record,
+    max_url, number, ring,
 };
 use crate::inputs::names::is_standard_input;
 use crate::progress::When;
@@ -168,6 +168,20 @@ pub struct RunArgs {
         help_heading = INPUT
     )]
     pub max_url: usize,
+
+    /// Reject records that are longer than this, such as lines of a log; the default is 16M
+    ///
+    /// Of a record, only what holds the URL counts for --max-url. Each record is held in memory as a whole.
+    /// BYTES can be at most 512M.
+    #[arg(
+        long,
+        value_name = "BYTES",
+        value_parser = max_record,
+        allow_negative_numbers = true,
+        hide_short_help = true,
+        help_heading = INPUT
+    )]
+    pub max_record: Option<usize>,
 
     /// Skip inputs that are missing or damaged; the exit status is then 1
     #[arg(

@@ -8,7 +8,7 @@ use uniqurl::bytes::alloc;
 use uniqurl::bytes::{AllocError, Reject, RejectReason, Span};
 use uniqurl::normalize::GROWTH;
 use uniqurl::simd::UrlKind;
-use uniqurl_formats::record::{BufferId, Extracted, Record};
+use uniqurl_formats::record::{BufferId, Extracted, MARK, Record};
 
 impl WorkBatch {
     /// Takes a record without a URL, or with a request target.
@@ -83,10 +83,17 @@ impl WorkBatch {
         &mut self,
         run: SpanRun<'_>,
         number: usize,
-        span: Span,
-        known: Known,
+        mut span: Span,
+        mut known: Known,
         rules: &ParseRules<'_>,
     ) -> Result<(), AllocError> {
+        let whole = span;
+        let is_marked = run.records.is_none() && rules.skips_marks;
+        if is_marked && span.of(run.bytes).starts_with(MARK) {
+            // Files that were joined begin with one each.
+            span.start += MARK.len() as u32;
+            known = Known::Unclean;
+        }
         let url = span.of(run.bytes);
         if url.is_empty() && run.records.is_none() && known == Known::Unclean {
             self.tally.records.blank += 1;
@@ -105,11 +112,11 @@ impl WorkBatch {
                 }
                 if url.len() > context.max_url {
                     let reject = Reject::new(RejectReason::TooLong, context.max_url);
-                    self.reject(span, BufferId::Chunk, span, Shown::Url, reject);
+                    self.reject(whole, BufferId::Chunk, span, Shown::Url, reject);
                     return Ok(());
                 }
                 self.tally.tabbed += u64::from(memchr::memchr(b'\t', url).is_some());
-                (span, 0)
+                (whole, 0)
             }
         };
         if known == Known::Clean {

@@ -9,8 +9,8 @@ use super::{Ahead, FormatState, InputEnd, InputQueue, OpenInput, QueueItem};
 use crate::job::InputFormat;
 use crate::plan::JobPlan;
 use uniqurl_formats::input::{
-    self, Compression, Input, InputError, OpenFile, Packed, ReadAhead, Source, StreamSource,
-    Trouble,
+    self, Compression, Input, InputError, OpenFile, Packed, RangeBuffer, ReadAhead, Source,
+    StreamSource, Trouble,
 };
 use uniqurl_formats::record::{self, Context, Framing};
 
@@ -154,11 +154,9 @@ impl InputQueue<'_> {
         let (format, first) = match known {
             Some(format) => (self.extracting(index, &format)?, None),
             None => {
-                let mut block = input::RangeBuffer::default();
-                let head = 0..file.size().min(record::HEAD as u64);
-                let Context { max_record, separator, .. } = self.context;
-                input::read_range(&file, head, max_record, separator.byte(), &mut block)?;
-                self.find_format(index, block.bytes())?
+                let block = self.read_head(&file)?;
+                let is_whole = block.bytes().len() as u64 == file.size();
+                self.find_format(index, block.bytes(), is_whole)?
             }
         };
         // Only records that are lines can be found from any offset of a file.
@@ -195,11 +193,31 @@ impl InputQueue<'_> {
         }
     }
 
+    /// The records at the start of a file, as many as its format is told from.
+    fn read_head(&self, file: &OpenFile) -> Result<RangeBuffer, InputError> {
+        let Context { max_record, separator, .. } = self.context;
+        let limit = match self.plan.input.format {
+            InputFormat::Auto => record::head_limit(self.plan.budget()),
+            InputFormat::Fixed(_) => record::HEAD,
+        };
+        let mut block = RangeBuffer::default();
+        let mut length = record::HEAD as u64;
+        loop {
+            let range = 0..length.min(file.size());
+            input::read_range(file, range, max_record.min(limit), separator.byte(), &mut block)?;
+            if length >= file.size().min(limit as u64) || record::is_enough(block.bytes(), limit) {
+                return Ok(block);
+            }
+            length = (2 * length.max(block.bytes().len() as u64)).min(limit as u64);
+        }
+    }
+
     /// The format of an input that begins with `head`, and a message if it was guessed.
     fn find_format(
         &self,
         index: usize,
         head: &[u8],
+        is_whole: bool,
     ) -> Result<(Arc<record::Format>, Option<QueueItem>), InputError> {
         let path = &self.inputs[index].path;
         let why = match &self.plan.input.format {
@@ -212,7 +230,7 @@ impl InputQueue<'_> {
         if let InputFormat::Fixed(format) = &self.plan.input.format {
             return Ok((self.extracting(index, format)?, None));
         }
-        let format = self.as_asked(record::detect(&path.to_string_lossy(), head));
+        let format = self.as_asked(record::detect(&path.to_string_lossy(), head, is_whole));
         let format = self.extracting(index, &Arc::new(format))?;
         Ok((Arc::clone(&format), Some(QueueItem::Guessed(index, format))))
     }

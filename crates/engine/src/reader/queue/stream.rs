@@ -34,6 +34,7 @@ impl InputQueue<'_> {
         let cutting = StreamOptions {
             format: format.clone(),
             name: path.to_string_lossy().into_owned(),
+            head_limit: record::head_limit(self.plan.budget()),
             chunk_size: self.plan.limits.chunk_size,
             max_record: self.context.max_record,
             separator: self.context.separator.byte(),

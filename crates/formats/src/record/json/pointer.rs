@@ -50,6 +50,11 @@ impl Node {
         Ok(())
     }
 
+    /// True if the value is the URL itself.
+    pub fn is_url(&self) -> bool {
+        matches!(self.parts[..], [(RecordPart::Url, _)])
+    }
+
     /// True if the URL needs none of the values at this node or below it.
     pub fn is_aside(&self) -> bool {
         let aside = |part| {

@@ -55,6 +55,7 @@ impl<'a> SlowPath<'a> {
                 self.pass::<IgnoredAny>()?;
                 let text = &text[..text.len() - self.rest.len()];
                 match text {
+                    b"null" if node.is_url() => self.take(node, Some(&b""[..].into())),
                     b"null" => {}
                     [b'{', ..] if node.says_scheme() => self.take(node, Some(&b"https"[..].into())),
                     _ if !node.is_aside() => self.take(node, None),

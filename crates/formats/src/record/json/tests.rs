@@ -18,12 +18,14 @@ fn pointer_walks_objects_and_arrays() {
 }
 
 #[test]
-fn missing_or_non_string_value_is_no_field() {
-    for line in
-        [r#"{"u":1}"#, r#"{"u":null}"#, r#"{"u":["x"]}"#, r#"{"u":{}}"#, "{}", "[]", "1", "null"]
-    {
+fn missing_or_non_string_value_is_no_field_and_null_is_blank() {
+    for line in [r#"{"u":1}"#, r#"{"u":["x"]}"#, r#"{"u":{}}"#, "{}", "[]", "1", "null"] {
         assert_eq!(json("/u", line.as_bytes()), "no-field 0", "{line}");
     }
+    for line in [r#"{"u":null}"#, r#"{"u":5,"u":null}"#, r#"{"\x75":null}"#] {
+        assert_eq!(json("/u", line.as_bytes()), "blank", "{line}");
+    }
+    assert_eq!(json("host=/h,target=/u", br#"{"h":"a","u":null}"#), "no-field 0");
     assert_eq!(json("/a/b", br#"{"a":"x"}"#), "no-field 0");
 }
 
@@ -79,7 +81,7 @@ fn bytes_that_are_not_utf8_are_kept() {
 #[test]
 fn last_of_two_equal_names_wins() {
     assert_eq!(json("/u", br#"{"u":"a","u":"b"}"#), "url b");
-    assert_eq!(json("/u", br#"{"u":"a","u":null}"#), "no-field 0");
+    assert_eq!(json("/u", br#"{"u":"a","u":null}"#), "blank");
     assert_eq!(json("/a/u", br#"{"a":{"u":"a"},"a":{}}"#), "no-field 0");
     // Independent of the other values.
     for other in

@@ -74,8 +74,11 @@ impl<'a> Visitor<'a> for Visit<'_, '_, 'a> {
         f.write_str("what the pointers lead to")
     }
 
-    /// `null` counts as missing.
+    /// `null` counts as missing, and as an empty URL, as in tables.
     fn visit_none<E>(self) -> Result<(), E> {
+        if self.node.is_url() {
+            self.take(Cow::Borrowed(b""));
+        }
         Ok(())
     }
 
