@@ -82,14 +82,15 @@ fn line_endings_byte_order_marks_and_empty_files_are_handled() {
 }
 
 #[test]
-fn byte_order_mark_is_skipped_at_the_start_of_each_file_only() {
+fn byte_order_mark_is_skipped_at_the_start_of_each_line_of_a_list() {
     let place = Place::with([
         ("a", b"\xEF\xBB\xBFhttp://a/\n\xEF\xBB\xBFhttp://b/\n"),
         ("c", b"\xEF\xBB\xBFhttp://c/\n"),
     ]);
     let run = place.run(["normalize", "a", "c"]).exits(0);
-    assert_eq!(run.out(), "http://a/\n\nhttp://c/\n");
-    assert_eq!(run.summary("rejected"), 1);
+    assert_eq!(run.out(), "http://a/\nhttp://b/\nhttp://c/\n");
+    let run = place.run(["normalize", "-p", "scheme", "a", "c"]).exits(0);
+    assert_eq!(run.out(), "\n\n\n");
 }
 
 #[test]
