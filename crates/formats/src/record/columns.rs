@@ -121,6 +121,12 @@ impl Columns {
         Ok(Self { text: text.to_owned(), names: names.collect::<Result<_, &'static str>>()? })
     }
 
+    /// Columns by number, counted from 0.
+    pub fn numbered(parts: Vec<(usize, RecordPart)>) -> Self {
+        let names = parts.into_iter().map(|(number, part)| (part, ColumnName::Number(number)));
+        Self { text: String::new(), names: names.collect() }
+    }
+
     pub fn as_str(&self) -> &str {
         &self.text
     }

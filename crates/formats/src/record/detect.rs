@@ -1,19 +1,24 @@
 //! Tells a format from the name and the beginning of an input, for `--format auto`.
 //!
-//! In comes the name and the first records; out goes a [`Format`]. More than half of the lines
+//! In comes the name and the first records; out goes a [`Detected`]. More than half of the lines
 //! must agree, and what is doubtful is `lines`: a log read as a list is seen at once, since all of it
 //! is rejected, where a list read as a log might lose a part of itself quietly.
+//!
+//! Each line votes for the first format of the table whose layout it has, from the first byte to the
+//! last. An access log that has none of these layouts is `clf`, `combined` or `vhost`: there the
+//! request is the first quoted field after the time, whatever stands around it.
 
 use std::ops::Range;
 
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::{memchr_iter, memrchr};
 
 use super::Archive;
-use super::escape::closing_quote;
+use super::access::{Access, AddressPorts};
+use super::dropped::dropped_host;
 use super::line::{is_blank, without_mark};
-use super::{Format, cdx, clf, elb, extended, request};
+use super::named::{Family, LineTest, is_absolute};
+use super::{Format, FormatTable, cdx, clf, extended};
 use super::{READS_TABLES, Refusal};
-use uniqurl::normalize::Parts;
 
 /// The least bytes of an input that its format is told from, if it has as many.
 pub const HEAD: usize = 64 << 10;
@@ -33,28 +38,48 @@ pub fn is_enough(head: &[u8], limit: usize) -> bool {
         && (head.len() >= limit || memchr_iter(b'\n', head).nth(RECORDS - 1).is_some())
 }
 
-/// The format that an input seems to have.
+/// What an input seems to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Detected {
+    /// Its format.
+    pub format: Format,
+    /// The field or member that names a site in most lines, not the same in all of them, and that the
+    /// format does not read.
+    pub dropped_host: Option<String>,
+}
+
+/// The format that an input seems to have, among those that come with the program.
 ///
 /// `head` is the beginning of the decompressed input, or all of it if `is_whole`; otherwise a part of a
 /// line at its end is left out. Where exactly half of the lines are of a log, a name that says `log`
 /// or `access` decides. Only formats of this module's are told.
 pub fn detect(name: &str, head: &[u8], is_whole: bool) -> Format {
-    if let Some(archive) = Archive::detect(head) {
-        return Format::Archive(archive);
+    FormatTable::shipped().detect(name, head, is_whole).format
+}
+
+impl FormatTable {
+    /// The format that an input seems to have, as [`detect`] tells it, among those of this table.
+    pub fn detect(&self, name: &str, head: &[u8], is_whole: bool) -> Detected {
+        let format = |format| Detected { format, dropped_host: None };
+        if let Some(archive) = Archive::detect(head) {
+            return format(Format::Archive(archive));
+        }
+        let head = match memrchr(b'\n', head) {
+            _ if is_whole => head,
+            Some(feed) => &head[..feed],
+            None => return format(Format::Lines),
+        };
+        let head = without_mark(head);
+        if let Some(by_header) = by_header(name, head) {
+            return format(by_header);
+        }
+        let mut votes = Votes::new(self);
+        lines(head).filter(|line| !cdx::is_alias(line)).for_each(|line| votes.cast(line));
+        let name = name.to_ascii_lowercase();
+        let format = votes.winner(name.contains("log") || name.contains("access"));
+        let dropped_host = dropped_host(&format, lines(head));
+        Detected { format, dropped_host }
     }
-    let head = match memrchr(b'\n', head) {
-        _ if is_whole => head,
-        Some(feed) => &head[..feed],
-        None => return Format::Lines,
-    };
-    let head = without_mark(head);
-    if let Some(format) = by_header(name, head) {
-        return format;
-    }
-    let mut votes = Votes::default();
-    lines(head).filter(|line| !cdx::is_alias(line)).for_each(|line| votes.cast(line));
-    let name = name.to_ascii_lowercase();
-    votes.winner(name.contains("log") || name.contains("access"))
 }
 
 /// Why an input with this beginning can be no input at all.
@@ -134,38 +159,55 @@ fn by_header(name: &str, head: &[u8]) -> Option<Format> {
 /// (`/api?fields=id,url`), and clients choose that. Of a log a time in brackets is enough, since its
 /// request may be none.
 pub(super) fn is_record(line: &[u8]) -> bool {
-    let mut votes = Votes::default();
+    let table = FormatTable::shipped();
+    let mut votes = Votes::new(table);
     votes.cast(line);
-    votes != Votes { all: 1, ..Votes::default() } || time_of_log(line).is_some()
+    votes.speaks_for_any() || time_of_log(line).is_some()
 }
 
-/// Whether a cell is a URL with a host, which names no column.
-fn is_absolute(cell: &[u8]) -> bool {
-    let parts = Parts::split(cell);
-    parts.scheme.is_some() && parts.authority.is_some()
-}
-
-/// How many lines there are of each kind: a field for each format.
-#[derive(Default, PartialEq)]
-struct Votes {
+/// How many lines there are of each kind.
+struct Votes<'t> {
+    table: &'t FormatTable,
     all: usize,
+    /// Lines with the layout of each entry of the table.
+    by_entry: Vec<usize>,
     target: usize,
     clf: usize,
     combined: usize,
     vhost: usize,
-    haproxy: usize,
-    elb: usize,
-    cdx: usize,
-    cdxj: usize,
-    /// Headers of such an index. They speak for no format, and against all others.
+    /// Access logs whose first field is an address with a port, of a site or of a client.
+    addresses: AddressPorts,
+    /// Headers of an index in `cdxj`. They speak for no format, and against all others.
     cdxj_headers: usize,
-    heritrix: usize,
     json: usize,
     /// What the lines in JSON can be read as, and how many of them.
     in_json: Vec<(Format, usize)>,
 }
 
-impl Votes {
+impl<'t> Votes<'t> {
+    fn new(table: &'t FormatTable) -> Self {
+        Self {
+            table,
+            all: 0,
+            by_entry: vec![0; table.entries().count()],
+            target: 0,
+            clf: 0,
+            combined: 0,
+            vhost: 0,
+            addresses: AddressPorts::default(),
+            cdxj_headers: 0,
+            json: 0,
+            in_json: Vec::new(),
+        }
+    }
+
+    /// True if a line so far was of some kind.
+    fn speaks_for_any(&self) -> bool {
+        let counts =
+            [self.target, self.clf, self.combined, self.vhost, self.cdxj_headers, self.json];
+        counts.iter().chain(&self.by_entry).any(|count| *count > 0) || !self.addresses.is_empty()
+    }
+
     fn cast(&mut self, line: &[u8]) {
         self.all += 1;
         if line.starts_with(b"/") {
@@ -176,81 +218,58 @@ impl Votes {
             self.cdxj_headers += 1;
             return;
         }
-        if elb::is_one(line) {
-            self.elb += 1;
-            return;
-        }
-        if cdx::is_usual(line) {
-            self.cdx += 1;
-            return;
-        }
-        if is_heritrix(line) {
-            self.heritrix += 1;
-            return;
-        }
-        if super::cdxj::object(line).is_some() {
-            self.cdxj += 1;
-            return;
-        } else if line.starts_with(b"{") {
+        let entry = self.table.entries().position(|entry| entry.test.fits(line));
+        if line.starts_with(b"{") {
             self.json += 1;
-            if let Some(guess) = super::json::guess(line).map(Format::Json) {
-                match self.in_json.iter_mut().find(|(known, _)| *known == guess) {
-                    Some((_, votes)) => *votes += 1,
-                    None => self.in_json.push((guess, 1)),
-                }
+            let format = match entry.and_then(|entry| self.table.entries().nth(entry)) {
+                Some(entry) => Some(entry.format.clone()),
+                None => super::json::guess(line).map(Format::Json),
+            };
+            let Some(format) = format else { return };
+            match self.in_json.iter_mut().find(|(known, _)| *known == format) {
+                Some((_, votes)) => *votes += 1,
+                None => self.in_json.push((format, 1)),
             }
             return;
         }
-        let (Some(time), Ok(field)) = (time_of_log(line), clf::quoted_request(line)) else {
-            return;
-        };
-        let request = &line[field.clone()];
-        // Where none came Apache writes a dash, HAProxy a word, and nginx nothing.
-        let is_request = request::split(request).is_some()
-            || request.is_empty()
-            || request == b"-"
-            || request == b"<BADREQ>"
-            || request.starts_with(b"\\");
-        if !is_request {
-            return;
+        if let Some(entry) = entry {
+            self.by_entry[entry] += 1;
         }
-        // The bracket comes after `%h %l %u `, with the host in front after one field more.
-        let before = &line[..time.start];
-        let fields = before.split(|&byte| byte == b' ').count() - 1;
-        if is_haproxy(&line[time.start..]) {
-            self.haproxy += 1;
-        } else if fields >= 4 && names_port(before) {
-            self.vhost += 1;
-        } else if closing_quote(line, field.end + 1).is_some() {
-            self.combined += 1;
-        } else {
-            self.clf += 1;
+        // A line of a log by its layout is most often an access log by its beginning, too.
+        match Access::of(line) {
+            Some(Access::Clf) => self.clf += 1,
+            Some(Access::Combined) => self.combined += 1,
+            Some(Access::Vhost) => self.vhost += 1,
+            Some(Access::AddressPort(address, port)) => self.addresses.add(address, port),
+            None => {}
         }
     }
 
     fn winner(self, named_log: bool) -> Format {
         let most = |votes: usize| votes * 2 > self.all || (named_log && votes * 2 == self.all);
-        let plain = self.clf + self.combined;
-        let named = |name: &str| Format::parse(name).unwrap_or(Format::Lines);
         if self.all == 0 {
-            Format::Lines
-        } else if most(self.elb) {
-            Format::Elb
-        } else if self.cdx * 2 > self.all {
-            named("cdx")
-        } else if self.cdxj * 2 > self.all - self.cdxj_headers {
-            named("cdxj")
-        } else if most(self.heritrix) {
-            named("ws:4")
-        } else if self.json * 2 > self.all {
+            return Format::Lines;
+        }
+        for (entry, votes) in self.table.entries().zip(&self.by_entry) {
+            let is_it = match entry.test {
+                LineTest::Reader(Family::Cdx) => votes * 2 > self.all,
+                LineTest::Reader(Family::Cdxj) => votes * 2 > self.all - self.cdxj_headers,
+                _ => most(*votes),
+            };
+            if *votes > 0 && is_it {
+                return entry.format.clone();
+            }
+        }
+        let (sites, clients) = self.addresses.sites_and_clients();
+        let vhost = self.vhost + sites;
+        let plain = self.clf + self.combined + clients;
+        if self.json * 2 > self.all {
             // Of equals the first.
             let most = self.in_json.into_iter().rev().max_by_key(|(_, votes)| *votes);
             most.map_or(Format::Lines, |(format, _)| format)
-        } else if most(self.haproxy) {
-            Format::Haproxy
-        } else if most(self.vhost) {
+        } else if most(vhost) {
             Format::Vhost
-        } else if most(plain + self.vhost) {
+        } else if most(plain + vhost) {
             // Without the host of some lines, all of them can be read as combined.
             if self.clf * 2 > plain { Format::Clf } else { Format::Combined }
         } else if self.target * 2 > self.all {
@@ -264,42 +283,6 @@ impl Votes {
 /// The bracketed time of a log that is in a usual form.
 fn time_of_log(line: &[u8]) -> Option<Range<usize>> {
     clf::bracketed_time(line).filter(|time| clf::begins_as_time(&line[time.start + 1..]))
-}
-
-/// Whether the first field ends with a colon and a port.
-fn names_port(before: &[u8]) -> bool {
-    let first = &before[..memchr(b' ', before).unwrap_or(before.len())];
-    match memrchr(b':', first) {
-        Some(colon) => {
-            let port = &first[colon + 1..];
-            !port.is_empty() && port.iter().all(u8::is_ascii_digit)
-        }
-        None => false,
-    }
-}
-
-/// Whether a line is of Heritrix's `crawl.log`: `2004-07-20T18:13:01.000Z 200 3235 URI path via type
-/// #005 ...`, with a dash or a number below zero where nothing was fetched.
-fn is_heritrix(line: &[u8]) -> bool {
-    fn is_number(text: &[u8]) -> bool {
-        !text.is_empty() && text.iter().all(u8::is_ascii_digit)
-    }
-    let mut fields = line.split(|byte| *byte == b' ').filter(|field| !field.is_empty());
-    let mut next = |is: fn(&[u8]) -> bool| fields.next().is_some_and(is);
-    next(|time| matches!(time, [_, _, _, _, b'-', _, _, b'-', _, _, b'T', .., b'Z']))
-        && next(|status| is_number(status.strip_prefix(b"-").unwrap_or(status)))
-        && next(|size| size == b"-" || is_number(size))
-        && next(|uri| uri.contains(&b':'))
-        && fields.nth(3).is_some_and(|thread| matches!(thread, [b'#', n @ ..] if is_number(n)))
-}
-
-/// Whether a line from its time on reads `[time.123] frontend backend/server`.
-fn is_haproxy(line: &[u8]) -> bool {
-    let mut fields = line.split(|&byte| byte == b' ');
-    let is_time = fields.next().is_some_and(|time| {
-        matches!(time, [.., b'.', a, b, c, b']'] if [a, b, c].iter().all(|d| d.is_ascii_digit()))
-    });
-    is_time && fields.next().is_some() && fields.next().is_some_and(|server| server.contains(&b'/'))
 }
 
 #[cfg(test)]
@@ -332,8 +315,8 @@ mod tests {
             (&wrapped, "combined"),
             (&vhost, "vhost"),
             (HAPROXY, "haproxy"),
-            (HERITRIX, "ws:4"),
-            (&HERITRIX.replace("200       1299", "-6          -"), "ws:4"),
+            (HERITRIX, "crawl-log"),
+            (&HERITRIX.replace("200       1299", "-6          -"), "crawl-log"),
             (&HERITRIX.replace("#014", "x014"), "lines"),
             (&HERITRIX.replace("200", "OK"), "lines"),
             ("/a?b", "target"),
@@ -383,7 +366,7 @@ mod tests {
             (COMBINED, "combined"),
             (&format!("h.example:443 {COMBINED}"), "vhost"),
             (&HAPROXY.replace("GET /", "GET /a"), "haproxy"),
-            (HERITRIX, "ws:4"),
+            (HERITRIX, "crawl-log"),
             (elb, "elb"),
             (cdx, "cdx"),
             ("/a", "target"),
@@ -447,9 +430,9 @@ mod tests {
                 "{\"uri\":\"http://h/\"}\n{\"uri\":\"/\"}\n{\"uri\":\"/\"}".into(),
                 "json:target=/uri",
             ),
-            (nginx.to_owned(), "json:nginx-json"),
+            (nginx.to_owned(), "nginx-json"),
             (format!("{nginx}\n{whole}\n{whole}"), "json:target=/uri"),
-            (format!("{whole}\n{nginx}\n{nginx}"), "json:nginx-json"),
+            (format!("{whole}\n{nginx}\n{nginx}"), "nginx-json"),
             (r#"{"uri":"http://h/","args":""}"#.to_owned(), "json:/uri"),
         ] {
             assert_eq!(detect("x", format!("{head}\n").as_bytes()).name(), name, "{head}");

@@ -9,6 +9,7 @@
 use memchr::memchr;
 
 use super::escape::Escape;
+use super::hosts::split_port;
 use super::line;
 use super::{Context, Extracted, Records, request};
 use uniqurl::bytes::RejectReason;
@@ -40,18 +41,27 @@ fn status(before: &[u8]) -> &[u8] {
     before.trim_ascii_end().rsplit(|byte| *byte == b' ').nth(3).unwrap_or_default()
 }
 
-/// True if a line has this format: a time or a type and a time, and twelve or more fields.
+/// True if a line has this format: a time, or a type and a time, then the balancer, two addresses with
+/// ports, three durations, two statuses and two sizes.
 pub(super) fn is_one(line: &[u8]) -> bool {
     let Some(open) = memchr(b'"', line) else { return false };
     let before: Vec<&[u8]> = line[..open].trim_ascii_end().split(|byte| *byte == b' ').collect();
+    let fields = match before.len() {
+        11 => &before[..],
+        12 if before[0].iter().all(u8::is_ascii_alphanumeric) => &before[1..],
+        _ => return false,
+    };
     let is_time = |field: &[u8]| {
         field.len() > 19 && field[4] == b'-' && field[10] == b'T' && field.ends_with(b"Z")
     };
-    match before.len() {
-        11 => is_time(before[0]),
-        12 => is_time(before[1]),
-        _ => false,
-    }
+    let is_peer = |field: &[u8]| field == b"-" || split_port(field).1.is_some();
+    let is_number = |field: &&[u8]| {
+        !field.is_empty() && field.iter().all(|byte| byte.is_ascii_digit() || b".-".contains(byte))
+    };
+    is_time(fields[0])
+        && is_peer(fields[2])
+        && is_peer(fields[3])
+        && fields[4..].iter().all(is_number)
 }
 
 #[cfg(test)]

@@ -316,7 +316,7 @@ fn unquoted(text: &[u8]) -> Option<(Cow<'_, [u8]>, usize)> {
 }
 
 /// Undoes a field's percent-encoding once.
-fn decoded(field: &[u8]) -> Value<'_> {
+pub(super) fn decoded(field: &[u8]) -> Value<'_> {
     if memchr(b'%', field).is_none() {
         return Value::InLine(field);
     }

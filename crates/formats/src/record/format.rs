@@ -11,8 +11,8 @@ use std::str::FromStr;
 use super::extended::{self, Dialect};
 use super::{Archive, Csv, Framing, Json, Kinds, cdxj};
 use super::{
-    Cdx, Context, Extended, Facts, LogFormat, Records, Tsv, cdx, clf, elb, haproxy, line, target,
-    text, vhost, ws,
+    Cdx, Context, Extended, Facts, FormatTable, LogFormat, Records, Tsv, cdx, clf, elb, haproxy,
+    line, target, text, vhost, ws,
 };
 use super::{READS_TABLES, TableFormat};
 use uniqurl::bytes::UnknownName;
@@ -86,14 +86,8 @@ const NAMES: [&str; 22] = [
 /// The names of formats of tables.
 const TABLES: [&str; 4] = ["parquet", "parquet:COL", "arrow", "arrow:COL"];
 
-/// Other words for formats, and the name that is meant.
-const ALIASES: [(&str, &str); 18] = [
-    ("access", "combined"),
-    ("apache", "combined"),
-    ("apache2", "combined"),
-    ("nginx", "combined"),
-    ("common", "clf"),
-    ("vhost_combined", "vhost"),
+/// Other words for formats with a parameter, and the name that is meant.
+const ALIASES: [(&str, &str); 9] = [
     ("ndjson", "json:POINTER"),
     ("jsonl", "json:POINTER"),
     ("jsonlines", "json:POINTER"),
@@ -102,19 +96,22 @@ const ALIASES: [(&str, &str); 18] = [
     ("urls", "lines"),
     ("plain", "lines"),
     ("txt", "text"),
-    ("html", "text"),
-    ("iis", "w3c"),
-    ("aws", "alb"),
     ("feather", "arrow"),
 ];
 
 impl Format {
-    /// Parses a format's name.
+    /// Parses a format's name: of a reader, or of an entry of the [`FormatTable`] that comes with the
+    /// program.
     ///
     /// # Errors
     ///
     /// The name is unknown, or the text after its colon is invalid.
     pub fn parse(name: &str) -> Result<Self, FormatError> {
+        Self::built_in(name).or_else(|error| FormatTable::shipped().parse_named(name).ok_or(error))
+    }
+
+    /// Parses the name of a format with a reader of its own.
+    pub(super) fn built_in(name: &str) -> Result<Self, FormatError> {
         let error = |why| FormatError { name: name.to_owned(), at: 0, why };
         if let Some(text) = name.strip_prefix("log:") {
             return match text {
@@ -157,7 +154,7 @@ impl Format {
             "cloudfront" => Format::Extended(Extended::new(Dialect::CloudFront)),
             "elb" | "alb" => Format::Elb,
             "cdx" => Format::Cdx(Cdx::default()),
-            "cdxj" => Format::Cdxj(Json::parse("cdxj").map_err(error)?),
+            "cdxj" => Format::Cdxj(Json::of_cdxj()),
             "text" => Format::Text,
             "csv" => return Err(error("it is followed by a column, as in csv:url or csv:1")),
             "tsv" => return Err(error("it is followed by a column, as in tsv:url or tsv:1")),
@@ -191,10 +188,10 @@ impl Format {
             Format::Cdx(_) => "cdx",
             Format::Cdxj(_) => "cdxj",
             Format::Text => "text",
-            Format::Json(json) => return Cow::Owned(format!("json:{}", json.as_str())),
+            Format::Json(json) => return json.name(),
             Format::Csv(csv) => return Cow::Owned(format!("csv:{}", csv.columns.as_str())),
-            Format::Tsv(tsv) => return Cow::Owned(format!("tsv:{}", tsv.columns.as_str())),
-            Format::Log(format) => return Cow::Owned(format!("log:{}", format.as_str())),
+            Format::Tsv(tsv) => return tsv.name(),
+            Format::Log(format) => return format.name(),
             Format::Ws(field) => return Cow::Owned(format!("ws:{field}")),
             Format::Archive(archive) => return archive.name(),
             Format::Table(table) => return table.name(),
@@ -354,7 +351,8 @@ impl FromStr for Format {
 
 /// The name that was probably meant by one that no format has.
 fn nearest(name: &str) -> Option<String> {
-    let names = Format::names;
+    let table = FormatTable::shipped();
+    let names = || Format::names().chain(table.entries().map(|entry| &entry.name[..]));
     let is_it = |(alias, _): &&(&str, &str)| name.eq_ignore_ascii_case(alias);
     if let Some((_, meant)) = ALIASES.iter().find(is_it) {
         return names().find(|name| name == meant).map(str::to_owned);
@@ -492,7 +490,7 @@ pub(super) mod tests {
     #[test]
     fn an_unknown_format_is_reported_with_the_one_that_was_meant() {
         let told = |name: &str| Format::parse(name).unwrap_err().to_string();
-        assert_eq!(told("nginx"), "unknown format `nginx` (did you mean `combined`?)");
+        assert_eq!(told("nginx-jso"), "unknown format `nginx-jso` (did you mean `nginx-json`?)");
         assert_eq!(told("ndjson"), "unknown format `ndjson` (did you mean `json:POINTER`?)");
         assert_eq!(told("jsn"), "unknown format `jsn` (did you mean `json:POINTER`?)");
         assert_eq!(told("frobnicate"), "unknown format `frobnicate`");

@@ -12,8 +12,12 @@
 //! a header also has `after`: the format for the chunks that follow the header.
 
 mod detect;
+mod access;
+mod dropped;
+mod hosts;
 mod unsupported;
 mod format;
+mod named;
 
 mod filter;
 mod line;
@@ -52,13 +56,14 @@ pub use archive::{Archive, Kinds};
 pub use cdx::Cdx;
 pub use container::Container;
 pub use csv::Csv;
-pub use detect::detect;
 pub use detect::refusal;
+pub use detect::{Detected, detect};
 pub use extended::Extended;
 pub use filter::{BadFilter, Filter};
 pub use format::{Format, FormatError};
 pub use json::Json;
 pub use log::LogFormat;
+pub use named::{FormatFileError, FormatTable, NamedFormat};
 pub use part::Facts;
 pub use table::TableFormat;
 pub use tsv::Tsv;

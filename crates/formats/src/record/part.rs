@@ -64,6 +64,16 @@ impl RecordPart {
         ("mime", RecordPart::Mime),
     ];
 
+    /// The parts that only entries of a [`FormatTable`](super::FormatTable) name.
+    pub const NAMED_IN_TABLES: &'static [(&'static str, RecordPart)] = &[
+        ("url", RecordPart::Url),
+        ("client-host", RecordPart::ClientHost),
+        ("port", RecordPart::Port),
+        ("uri", RecordPart::Uri),
+        ("request", RecordPart::Request),
+        ("decoded-path", RecordPart::DecodedPath),
+    ];
+
     /// True for a query in a field of its own, which no mark precedes.
     pub fn is_query(self) -> bool {
         self == RecordPart::Query

@@ -4,27 +4,63 @@
 //! are not allowable in this encoding"), so a quotation mark is an ordinary byte. If columns are
 //! given by name, the first line of an input that is neither blank nor too long is the header.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::columns::ColumnName;
 use super::columns::{ColumnLayout, Columns};
+use super::extended::decoded;
 use super::line::{self, is_blank, without_mark};
-use super::part::Value;
+use super::part::{RecordPart, Value, marked};
 use super::separators::Separators;
 use super::{Context, Extracted, Records};
+use uniqurl::bytes::RejectReason;
 
 /// The columns, and their positions once the header has been read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tsv {
     pub(super) columns: Columns,
     layout: Option<Arc<ColumnLayout>>,
+    /// The fixed layout of a format of [`FormatTable`](super::FormatTable).
+    fixed: Option<Arc<FixedTsv>>,
+}
+
+/// A layout without a header that software fixes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct FixedTsv {
+    name: String,
+    /// Number of fields that each line has at least.
+    least: usize,
+    /// Whether fields are percent-encoded once, as CloudFront does.
+    is_encoded: bool,
 }
 
 impl Tsv {
     pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
         let columns = Columns::parse(text)?;
         let layout = (!columns.need_header()).then(|| Arc::new(columns.layout(&[])));
-        Ok(Self { columns, layout })
+        Ok(Self { columns, layout, fixed: None })
+    }
+
+    /// The format of this name, with these columns counted from 0.
+    pub(super) fn named(
+        name: &str,
+        parts: Vec<(usize, RecordPart)>,
+        least: usize,
+        is_encoded: bool,
+    ) -> Self {
+        let columns = Columns::numbered(parts);
+        let layout = Some(Arc::new(columns.layout(&[])));
+        let fixed = FixedTsv { name: name.to_owned(), least, is_encoded };
+        Self { columns, layout, fixed: Some(Arc::new(fixed)) }
+    }
+
+    /// The name that [`Format::parse`](super::Format::parse) accepts.
+    pub(super) fn name(&self) -> Cow<'_, str> {
+        match &self.fixed {
+            Some(fixed) => Cow::Borrowed(&fixed.name),
+            None => Cow::Owned(format!("tsv:{}", self.columns.as_str())),
+        }
     }
 
     /// True until the header has been read.
@@ -41,7 +77,19 @@ impl Tsv {
                 now = Some(Arc::new(self.layout(line.bytes)));
                 return Extracted::Skipped;
             };
-            layout.found(ctx, line, tabs.split(line), |_, field| Value::InLine(field), scratch)
+            let Some(fixed) = &self.fixed else {
+                let value = |_, field| Value::InLine(field);
+                return layout.found(ctx, line, tabs.split(line), value, scratch);
+            };
+            if tabs.count(line) + 1 < fixed.least {
+                return Extracted::Reject(RejectReason::Truncated, 0);
+            }
+            let value = |part, field| match (fixed.is_encoded, part) {
+                (false, _) => Value::InLine(field),
+                (true, RecordPart::Query) => marked(decoded(field)),
+                (true, _) => decoded(field),
+            };
+            layout.found(ctx, line, tabs.split(line), value, scratch)
         });
     }
 
@@ -54,7 +102,7 @@ impl Tsv {
             .split(|byte| *byte == b'\n')
             .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
             .find(|line| line.len() <= ctx.max_record && !is_blank(line))?;
-        Some(Self { columns: self.columns.clone(), layout: Some(Arc::new(self.layout(header))) })
+        Some(Self { layout: Some(Arc::new(self.layout(header))), ..self.clone() })
     }
 
     /// Reads a line as the header, unless the header is known.

@@ -10,17 +10,19 @@
 //! does nearly everywhere. An unescaped control character is accepted in a string that a pointer
 //! leads to, and is an error elsewhere.
 
+mod guess;
 mod pointer;
-mod preset;
 pub(super) mod slice;
 mod slow_path;
 mod walk;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use memchr::memmem;
 use serde::Deserialize;
 
+pub(super) use self::guess::guess;
 use self::pointer::Node;
 use super::columns::parts;
 use super::line::{self, Line};
@@ -34,6 +36,8 @@ pub struct Json {
     text: String,
     root: Node,
     facts: Facts,
+    /// The name of the format, if it is one of [`FormatTable`](super::FormatTable).
+    name: Option<Arc<str>>,
 }
 
 /// The reason why a value yields nothing.
@@ -46,23 +50,58 @@ pub(super) enum JsonError {
 }
 
 impl Json {
-    /// Parses a pointer to the URL, pointers to its parts, or the name of a preset.
+    /// Parses a pointer to the URL, or pointers to its parts.
     pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
-        let named = match preset::named(text) {
-            Some(preset) => preset.iter().map(|(part, pointer)| (*part, *pointer)).collect(),
-            None => parts(text)?,
-        };
-        let mut root = Node::default();
-        for (rank, (part, pointer)) in named.iter().enumerate() {
-            root.add(pointer, *part, rank)?;
-        }
-        let facts = Facts::of(named.iter().map(|(part, _)| *part));
-        Ok(Self { text: text.to_owned(), root, facts })
+        Self::new(text, &parts(text)?)
     }
 
-    /// The text that it was parsed from.
-    pub fn as_str(&self) -> &str {
-        &self.text
+    fn new(text: &str, parts: &[(RecordPart, impl AsRef<str>)]) -> Result<Self, &'static str> {
+        let mut root = Node::default();
+        for (rank, (part, pointer)) in parts.iter().enumerate() {
+            root.add(pointer.as_ref(), *part, rank)?;
+        }
+        let facts = Facts::of(parts.iter().map(|(part, _)| *part));
+        Ok(Self { text: text.to_owned(), root, facts, name: None })
+    }
+
+    /// The format of this name. If several pointers give the same part, the first one with a value
+    /// counts.
+    pub(super) fn named(name: &str, parts: &[(RecordPart, String)]) -> Result<Self, &'static str> {
+        Ok(Self { name: Some(name.into()), ..Self::new("", parts)? })
+    }
+
+    /// The object in a line of `cdxj`.
+    pub(super) fn of_cdxj() -> Self {
+        let parts =
+            [("url", RecordPart::Url), ("status", RecordPart::Status), ("mime", RecordPart::Mime)];
+        let node = |part| Node { parts: vec![(part, 0)], ..Node::default() };
+        let children = parts.map(|(name, part)| (name.as_bytes().to_vec(), node(part)));
+        let root = Node { children: children.to_vec(), ..Node::default() };
+        let facts = Facts { method: false, status: true, mime: true };
+        Self { text: String::new(), root, facts, name: None }
+    }
+
+    /// The name that [`Format::parse`](super::Format::parse) accepts.
+    pub(super) fn name(&self) -> Cow<'_, str> {
+        match &self.name {
+            Some(name) => Cow::Borrowed(name),
+            None => Cow::Owned(format!("json:{}", self.text)),
+        }
+    }
+
+    /// True if records name a host.
+    pub(super) fn has_host(&self) -> bool {
+        self.root.gives(|part| matches!(part, RecordPart::Host | RecordPart::ClientHost))
+    }
+
+    /// True if an object has a member for this part, be it empty.
+    pub(super) fn has_member(&self, text: &[u8], part: RecordPart) -> bool {
+        self.root.pointers_to(part).iter().any(|tokens| slice::at(text, tokens).is_some())
+    }
+
+    /// True if the URL is built from a request target.
+    pub(super) fn has_target(&self) -> bool {
+        !self.root.gives(|part| part == RecordPart::Url)
     }
 
     /// True if a pointer leads to a query in a member of its own.
@@ -154,31 +193,6 @@ pub(super) struct JsonText<'a>(#[serde(borrow)] pub Cow<'a, [u8]>);
 
 fn bytes_of_string(text: &[u8]) -> Option<Cow<'_, [u8]>> {
     serde_json::from_slice(text).ok().map(|JsonText(bytes)| bytes)
-}
-
-/// Guesses the pointer to the URL from one line. A value that begins with a slash is a request
-/// target, as in a list: it cannot supply a host.
-pub(super) fn guess(line: &[u8]) -> Option<Json> {
-    const NAMES: [&str; 7] =
-        ["caddy", "cloudflare", "nginx-json", "target=/url", "/url", "target=/uri", "/uri"];
-    // nginx's `uri` is only the path; other servers log the whole target there.
-    let has_args = || slice::at(line, &["args"]).is_some();
-    let is_decoded = |path: &[u8]| path.starts_with(b"/") && !path.contains(&b'?') && has_args();
-    let mut buffer = Vec::new();
-    NAMES.into_iter().find_map(|name| {
-        let json = Json::parse(name).ok()?;
-        let said = json.said(line, &mut buffer).ok()?;
-        let fits = match name {
-            "nginx-json" => {
-                said.has_source() || said.get(RecordPart::DecodedPath).is_some_and(is_decoded)
-            }
-            "target=/url" | "target=/uri" => {
-                said.get(RecordPart::Target).is_some_and(|target| target.starts_with(b"/"))
-            }
-            _ => said.has_source(),
-        };
-        fits.then_some(json)
-    })
 }
 
 /// Appends `text` with each `\xHH` replaced by its byte, or by a JSON escape if a string cannot

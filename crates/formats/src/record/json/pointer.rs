@@ -25,8 +25,7 @@ impl Node {
             Some(tokens) => Some(tokens.split('/')),
             None if pointer.is_empty() => None,
             None => {
-                return Err("a pointer begins with a slash, as in json:/url, unless it is caddy, \
-                                cloudflare or nginx-json");
+                return Err("a pointer begins with a slash, as in json:/url");
             }
         };
         for token in tokens.into_iter().flatten() {
@@ -53,6 +52,23 @@ impl Node {
     /// True if the value is the URL itself.
     pub fn is_url(&self) -> bool {
         matches!(self.parts[..], [(RecordPart::Url, _)])
+    }
+
+    /// True if the value or one in it is such a part.
+    pub fn gives(&self, is: impl Fn(RecordPart) -> bool + Copy) -> bool {
+        self.parts.iter().any(|(part, _)| is(*part))
+            || self.children.iter().any(|(_, child)| child.gives(is))
+    }
+
+    /// The pointers to a part, as tokens.
+    pub fn pointers_to(&self, part: RecordPart) -> Vec<Vec<&[u8]>> {
+        let own = self.parts.iter().any(|(other, _)| *other == part).then(Vec::new);
+        let below = self.children.iter().flat_map(|(token, child)| {
+            let mut pointers = child.pointers_to(part);
+            pointers.iter_mut().for_each(|pointer| pointer.insert(0, token));
+            pointers
+        });
+        own.into_iter().chain(below).collect()
     }
 
     /// True if the URL needs none of the values at this node or below it.

@@ -5,14 +5,39 @@
 //! `\\` and `\t` have the meaning that they have in the servers' configuration files.
 
 use super::plan::Field;
+use super::shape::Shape;
 
 /// A part of a format string.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
     /// A byte that each line has.
     Literal(u8),
-    /// A variable part, and the number of spaces that it always holds.
-    Field(Field, u8),
+    /// A variable part.
+    Field(Variable),
+}
+
+/// A variable part of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Variable {
+    /// Its meaning.
+    pub field: Field,
+    /// Number of spaces that it always holds.
+    pub spaces: u8,
+    /// Whether more spaces may stand in front of it, as the columns of some logs are aligned.
+    pub is_padded: bool,
+    /// The form of its values.
+    pub shape: Shape,
+}
+
+impl Variable {
+    fn new(field: Field, shape: Shape) -> Self {
+        Self { field, spaces: 0, is_padded: false, shape }
+    }
+
+    /// A variable unrelated to the URL.
+    fn other(shape: Shape) -> Self {
+        Self::new(Field::Other, shape)
+    }
 }
 
 /// A position in a format string, and the error there.
@@ -85,18 +110,20 @@ fn apache(text: &str, out: &mut Vec<Token>) -> Result<usize, &'static str> {
             }
         }
     };
-    let field = match (letter, argument.to_ascii_lowercase().as_str()) {
-        (b'r', _) => Field::Request,
-        (b'U', _) => Field::Path,
-        (b'q', _) => Field::Query,
-        (b'm', _) => Field::Method,
-        (b's', _) => Field::Status,
-        (b'v', _) => Field::ServerName,
-        (b'V', _) => Field::Host,
-        (b'p', "" | "canonical" | "local") => Field::Port,
-        (b'i', "host") => Field::ClientHost,
-        (b'i', "x-forwarded-proto") => Field::ForwardedScheme,
-        (b'e', "request_scheme") => Field::Scheme,
+    let variable = match (letter, argument.to_ascii_lowercase().as_str()) {
+        (b'r', _) => Variable::new(Field::Request, Shape::Request),
+        (b'U', _) => Variable::new(Field::Path, Shape::Target),
+        (b'q', _) => Variable::new(Field::Query, Shape::Any),
+        (b'm', _) => Variable::new(Field::Method, Shape::Method),
+        (b's', _) => Variable::new(Field::Status, Shape::Status),
+        (b'v', _) => Variable::new(Field::ServerName, Shape::Host),
+        (b'V', _) => Variable::new(Field::Host, Shape::Host),
+        (b'p', "" | "canonical" | "local") => Variable::new(Field::Port, Shape::Number),
+        (b'i', "host") => Variable::new(Field::ClientHost, Shape::Host),
+        (b'i', "x-forwarded-proto") => Variable::new(Field::ForwardedScheme, Shape::Word),
+        (b'e', "request_scheme") => Variable::new(Field::Scheme, Shape::Scheme),
+        (b'a' | b'h', "") => Variable::other(Shape::Address),
+        (b'b' | b'B' | b'D' | b'I' | b'O' | b'T', _) => Variable::other(Shape::Number),
         (b'H', _) => {
             protocol(out);
             return Ok(at + 1);
@@ -104,18 +131,19 @@ fn apache(text: &str, out: &mut Vec<Token>) -> Result<usize, &'static str> {
         (b't', "") => {
             // `[10/Oct/2000:13:55:36 -0700]`: the bracket ends a user's name that has spaces.
             literal(b"[", out);
-            out.push(Token::Field(Field::Other, 1));
+            out.push(Token::Field(Variable { spaces: 1, ..Variable::other(Shape::LocalTime) }));
             literal(b"]", out);
             return Ok(at + 1);
         }
         (b't', format) => {
             let spaces = format.bytes().filter(|&byte| byte == b' ').count();
-            out.push(Token::Field(Field::Other, spaces.min(255) as u8));
+            let spaces = spaces.min(255) as u8;
+            out.push(Token::Field(Variable { spaces, ..Variable::other(Shape::Any) }));
             return Ok(at + 1);
         }
-        _ => Field::Other,
+        _ => Variable::other(Shape::Word),
     };
-    out.push(Token::Field(field, 0));
+    out.push(Token::Field(variable));
     Ok(at + 1)
 }
 
@@ -135,33 +163,53 @@ fn nginx(text: &str, out: &mut Vec<Token>) -> Result<usize, &'static str> {
     if name.is_empty() || !name.as_bytes().iter().all(is_name) {
         return Err("a dollar sign that begins no variable");
     }
-    let field = match name {
-        "request" => Field::Request,
-        "request_uri" => Field::Uri,
-        "uri" | "document_uri" => Field::Path,
-        "is_args" => Field::IsArgs,
-        "args" | "query_string" => Field::Args,
-        "request_method" => Field::Method,
-        "status" => Field::Status,
-        "http_host" => Field::ClientHost,
-        "host" => Field::Host,
-        "server_name" => Field::ServerName,
-        "server_port" => Field::Port,
-        "scheme" => Field::Scheme,
-        "http_x_forwarded_proto" => Field::ForwardedScheme,
-        "server_protocol" => {
-            protocol(out);
-            return Ok(length);
-        }
-        _ => Field::Other,
+    let (name, is_padded) = match name.strip_suffix("_padded") {
+        Some(name) => (name, true),
+        None => (name, false),
     };
+    if name == "server_protocol" {
+        protocol(out);
+        return Ok(length);
+    }
     // `10/Oct/2000:13:55:36 -0700`
-    out.push(Token::Field(field, u8::from(name == "time_local")));
+    let spaces = u8::from(name == "time_local");
+    out.push(Token::Field(Variable { spaces, is_padded, ..variable(name) }));
     Ok(length)
 }
+
+/// The meaning of nginx's variables. A few more names stand for fields that only other servers write.
+fn variable(name: &str) -> Variable {
+    match name {
+        "request" => Variable::new(Field::Request, Shape::Request),
+        "request_uri" => Variable::new(Field::Uri, Shape::Target),
+        "uri" | "document_uri" => Variable::new(Field::Path, Shape::Target),
+        "is_args" => Variable::new(Field::IsArgs, Shape::Any),
+        "args" | "query_string" => Variable::new(Field::Args, Shape::Any),
+        "request_method" => Variable::new(Field::Method, Shape::Method),
+        "status" => Variable::new(Field::Status, Shape::Status),
+        "http_host" => Variable::new(Field::ClientHost, Shape::Host),
+        "host" => Variable::new(Field::Host, Shape::Host),
+        "server_name" => Variable::new(Field::ServerName, Shape::Host),
+        "server_port" => Variable::new(Field::Port, Shape::Number),
+        "scheme" => Variable::new(Field::Scheme, Shape::Scheme),
+        "http_x_forwarded_proto" => Variable::new(Field::ForwardedScheme, Shape::Word),
+        "tls_version" => Variable::new(Field::TlsVersion, Shape::TlsVersion),
+        "time_local" => Variable::other(Shape::LocalTime),
+        "time_iso8601" => Variable::other(Shape::IsoTime),
+        "msec" => Variable::other(Shape::Epoch),
+        "remote_addr" => Variable::other(Shape::Address),
+        "rest" => Variable::other(Shape::Any),
+        _ if NUMBERS.iter().any(|ending| name.ends_with(ending)) => Variable::other(Shape::Number),
+        _ => Variable::other(Shape::Word),
+    }
+}
+
+/// Endings of the names of variables that are numbers.
+const NUMBERS: [&str; 7] =
+    ["_length", "_size", "_time", "_count", "_number", "bytes_sent", "bytes_received"];
 
 /// `HTTP/1.1`: the literal separates it from the end of a path that has spaces.
 fn protocol(out: &mut Vec<Token>) {
     literal(b"HTTP/", out);
-    out.push(Token::Field(Field::Other, 0));
+    out.push(Token::Field(Variable::other(Shape::Word)));
 }

@@ -12,16 +12,20 @@
 //! `$host`), else the server's own name (`%v`, `$server_name`); a `-` counts as missing. A port
 //! field is added to the latter two only: a client that names a host without a port means the
 //! default one. The scheme is the log's (`%{X-Forwarded-Proto}i` if it is http or https, else
-//! `$scheme`), else follows from the port.
+//! `$scheme`), else follows from the version of TLS (`$tls_version`), else from the port.
 
 mod directives;
 mod plan;
+mod shape;
 
+use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use memchr::{memchr, memchr3, memmem};
 
 use self::plan::{End, Field, LinePlan, LogField, Quote};
+pub(super) use self::shape::LineShape;
 use super::escape::{Escape, closing_quote};
 use super::line::{self, Line};
 use super::origin::{RecordOrigin, scheme_of};
@@ -36,6 +40,8 @@ pub struct LogFormat {
     /// The format string as given.
     text: String,
     plan: LinePlan,
+    /// The name of the format, if it is one of [`FormatTable`](super::FormatTable).
+    name: Option<Arc<str>>,
 }
 
 /// The value of each field in a line; empty if missing.
@@ -51,7 +57,25 @@ impl LogFormat {
         let error = |(at, why)| FormatError { name: text.to_owned(), at, why };
         let tokens = directives::tokens(text).map_err(error)?;
         let plan = plan::plan(tokens).map_err(error)?;
-        Ok(Self { text: text.to_owned(), plan })
+        Ok(Self { text: text.to_owned(), plan, name: None })
+    }
+
+    /// The same format under a name.
+    pub(super) fn named(self, name: &str) -> Self {
+        Self { name: Some(name.into()), ..self }
+    }
+
+    /// The name that [`Format::parse`](super::Format::parse) accepts.
+    pub(super) fn name(&self) -> Cow<'_, str> {
+        match &self.name {
+            Some(name) => Cow::Borrowed(name),
+            None => Cow::Owned(format!("log:{}", self.text)),
+        }
+    }
+
+    /// True if lines name a host.
+    pub(super) fn has_host(&self) -> bool {
+        self.plan.pieces.iter().any(|piece| piece.field.is_host())
     }
 
     /// The string it was compiled from.
@@ -87,6 +111,9 @@ impl LogFormat {
                     None => return Ok(slots),
                 },
                 Quote::Inside => {}
+            }
+            if piece.is_padded {
+                at += line[at..limit].iter().take_while(|byte| **byte == b' ').count();
             }
             let Some((end, next)) = field_end(piece, line, at, limit) else {
                 // A line that was cut after its URL is valid, but has no status.
@@ -235,6 +262,9 @@ fn origin<'a>(line: &'a [u8], slots: &Slots) -> Option<RecordOrigin<'a>> {
     let scheme = Some(value(Field::ForwardedScheme))
         .filter(is_http)
         .or_else(|| Some(value(Field::Scheme)).filter(is_http))
+        .or_else(|| {
+            slots[Field::TlsVersion as usize].of(line).starts_with(b"TLS").then_some(&b"https"[..])
+        })
         .or(scheme_of(port));
     let origin = |field: Field| RecordOrigin::logged(scheme, value(field));
     let with_port = |origin: RecordOrigin<'a>| match origin {

@@ -4,7 +4,8 @@
 //! one in use, and the field that holds the request. A format without a request is rejected here,
 //! before any line is read, and so is one in which the end of a field is ambiguous.
 
-use super::directives::{FormatStringError, Token};
+use super::directives::{FormatStringError, Token, Variable};
+use super::shape::Shape;
 use uniqurl::bytes::RejectReason;
 
 /// The meaning of a log's field.
@@ -44,11 +45,13 @@ pub(super) enum Field {
     Scheme,
     /// The scheme, as seen by a proxy in front of the server.
     ForwardedScheme,
+    /// The version of TLS, or a dash: the scheme is https, or http.
+    TlsVersion,
 }
 
 impl Field {
     /// Number of fields.
-    pub const COUNT: usize = Field::ForwardedScheme as usize + 1;
+    pub const COUNT: usize = Field::TlsVersion as usize + 1;
 
     pub fn is_host(self) -> bool {
         matches!(self, Field::ClientHost | Field::Host | Field::ServerName)
@@ -64,7 +67,12 @@ impl Field {
         !self.is_host()
             && !matches!(
                 self,
-                Field::Other | Field::Status | Field::Port | Field::Scheme | Field::ForwardedScheme
+                Field::Other
+                    | Field::Status
+                    | Field::Port
+                    | Field::Scheme
+                    | Field::ForwardedScheme
+                    | Field::TlsVersion
             )
     }
 
@@ -86,6 +94,8 @@ pub(super) struct LogField {
     pub field: Field,
     /// Number of spaces that the field always holds, though it may end with a space.
     pub spaces: u8,
+    /// Whether more spaces may stand in front of the field.
+    pub is_padded: bool,
     pub quote: Quote,
     pub end: End,
     /// The reason to reject a line that ends before the field's quotation marks close.
@@ -122,10 +132,13 @@ const SIDE_BY_SIDE: &str = "nothing stands between this field and the one before
 const OPEN: &str = "a quotation mark that never closes";
 
 /// A part that becomes a piece: the literal before a field, the field, its spaces and position.
-struct RawField {
-    before: Vec<u8>,
-    field: Field,
-    spaces: u8,
+#[derive(Debug)]
+pub(super) struct RawField {
+    pub before: Vec<u8>,
+    pub field: Field,
+    pub spaces: u8,
+    pub is_padded: bool,
+    pub shape: Shape,
     at: usize,
 }
 
@@ -189,6 +202,7 @@ pub(super) fn plan(tokens: Vec<(usize, Token)>) -> Result<LinePlan, FormatString
         pieces.push(LogField {
             field,
             spaces: part.spaces,
+            is_padded: part.is_padded,
             quote,
             end,
             cut: RejectReason::LogSyntax,
@@ -207,24 +221,26 @@ pub(super) fn plan(tokens: Vec<(usize, Token)>) -> Result<LinePlan, FormatString
 }
 
 /// The fields, with adjacent ones merged, and the literal after the last.
-fn parts(tokens: Vec<(usize, Token)>) -> (Vec<RawField>, Vec<u8>) {
+pub(super) fn parts(tokens: Vec<(usize, Token)>) -> (Vec<RawField>, Vec<u8>) {
     let mut parts: Vec<RawField> = Vec::new();
     let mut before = Vec::new();
     for (at, token) in tokens {
-        let (field, spaces) = match token {
+        let Variable { field, spaces, is_padded, shape } = match token {
             Token::Literal(byte) => {
                 before.push(byte);
                 continue;
             }
-            Token::Field(field, spaces) => (field, spaces),
+            Token::Field(variable) => variable,
         };
         if let Some(last) = parts.last_mut().filter(|_| before.is_empty())
             && let Some(both) = last.field.with(field)
         {
             last.field = both;
+            last.shape = Shape::Any;
             last.spaces = last.spaces.saturating_add(spaces);
         } else {
-            parts.push(RawField { before: std::mem::take(&mut before), field, spaces, at });
+            let before = std::mem::take(&mut before);
+            parts.push(RawField { before, field, spaces, is_padded, shape, at });
         }
     }
     (parts, before)

@@ -1,0 +1,135 @@
+//! Finds a field that names the site of each request and that the chosen format does not read.
+//!
+//! Without it, equal paths of different sites would become one URL.
+
+use super::access::time_and_request;
+use super::hosts::is_site;
+use super::json::slice;
+use super::{Format, request};
+
+/// A field by its name, its values, and the number of lines in which it names a site.
+struct Candidate<'a> {
+    name: String,
+    first: &'a [u8],
+    varies: bool,
+    lines: usize,
+}
+
+/// The field that names a site in most lines, not the same in all of them. `format` was chosen for
+/// these lines.
+pub(super) fn dropped_host<'a>(
+    format: &Format,
+    lines: impl Iterator<Item = &'a [u8]>,
+) -> Option<String> {
+    let is_json = match format {
+        Format::Clf | Format::Combined | Format::Haproxy => false,
+        Format::Log(format) if !format.has_host() => false,
+        Format::Json(json) if !json.has_host() && json.has_target() => true,
+        _ => return None,
+    };
+    let mut candidates: Vec<Candidate<'a>> = Vec::new();
+    let mut all = 0;
+    for line in lines {
+        all += 1;
+        let fields = if is_json { members(line) } else { fields_of_log(line) };
+        for (name, value) in fields {
+            match candidates.iter_mut().find(|known| known.name == name) {
+                Some(known) => {
+                    known.lines += 1;
+                    known.varies |= !known.first.eq_ignore_ascii_case(value);
+                }
+                None => candidates.push(Candidate { name, first: value, varies: false, lines: 1 }),
+            }
+        }
+    }
+    let is_it = |known: &Candidate<'_>| known.varies && known.lines * 2 > all;
+    candidates.into_iter().find(is_it).map(|known| known.name)
+}
+
+/// The fields of a line of an access log that name sites, by their number. What is in quotation marks,
+/// brackets or braces is one field.
+fn fields_of_log(line: &[u8]) -> Vec<(String, &[u8])> {
+    let Some((time, request)) = time_and_request(line) else { return Vec::new() };
+    // A request in absolute-form names its host itself.
+    let has_host = request::split(&line[request.clone()])
+        .is_some_and(|(_, target)| !line[request.start + target.start..].starts_with(b"/"));
+    if has_host {
+        return Vec::new();
+    }
+    let before =
+        line[..time.start].split(|byte| *byte == b' ').filter(|word| !word.is_empty()).count();
+    // A syslog header names the machine.
+    let is_syslog = line[..time.start]
+        .split(|byte| *byte == b' ')
+        .any(|word| word.len() > 1 && word.ends_with(b":"));
+    let mut found = Vec::new();
+    for (index, field) in split(line).into_iter().enumerate() {
+        // Before the time stand the client, and two names that a user may have chosen.
+        let is_client = index < before && (is_syslog || index + 3 >= before);
+        if is_client || field.contains(&b' ') {
+            continue;
+        }
+        let parts = field.split(|byte| *byte == b'|');
+        if let Some(site) = parts.into_iter().find(|part| is_site(part)) {
+            found.push((format!("field {}", index + 1), site));
+        }
+    }
+    found
+}
+
+/// The fields of a line, without their marks.
+fn split(line: &[u8]) -> Vec<&[u8]> {
+    let mut fields = Vec::new();
+    let mut at = 0;
+    while at < line.len() {
+        let close = match line[at] {
+            b' ' => {
+                at += 1;
+                continue;
+            }
+            b'"' => b'"',
+            b'[' => b']',
+            b'{' => b'}',
+            _ => b' ',
+        };
+        let start = at + usize::from(close != b' ');
+        let end = line[start..].iter().position(|byte| *byte == close);
+        let end = end.map_or(line.len(), |length| start + length);
+        fields.push(&line[start..end]);
+        at = end + 1;
+    }
+    fields
+}
+
+/// Parts of the names of members that name other machines than the site.
+const OTHERS: [&str; 12] = [
+    "client",
+    "remote",
+    "addr",
+    "ip",
+    "agent",
+    "refer",
+    "upstream",
+    "user",
+    "forwarded",
+    "email",
+    "origin",
+    "logger",
+];
+
+/// The members of an object that name sites, by their pointers.
+fn members(line: &[u8]) -> Vec<(String, &[u8])> {
+    let mut found = Vec::new();
+    for (name, value) in slice::members(line) {
+        let Some(site) = value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\""))
+        else {
+            continue;
+        };
+        let name = String::from_utf8_lossy(name).into_owned();
+        let lower = name.to_ascii_lowercase();
+        if is_site(site) && !OTHERS.iter().any(|other| lower.contains(other)) {
+            found.push((format!("/{name}"), site));
+        }
+    }
+    found
+}

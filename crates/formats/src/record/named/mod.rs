@@ -1,0 +1,142 @@
+//! The formats with a name, as data: `data/formats.toml`, and files of the same form.
+//!
+//! Each entry holds a name, a layout and a sample. It is what `--format NAME` reads, what
+//! `--format auto` looks for, what `uniqurl formats` prints, and what the tests try. A new format is
+//! one entry.
+
+mod fits;
+mod parse;
+
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+pub(super) use self::fits::{Family, LineTest, is_absolute};
+use super::{Format, FormatError};
+
+/// The entries that come with the program.
+const SHIPPED: &str = include_str!("../../../data/formats.toml");
+
+static TABLE: LazyLock<Arc<FormatTable>> = LazyLock::new(|| {
+    let entries = parse::entries(SHIPPED, &[]);
+    Arc::new(FormatTable { entries: entries.unwrap_or_default() })
+});
+
+/// A format with a name.
+#[derive(Debug)]
+pub struct NamedFormat {
+    /// The name.
+    pub name: String,
+    /// Other names.
+    pub aliases: Vec<String>,
+    /// What writes the format, in one line.
+    pub description: String,
+    /// Some lines of the format.
+    pub sample: String,
+    /// The URLs in the sample, as the profile `crawl` writes them.
+    pub urls: Vec<String>,
+    /// The entry as it is written in its file.
+    pub source: String,
+    /// The reader.
+    pub(super) format: Format,
+    /// Whether a line has this format.
+    pub(super) test: LineTest,
+}
+
+impl NamedFormat {
+    /// The reader.
+    pub fn format(&self) -> &Format {
+        &self.format
+    }
+
+    /// True if `auto` finds the format.
+    pub fn is_detected(&self) -> bool {
+        !matches!(self.test, LineTest::Never)
+    }
+
+    fn has_name(&self, name: &str) -> bool {
+        self.name == name || self.aliases.iter().any(|alias| alias == name)
+    }
+}
+
+/// The formats with a name, in the order in which `auto` tries them.
+#[derive(Debug, Default)]
+pub struct FormatTable {
+    entries: Vec<Arc<NamedFormat>>,
+}
+
+impl FormatTable {
+    /// The formats that come with the program.
+    pub fn shipped() -> &'static Arc<FormatTable> {
+        &TABLE
+    }
+
+    /// These formats and those of a file, which `auto` tries first.
+    ///
+    /// ```
+    /// use uniqurl_formats::record::FormatTable;
+    ///
+    /// let file = r#"
+    /// [[format]]
+    /// name = "shop"
+    /// description = "The log of a shop"
+    /// log = '$time_iso8601 $request_method $host "$request_uri" $status'
+    /// "#;
+    /// let table = FormatTable::shipped().with_file(file)?;
+    /// let line = b"2024-01-01T00:00:00Z GET a.example \"/x\" 200\n";
+    /// assert_eq!(table.detect("x", line, true).format.name(), "shop");
+    /// # Ok::<(), uniqurl_formats::record::FormatFileError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The first thing in the text that is not an entry.
+    pub fn with_file(&self, text: &str) -> Result<FormatTable, FormatFileError> {
+        let mut entries = parse::entries(text, &self.entries)?;
+        entries.extend(self.entries.iter().cloned());
+        Ok(FormatTable { entries })
+    }
+
+    /// The entries.
+    pub fn entries(&self) -> impl Iterator<Item = &NamedFormat> {
+        self.entries.iter().map(|entry| &**entry)
+    }
+
+    /// The entry with this name or alias.
+    pub fn find(&self, name: &str) -> Option<&NamedFormat> {
+        self.entries().find(|entry| entry.has_name(name))
+    }
+
+    /// Parses a format's name as [`Format::parse`] does, with the entries of this table.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Format::parse`].
+    pub fn parse(&self, name: &str) -> Result<Format, FormatError> {
+        Format::built_in(name).or_else(|error| self.parse_named(name).ok_or(error))
+    }
+
+    /// The format of the entry with this name.
+    pub(super) fn parse_named(&self, name: &str) -> Option<Format> {
+        self.find(name).map(|entry| entry.format.clone())
+    }
+}
+
+/// The reason why a file of formats cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FormatFileError {
+    /// The line of the error, counted from 1.
+    pub line: usize,
+    /// The reason, in printable characters.
+    pub reason: String,
+}
+
+impl fmt::Display for FormatFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.reason)
+    }
+}
+
+impl std::error::Error for FormatFileError {}
+
+#[cfg(test)]
+mod tests;

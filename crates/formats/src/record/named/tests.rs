@@ -1,0 +1,44 @@
+use super::super::Format;
+use super::{FormatTable, SHIPPED, parse};
+
+#[test]
+fn the_shipped_entries_are_read() {
+    let entries = parse::entries(SHIPPED, &[]).unwrap();
+    assert_eq!(entries.len(), FormatTable::shipped().entries().count());
+    for entry in entries {
+        for name in entry.aliases.iter().chain([&entry.name]) {
+            assert_eq!(Format::parse(name).unwrap(), entry.format, "{name}");
+        }
+        let again = FormatTable::default().with_file(&entry.source).unwrap();
+        assert_eq!(again.find(&entry.name).unwrap().format, entry.format, "{}", entry.source);
+    }
+}
+
+#[test]
+fn a_mistake_in_a_file_is_reported_with_its_line() {
+    let entry = "[[format]]\nname = \"x\"\ndescription = \"d\"\n";
+    for (text, line, words) in [
+        ("[format]\n", 1, "begins with [[format]]"),
+        ("a = 1\n", 1, "unknown key `a`"),
+        ("[[format]]\nname = \"x\"\nlog = '$request'\n", 1, "needs `description`"),
+        ("[[format]]\nname = \"X y\"\n", 2, "small letters"),
+        (entry, 2, "needs one of log, json"),
+        (&format!("{entry}log = '$host'\n"), 4, "names no request"),
+        (&format!("{entry}log = '$request'\nreader = \"clf\"\n"), 2, "needs one of log, json"),
+        (&format!("{entry}reader = \"lo\"\n"), 4, "unknown format `lo`"),
+        (&format!("{entry}lag = '$request'\n"), 4, "unknown key `lag`"),
+        (&format!("{entry}json.host = '/h'\n"), 4, "name no url"),
+        (&format!("{entry}json.url = 'h'\n"), 4, "begins with a slash"),
+        (&format!("{entry}json.hast = '/h'\n"), 4, "unknown part `hast`"),
+        (&format!("{entry}tsv.url = 0\n"), 4, "counted from 1"),
+        (&format!("{entry}reader = \"ws:2\"\nauto = 1\n"), 5, "true or false"),
+        (&format!("{entry}reader = \"ws:2\"\nurls = \"\"\n"), 5, "list of texts"),
+        ("[[format]]\nname = \"clf\"\ndescription = \"d\"\nreader = \"ws:2\"\n", 1, "is taken"),
+        ("[[format]]\nname = \"squid\"\ndescription = \"d\"\nreader = \"ws:2\"\n", 1, "is taken"),
+        ("[[format]]\nname = \n", 2, ""),
+    ] {
+        let error = FormatTable::shipped().with_file(text).unwrap_err();
+        assert!(error.reason.contains(words), "{text}: {error}");
+        assert_eq!(error.line, line, "{text}: {error}");
+    }
+}
