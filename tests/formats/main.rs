@@ -17,6 +17,7 @@ use told_twice::{cases, generator, oracle, shared, subject, tsv};
 mod record_oracle;
 
 mod interface;
+mod named;
 mod records;
 mod shared_indexes;
 mod shared_logs;

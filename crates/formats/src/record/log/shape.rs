@@ -18,7 +18,7 @@ use super::plan::{Field, RawField, parts};
 pub(in crate::record) enum Shape {
     /// Any text.
     Any,
-    /// Text without spaces and quotation marks; any text inside of quotation marks.
+    /// Text without spaces and quotation marks; any text inside of quotation marks or brackets.
     Word,
     /// Digits, points and commas.
     Number,
@@ -28,6 +28,9 @@ pub(in crate::record) enum Shape {
     Method,
     /// A host, perhaps with a port.
     Host,
+    /// The same, and no name without dots. The formats of Apache have few other marks, and the name of
+    /// a user may stand in the same place.
+    Site,
     /// `http`, `https`, `ws` or `wss`.
     Scheme,
     /// A path, or a URL.
@@ -47,13 +50,13 @@ pub(in crate::record) enum Shape {
 }
 
 impl Shape {
-    fn fits(self, value: &[u8], is_quoted: bool) -> bool {
+    fn fits(self, value: &[u8], is_enclosed: bool) -> bool {
         let digits = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
         let is_dash = value == b"-";
         match self {
             Shape::Any => true,
             Shape::Word => {
-                is_quoted
+                is_enclosed
                     || (!value.is_empty() && !value.iter().any(|byte| b" \t\"".contains(byte)))
             }
             Shape::Number => {
@@ -68,7 +71,8 @@ impl Shape {
                             .iter()
                             .all(|byte| byte.is_ascii_uppercase() || b"-_".contains(byte))
             }
-            Shape::Host => is_authority(value),
+            Shape::Host => is_dash || is_address(value),
+            Shape::Site => is_authority(value),
             Shape::Scheme => matches!(value, b"http" | b"https" | b"ws" | b"wss"),
             Shape::Target => {
                 value.starts_with(b"/") || value == b"*" || memmem::find(value, b"://").is_some()
@@ -122,7 +126,8 @@ impl LineShape {
             }
             let literal = self.fields.get(index + 1).map_or(&self.tail, |next| &next.before);
             let Some(end) = end(field, rest, literal, is_quoted) else { return false };
-            if !field.shape.fits(&rest[..end], is_quoted) {
+            let is_enclosed = is_quoted || field.before.ends_with(b"[");
+            if !field.shape.fits(&rest[..end], is_enclosed) {
                 return false;
             }
             rest = &rest[end..];

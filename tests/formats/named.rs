@@ -1,0 +1,199 @@
+//! The formats with a name: `auto` finds each from its sample and takes it for no other, and its
+//! sample gives the expected URLs.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use uniqurl::{Normalizer, Outcome, Profile};
+use uniqurl_formats::record::{
+    BufferId, Context, Extracted, FormatTable, NamedFormat, Records, detect,
+};
+
+/// What stands around each line of a log.
+type Wrapper = (&'static str, fn(&str) -> String);
+
+/// The wrappers in which `auto` finds a format as it does without.
+const WRAPPERS: [Wrapper; 1] = [("bare", |line| line.to_owned())];
+
+/// The number of lines from which a format is told.
+const LENGTHS: [usize; 3] = [1, 2, 1000];
+
+/// An input of so many records. Header lines come once.
+fn input(entry: &NamedFormat, wrapper: Wrapper, length: usize) -> String {
+    let (headers, lines): (Vec<_>, Vec<_>) =
+        entry.sample.lines().partition(|line| line.starts_with('#'));
+    let lines = lines.iter().cycle().take(length).copied();
+    headers.into_iter().chain(lines).map(|line| (wrapper.1)(line) + "\n").collect()
+}
+
+/// The canonical URLs of an input under `crawl`, in order.
+fn urls(entry: &NamedFormat, text: &str) -> Vec<String> {
+    let normalizer = Normalizer::new(&Profile::CRAWL);
+    let mut records = Records::default();
+    entry.format().read(&Context::default(), text.as_bytes(), &mut records);
+    let mut found = Vec::new();
+    for record in &records.records {
+        let of = |place, span: uniqurl::bytes::Span| match place {
+            BufferId::Chunk => span.of(text.as_bytes()),
+            BufferId::Scratch => span.of(&records.scratch),
+        };
+        let mut out = Vec::new();
+        let outcome = match record.found {
+            Extracted::Url(place, span) => normalizer.normalize(of(place, span), &mut out),
+            Extracted::Joined { url, .. } => {
+                normalizer.normalize(url.of(&records.scratch), &mut out)
+            }
+            Extracted::Target(place, span) => {
+                normalizer.normalize_target(of(place, span), &mut out)
+            }
+            _ => continue,
+        };
+        if matches!(outcome, Outcome::Reject(_)) {
+            continue;
+        }
+        found.push(String::from_utf8(out).unwrap());
+    }
+    found
+}
+
+#[test]
+fn each_sample_gives_the_urls_that_its_entry_promises() {
+    for entry in FormatTable::shipped().entries() {
+        assert!(!entry.sample.is_empty() && !entry.urls.is_empty(), "{} has no sample", entry.name);
+        assert_eq!(urls(entry, &entry.sample), entry.urls, "{}", entry.name);
+    }
+}
+
+#[test]
+fn auto_finds_each_format_and_takes_it_for_no_other() {
+    let mut matrix: BTreeMap<(String, String), usize> = BTreeMap::new();
+    let mut wrong = String::new();
+    for entry in FormatTable::shipped().entries() {
+        // Entries with the same layout have the same reader.
+        let expected = entry.format().name().into_owned();
+        for wrapper in WRAPPERS {
+            for length in LENGTHS {
+                let text = input(entry, wrapper, length);
+                let found = detect("x", text.as_bytes()).name().into_owned();
+                *matrix.entry((entry.name.clone(), found.clone())).or_default() += 1;
+                if found != expected {
+                    writeln!(wrong, "{} in {}, {length}: {found}", entry.name, wrapper.0).unwrap();
+                }
+            }
+            // Each line by itself.
+            for line in entry.sample.lines().filter(|_| !entry.sample.starts_with('#')) {
+                let found = detect("x", (wrapper.1)(line).as_bytes()).name().into_owned();
+                if found != expected {
+                    writeln!(wrong, "{} in {}: {found}: {line}", entry.name, wrapper.0).unwrap();
+                }
+            }
+        }
+    }
+    println!("{:28}{:28}times", "format", "found as");
+    for ((name, found), times) in matrix {
+        println!("{name:28}{found:28}{times}");
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+#[test]
+fn a_new_format_is_one_entry() {
+    let entry = r#"
+        [[format]]
+        name = "iranian-cdn"
+        description = "A cache between bars"
+        log = '$time_iso8601|$remote_addr|$request_method|$scheme|$host|$request_uri|$status|$bytes_sent'
+        sample = '''
+2024-01-01T00:00:00Z|192.0.2.1|GET|https|a.example|/x?q=1|200|5
+2024-01-01T00:00:01Z|192.0.2.1|GET|http|b.example|/x?q=1|404|5
+'''
+        urls = ["https://a.example/x?q=1", "http://b.example/x?q=1"]
+    "#;
+    let table = FormatTable::shipped().with_file(entry).unwrap();
+    let own = table.find("iranian-cdn").unwrap();
+    assert_eq!(urls(own, &own.sample), own.urls);
+    for length in LENGTHS {
+        let text = input(own, WRAPPERS[0], length);
+        assert_eq!(table.detect("x", text.as_bytes()).format, *own.format());
+    }
+    for other in FormatTable::shipped().entries() {
+        let text = input(other, WRAPPERS[0], 10);
+        let found = table.detect("x", text.as_bytes()).format;
+        assert_eq!(found, detect("x", text.as_bytes()), "{}", other.name);
+    }
+}
+
+#[test]
+fn a_host_that_the_format_drops_is_named() {
+    let line = |host: &str, before: &str, after: &str| {
+        let time = "[17/May/2015:10:05:03 +0000]";
+        format!("{before}192.0.2.1 - - {time} \"GET /x HTTP/1.1\" 200 5{after}\n")
+            .replace("HOST", host)
+    };
+    let dropped = |before: &str, after: &str| {
+        let text = ["a.test", "b.test", "c.test"].map(|host| line(host, before, after)).concat();
+        FormatTable::shipped().detect("x", text.as_bytes()).dropped_host
+    };
+    assert_eq!(dropped("", r#" "-" "UA" "HOST""#).as_deref(), Some("field 10"));
+    assert_eq!(dropped("", r#" "-" "UA" - HOST:443 0.1"#).as_deref(), Some("field 11"));
+    assert_eq!(dropped("192.0.2.9 HOST ", "").as_deref(), Some("field 2"));
+    // The same in all lines, a file, an agent, the machine that sent a message, the client.
+    for (before, after) in [
+        ("", r#" "-" "UA" "h.test""#),
+        ("", r#" "-" "UA" "HOST.html""#),
+        ("", r#" "-" "HOST of UA""#),
+        ("Jan  1 00:00:00 HOST nginx: ", ""),
+        ("HOST ", ""),
+    ] {
+        assert_eq!(dropped(before, after), None, "{before}{after}");
+    }
+    let json = |name: &str| {
+        let member = |host: &str| format!("{{\"url\":\"/x\",\"{name}\":\"{host}\"}}\n");
+        let text = ["a.test", "b.test"].map(member).concat();
+        let detected = FormatTable::shipped().detect("x", text.as_bytes());
+        (detected.format.name().into_owned(), detected.dropped_host)
+    };
+    assert_eq!(json("tenant"), ("json:target=/url".into(), Some("/tenant".into())));
+    assert_eq!(json("client_host"), ("json:target=/url".into(), None));
+    assert_eq!(json("vhost"), ("json:host=/vhost,target=/url".into(), None));
+}
+
+/// `docs/formats.md` lists the table.
+#[test]
+fn the_documentation_lists_each_format() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats.md");
+    let mut table =
+        String::from("| name | also | written by | `auto` | layout |\n|---|---|---|---|---|\n");
+    for entry in FormatTable::shipped().entries() {
+        let layout = ["log", "json", "tsv", "reader"].into_iter().find(|key| {
+            entry.source.lines().any(|line| {
+                line.starts_with(&format!("{key} =")) || line.starts_with(&format!("{key}."))
+            })
+        });
+        let layout = match layout {
+            Some("log") => "format string",
+            Some("json") => "JSON",
+            Some("tsv") => "columns between tabs",
+            _ => "a reader of its own",
+        };
+        let aliases: Vec<String> = entry.aliases.iter().map(|name| format!("`{name}`")).collect();
+        let auto = if is_found(entry) { "yes" } else { "no" };
+        writeln!(
+            table,
+            "| `{}` | {} | {} | {auto} | {layout} |",
+            entry.name,
+            aliases.join(", "),
+            entry.description
+        )
+        .unwrap();
+    }
+    let text = fs::read_to_string(&path).unwrap_or_default();
+    assert!(text.contains(&table), "docs/formats.md lacks the table:\n\n{table}");
+}
+
+/// Whether `auto` finds the format of an entry from its sample.
+fn is_found(entry: &NamedFormat) -> bool {
+    detect("x", entry.sample.as_bytes()) == *entry.format()
+}
