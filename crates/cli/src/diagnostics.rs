@@ -43,7 +43,7 @@ pub(crate) fn print_diagnostics(
         inform(report);
     }
     for (input, name) in &report.guessed {
-        let format = record::Format::parse(name);
+        let format = common.formats.parse(name);
         for option in format.iter().flat_map(|format| common.idle(format)) {
             let path = path(*input);
             eprint_hinted(
@@ -53,6 +53,22 @@ pub(crate) fn print_diagnostics(
                 hints::of_idle(name, option).as_deref(),
             );
         }
+    }
+    for (input, field) in &report.dropped_hosts {
+        let guess = report.guessed.iter().find(|(other, _)| other == input);
+        let format = guess.map_or("", |(_, name)| name);
+        let hint = match field.strip_prefix('/') {
+            Some(_) => format!("read the hosts with --format json:host={field},target=POINTER"),
+            None => "read the hosts with --format log:'FORMAT'".to_owned(),
+        };
+        eprint_hinted(
+            format_args!(
+                "warning: {}: {format} does not read {}, which names hosts, so equal paths of different hosts are one",
+                path(*input),
+                Printable(field.as_bytes())
+            ),
+            Some(&hint),
+        );
     }
     warn_of_lists(report, are_all_rejected(report, name, common.filters.max_rejected));
     // With NUL as the separator, lines cannot be rows of a table.

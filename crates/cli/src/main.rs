@@ -30,7 +30,7 @@ use std::io;
 use std::process::ExitCode;
 
 use args::{Cli, Command};
-use commands::{bench, compare, dedup, explain, generate, normalize, profiles, seen, set};
+use commands::{bench, compare, dedup, explain, formats, generate, normalize, profiles, seen, set};
 use status::wrote;
 use uniqurl::Backend;
 
@@ -50,6 +50,7 @@ fn main() -> ExitCode {
         Command::Profiles { name, form } => {
             wrote(profiles::write(name, form, &mut io::stdout().lock()))
         }
+        Command::Formats { name } => wrote(formats::write(name, &mut io::stdout().lock())),
         Command::Set(args) => set::main(&args),
         Command::Seen(args) => seen::main(args),
         Command::Bench(args) => bench::main(&args),

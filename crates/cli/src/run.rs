@@ -84,11 +84,12 @@ fn plan(common: &RunArgs, normalizer: Normalizer, job: Job) -> JobPlan {
             FormatChoice::Auto if common.separator == Separator::Nul => {
                 InputFormat::Fixed(Arc::new(Format::Lines))
             }
-            FormatChoice::Auto => InputFormat::Auto,
+            FormatChoice::Auto | FormatChoice::InFile(_) => InputFormat::Auto,
             FormatChoice::Named(format) => {
                 InputFormat::Fixed(Arc::new(format.clone().with_kinds(common.kinds())))
             }
         },
+        formats: Arc::clone(&common.formats),
         separator: common.separator,
         kinds: common.kinds(),
         keep_going: common.bad_input == BadInput::IsSkipped,

@@ -71,8 +71,14 @@ impl<'a> Accounts<'a> {
         self.report.files[input].bytes += bytes;
     }
 
-    pub(crate) fn note_guess(&mut self, input: usize, format: &Format) {
+    pub(crate) fn note_guess(
+        &mut self,
+        input: usize,
+        format: &Format,
+        dropped_host: Option<String>,
+    ) {
         self.report.guessed.push((input, format.name().into_owned()));
+        self.report.dropped_hosts.extend(dropped_host.map(|field| (input, field)));
     }
 
     pub(crate) fn note_end(&mut self, input: usize, end: InputEnd) {
@@ -114,6 +120,7 @@ impl<'a> Accounts<'a> {
     /// run had read depends on the number of threads.
     pub(crate) fn forget_after(&mut self, input: usize) {
         self.report.guessed.retain(|(of, _)| *of <= input);
+        self.report.dropped_hosts.retain(|(of, _)| *of <= input);
         self.report.padded.retain(|(of, _)| *of <= input);
     }
 

@@ -12,7 +12,9 @@ use uniqurl::bytes::Secrets;
 use uniqurl::key::Key;
 use uniqurl::normalize::Normalizer;
 use uniqurl_formats::input::Input;
-use uniqurl_formats::record::{Context, Filter, Kinds, LONGEST_RECORD, LONGEST_URL, Separator};
+use uniqurl_formats::record::{
+    Context, Filter, FormatTable, Kinds, LONGEST_RECORD, LONGEST_URL, Separator,
+};
 use uniqurl_store::keep_policy::KeepPolicy;
 use uniqurl_store::seen::{SeenStore, UnixTime};
 
@@ -38,6 +40,8 @@ pub struct JobPlan {
 pub struct InputOptions {
     /// Where the URL is in a record.
     pub format: InputFormat,
+    /// The formats that are looked for, if each input has its own.
+    pub formats: Arc<FormatTable>,
     /// The separator of the records of a list.
     pub separator: Separator,
     /// Which records of WARC files count.
@@ -129,6 +133,7 @@ impl JobPlan {
             normalizer,
             input: InputOptions {
                 format: InputFormat::Auto,
+                formats: Arc::clone(FormatTable::shipped()),
                 separator: Separator::default(),
                 kinds: Kinds::default(),
                 keep_going: false,

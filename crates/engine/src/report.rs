@@ -38,6 +38,9 @@ pub struct Report {
     pub tabbed: u64,
     /// For each input whose format was guessed, its index in [`files`](Self::files) and the guess.
     pub guessed: Vec<(usize, String)>,
+    /// For each of these inputs whose guess drops a field that names hosts, the field. If the hosts
+    /// differ, that is lost.
+    pub dropped_hosts: Vec<(usize, String)>,
     /// Inputs that were given up without ending the run: their index in [`files`](Self::files), which
     /// counts the records read before the error, and the error.
     pub damaged: Vec<(usize, InputError)>,

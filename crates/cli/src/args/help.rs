@@ -77,8 +77,7 @@ FORMAT says where the URL is in a record:
                    The URL is in this column: a name in the header, or a number.
                    A file has no header if all columns are numbers.
   json:POINTER     Each line is a JSON value, and the pointer finds the URL: json:/url.
-  json:caddy, json:cloudflare, json:nginx-json
-                   JSON logs of Caddy, Cloudflare and nginx.
+  NAME             A format that uniqurl formats lists, such as s3, envoy or traefik.
   cdx, cdxj        Indexes of web archives.
   warc             The target URLs of the records of a web archive.
   wat              The target URLs of the responses that a WAT file describes.

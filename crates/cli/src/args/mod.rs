@@ -52,9 +52,9 @@ use clap::{ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcom
 use clap_complete::Shell;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
-use uniqurl::Profile;
 use uniqurl::profile::System;
-use uniqurl_formats::record::Separator;
+use uniqurl::{Profile, UnknownName};
+use uniqurl_formats::record::{FormatTable, NamedFormat, Separator};
 
 /// Normalizes and deduplicates URLs, exactly by the standards and fast.
 #[derive(Debug, Parser)]
@@ -143,6 +143,23 @@ Examples:
         )]
         form: ProfileForm,
     },
+    /// List the formats with a name, or write one as an entry for --format-file.
+    #[command(help_template = help::TEMPLATE, before_long_help = "\
+Examples:
+  # List the formats
+  uniqurl formats
+
+  # Show a layout and a sample
+  uniqurl formats envoy
+
+  # Add a format of your own
+  uniqurl formats envoy > own.toml
+  uniqurl dedup --format-file own.toml access.log")]
+    Formats {
+        /// Write the entry of this format
+        #[arg(value_name = "NAME", value_parser = format_name)]
+        name: Option<&'static NamedFormat>,
+    },
     /// Join, intersect or subtract sorted sets.
     Set(SetArgs),
     /// Add to, ask and care for a store of URLs seen before.
@@ -174,6 +191,8 @@ pub enum ManPage {
     Compare,
     /// uniqurl-profiles(1)
     Profiles,
+    /// uniqurl-formats(1)
+    Formats,
     /// uniqurl-set(1)
     Set,
     /// uniqurl-seen(1)
@@ -211,6 +230,7 @@ impl ManPage {
             ManPage::Explain => "explain",
             ManPage::Compare => "compare",
             ManPage::Profiles => "profiles",
+            ManPage::Formats => "formats",
             ManPage::Set => "set",
             ManPage::Seen => "seen",
             ManPage::SeenAdd => "seen-add",
@@ -302,10 +322,24 @@ impl Cli {
                     }
                 };
             }
-            Command::Profiles { .. } | Command::Completions { .. } | Command::Man { .. } => {
+            Command::Profiles { .. }
+            | Command::Formats { .. }
+            | Command::Completions { .. }
+            | Command::Man { .. } => {
                 return Ok(cli);
             }
         };
+        common
+            .read_format_file()
+            .map_err(|message| usage(name, ErrorKind::ArgumentConflict, message))?;
+        if let Err(format) = common.find_format() {
+            let mut all = to_parse();
+            all.build();
+            let command = named_command(&all, &words).unwrap_or(&all);
+            if let Some(error) = values::unknown_format(command, &format) {
+                return Err(mask_secrets(with_suggestion(error, &words)));
+            }
+        }
         let named = innermost(&matches).value_source("profile");
         if common.ring.is_some() && named == Some(ValueSource::DefaultValue) {
             common.profile = &Profile::RING;
@@ -338,6 +372,18 @@ fn with_last_choice(command: clap::Command) -> clap::Command {
     command.mut_subcommands(with_last_choice)
 }
 
+/// The entry of a format with a name.
+fn format_name(name: &str) -> Result<&'static NamedFormat, String> {
+    let formats = FormatTable::shipped();
+    formats.find(name).ok_or_else(|| {
+        let names = formats.entries().map(|entry| &entry.name[..]);
+        match UnknownName::new(name, "format", names).nearest() {
+            Some(meant) => format!("no format has this name (did you mean `{meant}`?)"),
+            None => "no format has this name".to_owned(),
+        }
+    })
+}
+
 /// The command that the words name: a subcommand, or one of a subcommand.
 fn named_command<'c>(command: &'c clap::Command, words: &[OsString]) -> Option<&'c clap::Command> {
     let found = command.find_subcommand(words.first()?)?;
@@ -351,8 +397,8 @@ fn innermost(matches: &ArgMatches) -> &ArgMatches {
 
 /// Options that may be given once: clap would silently drop the first of two names.
 #[rustfmt::skip]
-const NAMED_ONCE: [&str; 10] = [
-    "files_from", "redirects", "profile_file", "output", "rejects", "stats", "report", "save_seen", "json",
+const NAMED_ONCE: [&str; 11] = [
+    "files_from", "redirects", "profile_file", "format_file", "output", "rejects", "stats", "report", "save_seen", "json",
     "plot",
 ];
 

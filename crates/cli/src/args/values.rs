@@ -15,7 +15,7 @@ use uniqurl::normalize::GROWTH;
 use uniqurl::{Backend, Key, Profile, RejectReason, Ring, RingError};
 use uniqurl_formats::input::read_whole;
 use uniqurl_formats::record::LONGEST_KEY;
-use uniqurl_formats::record::{Format, FormatError, LONGEST_RECORD, LONGEST_URL};
+use uniqurl_formats::record::{Format, FormatError, FormatTable, LONGEST_RECORD, LONGEST_URL};
 use uniqurl_store::seen::WhenBusy;
 
 fn profiles() -> Vec<PossibleValue> {
@@ -127,7 +127,7 @@ pub(crate) fn charset(label: &str) -> Result<Charset, String> {
 }
 
 /// The formats that are complete by their names, which a shell can offer.
-pub(crate) const FORMATS: [&str; 23] = [
+pub(crate) const FORMATS: [&str; 20] = [
     "auto",
     "lines",
     "target",
@@ -140,9 +140,6 @@ pub(crate) const FORMATS: [&str; 23] = [
     "alb",
     "cloudfront",
     "haproxy",
-    "json:caddy",
-    "json:cloudflare",
-    "json:nginx-json",
     "cdx",
     "cdxj",
     "warc",
@@ -166,12 +163,26 @@ impl TypedValueParser for FormatParser {
         argument: Option<&Arg>,
         value: &OsStr,
     ) -> Result<Self::Value, clap::Error> {
-        format.parse_ref(command, argument, value)
+        match value.to_str().map(format) {
+            Some(Ok(choice)) => Ok(choice),
+            Some(Err(error)) if error.is_unknown() => {
+                Ok(FormatChoice::InFile(value.to_string_lossy().into_owned()))
+            }
+            _ => format.parse_ref(command, argument, value),
+        }
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(FORMATS.into_iter().map(PossibleValue::new)))
+        let entries = FormatTable::shipped().entries().map(|entry| &entry.name[..]);
+        let entries = entries.filter(|name| !FORMATS.contains(name));
+        Some(Box::new(FORMATS.into_iter().chain(entries).map(PossibleValue::new)))
     }
+}
+
+/// The error about a name that no format has.
+pub(crate) fn unknown_format(command: &Command, name: &str) -> Option<clap::Error> {
+    let argument = command.get_arguments().find(|argument| argument.get_id() == "format");
+    format.parse_ref(command, argument, OsStr::new(name)).err()
 }
 
 fn format(name: &str) -> Result<FormatChoice, FormatError> {

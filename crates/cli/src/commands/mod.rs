@@ -5,6 +5,7 @@ pub mod normalize;
 pub mod explain;
 pub mod compare;
 pub mod profiles;
+pub mod formats;
 pub mod set;
 pub mod seen;
 pub mod bench;

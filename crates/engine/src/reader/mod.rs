@@ -231,7 +231,9 @@ impl<'a> Reader<'a> {
                     accounts.count_read(chunk.input, chunk.source.read());
                     tasks.push(self.task(chunk.input, Some(chunk), Unread::All, Ok(())));
                 }
-                QueueItem::Guessed(input, format) => accounts.note_guess(input, &format),
+                QueueItem::Guessed(input, format, dropped_host) => {
+                    accounts.note_guess(input, &format, dropped_host);
+                }
                 QueueItem::End(input, end) => accounts.note_end(input, end),
                 QueueItem::Trouble(input, error) => {
                     // Its turn comes after everything that was read before it.

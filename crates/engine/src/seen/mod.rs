@@ -185,6 +185,7 @@ impl Loader<'_> {
             format: Some(Arc::new(Format::Lines)),
             name: String::new(),
             head_limit: HEAD,
+            formats: Arc::clone(&self.plan.input.formats),
             chunk_size: self.plan.limits.chunk_size,
             max_record: self.rules.context.max_record,
             separator: self.rules.context.separator.byte(),

@@ -20,13 +20,13 @@ use super::range::{CutLine, TOO_LONG};
 use super::read_ahead::ReadAhead;
 use super::source::{self, ByteSource, StreamSource};
 use super::{Chunk, Data};
-use crate::record::{self, Format, Framing};
+use crate::record::{self, Detected, Format, FormatTable, Framing};
 
 /// An event of a stream.
 #[derive(Debug)]
 pub enum StreamEvent {
     /// The detected format, before any other event; not sent for an empty input.
-    Guess(Arc<Format>),
+    Guess(Arc<Detected>),
     /// Records, and the number of input bytes read for them.
     Chunk(Chunk, u64),
     /// An unfinished line that was left out because it was still being written.
@@ -51,6 +51,8 @@ pub struct StreamOptions {
     pub name: String,
     /// Most bytes that are read to detect the format.
     pub head_limit: usize,
+    /// The formats that detection looks for.
+    pub formats: Arc<FormatTable>,
     /// Size of a chunk in bytes.
     pub chunk_size: usize,
     /// Longest record in bytes.
@@ -166,14 +168,12 @@ impl StreamReader {
                     }
                     last => last,
                 };
-                let format = Arc::new(record::detect(
-                    &self.options.name,
-                    head.bytes(),
-                    matches!(last, Got::End),
-                ));
+                let StreamOptions { formats, name, .. } = &self.options;
+                let detected = Arc::new(formats.detect(name, head.bytes(), matches!(last, Got::End)));
+                let format = Arc::new(detected.format.clone());
                 // An empty input gives no evidence for a format.
                 if !(head.bytes().is_empty() && matches!(last, Got::End)) {
-                    self.send(StreamEvent::Guess(Arc::clone(&format)))?;
+                    self.send(StreamEvent::Guess(detected))?;
                 }
                 format
             }
@@ -397,6 +397,7 @@ mod tests {
             format: Some(Arc::new(Format::Lines)),
             name: String::new(),
             head_limit: record::HEAD,
+            formats: Arc::clone(FormatTable::shipped()),
             chunk_size,
             max_record,
             separator: b'\n',

@@ -40,7 +40,7 @@ Examples:
   uniqurl dedup --format 'log:%v %h %l %u %t \"%r\" %>s' vhost.log
 
   # Keep the requests to one domain with these statuses
-  uniqurl dedup --format json:caddy --status 2xx,304 --host '*.example.com' access.json
+  uniqurl dedup --format caddy --status 2xx,304 --host '*.example.com' access.json
 
   # Read the URL and the status from two columns
   uniqurl dedup --format csv:url=link,status=code --status 2xx export.csv

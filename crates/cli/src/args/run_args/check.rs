@@ -34,8 +34,8 @@ impl RunArgs {
         }
         let known = match (&self.format, self.separator) {
             (FormatChoice::Named(format), _) => Some(format),
-            (FormatChoice::Auto, Separator::Nul) => Some(&Format::Lines),
-            (FormatChoice::Auto, Separator::LineFeed) => None,
+            (FormatChoice::Auto | FormatChoice::InFile(_), Separator::Nul) => Some(&Format::Lines),
+            (FormatChoice::Auto | FormatChoice::InFile(_), Separator::LineFeed) => None,
         };
         if let Some(format) = known
             && let Some(option) = self.idle(format).next()

@@ -9,6 +9,8 @@ pub enum FormatChoice {
     Auto,
     /// The same for all of them.
     Named(Format),
+    /// The same for all of them: an entry of --format-file, which is not read yet.
+    InFile(String),
 }
 
 /// The effect of a missing or damaged input.

@@ -2,6 +2,7 @@
 
 mod check;
 mod choices;
+mod format_file;
 
 pub use choices::{BadInput, Directories, FormatChoice, MessageLevel};
 
@@ -20,12 +21,13 @@ use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 use uniqurl::bytes::Secrets;
 use uniqurl::normalize::Charset;
 use uniqurl::{Backend, Key, Normalizer, Profile, RejectReason, Ring};
 use uniqurl_engine::MOST_THREADS;
 use uniqurl_engine::{cores, most_threads};
-use uniqurl_formats::record::{Format, Kinds, Separator};
+use uniqurl_formats::record::{Format, FormatTable, Kinds, Separator};
 
 /// The options that `dedup` and `normalize` share.
 // A field for each option, so more than a dozen. A heading of --help comes where its first field is.
@@ -64,6 +66,17 @@ pub struct RunArgs {
         long_help = help::FORMAT
     )]
     pub format: FormatChoice,
+
+    /// Add the formats that FILE describes
+    ///
+    /// FILE holds entries of the form that `uniqurl formats NAME` prints. --format takes their names,
+    /// and auto looks for them first.
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = INPUT)]
+    pub format_file: Option<PathBuf>,
+
+    /// The formats with a name, those of the file included.
+    #[arg(skip = Arc::clone(FormatTable::shipped()))]
+    pub formats: Arc<FormatTable>,
 
     /// Decide by this profile which URLs are the same
     #[arg(

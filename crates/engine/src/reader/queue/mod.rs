@@ -37,8 +37,8 @@ pub(crate) enum QueueItem {
     Chunk(QueuedChunk),
     /// A slow stream has nothing yet.
     Wait,
-    /// The format of an input was guessed.
-    Guessed(usize, Arc<record::Format>),
+    /// The format of an input was guessed, and perhaps a field that names hosts and that it drops.
+    Guessed(usize, Arc<record::Format>, Option<String>),
     /// An input is read to its end.
     End(usize, InputEnd),
     /// An input cannot be read, or not any further.

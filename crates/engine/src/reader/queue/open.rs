@@ -230,9 +230,11 @@ impl InputQueue<'_> {
         if let InputFormat::Fixed(format) = &self.plan.input.format {
             return Ok((self.extracting(index, format)?, None));
         }
-        let format = self.as_asked(record::detect(&path.to_string_lossy(), head, is_whole));
-        let format = self.extracting(index, &Arc::new(format))?;
-        Ok((Arc::clone(&format), Some(QueueItem::Guessed(index, format))))
+        let detected = self.plan.input.formats.detect(&path.to_string_lossy(), head, is_whole);
+        let format = Arc::new(self.as_asked(detected.format));
+        let format = self.extracting(index, &format)?;
+        let guessed = QueueItem::Guessed(index, Arc::clone(&format), detected.dropped_host);
+        Ok((format, Some(guessed)))
     }
 
     /// A guessed format, with the options applied.

@@ -35,6 +35,7 @@ impl InputQueue<'_> {
             format: format.clone(),
             name: path.to_string_lossy().into_owned(),
             head_limit: record::head_limit(self.plan.budget()),
+            formats: Arc::clone(&self.plan.input.formats),
             chunk_size: self.plan.limits.chunk_size,
             max_record: self.context.max_record,
             separator: self.context.separator.byte(),
@@ -98,13 +99,13 @@ impl InputQueue<'_> {
                     source: here(chunk, None, read),
                 }))
             }
-            (Ok(StreamEvent::Guess(format)), _) => {
-                let format = Arc::new(self.as_asked(format.as_ref().clone()));
+            (Ok(StreamEvent::Guess(detected)), _) => {
+                let format = Arc::new(self.as_asked(detected.format.clone()));
                 if let Err(error) = self.extracting(index, &format) {
                     return Some(QueueItem::Trouble(index, error));
                 }
                 state = Some(FormatState::new(Arc::clone(&format)));
-                Some(QueueItem::Guessed(index, format))
+                Some(QueueItem::Guessed(index, format, detected.dropped_host.clone()))
             }
             (Ok(StreamEvent::Cut(cut)), Some(state)) => {
                 let (format, chunk) = state.nothing();

@@ -47,7 +47,7 @@ impl InputQueue<'_> {
         let (rows, table) = table::TableReader::open(file, wanted, state)?;
         let format = Arc::new(record::Format::Table(table));
         let guessed = matches!(self.plan.input.format, InputFormat::Auto)
-            .then(|| QueueItem::Guessed(index, Arc::clone(&format)));
+            .then(|| QueueItem::Guessed(index, Arc::clone(&format), None));
         let table = OpenInput::Table { rows: Box::new(rows), format };
         Ok(OpenedInput { input: Some(table), first: guessed })
     }

@@ -15,8 +15,10 @@ use uniqurl::normalize::Parts;
 /// How to tell the lines of an entry.
 #[derive(Debug)]
 pub(in crate::record) enum LineTest {
-    /// `auto` does not look for the format, or finds it by a header.
+    /// `auto` does not look for the format.
     Never,
+    /// `auto` finds the format by its header.
+    Header,
     /// The line has the layout of a format string.
     Log(LineShape),
     /// The line is an object with these values, and has members at these pointers.
@@ -68,7 +70,7 @@ impl LineTest {
     /// True if the line has this layout.
     pub fn fits(&self, line: &[u8]) -> bool {
         match self {
-            LineTest::Never => false,
+            LineTest::Never | LineTest::Header => false,
             LineTest::Log(shape) => shape.fits(line),
             LineTest::Json(json, needs) => fits_json(json, needs, line),
             LineTest::Tsv(columns, least) => fits_tsv(columns, *least, line),

@@ -231,7 +231,11 @@ impl<'a, 'i> Entry<'a, 'i> {
         let name = self.required("reader")?;
         let format =
             Format::built_in(&name).map_err(|error| self.error("reader", error.to_string()))?;
-        let test = Family::of(&format).map_or(LineTest::Never, LineTest::Reader);
+        let test = match (&format, Family::of(&format)) {
+            (_, Some(family)) => LineTest::Reader(family),
+            (Format::Extended(_), None) => LineTest::Header,
+            _ => LineTest::Never,
+        };
         Ok((format, test))
     }
 
