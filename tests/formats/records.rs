@@ -519,6 +519,7 @@ const TABLE_WORDS: &[&[u8]] = &[
     b"\n#",
     b"\n CDX N a\n",
     b"\n CDX a\n",
+    b"\nCDX m a\n",
     b"\n,CDX,a,m,a\n",
     b"CDX",
     b"\nk 20140126200624 http://h/a - 200 - - - - - f\n",

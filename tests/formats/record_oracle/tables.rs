@@ -139,8 +139,9 @@ fn field(known: &Known, url: Option<&Vec<u8>>) -> Holds {
 }
 
 fn letters(line: &[u8]) -> Option<(u8, Vec<u8>)> {
-    let delimiter = *line.first()?;
-    let words = split(&line[1..], delimiter);
+    let is_trimmed = line.starts_with(b"CDX ") || line.starts_with(b"CDX\t");
+    let delimiter = if is_trimmed { line[3] } else { *line.first()? };
+    let words = split(if is_trimmed { line } else { &line[1..] }, delimiter);
     let legend = !delimiter.is_ascii_alphanumeric()
         && words.len() > 1
         && words[0] == b"CDX"

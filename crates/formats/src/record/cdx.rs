@@ -157,14 +157,21 @@ pub(super) fn is_usual(line: &[u8]) -> bool {
         && !fields[2].starts_with(b"{")
 }
 
-/// True if a line is a legend: any byte, `CDX`, and letters.
+/// True if a line is a legend: any byte, `CDX`, and letters; or the same without its first byte, which
+/// tools that trim lines take away.
 pub(super) fn is_legend(line: &[u8]) -> bool {
     legend(line).is_some()
 }
 
 fn legend(line: &[u8]) -> Option<Legend> {
-    let (&delimiter, rest) = without_mark(line).split_first()?;
-    let letters = rest.strip_prefix(b"CDX")?.strip_prefix(&[delimiter])?;
+    let line = without_mark(line);
+    let (delimiter, letters) = match line {
+        [b'C', b'D', b'X', delimiter @ (b' ' | b'\t'), letters @ ..] => (*delimiter, letters),
+        _ => {
+            let (&delimiter, rest) = line.split_first()?;
+            (delimiter, rest.strip_prefix(b"CDX")?.strip_prefix(&[delimiter])?)
+        }
+    };
     let letters: Vec<&[u8]> = letters.split(|byte| *byte == delimiter).collect();
     if delimiter.is_ascii_alphanumeric() || letters.iter().any(|letter| letter.len() != 1) {
         return None;
@@ -217,7 +224,7 @@ mod tests {
     fn legend_decides_the_column_of_the_url() {
         let chunk =
             b" CDX N b a m s k r M S V g\nk 20140126200624 http://h/a text/html 200 D - - 1 2 f\n\
-            \tCDX\ta\tN\nhttp://h/b\tk\n";
+            \tCDX\ta\tN\nhttp://h/b\tk\nCDX N m a\nk - http://h/c\n";
         let out = read(&cdx(), &Context::default(), chunk);
         let urls: Vec<_> = out
             .records
@@ -228,7 +235,10 @@ mod tests {
                 other => panic!("{other:?}"),
             })
             .collect();
-        assert_eq!(urls, [&b"legend"[..], b"http://h/a", b"legend", b"http://h/b"]);
+        assert_eq!(
+            urls,
+            [&b"legend"[..], b"http://h/a", b"legend", b"http://h/b", b"legend", b"http://h/c"]
+        );
     }
 
     #[test]
