@@ -191,7 +191,7 @@ fn tables_and_logs_are_detected_by_their_headers() {
         ("cloudfront", &cloudfront.replace("x-edge-location", "c-ip"), urls),
         ("w3c", "#Fields: cs-protocol cs(x-edge-ip) cs-uri-stem\nh - /%2541\n", "/%2541\n"),
         ("elb", elb, "https://e.org/%22\n"),
-        ("json:caddy", caddy, "https://e.org/a\n"),
+        ("caddy", caddy, "https://e.org/a\n"),
         ("json:/url", "{\"id\":1,\"url\":\"http://h/\"}\n", "http://h/\n"),
         ("csv:url", "id,URL\n1,\"http://h/\"\n", "http://h/\n"),
         ("tsv:url", "url\tid\nhttp://h/\t1\n", "http://h/\n"),
@@ -510,4 +510,64 @@ fn warning_if_most_lines_of_a_list_are_rejected() {
         let run = place.run([&["normalize", "-q"], quiet].concat()).exits(0);
         assert_eq!(run.err, "", "{quiet:?}");
     }
+}
+
+#[test]
+fn a_file_of_formats_adds_to_those_with_a_name() {
+    let own = "[[format]]\nname = \"shop\"\naliases = [\"store\"]\ndescription = \"d\"\n\
+               log = '$host|$request_method|$request_uri|$status'\n";
+    let place = Place::with([
+        ("own.toml", own.as_bytes()),
+        ("in", b"a.test|GET|/x|200\nb.test|GET|/x|404\n"),
+        ("wrong.toml", b"[[format]]\nname = \"shop\"\nlag = ''\n"),
+    ]);
+    let run = place.run(["dedup", "in", "--format-file", "own.toml"]).exits(0);
+    assert_eq!(run.out(), "http://a.test/x\nhttp://b.test/x\n");
+    assert!(run.err.contains("in: read as shop"), "{}", run.err);
+    for name in ["shop", "store"] {
+        let arguments = ["dedup", "in", "--format-file", "own.toml", "-f", name, "--status", "404"];
+        assert_eq!(place.run(arguments).exits(0).out(), "http://b.test/x\n");
+    }
+    let run = place.run(["dedup", "in", "-f", "shop"]).exits(2);
+    assert!(run.err.starts_with("uniqurl: unknown format `shop`"), "{}", run.err);
+    let run = place.run(["dedup", "in", "--format-file", "own.toml", "-f", "shp"]).exits(2);
+    assert!(run.err.starts_with("uniqurl: unknown format `shp`"), "{}", run.err);
+    let run = place.run(["dedup", "in", "--format-file", "wrong.toml"]).exits(2);
+    assert!(run.err.contains("wrong.toml: line 3: unknown key `lag`"), "{}", run.err);
+    place.run(["dedup", "in", "--format-file", "none.toml"]).exits(2);
+    // An entry replaces the one that comes with the program.
+    place.write("own.toml", own.replace("\"shop\"", "\"envoy\""));
+    let run = place.run(["dedup", "in", "--format-file", "own.toml", "-f", "envoy"]).exits(0);
+    assert_eq!(run.out(), "http://a.test/x\nhttp://b.test/x\n");
+}
+
+#[test]
+fn formats_with_a_name_are_listed_and_printed() {
+    let place = Place::new();
+    let run = place.run(["formats"]).exits(0);
+    for name in ["s3", "envoy", "nginx-json", "iis"] {
+        assert!(run.out().lines().any(|line| line.starts_with(name)), "{}", run.out());
+    }
+    let entry = place.run(["formats", "npm"]).exits(0);
+    assert!(entry.out().starts_with("[[format]]\nname = \"nginx-proxy-manager\"\n"));
+    assert!(entry.out().contains("\nsample = '''\n"), "{}", entry.out());
+    let run = place.run(["formats", "envoi"]).exits(2);
+    assert!(run.err.contains("did you mean `envoy`?"), "{}", run.err);
+}
+
+#[test]
+fn a_guess_that_drops_hosts_is_a_warning() {
+    let line = |host: &str| {
+        let time = "[10/Oct/2025:13:55:36 +0000]";
+        format!("1.2.3.4 - - {time} \"GET /x HTTP/1.1\" 200 5 \"-\" \"x\" {host}\n")
+    };
+    let place = Place::new();
+    let run = place.run_on(["dedup"], [line("a.test"), line("b.test")].concat()).exits(0);
+    let told = "warning: -: combined does not read field 10, which names hosts";
+    assert!(run.err.contains(told), "{}", run.err);
+    let run = place.run_on(["dedup"], [line("a.test"), line("a.test")].concat()).exits(0);
+    assert!(!run.err.contains("warning"), "{}", run.err);
+    let member = |host: &str| format!("{{\"url\":\"/x\",\"tenant\":\"{host}\"}}\n");
+    let run = place.run_on(["dedup"], [member("a.test"), member("b.test")].concat()).exits(0);
+    assert!(run.err.contains("does not read /tenant"), "{}", run.err);
 }

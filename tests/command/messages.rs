@@ -67,7 +67,7 @@ fn each_example_of_the_help_works() {
         "seen compact",
         "seen export",
     ];
-    let others = ["", "dedup", "normalize", "explain", "compare", "profiles", "set"];
+    let others = ["", "dedup", "normalize", "explain", "compare", "profiles", "formats", "set"];
     for command in others.into_iter().chain(about_stores) {
         let help = Place::new().run(command.split_whitespace().chain(["--help"])).exits(0);
         for example in examples(help.out()) {
@@ -117,6 +117,9 @@ fn each_example_of_the_help_works() {
             }
             if example.contains("--profile-file") {
                 place.write("shop.toml", place.run(["profiles", "crawl"]).exits(0).out);
+            }
+            if example.contains("--format-file own.toml") {
+                place.write("own.toml", place.run(["formats", "envoy"]).exits(0).out);
             }
             if example.contains("--ring upload.c") {
                 let table = place.run(["profiles", "upload", "--as", "c"]).exits(0).out;
@@ -451,8 +454,8 @@ fn an_unknown_name_is_reported_with_the_nearest_one() {
     let place = Place::with([("in", b"http://a/\n")]);
     for (arguments, told) in [
         (
-            &["-f", "nginx"][..],
-            "unknown format `nginx` (did you mean `combined`?)\n\
+            &["-f", "combned"][..],
+            "unknown format `combned` (did you mean `combined`?)\n\
              hint: list the formats with `uniqurl dedup --help`\n",
         ),
         (&["-f", "jsonl"], "unknown format `jsonl` (did you mean `json:POINTER`?)\n"),

@@ -152,8 +152,10 @@ Examples:
   # Show a layout and a sample
   uniqurl formats envoy
 
-  # Add a format of your own
+  # Write an entry to edit
   uniqurl formats envoy > own.toml
+
+  # Use the formats in a file
   uniqurl dedup --format-file own.toml access.log")]
     Formats {
         /// Write the entry of this format

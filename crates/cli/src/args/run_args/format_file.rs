@@ -22,15 +22,15 @@ impl RunArgs {
         Ok(())
     }
 
-    /// Looks a name up that no other format has; the name, if no entry has it either.
+    /// Looks the name of the format up in the file; the name, if no format has it.
     pub(in crate::args) fn find_format(&mut self) -> Result<(), String> {
-        let FormatChoice::InFile(name) = &self.format else { return Ok(()) };
-        match self.formats.parse(name) {
-            Ok(format) => {
-                self.format = FormatChoice::Named(format);
-                Ok(())
-            }
-            Err(_) => Err(name.clone()),
-        }
+        let name = match &self.format {
+            FormatChoice::InFile(name) => name.clone(),
+            // An entry of the file replaces another one of its name.
+            FormatChoice::Named(format) if self.format_file.is_some() => format.name().into_owned(),
+            FormatChoice::Named(_) | FormatChoice::Auto => return Ok(()),
+        };
+        self.format = FormatChoice::Named(self.formats.parse(&name).map_err(|_| name)?);
+        Ok(())
     }
 }

@@ -17,7 +17,7 @@ use super::{Format, FormatError};
 const SHIPPED: &str = include_str!("../../../data/formats.toml");
 
 static TABLE: LazyLock<Arc<FormatTable>> = LazyLock::new(|| {
-    let entries = parse::entries(SHIPPED, &[]);
+    let entries = parse::entries(SHIPPED);
     Arc::new(FormatTable { entries: entries.unwrap_or_default() })
 });
 
@@ -70,7 +70,8 @@ impl FormatTable {
         &TABLE
     }
 
-    /// These formats and those of a file, which `auto` tries first.
+    /// These formats and those of a file, which `auto` tries first, and which replace others of their
+    /// names.
     ///
     /// ```
     /// use uniqurl_formats::record::FormatTable;
@@ -91,7 +92,7 @@ impl FormatTable {
     ///
     /// The first thing in the text that is not an entry.
     pub fn with_file(&self, text: &str) -> Result<FormatTable, FormatFileError> {
-        let mut entries = parse::entries(text, &self.entries)?;
+        let mut entries = parse::entries(text)?;
         entries.extend(self.entries.iter().cloned());
         Ok(FormatTable { entries })
     }

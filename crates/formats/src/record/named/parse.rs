@@ -35,11 +35,8 @@ type Value<'a, 'i> = &'a Spanned<DeValue<'i>>;
 const KEYS: [&str; 10] =
     ["name", "aliases", "description", "sample", "urls", "auto", "log", "json", "tsv", "reader"];
 
-/// The entries of a file. Their names must differ from each other's and from those in `others`.
-pub(super) fn entries(
-    text: &str,
-    others: &[Arc<NamedFormat>],
-) -> Result<Vec<Arc<NamedFormat>>, FormatFileError> {
+/// The entries of a file. Their names must differ from each other's, and from those of readers.
+pub(super) fn entries(text: &str) -> Result<Vec<Arc<NamedFormat>>, FormatFileError> {
     let file = File { text };
     let table = DeTable::parse(text)
         .map_err(|error| file.error(&error.span().unwrap_or_default(), error.message()))?;
@@ -60,7 +57,7 @@ pub(super) fn entries(
             let names = || entry.aliases.iter().chain([&entry.name]);
             let is_taken = |name: &&String| {
                 Format::built_in(name).is_ok_and(|format| format != entry.format)
-                    || out.iter().chain(others).any(|other| other.has_name(name))
+                    || out.iter().any(|other| other.has_name(name))
             };
             if let Some(name) = names().find(is_taken) {
                 return Err(file.error(&value.span(), format!("the name `{name}` is taken")));

@@ -3,7 +3,7 @@ use super::{FormatTable, SHIPPED, parse};
 
 #[test]
 fn the_shipped_entries_are_read() {
-    let entries = parse::entries(SHIPPED, &[]).unwrap();
+    let entries = parse::entries(SHIPPED).unwrap();
     assert_eq!(entries.len(), FormatTable::shipped().entries().count());
     for entry in entries {
         for name in entry.aliases.iter().chain([&entry.name]) {
@@ -34,7 +34,7 @@ fn a_mistake_in_a_file_is_reported_with_its_line() {
         (&format!("{entry}reader = \"ws:2\"\nauto = 1\n"), 5, "true or false"),
         (&format!("{entry}reader = \"ws:2\"\nurls = \"\"\n"), 5, "list of texts"),
         ("[[format]]\nname = \"clf\"\ndescription = \"d\"\nreader = \"ws:2\"\n", 1, "is taken"),
-        ("[[format]]\nname = \"squid\"\ndescription = \"d\"\nreader = \"ws:2\"\n", 1, "is taken"),
+        (&format!("{entry}reader = \"ws:2\"\n{entry}reader = \"ws:3\"\n"), 5, "`x` is taken"),
         ("[[format]]\nname = \n", 2, ""),
     ] {
         let error = FormatTable::shipped().with_file(text).unwrap_err();
