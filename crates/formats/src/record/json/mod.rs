@@ -94,6 +94,22 @@ impl Json {
         self.root.gives(|part| matches!(part, RecordPart::Host | RecordPart::ClientHost))
     }
 
+    /// False if the text lacks the names of all members that a URL can be built from.
+    pub(super) fn may_read(&self, text: &[u8]) -> bool {
+        let sources = [
+            RecordPart::Url,
+            RecordPart::Target,
+            RecordPart::Uri,
+            RecordPart::Request,
+            RecordPart::Path,
+            RecordPart::DecodedPath,
+        ];
+        sources
+            .into_iter()
+            .flat_map(|part| self.root.pointers_to(part))
+            .any(|tokens| tokens.last().is_none_or(|name| memmem::find(text, name).is_some()))
+    }
+
     /// True if an object has a member for this part, be it empty.
     pub(super) fn has_member(&self, text: &[u8], part: RecordPart) -> bool {
         self.root.pointers_to(part).iter().any(|tokens| slice::at(text, tokens).is_some())

@@ -83,7 +83,7 @@ fn fits_json(json: &Json, needs: &[Vec<Vec<u8>>], line: &[u8]) -> bool {
     // Most lines are of another format, and lack a name.
     let holds =
         |tokens: &Vec<Vec<u8>>| tokens.last().is_none_or(|name| memmem::find(line, name).is_some());
-    if !line.starts_with(b"{") || !needs.iter().all(holds) {
+    if !line.starts_with(b"{") || !needs.iter().all(holds) || !json.may_read(line) {
         return false;
     }
     let mut buffer = Vec::new();
