@@ -76,7 +76,7 @@ fn auto_finds_each_format_and_takes_it_for_no_other() {
         for wrapper in WRAPPERS {
             for length in LENGTHS {
                 let text = input(entry, wrapper, length);
-                let found = detect("x", text.as_bytes()).name().into_owned();
+                let found = detect("x", text.as_bytes(), true).name().into_owned();
                 *matrix.entry((entry.name.clone(), found.clone())).or_default() += 1;
                 if found != expected {
                     writeln!(wrong, "{} in {}, {length}: {found}", entry.name, wrapper.0).unwrap();
@@ -84,7 +84,7 @@ fn auto_finds_each_format_and_takes_it_for_no_other() {
             }
             // Each line by itself.
             for line in entry.sample.lines().filter(|_| !entry.sample.starts_with('#')) {
-                let found = detect("x", (wrapper.1)(line).as_bytes()).name().into_owned();
+                let found = detect("x", (wrapper.1)(line).as_bytes(), true).name().into_owned();
                 if found != expected {
                     writeln!(wrong, "{} in {}: {found}: {line}", entry.name, wrapper.0).unwrap();
                 }
@@ -116,12 +116,12 @@ fn a_new_format_is_one_entry() {
     assert_eq!(urls(own, &own.sample), own.urls);
     for length in LENGTHS {
         let text = input(own, WRAPPERS[0], length);
-        assert_eq!(table.detect("x", text.as_bytes()).format, *own.format());
+        assert_eq!(table.detect("x", text.as_bytes(), true).format, *own.format());
     }
     for other in FormatTable::shipped().entries() {
         let text = input(other, WRAPPERS[0], 10);
-        let found = table.detect("x", text.as_bytes()).format;
-        assert_eq!(found, detect("x", text.as_bytes()), "{}", other.name);
+        let found = table.detect("x", text.as_bytes(), true).format;
+        assert_eq!(found, detect("x", text.as_bytes(), true), "{}", other.name);
     }
 }
 
@@ -134,7 +134,7 @@ fn a_host_that_the_format_drops_is_named() {
     };
     let dropped = |before: &str, after: &str| {
         let text = ["a.test", "b.test", "c.test"].map(|host| line(host, before, after)).concat();
-        FormatTable::shipped().detect("x", text.as_bytes()).dropped_host
+        FormatTable::shipped().detect("x", text.as_bytes(), true).dropped_host
     };
     assert_eq!(dropped("", r#" "-" "UA" "HOST""#).as_deref(), Some("field 10"));
     assert_eq!(dropped("", r#" "-" "UA" - HOST:443 0.1"#).as_deref(), Some("field 11"));
@@ -152,7 +152,7 @@ fn a_host_that_the_format_drops_is_named() {
     let json = |name: &str| {
         let member = |host: &str| format!("{{\"url\":\"/x\",\"{name}\":\"{host}\"}}\n");
         let text = ["a.test", "b.test"].map(member).concat();
-        let detected = FormatTable::shipped().detect("x", text.as_bytes());
+        let detected = FormatTable::shipped().detect("x", text.as_bytes(), true);
         (detected.format.name().into_owned(), detected.dropped_host)
     };
     assert_eq!(json("tenant"), ("json:target=/url".into(), Some("/tenant".into())));

@@ -169,7 +169,8 @@ impl StreamReader {
                     last => last,
                 };
                 let StreamOptions { formats, name, .. } = &self.options;
-                let detected = Arc::new(formats.detect(name, head.bytes(), matches!(last, Got::End)));
+                let detected =
+                    Arc::new(formats.detect(name, head.bytes(), matches!(last, Got::End)));
                 let format = Arc::new(detected.format.clone());
                 // An empty input gives no evidence for a format.
                 if !(head.bytes().is_empty() && matches!(last, Got::End)) {
