@@ -115,7 +115,7 @@ fuzz_target!(|data: &[u8]| {
         max_record: known.max_record,
         ..Context::default()
     };
-    let _ = detect("name", chunk);
+    let _ = detect("name", chunk, true);
     let mut out = Records::default();
     format.read(&ctx, chunk, &mut out);
     let bytes =
