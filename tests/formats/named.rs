@@ -139,6 +139,11 @@ fn a_host_that_the_format_drops_is_named() {
     assert_eq!(dropped("", r#" "-" "UA" "HOST""#).as_deref(), Some("field 10"));
     assert_eq!(dropped("", r#" "-" "UA" - HOST:443 0.1"#).as_deref(), Some("field 11"));
     assert_eq!(dropped("192.0.2.9 HOST ", "").as_deref(), Some("field 2"));
+    let ident = ["a.test", "b.test"].map(|host| {
+        format!("192.0.2.1 {host} - [17/May/2015:10:05:03 +0000] \"GET /x HTTP/1.1\" 200 5 0.1\n")
+    });
+    let detected = FormatTable::shipped().detect("x", ident.concat().as_bytes(), true);
+    assert_eq!(detected.dropped_host.as_deref(), Some("field 2"));
     // The same in all lines, a file, an agent, the machine that sent a message, the client.
     for (before, after) in [
         ("", r#" "-" "UA" "h.test""#),

@@ -64,8 +64,9 @@ fn fields_of_log(line: &[u8]) -> Vec<(String, &[u8])> {
         .any(|word| word.len() > 1 && word.ends_with(b":"));
     let mut found = Vec::new();
     for (index, field) in split(line).into_iter().enumerate() {
-        // Before the time stand the client, and two names that a user may have chosen.
-        let is_client = index < before && (is_syslog || index + 3 >= before);
+        // Before the time stand the client, a name that only some servers log a host in, and the name of
+        // a user.
+        let is_client = index < before && (is_syslog || index + 3 == before || index + 1 == before);
         if is_client || field.contains(&b' ') {
             continue;
         }

@@ -169,7 +169,9 @@ impl LogFormat {
         if self.plan.source == Field::Request {
             return request::found(ctx, line, source, Escape::Backslash, origin, scratch);
         }
-        if matches!(&line.bytes[source.clone()], b"" | b"-") {
+        // Squid writes `error:` and a reason where a client sent no URL.
+        let text = &line.bytes[source.clone()];
+        if matches!(text, b"" | b"-") || text.starts_with(b"error:") {
             return Extracted::Reject(RejectReason::LogSyntax, 0);
         }
         let method = match &line.bytes[range(Field::Method)] {
