@@ -163,6 +163,13 @@ fn a_host_that_the_format_drops_is_named() {
     assert_eq!(json("tenant"), ("json:target=/url".into(), Some("/tenant".into())));
     assert_eq!(json("client_host"), ("json:target=/url".into(), None));
     assert_eq!(json("vhost"), ("json:host=/vhost,target=/url".into(), None));
+    for (line, name) in [
+        (r#"{"host":"a.test","path":"/x","status":200}"#, "json:host=/host,target=/path"),
+        (r#"{"host":"a.test","path":"/var/log/x"}"#, "lines"),
+        (r#"{"path":"/x","status":200}"#, "lines"),
+    ] {
+        assert_eq!(detect("x", line.as_bytes(), true).name(), name, "{line}");
+    }
 }
 
 /// `docs/formats.md` lists the table.

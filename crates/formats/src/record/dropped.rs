@@ -66,7 +66,8 @@ fn fields_of_log(line: &[u8]) -> Vec<(String, &[u8])> {
     for (index, field) in split(line).into_iter().enumerate() {
         // Before the time stand the client, a name that only some servers log a host in, and the name of
         // a user.
-        let is_client = index < before && (is_syslog || index + 3 == before || index + 1 == before);
+        let is_client = index < before
+            && (is_syslog || before > 2 && (index + 3 == before || index + 1 == before));
         if is_client || field.contains(&b' ') {
             continue;
         }

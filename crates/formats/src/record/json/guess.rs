@@ -17,8 +17,8 @@ const HOSTS: [&str; 9] = [
     "site",
 ];
 
-/// A member `url` or `uri`. A value that begins with a slash is a request target, as in a list: it
-/// cannot supply a host, but a member beside it can.
+/// A member `url` or `uri`, or `path` in an access log that names a host. A value that begins with a
+/// slash is a request target, as in a list: it cannot supply a host, but a member beside it can.
 pub(in crate::record) fn guess(line: &[u8]) -> Option<Json> {
     let mut buffer = Vec::new();
     let mut json = |text: &str| {
@@ -30,15 +30,20 @@ pub(in crate::record) fn guess(line: &[u8]) -> Option<Json> {
         };
         fits.then_some(json)
     };
-    ["url", "uri"].into_iter().find_map(|name| {
+    let is_access_log = || ["status", "method"].iter().any(|name| value_at(line, name).is_some());
+    ["url", "uri", "path"].into_iter().find_map(|name| {
         let target = format!("target=/{name}");
         let json_of_target = json(&target);
+        // A path alone may be that of a file.
+        if name == "path" && !is_access_log() {
+            return None;
+        }
         if json_of_target.is_none() {
-            return json(&format!("/{name}"));
+            return json(&format!("/{name}")).filter(|_| name != "path");
         }
         let Some(host) = HOSTS.into_iter().find(|name| value(line, name).is_some_and(is_authority))
         else {
-            return json_of_target;
+            return json_of_target.filter(|_| name != "path");
         };
         let is_scheme = |scheme: &[u8]| matches!(scheme, b"http" | b"https");
         let scheme = match value(line, "scheme").is_some_and(is_scheme) {
@@ -49,7 +54,11 @@ pub(in crate::record) fn guess(line: &[u8]) -> Option<Json> {
     })
 }
 
+fn value_at<'a>(line: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    slice::at(line, &[name])
+}
+
 /// The text of a member, without its quotation marks.
 fn value<'a>(line: &'a [u8], name: &str) -> Option<&'a [u8]> {
-    slice::at(line, &[name])?.strip_prefix(b"\"")?.strip_suffix(b"\"")
+    value_at(line, name)?.strip_prefix(b"\"")?.strip_suffix(b"\"")
 }
