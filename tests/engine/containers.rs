@@ -142,7 +142,7 @@ fn write(format: &str, urls: &[Vec<u8>]) -> Vec<u8> {
     let json = |url: &[u8]| escaped(url, b"\"\\", b'\\');
     let mut file = match format {
         "csv:url" => b"n,\"url\",note\r\n".to_vec(),
-        "tsv:url" | "tsv:URL" => b"n\turl\n".to_vec(),
+        "tsv:url" | "tsv:URL" => b"n\turl\tm\n".to_vec(),
         "cdx" => b" CDX N b a m s k r M S V g\n".to_vec(),
         _ => Vec::new(),
     };
