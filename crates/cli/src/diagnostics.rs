@@ -43,14 +43,15 @@ pub(crate) fn print_diagnostics(
         inform(report);
     }
     for (input, name) in &report.guessed {
-        let format = common.formats.parse(name);
+        let inner = record::Wrapped::inner_name(name);
+        let format = common.formats.parse(inner);
         for option in format.iter().flat_map(|format| common.idle(format)) {
             let path = path(*input);
             eprint_hinted(
                 format_args!(
                     "warning: {path}: {option} dropped no records, since {name} has no such field"
                 ),
-                hints::of_idle(name, option).as_deref(),
+                hints::of_idle(inner, option).as_deref(),
             );
         }
     }

@@ -29,7 +29,7 @@ use uniqurl_engine::{
 };
 use uniqurl_formats::input::InputState;
 use uniqurl_formats::input::{Input, InputError, Source};
-use uniqurl_formats::record::{Format, Separator, carrying};
+use uniqurl_formats::record::{EnvelopeChoice, Format, Separator, carrying};
 use uniqurl_store::seen::{PreparedRun, RunBuilder, SeenStoreError, StoreRules};
 
 /// A run over inputs: the plan of the engine, and the options that only the command needs.
@@ -90,6 +90,11 @@ fn plan(common: &RunArgs, normalizer: Normalizer, job: Job) -> JobPlan {
             }
         },
         formats: Arc::clone(&common.formats),
+        envelope: match common.separator {
+            Separator::LineFeed => common.envelope,
+            // An envelope ends in a line feed.
+            Separator::Nul => EnvelopeChoice::None,
+        },
         separator: common.separator,
         kinds: common.kinds(),
         keep_going: common.bad_input == BadInput::IsSkipped,

@@ -13,7 +13,7 @@ use uniqurl::key::Key;
 use uniqurl::normalize::Normalizer;
 use uniqurl_formats::input::Input;
 use uniqurl_formats::record::{
-    Context, Filter, FormatTable, Kinds, LONGEST_RECORD, LONGEST_URL, Separator,
+    Context, EnvelopeChoice, Filter, FormatTable, Kinds, LONGEST_RECORD, LONGEST_URL, Separator,
 };
 use uniqurl_store::keep_policy::KeepPolicy;
 use uniqurl_store::seen::{SeenStore, UnixTime};
@@ -42,6 +42,8 @@ pub struct InputOptions {
     pub format: InputFormat,
     /// The formats that are looked for, if each input has its own.
     pub formats: Arc<FormatTable>,
+    /// The envelope to look for around each line.
+    pub envelope: EnvelopeChoice,
     /// The separator of the records of a list.
     pub separator: Separator,
     /// Which records of WARC files count.
@@ -134,6 +136,7 @@ impl JobPlan {
             input: InputOptions {
                 format: InputFormat::Auto,
                 formats: Arc::clone(FormatTable::shipped()),
+                envelope: EnvelopeChoice::Auto,
                 separator: Separator::default(),
                 kinds: Kinds::default(),
                 keep_going: false,

@@ -15,7 +15,9 @@ use uniqurl::normalize::GROWTH;
 use uniqurl::{Backend, Key, Profile, RejectReason, Ring, RingError};
 use uniqurl_formats::input::read_whole;
 use uniqurl_formats::record::LONGEST_KEY;
-use uniqurl_formats::record::{Format, FormatError, FormatTable, LONGEST_RECORD, LONGEST_URL};
+use uniqurl_formats::record::{
+    EnvelopeChoice, Format, FormatError, FormatTable, LONGEST_RECORD, LONGEST_URL,
+};
 use uniqurl_store::seen::WhenBusy;
 
 fn profiles() -> Vec<PossibleValue> {
@@ -95,6 +97,10 @@ pub(crate) fn keys() -> Vec<PossibleValue> {
 
 pub(crate) fn key(name: String) -> Key {
     Key::named(&name).expect("only names of keys are accepted")
+}
+
+pub(crate) fn envelope(name: String) -> EnvelopeChoice {
+    EnvelopeChoice::named(&name).expect("only names of envelopes are accepted")
 }
 
 pub(crate) fn checks() -> Vec<PossibleValue> {

@@ -28,7 +28,9 @@ use uniqurl_formats::input::{
     self, Chunk, Input, InputError, OpenFile, ReadAhead, StreamEvent, StreamEvents, StreamOptions,
     StreamSource, Trouble,
 };
-use uniqurl_formats::record::{self, Context, Format, HEAD, LONGEST_KEY, MARK, Refusal, Separator};
+use uniqurl_formats::record::{
+    self, Context, EnvelopeChoice, Format, HEAD, LONGEST_KEY, MARK, Refusal, Separator,
+};
 
 /// The keys from before the run.
 pub(crate) struct Seen {
@@ -183,6 +185,7 @@ impl Loader<'_> {
         };
         let cutting = StreamOptions {
             format: Some(Arc::new(Format::Lines)),
+            envelope: EnvelopeChoice::None,
             name: String::new(),
             head_limit: HEAD,
             formats: Arc::clone(&self.plan.input.formats),

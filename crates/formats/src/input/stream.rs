@@ -20,12 +20,13 @@ use super::range::{CutLine, TOO_LONG};
 use super::read_ahead::ReadAhead;
 use super::source::{self, ByteSource, StreamSource};
 use super::{Chunk, Data};
-use crate::record::{self, Detected, Format, FormatTable, Framing};
+use crate::record::{self, Detected, EnvelopeChoice, Format, FormatTable, Framing};
 
 /// An event of a stream.
 #[derive(Debug)]
 pub enum StreamEvent {
-    /// The detected format, before any other event; not sent for an empty input.
+    /// The detected format, or the given one in an envelope, before any other event; not sent for an
+    /// empty input.
     Guess(Arc<Detected>),
     /// Records, and the number of input bytes read for them.
     Chunk(Chunk, u64),
@@ -47,6 +48,8 @@ pub enum StreamEvent {
 pub struct StreamOptions {
     /// The format; `None` to detect it from the first bytes and `name`.
     pub format: Option<Arc<Format>>,
+    /// The envelope to look for around each line.
+    pub envelope: EnvelopeChoice,
     /// The name of the input, used in detection.
     pub name: String,
     /// Most bytes that are read to detect the format.
@@ -128,7 +131,9 @@ impl StreamReader {
         let mut head = self.buffers.take(&[]);
         let mut last = Got::Some;
         let known = self.options.format.clone();
-        if known.as_ref().is_none_or(|format| format.may_refuse()) {
+        let envelope = self.options.envelope;
+        let looks = |format: &Arc<Format>| format.may_refuse() || envelope.looks_into(format);
+        if known.as_ref().is_none_or(looks) {
             let begun = Instant::now();
             // Detection must not delay a slow list.
             let is_late = |head: &[u8], source: &dyn ByteSource| {
@@ -140,9 +145,9 @@ impl StreamReader {
                 let left = self.patience.saturating_sub(begun.elapsed());
                 memchr(b'\n', head).is_some() && (left.is_zero() || source.waits(left))
             };
-            let is_enough = |head: &[u8]| match known {
-                Some(_) => head.len() >= record::HEAD,
-                None => record::is_enough(head, self.options.head_limit),
+            let is_enough = |head: &[u8]| match &known {
+                Some(format) if !envelope.looks_into(format) => head.len() >= record::HEAD,
+                _ => record::is_enough(head, self.options.head_limit),
             };
             while !is_enough(head.bytes())
                 && matches!(last, Got::Some)
@@ -158,8 +163,16 @@ impl StreamReader {
                 return self.send(StreamEvent::Error(None, Trouble::Refused(why)));
             }
         }
+        let is_whole = matches!(last, Got::End);
         let format = match known {
-            Some(format) => format,
+            Some(format) => match record::wrap(envelope, &format, head.bytes(), is_whole) {
+                Some(wrapped) => {
+                    let detected = Detected { format: wrapped.clone(), dropped_host: None };
+                    self.send(StreamEvent::Guess(Arc::new(detected)))?;
+                    Arc::new(wrapped)
+                }
+                None => format,
+            },
             None => {
                 // An input that fails within its first line has no record to detect a format from.
                 last = match last {
@@ -169,8 +182,7 @@ impl StreamReader {
                     last => last,
                 };
                 let StreamOptions { formats, name, .. } = &self.options;
-                let detected =
-                    Arc::new(formats.detect(name, head.bytes(), matches!(last, Got::End)));
+                let detected = Arc::new(formats.detect_in(envelope, name, head.bytes(), is_whole));
                 let format = Arc::new(detected.format.clone());
                 // An empty input gives no evidence for a format.
                 if !(head.bytes().is_empty() && matches!(last, Got::End)) {
@@ -396,6 +408,7 @@ mod tests {
     fn options(chunk_size: usize, max_record: usize) -> StreamOptions {
         StreamOptions {
             format: Some(Arc::new(Format::Lines)),
+            envelope: EnvelopeChoice::None,
             name: String::new(),
             head_limit: record::HEAD,
             formats: Arc::clone(FormatTable::shipped()),

@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::columns::{ColumnName, Columns};
 use super::part::Value;
 use super::{Cdx, Context, Csv, Extended, Format, Tsv, cdx, cdxj, json};
-use super::{NULL, READS_TABLES, RowBatch};
+use super::{NULL, READS_TABLES, RowBatch, Wrapped};
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc::{self};
 use uniqurl::bytes::{Excerpt, HIDDEN, UrlExcerpt, redact, redact_query, redact_record};
@@ -62,6 +62,8 @@ pub struct Carrier {
     /// For JSON and tables: whether each column is a query, or holds one.
     queries: Vec<bool>,
     buffer: Vec<u8>,
+    /// The envelope around each record, and a buffer for its text.
+    wrapped: Option<(Wrapped, Vec<u8>)>,
 }
 
 #[derive(Debug)]
@@ -135,6 +137,8 @@ pub fn carrying(format: &Format, columns: &[String]) -> Result<Format, String> {
                 }
             }
             Format::Extended(_) => {}
+            // Below.
+            Format::Wrapped(_) => {}
             Format::Table(_) => {
                 if let Err(why) = ColumnName::parse(column) {
                     return wrong(column, why);
@@ -147,6 +151,9 @@ pub fn carrying(format: &Format, columns: &[String]) -> Result<Format, String> {
     }
     Ok(match format {
         Format::Table(table) => Format::Table(table.carrying(columns)),
+        Format::Wrapped(wrapped) => {
+            Format::Wrapped(Box::new(wrapped.with(carrying(wrapped.format(), columns)?)))
+        }
         format => format.clone(),
     })
 }
@@ -197,6 +204,7 @@ pub fn missing(format: &Format, ctx: &Context, chunk: &[u8], columns: &[String])
             let names: Vec<ColumnName> = names.collect();
             extended.headers(ctx, chunk).find_map(|header| lacking(&names, &header))
         }
+        Format::Wrapped(wrapped) => wrapped.missing(ctx, chunk, columns),
         _ => None,
     }
 }
@@ -204,6 +212,10 @@ pub fn missing(format: &Format, ctx: &Context, chunk: &[u8], columns: &[String])
 impl Carrier {
     /// Prepares to read `columns` from records of `format`, after [`carrying`] has accepted them.
     pub fn new(format: &Format, columns: &[String]) -> Self {
+        if let Format::Wrapped(wrapped) = format {
+            let wrapper = Some(((**wrapped).clone(), Vec::new()));
+            return Self { wrapped: wrapper, ..Self::new(wrapped.format(), columns) };
+        }
         let names = || columns.iter().filter_map(|column| ColumnName::parse(column).ok()).collect();
         let pointers = || columns.iter().filter_map(|column| json::tokens(column).ok());
         let from = match format {
@@ -237,7 +249,7 @@ impl Carrier {
             }
             _ => Vec::new(),
         };
-        Self { from, queries, buffer: Vec::new() }
+        Self { from, queries, buffer: Vec::new(), wrapped: None }
     }
 
     /// Appends the value of the n-th column of the last record read, with possible secrets hidden.
@@ -263,6 +275,10 @@ impl Carrier {
 
     /// Applies a line that is not a record, such as a header.
     pub fn pass(&mut self, line: &[u8]) {
+        let line = match &mut self.wrapped {
+            Some((wrapped, buffer)) => wrapped.text_of(line, buffer),
+            None => line,
+        };
         match &mut self.from {
             CarrySource::Cdx(cdx, _) => cdx.take(line),
             CarrySource::Csv(csv, _) => csv.take_header(line),
@@ -276,6 +292,10 @@ impl Carrier {
     /// Reads the columns of a record into `out`.
     pub fn values(&mut self, line: &[u8], out: &mut Values) -> Result<(), AllocError> {
         out.clear();
+        let line = match &mut self.wrapped {
+            Some((wrapped, buffer)) => wrapped.text_of(line, buffer),
+            None => line,
+        };
         match &self.from {
             CarrySource::Cdx(cdx, letters) => {
                 let (delimiter, legend) = cdx.columns(line);

@@ -113,7 +113,8 @@ pub fn refusal_of_auto(head: &[u8]) -> Option<Refusal> {
     refusal(head).or_else(|| super::unsupported::ends_otherwise(head))
 }
 
-fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// The lines that are not blank, without their ends.
+pub(super) fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
     let lines = head.split(|&byte| byte == b'\n');
     lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line)).filter(|line| !is_blank(line))
 }

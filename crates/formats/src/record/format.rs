@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::str::FromStr;
 
 use super::extended::{self, Dialect};
-use super::{Archive, Csv, Framing, Json, Kinds, cdxj};
+use super::{Archive, Csv, Framing, Json, Kinds, Wrapped, cdxj};
 use super::{
     Cdx, Context, Extended, Facts, FormatTable, LogFormat, Records, Tsv, cdx, clf, elb, haproxy,
     line, target, text, vhost, ws,
@@ -74,6 +74,8 @@ pub enum Format {
     Archive(Archive),
     /// `parquet:COL`, `arrow:COL`: the rows of a table.
     Table(TableFormat),
+    /// Any format of lines, in an envelope around each line. [`parse`](Format::parse) never returns it.
+    Wrapped(Box<Wrapped>),
 }
 
 /// The names of formats. Parameters are in capitals.
@@ -195,6 +197,7 @@ impl Format {
             Format::Ws(field) => return Cow::Owned(format!("ws:{field}")),
             Format::Archive(archive) => return archive.name(),
             Format::Table(table) => return table.name(),
+            Format::Wrapped(wrapped) => return Cow::Owned(wrapped.name()),
         })
     }
 
@@ -241,6 +244,7 @@ impl Format {
             Format::Text => text::read(ctx, chunk, out),
             Format::Archive(_) => {}
             Format::Table(_) => {}
+            Format::Wrapped(wrapped) => wrapped.read(ctx, chunk, out),
         }
     }
 
@@ -263,6 +267,9 @@ impl Format {
             Format::Cdx(cdx) => cdx.after(ctx, chunk).map(Format::Cdx),
             Format::Tsv(tsv) => tsv.after(ctx, chunk).map(Format::Tsv),
             Format::Csv(csv) => csv.after(ctx, chunk).map(Format::Csv),
+            Format::Wrapped(wrapped) => {
+                wrapped.after(ctx, chunk).map(|after| Format::Wrapped(Box::new(after)))
+            }
             _ => None,
         }
     }
@@ -275,17 +282,18 @@ impl Format {
             Format::Extended(_) | Format::Cdx(_) => true,
             Format::Csv(_) => true,
             Format::Tsv(tsv) => tsv.waits(),
+            Format::Wrapped(wrapped) => wrapped.looks_back(),
             _ => false,
         }
     }
 
     /// Length of the records at the start of `lines` (whole lines) that are complete whatever
-    /// follows. This is all of it except for `csv`, whose records may span lines.
+    /// follows. This is all of it except for `csv`, whose records may span lines, and envelopes over
+    /// which long lines are cut.
     pub fn whole(&self, ctx: &Context, lines: &[u8]) -> usize {
-        // Only csv needs the limit on a record's length.
-        let _ = ctx;
         match self {
             Format::Csv(_) => Csv::whole(ctx, lines),
+            Format::Wrapped(wrapped) => wrapped.whole(ctx, lines),
             _ => lines.len(),
         }
     }
@@ -305,7 +313,17 @@ impl Format {
             Format::Csv(csv) => csv.columns.have_queries(),
             Format::Tsv(tsv) => tsv.columns.have_queries(),
             Format::Table(table) => table.has_queries(),
+            Format::Wrapped(wrapped) => wrapped.has_queries(),
             _ => false,
+        }
+    }
+
+    /// True if each record is a line, or can be one, so that it may stand in an [envelope](Wrapped).
+    pub fn fits_envelopes(&self) -> bool {
+        match self {
+            Format::Archive(_) | Format::Table(_) | Format::Cdx(_) | Format::Cdxj(_) => false,
+            Format::Wrapped(_) => false,
+            _ => true,
         }
     }
 
@@ -329,6 +347,7 @@ impl Format {
             Format::Csv(csv) => csv.columns.facts(),
             Format::Archive(archive) => archive.facts(),
             Format::Table(table) => table.facts(),
+            Format::Wrapped(wrapped) => wrapped.format().facts(),
         }
     }
 }

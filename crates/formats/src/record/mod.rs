@@ -49,6 +49,8 @@ mod ws;
 
 mod archive;
 
+mod envelope;
+
 mod carry;
 mod measure;
 
@@ -58,6 +60,7 @@ pub use container::Container;
 pub use csv::Csv;
 pub use detect::refusal;
 pub use detect::{Detected, detect};
+pub use envelope::{Envelope, EnvelopeChoice, Wrapped, wrap};
 pub use extended::Extended;
 pub use filter::{BadFilter, Filter};
 pub use format::{Format, FormatError};

@@ -8,7 +8,7 @@ use super::{Directories, FormatChoice, RunArgs};
 use crate::args::{Stdin, check_output_name, share_a_place, usage};
 use crate::inputs::names::is_standard_input;
 use uniqurl::bytes::Printable;
-use uniqurl_formats::record::{Format, Separator};
+use uniqurl_formats::record::{EnvelopeChoice, Format, Separator};
 
 impl RunArgs {
     /// Rejects options that contradict each other.
@@ -54,6 +54,20 @@ impl RunArgs {
                 Printable(format.name().as_bytes())
             );
             return Err(usage(subcommand, ErrorKind::ArgumentConflict, message));
+        }
+        if let EnvelopeChoice::Named(envelope) = self.envelope {
+            let name = envelope.name();
+            let why = match (self.separator, &self.format) {
+                (Separator::Nul, _) => Some(format!("-0 ends lines otherwise than {name} does")),
+                (_, FormatChoice::Named(format)) if !format.fits_envelopes() => Some(format!(
+                    "--envelope {name} is for formats of lines, and the records of {} are none",
+                    Printable(format.name().as_bytes())
+                )),
+                _ => None,
+            };
+            if let Some(message) = why {
+                return Err(usage(subcommand, ErrorKind::ArgumentConflict, message));
+            }
         }
         if let Some(option) = self.policy.of_standard_input()
             && self.reads_standard_input()

@@ -12,8 +12,8 @@ use crate::args::help::{self, COMMON, INPUT, OUTPUT, RESOURCES, RULES};
 use crate::args::policy::PolicyArgs;
 use crate::args::profile_choices::{ProfileChoices, Unsupported};
 use crate::args::values::{
-    FormatParser, ProfileParser, backend, backends, charset, checks, code, key, keys, max_record,
-    max_url, number, ring,
+    FormatParser, ProfileParser, backend, backends, charset, checks, code, envelope, key, keys,
+    max_record, max_url, number, ring,
 };
 use crate::inputs::names::is_standard_input;
 use crate::progress::When;
@@ -27,7 +27,7 @@ use uniqurl::normalize::Charset;
 use uniqurl::{Backend, Key, Normalizer, Profile, RejectReason, Ring};
 use uniqurl_engine::MOST_THREADS;
 use uniqurl_engine::{cores, most_threads};
-use uniqurl_formats::record::{Format, FormatTable, Kinds, Separator};
+use uniqurl_formats::record::{EnvelopeChoice, Format, FormatTable, Kinds, Separator};
 
 /// The options that `dedup` and `normalize` share.
 // A field for each option, so more than a dozen. A heading of --help comes where its first field is.
@@ -77,6 +77,22 @@ pub struct RunArgs {
     /// The formats with a name, those of the file included.
     #[arg(skip = Arc::clone(FormatTable::shipped()))]
     pub formats: Arc<FormatTable>,
+
+    /// Take this envelope off each line before the format reads it
+    ///
+    /// docker: the JSON objects of Docker's json-file. cri: the prefix of containerd and Kubernetes. syslog: a
+    /// header of RFC 3164 or RFC 5424, or journald's JSON. journald: the objects of journalctl -o json.
+    /// Lines without the envelope are rejected. auto takes an envelope off if most of the first lines
+    /// have it, and reads the others as they are. none takes nothing off.
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "auto",
+        value_parser = PossibleValuesParser::new(EnvelopeChoice::NAMES).map(envelope),
+        hide_short_help = true,
+        help_heading = INPUT
+    )]
+    pub envelope: EnvelopeChoice,
 
     /// Decide by this profile which URLs are the same
     #[arg(

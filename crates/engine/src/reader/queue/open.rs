@@ -7,12 +7,12 @@ use rustix::process::{Resource, getrlimit};
 
 use super::{Ahead, FormatState, InputEnd, InputQueue, OpenInput, QueueItem};
 use crate::job::InputFormat;
-use crate::plan::JobPlan;
+use crate::plan::{InputOptions, JobPlan};
 use uniqurl_formats::input::{
     self, Compression, Input, InputError, OpenFile, Packed, RangeBuffer, ReadAhead, Source,
     StreamSource, Trouble,
 };
-use uniqurl_formats::record::{self, Context, Framing};
+use uniqurl_formats::record::{self, Context, Detected, Framing};
 
 /// Most streams that are open at once, however many threads there are.
 const STREAMS: usize = 64;
@@ -172,7 +172,11 @@ impl InputQueue<'_> {
     /// The format, if no input can change it.
     fn known_format(&self) -> Option<Arc<record::Format>> {
         match &self.plan.input.format {
-            InputFormat::Fixed(format) if !format.may_refuse() => Some(Arc::clone(format)),
+            InputFormat::Fixed(format)
+                if !format.may_refuse() && !self.plan.input.envelope.looks_into(format) =>
+            {
+                Some(Arc::clone(format))
+            }
             InputFormat::Auto | InputFormat::Fixed(_) => None,
         }
     }
@@ -196,9 +200,11 @@ impl InputQueue<'_> {
     /// The records at the start of a file, as many as its format is told from.
     fn read_head(&self, file: &OpenFile) -> Result<RangeBuffer, InputError> {
         let Context { max_record, separator, .. } = self.context;
-        let limit = match self.plan.input.format {
-            InputFormat::Auto => record::head_limit(self.plan.budget()),
-            InputFormat::Fixed(_) => record::HEAD,
+        let limit = match &self.plan.input.format {
+            InputFormat::Fixed(format) if !self.plan.input.envelope.looks_into(format) => {
+                record::HEAD
+            }
+            InputFormat::Auto | InputFormat::Fixed(_) => record::head_limit(self.plan.budget()),
         };
         let mut block = RangeBuffer::default();
         let mut length = record::HEAD as u64;
@@ -212,7 +218,7 @@ impl InputQueue<'_> {
         }
     }
 
-    /// The format of an input that begins with `head`, and a message if it was guessed.
+    /// The format of an input that begins with `head`, and a message if it or its envelope was guessed.
     fn find_format(
         &self,
         index: usize,
@@ -227,10 +233,16 @@ impl InputQueue<'_> {
         if let Some(why) = why {
             return Err(InputError::new(path, None, Trouble::Refused(why)));
         }
-        if let InputFormat::Fixed(format) = &self.plan.input.format {
-            return Ok((self.extracting(index, format)?, None));
-        }
-        let detected = self.plan.input.formats.detect(&path.to_string_lossy(), head, is_whole);
+        let InputOptions { envelope, formats, .. } = &self.plan.input;
+        let detected = match &self.plan.input.format {
+            InputFormat::Fixed(format) => match record::wrap(*envelope, format, head, is_whole) {
+                Some(format) => Detected { format, dropped_host: None },
+                None => return Ok((self.extracting(index, format)?, None)),
+            },
+            InputFormat::Auto => {
+                formats.detect_in(*envelope, &path.to_string_lossy(), head, is_whole)
+            }
+        };
         let format = Arc::new(self.as_asked(detected.format));
         let format = self.extracting(index, &format)?;
         let guessed = QueueItem::Guessed(index, Arc::clone(&format), detected.dropped_host);
@@ -239,7 +251,15 @@ impl InputQueue<'_> {
 
     /// A guessed format, with the options applied.
     pub(super) fn as_asked(&self, format: record::Format) -> record::Format {
+        if let InputFormat::Fixed(_) = self.plan.input.format {
+            // Only its envelope was guessed.
+            return format;
+        }
         match format {
+            record::Format::Wrapped(wrapped) => {
+                let format = self.as_asked(wrapped.format().clone());
+                record::Format::Wrapped(Box::new(wrapped.with(format)))
+            }
             // Targets of requests get no assumed scheme, so `//host/path` is none.
             record::Format::Target if self.plan.normalizer.assumed_scheme().is_some() => {
                 record::Format::Lines

@@ -33,6 +33,7 @@ impl InputQueue<'_> {
         };
         let cutting = StreamOptions {
             format: format.clone(),
+            envelope: self.plan.input.envelope,
             name: path.to_string_lossy().into_owned(),
             head_limit: record::head_limit(self.plan.budget()),
             formats: Arc::clone(&self.plan.input.formats),

@@ -1,0 +1,189 @@
+//! The envelopes around lines: what a collector of logs writes around each line of a program.
+//!
+//! [`Envelope::strip`] takes one line as it stands in the file and finds the line of the program in
+//! it. [`Wrapped`] is a format in an envelope: it strips the lines of a chunk, lets the format read
+//! them, and says where in the chunk each record is. [`find`] tells from the beginning of an input
+//! which envelope its lines have.
+
+mod time;
+
+mod cri;
+mod docker;
+mod journald;
+mod syslog;
+
+mod parts;
+mod inner_chunk;
+mod wrapped;
+
+mod find;
+
+pub use find::wrap;
+pub use wrapped::Wrapped;
+
+pub(super) use inner_chunk::text_of_record;
+
+use std::ops::Range;
+
+use super::Format;
+
+/// The text around each line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Envelope {
+    /// Docker's json-file: `{"log":"LINE\n","stream":"stdout","time":"…"}`.
+    Docker,
+    /// The Container Runtime Interface of Kubernetes: `TIME stdout F LINE`.
+    Cri,
+    /// A header of RFC 3164 or RFC 5424.
+    Syslog,
+    /// A JSON object of `journalctl -o json`, with the line in `MESSAGE`.
+    Journald,
+}
+
+/// Which envelope to look for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EnvelopeChoice {
+    /// The one that most of the first lines have, if any.
+    #[default]
+    Auto,
+    /// None: each line is a record as it stands.
+    None,
+    /// This one. Lines without it are rejected.
+    Named(Envelope),
+}
+
+impl EnvelopeChoice {
+    /// The names of all choices.
+    pub const NAMES: [&'static str; 6] = ["auto", "none", "docker", "cri", "syslog", "journald"];
+
+    /// The choice of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "auto" => Some(EnvelopeChoice::Auto),
+            "none" => Some(EnvelopeChoice::None),
+            name => Envelope::ALL
+                .into_iter()
+                .find(|envelope| envelope.name() == name)
+                .map(EnvelopeChoice::Named),
+        }
+    }
+
+    /// True if inputs of this format may have an envelope of this choice.
+    pub fn looks_into(self, format: &Format) -> bool {
+        self != EnvelopeChoice::None && format.fits_envelopes()
+    }
+}
+
+/// The stream of a container that a line was written to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OutputStream {
+    Stdout,
+    Stderr,
+}
+
+/// A line without its envelope.
+#[derive(Debug)]
+struct Stripped {
+    text: StrippedText,
+    stream: OutputStream,
+    /// True if the next line of the same stream goes on with it.
+    goes_on: bool,
+    /// True if nothing else is likely to write such lines.
+    is_typical: bool,
+}
+
+/// The bytes between an envelope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum StrippedText {
+    /// They stand in the line.
+    InLine(Range<usize>),
+    /// They were escaped, and are appended to the buffer.
+    Unescaped,
+}
+
+impl Stripped {
+    /// The rest of a line, from `start` on.
+    fn rest_of(line: &[u8], start: usize) -> Self {
+        Self {
+            text: StrippedText::InLine(start..line.len()),
+            stream: OutputStream::Stdout,
+            goes_on: false,
+            is_typical: true,
+        }
+    }
+}
+
+impl Envelope {
+    /// All envelopes.
+    const ALL: [Envelope; 4] =
+        [Envelope::Docker, Envelope::Cri, Envelope::Syslog, Envelope::Journald];
+
+    /// Its name for `--envelope`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Envelope::Docker => "docker",
+            Envelope::Cri => "cri",
+            Envelope::Syslog => "syslog",
+            Envelope::Journald => "journald",
+        }
+    }
+
+    /// Finds the line in its envelope. An unescaped copy is appended to `buffer`.
+    fn strip(self, line: &[u8], buffer: &mut Vec<u8>) -> Option<Stripped> {
+        match self {
+            Envelope::Docker => docker::strip(line, buffer),
+            Envelope::Cri => cri::strip(line),
+            Envelope::Syslog => syslog::strip(line),
+            Envelope::Journald => journald::strip(line, buffer),
+        }
+    }
+
+    /// True if a long line may be cut over several envelopes.
+    fn has_parts(self) -> bool {
+        matches!(self, Envelope::Docker | Envelope::Cri)
+    }
+
+    /// True if a record may hold its bytes as a list of numbers, where no secret is found.
+    fn hides_bytes(self) -> bool {
+        self == Envelope::Journald
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text in a line, and whether the next line goes on with it.
+    pub(super) fn stripped(envelope: Envelope, line: &[u8]) -> Option<(Vec<u8>, bool)> {
+        let mut buffer = b"before".to_vec();
+        let found = envelope.strip(line, &mut buffer);
+        let Some(found) = found else {
+            assert_eq!(buffer, b"before", "a line without an envelope leaves the buffer");
+            return None;
+        };
+        let text = match found.text {
+            StrippedText::InLine(range) => line[range].to_vec(),
+            StrippedText::Unescaped => buffer.split_off(b"before".len()),
+        };
+        Some((text, found.goes_on))
+    }
+
+    /// Checks a table of lines and their texts.
+    pub(super) fn check(envelope: Envelope, table: &[(&[u8], Option<&[u8]>)]) {
+        for (line, text) in table {
+            let found = stripped(envelope, line).map(|(text, _)| text);
+            assert_eq!(found.as_deref(), *text, "{}", line.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn every_choice_has_a_name() {
+        for name in EnvelopeChoice::NAMES {
+            let choice = EnvelopeChoice::named(name).unwrap();
+            if let EnvelopeChoice::Named(envelope) = choice {
+                assert_eq!(envelope.name(), name);
+            }
+        }
+        assert_eq!(EnvelopeChoice::named("Docker"), None);
+    }
+}
