@@ -16,6 +16,7 @@ use told_twice::{cases, generator, oracle, shared, subject, tsv};
 
 mod record_oracle;
 
+mod envelopes;
 mod interface;
 mod named;
 mod records;

@@ -77,7 +77,7 @@ const WORDS: &[&[u8]] = &[
 ];
 
 /// A small generator of random numbers (splitmix64).
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -88,11 +88,11 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
 
-    fn one_of<'a, T: ?Sized>(&mut self, among: &[&'a T]) -> &'a T {
+    pub(crate) fn one_of<'a, T: ?Sized>(&mut self, among: &[&'a T]) -> &'a T {
         among[self.below(among.len())]
     }
 
@@ -102,7 +102,7 @@ impl Random {
     }
 
     /// A line close to one of some log, or an unrelated one.
-    fn line(&mut self) -> Vec<u8> {
+    pub(crate) fn line(&mut self) -> Vec<u8> {
         let host = self.one_of(&[
             "", "h:443 ", "[::1] ", "- ", "h:- ", "a/b ", "\"", "\"h:80 ", ":80 ", "h: ",
         ]);
@@ -139,7 +139,7 @@ impl Random {
 /// Enough for every kind of record to occur.
 const CASES: u64 = 20_000;
 
-fn cases() -> u64 {
+pub(crate) fn cases() -> u64 {
     std::env::var("UNIQURL_CASES").map_or(CASES, |n| n.parse().expect("a number"))
 }
 
@@ -210,7 +210,7 @@ fn all_are_reached(format: &str, seen: &BTreeSet<&str>) {
 }
 
 /// The limits are low enough for the lines of these tests to go beyond them now and then.
-fn known(case: u64) -> Known {
+pub(crate) fn known(case: u64) -> Known {
     let base = [None, Some(("https", "b.example")), Some(("ws", "u@b:81"))][case as usize % 3];
     let slashless = [Slashless::Rejected, Slashless::Judged, Slashless::Completed];
     let (trims, asks_for_slashes, slashless) = match case % 10 {
@@ -221,7 +221,7 @@ fn known(case: u64) -> Known {
     Known { base, max_url: 40, max_record: 120, trims, asks_for_slashes, slashless }
 }
 
-fn context(known: &Known) -> Context {
+pub(crate) fn context(known: &Known) -> Context {
     let base = known
         .base
         .map(|(scheme, authority)| Origin { scheme: scheme.into(), authority: authority.into() });
@@ -236,14 +236,14 @@ fn context(known: &Known) -> Context {
     Context { base, targets, max_url, max_record, ..Context::default() }
 }
 
-fn read(format: &Format, ctx: &Context, chunk: &[u8]) -> Records {
+pub(crate) fn read(format: &Format, ctx: &Context, chunk: &[u8]) -> Records {
     let mut out = Records::default();
     format.read(ctx, chunk, &mut out);
     out
 }
 
 /// A record in the oracle's terms.
-fn holds(record: &Record, chunk: &[u8], side: &[u8]) -> Holds {
+pub(crate) fn holds(record: &Record, chunk: &[u8], side: &[u8]) -> Holds {
     let bytes = |place, span: uniqurl::bytes::Span| {
         span.of(if place == BufferId::Chunk { chunk } else { side }).to_vec()
     };
@@ -483,7 +483,7 @@ fn format_parser_never_panics() {
 }
 
 /// The parts of inputs for the formats with named fields.
-const TABLE_WORDS: &[&[u8]] = &[
+pub(crate) const TABLE_WORDS: &[&[u8]] = &[
     b"\n",
     b"\n",
     b"\r\n",
@@ -590,7 +590,12 @@ fn every_format_with_named_fields_agrees_with_the_oracle() {
 }
 
 /// The content of an input that is read in chunks of some lines each.
-fn read_in_chunks(format: &Format, ctx: &Context, input: &[u8], random: &mut Random) -> Vec<Holds> {
+pub(crate) fn read_in_chunks(
+    format: &Format,
+    ctx: &Context,
+    input: &[u8],
+    random: &mut Random,
+) -> Vec<Holds> {
     let mut format = format.clone();
     let mut found = Vec::new();
     let mut start = 0;

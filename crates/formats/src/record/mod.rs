@@ -320,12 +320,35 @@ mod tests {
         let base = Origin { scheme: b"http".to_vec(), authority: b"a-long-base".to_vec() };
         let ctx = Context { base: Some(base), ..Context::default() };
         for (format, chunk) in [
-            ("target", "/a\n/b\nno\n\n/c\n/d"),
-            ("csv:target=u", "\nn,u\n1,/a\n2,\"/b\"\"\"\n\"x\n\",/c\n4,/d\n"),
-            ("w3c", "#Fields: cs-uri-stem\n/a\n/b\n#Fields: x cs-uri-stem\n1 /c\n2 /d\n"),
-            ("text", "see <http://a\tb/> and\nhttp://c http://d\nnothing\n<http://e\tf/>\n"),
+            (("target", ""), "/a\n/b\nno\n\n/c\n/d"),
+            (("csv:target=u", ""), "\nn,u\n1,/a\n2,\"/b\"\"\"\n\"x\n\",/c\n4,/d\n"),
+            (("w3c", ""), "#Fields: cs-uri-stem\n/a\n/b\n#Fields: x cs-uri-stem\n1 /c\n2 /d\n"),
+            (("text", ""), "see <http://a\tb/> and\nhttp://c http://d\nnothing\n<http://e\tf/>\n"),
+            (
+                ("target", "docker"),
+                "{\"log\":\"/a\\n\"}\n/b\n{\"log\":\"\"}\n{\"log\":\"/c\\n/d\\n\"}\n{\"log\":\"/e\"}\n",
+            ),
+            (
+                ("lines", "docker"),
+                "{\"log\":\"http://aaaaaaa/\"}\n{\"log\":\"http://bbbbbbbbbbbbbb/\"}\nno\n{\"log\":\"c\"}\n",
+            ),
+            (
+                ("text", "docker"),
+                "{\"log\":\"a http://a/ http://b/\"}\nno\n{\"log\":\"none\"}\nno\n{\"log\":\"http://c/\"}\n",
+            ),
+            (
+                ("csv:target=u", "docker"),
+                "no\n{\"log\":\"n,u\\n\"}\n{\"log\":\"1,/a\"}\n{\"log\":\"2,\\\"/b\"}\n{\"log\":\"3,/c\"}\n",
+            ),
         ] {
-            let format = Format::parse(format).unwrap();
+            let format = Format::parse(format.0).map(|parsed| match format.1 {
+                "" => parsed,
+                envelope => {
+                    let choice = EnvelopeChoice::named(envelope).unwrap();
+                    wrap(choice, &parsed, b"").unwrap()
+                }
+            });
+            let format = format.unwrap();
             let urls = |records: &Records, scratch: &[u8]| -> Vec<(Extracted, Vec<u8>)> {
                 let found = records.records.iter().skip(records.headers());
                 let bytes = |found| match found {

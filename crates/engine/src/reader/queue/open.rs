@@ -12,7 +12,7 @@ use uniqurl_formats::input::{
     self, Compression, Input, InputError, OpenFile, Packed, RangeBuffer, ReadAhead, Source,
     StreamSource, Trouble,
 };
-use uniqurl_formats::record::{self, Context, Detected, Framing};
+use uniqurl_formats::record::{self, Context, Detected, EnvelopeChoice, Framing};
 
 /// Most streams that are open at once, however many threads there are.
 const STREAMS: usize = 64;
@@ -246,7 +246,13 @@ impl InputQueue<'_> {
         let format = Arc::new(self.as_asked(detected.format));
         let format = self.extracting(index, &format)?;
         let guessed = QueueItem::Guessed(index, Arc::clone(&format), detected.dropped_host);
-        Ok((format, Some(guessed)))
+        Ok((format, self.is_guessed().then_some(guessed)))
+    }
+
+    /// Whether the format of an input, or its envelope, is not said.
+    pub(super) fn is_guessed(&self) -> bool {
+        let InputOptions { format, envelope, .. } = &self.plan.input;
+        matches!((format, envelope), (InputFormat::Auto, _) | (_, EnvelopeChoice::Auto))
     }
 
     /// A guessed format, with the options applied.

@@ -106,7 +106,8 @@ impl InputQueue<'_> {
                     return Some(QueueItem::Trouble(index, error));
                 }
                 state = Some(FormatState::new(Arc::clone(&format)));
-                Some(QueueItem::Guessed(index, format, detected.dropped_host.clone()))
+                let guessed = QueueItem::Guessed(index, format, detected.dropped_host.clone());
+                self.is_guessed().then_some(guessed)
             }
             (Ok(StreamEvent::Cut(cut)), Some(state)) => {
                 let (format, chunk) = state.nothing();

@@ -1,0 +1,108 @@
+//! The envelopes once more: JSON as a tree, and headers as regular expressions.
+
+use super::{Holds, Known, read};
+use regex::bytes::Regex;
+use serde_json::Value;
+
+/// The text in an envelope.
+struct Inner {
+    text: Vec<u8>,
+    is_of_stderr: bool,
+    goes_on: bool,
+}
+
+/// The slow reader of one envelope.
+pub struct Envelopes {
+    name: &'static str,
+    header: Option<Regex>,
+}
+
+const DATE_TIME: &str = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})";
+const OLD_TIME: &str = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)(?:  [0-9]| [0-9][0-9]| [0-9]) (?:[0-9]{4} )?[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?";
+const PRIORITY: &str = r"<(?:0?[0-9]?[0-9]|1[0-8][0-9]|19[01])>";
+const TAG: &str = r"[!-9;-Z\\-~]+(?:\[[!-Z\\^-~]*\])?:";
+const DATA: &str = r#"(?:-|(?:\[(?:[^"\]]|"(?:[^"\\]|\\.)*")*\])+)"#;
+
+impl Envelopes {
+    pub fn new(name: &'static str) -> Self {
+        let header = match name {
+            "cri" => Some(format!(
+                r"^{DATE_TIME} (?P<stream>stdout|stderr) (?P<tag>[FP])(?::[^ ]*)?(?: (?P<text>.*))?$"
+            )),
+            "syslog" => Some(format!(
+                r"^(?:{PRIORITY}1 (?:-|{DATE_TIME}) [^ ]+ [^ ]+ [^ ]+ [^ ]+ {DATA}(?: (?:\xEF\xBB\xBF)?(?P<new>.*))?|(?:{PRIORITY})?(?:{OLD_TIME}|{DATE_TIME}) (?:[^ ]+ )??{TAG}(?: (?P<text>.*)|(?P<json>\{{.*)|))$"
+            )),
+            _ => None,
+        };
+        Self { name, header: header.map(|header| Regex::new(&format!("(?s-u){header}")).unwrap()) }
+    }
+
+    fn strip(&self, line: &[u8]) -> Option<Inner> {
+        if let Some(header) = &self.header {
+            let found = header.captures(line)?;
+            let text = ["text", "new", "json"].iter().find_map(|name| found.name(name));
+            let is = |name, word: &[u8]| found.name(name).is_some_and(|m| m.as_bytes() == word);
+            return Some(Inner {
+                text: text.map_or(Vec::new(), |text| text.as_bytes().to_vec()),
+                is_of_stderr: is("stream", b"stderr"),
+                goes_on: is("tag", b"P"),
+            });
+        }
+        if line[0] != b'{' {
+            return None;
+        }
+        let object: Value = serde_json::from_slice(line).ok()?;
+        if self.name == "docker" {
+            let log = object["log"].as_str()?;
+            let stream = &object["stream"];
+            if !stream.is_null() && !stream.is_string() {
+                return None;
+            }
+            return Some(Inner {
+                text: log.strip_suffix('\n').unwrap_or(log).as_bytes().to_vec(),
+                is_of_stderr: stream == "stderr",
+                goes_on: !log.ends_with('\n') && log.len() >= 16_384,
+            });
+        }
+        let text = match &object["MESSAGE"] {
+            Value::String(text) => text.as_bytes().to_vec(),
+            Value::Array(bytes) => {
+                let byte = |byte: &Value| u8::try_from(byte.as_u64()?).ok();
+                bytes.iter().map(byte).collect::<Option<_>>()?
+            }
+            _ => return None,
+        };
+        Some(Inner { text, is_of_stderr: false, goes_on: false })
+    }
+
+    /// Reads lines in the envelope by the format of this name. No record is too long.
+    pub fn read_all(&self, format: &str, known: &Known, input: &[u8]) -> Vec<Holds> {
+        let mut all = Vec::new();
+        let mut open: Vec<(bool, Vec<u8>)> = Vec::new();
+        for line in input.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            if line.iter().all(|byte| matches!(byte, b' ' | b'\t')) {
+                all.push(Holds::Blank);
+                continue;
+            }
+            let Some(inner) = self.strip(line) else {
+                all.push(Holds::Reject("log-syntax", 0));
+                continue;
+            };
+            let at = open.iter().position(|(is_of_stderr, _)| *is_of_stderr == inner.is_of_stderr);
+            let mut text = at.map_or(Vec::new(), |at| open[at].1.clone());
+            text.extend(inner.text);
+            match (at, inner.goes_on) {
+                (Some(at), true) => open[at].1 = text,
+                (None, true) => open.push((inner.is_of_stderr, text)),
+                (at, false) => {
+                    at.map(|at| open.remove(at));
+                    for line in text.split(|byte| *byte == b'\n') {
+                        all.push(read(format, known, line.strip_suffix(b"\r").unwrap_or(line)));
+                    }
+                }
+            }
+        }
+        all.extend(open.iter().map(|_| Holds::Reject("truncated", 0)));
+        all
+    }
+}
