@@ -24,6 +24,7 @@ mod carry;
 mod charsets;
 mod compare;
 mod corpora;
+mod envelopes;
 mod escapes;
 mod explain;
 mod filters;
