@@ -12,7 +12,9 @@ use libfuzzer_sys::fuzz_target;
 use record_oracle::{Holds, Known, Slashless};
 use uniqurl::bytes::Span;
 use uniqurl::normalize::{Origin, Targets};
-use uniqurl_formats::record::{BufferId, Context, Extracted, Format, Records, detect};
+use uniqurl_formats::record::{
+    BufferId, Context, EnvelopeChoice, Extracted, Format, FormatTable, Records, wrap,
+};
 
 const NAMES: &[&str] = &[
     "lines",
@@ -115,7 +117,16 @@ fuzz_target!(|data: &[u8]| {
         max_record: known.max_record,
         ..Context::default()
     };
-    let _ = detect("name", chunk, true);
+    let _ = FormatTable::shipped().detect_in(EnvelopeChoice::Auto, "name", chunk, true);
+    for choice in EnvelopeChoice::NAMES.into_iter().filter_map(EnvelopeChoice::named) {
+        let mut out = Records::default();
+        if let Some(wrapped) = wrap(choice, format, chunk, true) {
+            wrapped.read(&ctx, chunk, &mut out);
+        }
+        for record in &out.records {
+            record.line.of(chunk);
+        }
+    }
     let mut out = Records::default();
     format.read(&ctx, chunk, &mut out);
     let bytes =

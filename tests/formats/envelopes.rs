@@ -1,6 +1,6 @@
 //! Formats in envelopes: against the formats by themselves, and against a slow second reader.
 
-use crate::record_oracle::envelope::Envelopes;
+use crate::envelope_oracle::Envelopes;
 use crate::record_oracle::{Holds, Known};
 use crate::records::{Random, TABLE_WORDS, cases, context, holds, known, read, read_in_chunks};
 use uniqurl_formats::record::{Context, EnvelopeChoice, Format, detect_in, wrap};
@@ -39,7 +39,7 @@ const SYSLOG_HEADERS: [&str; 7] = [
 /// The format in an envelope whose absence is an error.
 fn within(envelope: &str, format: &Format) -> Format {
     let choice = EnvelopeChoice::named(envelope).expect("a name");
-    wrap(choice, format, b"").expect("it is taken for granted")
+    wrap(choice, format, b"", true).expect("it is taken for granted")
 }
 
 /// A string of JSON, in one of the ways in which it can be written.
@@ -313,22 +313,22 @@ fn format_is_detected_within_the_envelope_of_most_lines() {
         ("http://h/a", "lines"),
         ("/a", "target"),
     ] {
-        assert_eq!(detect_in(EnvelopeChoice::Auto, "x", line.as_bytes()).name(), name);
+        assert_eq!(detect_in(EnvelopeChoice::Auto, "x", line.as_bytes(), true).name(), name);
         for envelope in ENVELOPES {
             let mut log = Vec::new();
             for lines in 1..4 {
                 log.extend(put_in(envelope, "stdout", "F", line.as_bytes(), &mut random));
-                let found = detect_in(EnvelopeChoice::Auto, "x", &log);
+                let found = detect_in(EnvelopeChoice::Auto, "x", &log, true);
                 assert_eq!(found.name(), format!("{name} in {envelope}"), "{lines} lines");
-                let bare = detect_in(EnvelopeChoice::None, "x", &log);
+                let bare = detect_in(EnvelopeChoice::None, "x", &log, true);
                 assert!(!matches!(bare, Format::Wrapped(_)), "{envelope}");
             }
             let (mut mixed, bare) = (log.clone(), format!("{line}\n").into_bytes());
             mixed.extend_from_slice(&bare);
-            let found = detect_in(EnvelopeChoice::Auto, "x", &mixed);
+            let found = detect_in(EnvelopeChoice::Auto, "x", &mixed, true);
             assert_eq!(found.name(), format!("{name} in {envelope}"), "most have it");
             mixed.extend(bare.repeat(3));
-            let found = detect_in(EnvelopeChoice::Auto, "x", &mixed);
+            let found = detect_in(EnvelopeChoice::Auto, "x", &mixed, true);
             assert_eq!(found.name(), name, "few of {envelope}");
         }
     }
@@ -348,7 +348,11 @@ fn what_is_no_envelope_is_read_as_before() {
         (r#"{"MESSAGE":"http://h/","url":"http://h/"}"#, "json:/url"),
         ("Jan  1 00:00:00 h sshd[1]: session opened", "lines"),
     ] {
-        assert_eq!(detect_in(EnvelopeChoice::Auto, "x", line.as_bytes()).name(), name, "{line}");
+        assert_eq!(
+            detect_in(EnvelopeChoice::Auto, "x", line.as_bytes(), true).name(),
+            name,
+            "{line}"
+        );
     }
 }
 
@@ -356,7 +360,7 @@ fn what_is_no_envelope_is_read_as_before() {
 fn envelope_of_a_named_format_is_taken_off_only_where_it_reads_better() {
     let is_wrapped = |format: &str, line: &str| {
         let format = Format::parse(format).unwrap();
-        wrap(EnvelopeChoice::Auto, &format, line.as_bytes()).is_some()
+        wrap(EnvelopeChoice::Auto, &format, line.as_bytes(), true).is_some()
     };
     let log = |text: &str| format!(r#"{{"log":{},"stream":"stdout"}}"#, serde_json::json!(text));
     let cri = |text: &str| format!("2024-01-01T00:00:00Z stdout F {text}");

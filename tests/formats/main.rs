@@ -14,6 +14,7 @@ mod told_twice {
 }
 use told_twice::{cases, generator, oracle, shared, subject, tsv};
 
+mod envelope_oracle;
 mod record_oracle;
 
 mod envelopes;

@@ -3,7 +3,6 @@
 //! It copies wherever it can, looks at one byte at a time, and reads the formats as the
 //! documentation describes them. It takes one line without its ending and returns its content.
 
-pub mod envelope;
 pub mod tables;
 
 /// The content of a line.

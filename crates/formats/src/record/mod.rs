@@ -345,7 +345,7 @@ mod tests {
                 "" => parsed,
                 envelope => {
                     let choice = EnvelopeChoice::named(envelope).unwrap();
-                    wrap(choice, &parsed, b"").unwrap()
+                    wrap(choice, &parsed, b"", true).unwrap()
                 }
             });
             let format = format.unwrap();

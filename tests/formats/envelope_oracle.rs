@@ -1,6 +1,6 @@
 //! The envelopes once more: JSON as a tree, and headers as regular expressions.
 
-use super::{Holds, Known, read};
+use crate::record_oracle::{Holds, Known, read};
 use regex::bytes::Regex;
 use serde_json::Value;
 
