@@ -155,8 +155,9 @@ impl StreamReader {
             {
                 last = read(&mut *source, &mut head);
             }
-            let why = match known {
-                Some(_) => record::refusal(head.bytes()),
+            let why = match &known {
+                Some(format) if format.may_refuse() => record::refusal(head.bytes()),
+                Some(_) => None,
                 None => record::refusal_of_auto(head.bytes()),
             };
             if let Some(why) = why {

@@ -228,7 +228,8 @@ impl InputQueue<'_> {
         let path = &self.inputs[index].path;
         let why = match &self.plan.input.format {
             InputFormat::Auto => record::refusal_of_auto(head),
-            InputFormat::Fixed(_) => record::refusal(head),
+            InputFormat::Fixed(format) if format.may_refuse() => record::refusal(head),
+            InputFormat::Fixed(_) => None,
         };
         if let Some(why) = why {
             return Err(InputError::new(path, None, Trouble::Refused(why)));
