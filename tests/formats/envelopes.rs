@@ -3,7 +3,7 @@
 use crate::envelope_oracle::Envelopes;
 use crate::record_oracle::{Holds, Known};
 use crate::records::{Random, TABLE_WORDS, cases, context, holds, known, read, read_in_chunks};
-use uniqurl_formats::record::{Context, EnvelopeChoice, Format, detect_in, wrap};
+use uniqurl_formats::record::{Context, EnvelopeChoice, Format, FormatTable, wrap};
 
 const ENVELOPES: [&str; 4] = ["docker", "cri", "syslog", "journald"];
 
@@ -379,4 +379,8 @@ fn envelope_of_a_named_format_is_taken_off_only_where_it_reads_better() {
     for format in ["warc", "cdx", "cdxj"] {
         assert!(!is_wrapped(format, &cri("http://h/")), "{format}");
     }
+}
+
+fn detect_in(choice: EnvelopeChoice, name: &str, head: &[u8], is_whole: bool) -> Format {
+    FormatTable::shipped().detect_in(choice, name, head, is_whole).format
 }
