@@ -93,27 +93,52 @@ fn clf(known: &Known, line: &[u8], host: Option<Host>) -> Holds {
         backslashes = if line[at] == b'\\' { backslashes + 1 } else { 0 };
         at += 1;
     }
-    at += 1;
-    let mut field = Vec::new();
-    loop {
-        match line.get(at) {
-            None => return Holds::Reject("truncated", 0),
-            Some(b'"') => break,
-            Some(b'\\') => {
-                field.push(b'\\');
-                match line.get(at + 1) {
-                    None => return Holds::Reject("truncated", 0),
-                    Some(next) => field.push(*next),
-                }
-                at += 2;
-            }
-            Some(other) => {
-                field.push(*other);
-                at += 1;
-            }
+    let start = at + 1;
+    // Every mark that no backslash hides, in order.
+    let mut marks = Vec::new();
+    at = start;
+    while at < line.len() {
+        match line[at] {
+            b'"' => marks.push(at),
+            b'\\' => at += 1,
+            _ => {}
         }
+        at += 1;
     }
-    request(known, &field, unescape_backslash, host)
+    let Some(first) = marks.first() else { return Holds::Reject("truncated", 0) };
+    let text = |mark: &usize| &line[start..*mark];
+    let after = |mark: &usize| line[mark + 1..].to_vec();
+    let has_status = |mark: &usize| {
+        let rest = after(mark);
+        let word: Vec<u8> = rest.iter().skip(1).copied().take_while(|b| *b != b' ').collect();
+        let is_number = word.len() == 3 && word.iter().all(u8::is_ascii_digit);
+        rest.starts_with(b" ") && (is_number || word == b"-")
+    };
+    let has_version = |mark: &usize| {
+        let trimmed: Vec<u8> =
+            text(mark).iter().rev().skip_while(|b| **b == b' ').copied().collect();
+        let trimmed: Vec<u8> = trimmed.into_iter().rev().collect();
+        match trimmed.iter().rposition(|b| *b == b' ') {
+            Some(blank) => is_version(&trimmed[blank + 1..]),
+            None => false,
+        }
+    };
+    let rest = after(first);
+    let is_plain = rest.is_empty()
+        || (rest[0] == b' ' && rest.get(1).is_some_and(|b| b.is_ascii_digit() || *b == b'-'));
+    let mark = if is_plain || (rest[0] == b' ' && has_version(first)) {
+        Some(first)
+    } else if let Some(mark) = marks.iter().find(|mark| has_status(mark) && has_version(mark)) {
+        Some(mark)
+    } else if rest[0] == b' ' || (has_version(first) && b",;|\t\")]}".contains(&rest[0])) {
+        Some(first)
+    } else {
+        marks.iter().find(|mark| has_status(mark))
+    };
+    match mark {
+        Some(mark) => request(known, text(mark), unescape_backslash, host),
+        None => Holds::Reject("log-syntax", 0),
+    }
 }
 
 fn haproxy(known: &Known, line: &[u8]) -> Holds {

@@ -191,7 +191,7 @@ impl Loader<'_> {
             formats: Arc::clone(&self.plan.input.formats),
             chunk_size: self.plan.limits.chunk_size,
             max_record: self.rules.context.max_record,
-            separator: self.rules.context.separator.byte(),
+            separator: self.rules.context.separator,
             ahead: self.plan.limits.threads * CHUNKS,
             limits: input::Limits::within(self.plan.budget(), self.plan.limits.threads),
         };

@@ -56,7 +56,13 @@ fn read(task: &mut ReadTask, rules: &ParseRules<'_>, watch: &Watch) -> Result<()
         (_, ChunkSource::Range { file, range, .. }) => {
             watch.bytes.fetch_add(range.end - range.start, Ordering::Relaxed);
             let Context { max_record, separator, .. } = rules.context;
-            match read_range(file, range.clone(), max_record, separator.byte(), &mut block) {
+            match read_range(
+                file,
+                range.clone(),
+                max_record,
+                queued.format.separator(separator),
+                &mut block,
+            ) {
                 Ok((offset, cut)) => {
                     batch.sequence.cut = cut;
                     Chunk { data: Data::Block(block), offset, frames: Vec::new() }

@@ -20,7 +20,7 @@ use super::range::{CutLine, TOO_LONG};
 use super::read_ahead::ReadAhead;
 use super::source::{self, ByteSource, StreamSource};
 use super::{Chunk, Data};
-use crate::record::{self, Detected, EnvelopeChoice, Format, FormatTable, Framing};
+use crate::record::{self, Detected, EnvelopeChoice, Format, FormatTable, Framing, Separator};
 
 /// An event of a stream.
 #[derive(Debug)]
@@ -60,8 +60,8 @@ pub struct StreamOptions {
     pub chunk_size: usize,
     /// Longest record in bytes.
     pub max_record: usize,
-    /// The byte that ends a record, for line formats.
-    pub separator: u8,
+    /// The end of a record of a list.
+    pub separator: Separator,
     /// Most chunks that may wait to be taken, once the stream has its turn.
     pub ahead: usize,
     /// Memory that each thread may take to decompress.
@@ -193,7 +193,10 @@ impl StreamReader {
             }
         };
         match format.framing() {
-            Framing::Lines => self.lines(source, head, last),
+            Framing::Lines => {
+                let separator = format.separator(self.options.separator);
+                self.lines(source, head, last, separator)
+            }
             framing => self.frames(source, head, last, framing),
         }
     }
@@ -204,8 +207,9 @@ impl StreamReader {
         mut source: Box<dyn ByteSource>,
         mut buffer: Buffer,
         mut last: Got,
+        separator: u8,
     ) -> Result<(), Unwanted> {
-        let StreamOptions { chunk_size, max_record, separator, .. } = self.options;
+        let StreamOptions { chunk_size, max_record, .. } = self.options;
         if let Some(starts) = source.starts() {
             starts.forget();
         }
@@ -415,7 +419,7 @@ mod tests {
             formats: Arc::clone(FormatTable::shipped()),
             chunk_size,
             max_record,
-            separator: b'\n',
+            separator: Separator::LineFeed,
             ahead: 4,
             limits: Limits::MOST,
         }

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr_iter};
 
-use super::escape::{Escape, quoted};
+use super::escape::{Escape, closing_quote, quoted};
 use super::line::{self, Line};
 use super::origin::RecordOrigin;
 use super::{Context, Extracted, Records, request};
@@ -62,8 +62,65 @@ fn field(line: &[u8]) -> Result<(Range<usize>, Escape), RejectReason> {
         Some(open) if is_usual(&line[open..]) => open + USUAL,
         _ => start_of_any(line).ok_or(RejectReason::LogSyntax)?,
     };
+    request_from(line, start)
+}
+
+/// The request that begins at `start`, after its opening mark.
+#[inline(always)]
+fn request_from(line: &[u8], start: usize) -> Result<(Range<usize>, Escape), RejectReason> {
     let (end, escape) = quoted(line, start).ok_or(RejectReason::Truncated)?;
+    if is_followed_by_status(&line[end + 1..]) {
+        return Ok((start..end, escape));
+    }
+    let end = end_of_any(line, start, end).ok_or(RejectReason::LogSyntax)?;
+    let escape = match memchr(b'\\', &line[start..end]) {
+        Some(_) => Escape::Backslash,
+        None => Escape::None,
+    };
     Ok((start..end, escape))
+}
+
+/// True if a mark before this text ends the request for certain: a blank and the status follow, or
+/// nothing.
+#[inline(always)]
+fn is_followed_by_status(text: &[u8]) -> bool {
+    matches!(text, [] | [b' ', b'0'..=b'9' | b'-', ..])
+}
+
+/// Slow path: where a request from `start` ends whose first mark, at `first`, has no status after it.
+///
+/// Some servers (S3, for one) log a quotation mark of the client as it is. Then the request ends at a
+/// later mark. Where there is none with a status after it, other fields may follow a request that is
+/// complete, and its version shows that.
+#[cold]
+fn end_of_any(line: &[u8], start: usize, first: usize) -> Option<usize> {
+    let is_complete = |end: usize| request::has_version(&line[start..end]);
+    let next = line.get(first + 1);
+    if next == Some(&b' ') && is_complete(first) {
+        return Some(first);
+    }
+    let mut marks = std::iter::successors(Some(first), |mark| closing_quote(line, mark + 1));
+    if let Some(end) = marks.find(|mark| is_complete(*mark) && ends_before_status(line, *mark)) {
+        return Some(end);
+    }
+    match next {
+        None | Some(b' ') => Some(first),
+        Some(b',' | b';' | b'|' | b'\t' | b'"' | b')' | b']' | b'}') if is_complete(first) => {
+            Some(first)
+        }
+        Some(_) => {
+            let mut marks =
+                std::iter::successors(Some(first), |mark| closing_quote(line, mark + 1));
+            marks.find(|mark| ends_before_status(line, *mark))
+        }
+    }
+}
+
+/// True if a blank and a status of three digits, or a dash, follow a mark.
+fn ends_before_status(line: &[u8], mark: usize) -> bool {
+    let Some(text) = line[mark + 1..].strip_prefix(b" ") else { return false };
+    let status = text.split(|byte| *byte == b' ').next().unwrap_or_default();
+    status == b"-" || (status.len() == 3 && status.iter().all(u8::is_ascii_digit))
 }
 
 /// Slow path: where the request of any line begins.
@@ -159,10 +216,9 @@ fn opening_quote(line: &[u8], from: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::escape::quoted;
     use super::super::format::tests::show;
     use super::super::{Context, Format};
-    use super::{LEAST, MOST, USUAL, field, is_usual, start_of_any};
+    use super::{LEAST, MOST, USUAL, field, is_usual, request_from, start_of_any};
     use uniqurl::bytes::RejectReason;
     use uniqurl::normalize::Origin;
 
@@ -201,10 +257,7 @@ mod tests {
                 line[at] = byte;
                 for line in [&line[..], &line[..at]] {
                     let any = start_of_any(line).ok_or(RejectReason::LogSyntax);
-                    let any = any.and_then(|start| {
-                        let (end, escape) = quoted(line, start).ok_or(RejectReason::Truncated)?;
-                        Ok((start..end, escape))
-                    });
+                    let any = any.and_then(|start| request_from(line, start));
                     assert_eq!(field(line), any, "{}", line.escape_ascii());
                     let open = line.iter().position(|byte| *byte == b'[');
                     short += usize::from(open.is_some_and(|open| is_usual(&line[open..])));
@@ -248,6 +301,32 @@ mod tests {
     fn time_in_another_form_ends_at_the_first_bracket() {
         assert_eq!(clf(r#"h - - [1482424252.123] "GET /a" 200 "http://r/[1]""#), "target /a");
         assert_eq!(clf(r#"[::1] - - [2015-05-17T10:05:03+00:00] "GET /a""#), "target /a");
+    }
+
+    #[test]
+    fn raw_quotation_mark_does_not_end_the_request() {
+        for (request, target) in [
+            (r#"GET /x"y HTTP/1.1"#, r#"target /x"y"#),
+            (r#"GET /x"y" z"w HTTP/2"#, r#"target /x"y" z"w"#),
+            (r#"GET /x" y HTTP/1.0"#, r#"target /x" y"#),
+            (r#"GET /x""A"y HTTP/1.1"#, r#"target /x""A"y"#),
+            (r#"GET /x"y"#, r#"target /x"y"#),
+        ] {
+            assert_eq!(clf(&line(request)), target, "{request}");
+        }
+        let time = "h - - [17/May/2015:10:05:03 +0000] ";
+        for (rest, shown) in [
+            (r#""GET /x"y HTTP/1.1" - 5"#, r#"target /x"y"#),
+            (r#""GET /x"y HTTP/1.1"z 200 5"#, "log-syntax 0"),
+            (r#""GET /x"y 200 5"#, "log-syntax 0"),
+            // Formats with another field after the request.
+            (r#""GET /x HTTP/1.1" "http://r/" 200"#, "target /x"),
+            (r#""GET /x HTTP/1.1" "a HTTP/1.1" 200"#, "target /x"),
+            (r#""GET /x HTTP/1.1",200"#, "target /x"),
+            (r#""GET /x HTTP/1.1""#, "target /x"),
+        ] {
+            assert_eq!(clf(&(time.to_owned() + rest)), shown, "{rest}");
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::access::{Access, AddressPorts};
 use super::dropped::dropped_host;
 use super::line::{is_blank, without_mark};
 use super::named::{Family, LineTest, is_absolute};
-use super::{Format, FormatTable, cdx, clf, extended};
+use super::{Format, FormatTable, cdx, clf, extended, robots, sitemap, varnishlog};
 use super::{READS_TABLES, Refusal};
 
 /// The least bytes of an input that its format is told from, if it has as many.
@@ -64,12 +64,21 @@ impl FormatTable {
         if let Some(archive) = Archive::detect(head) {
             return format(Format::Archive(archive));
         }
+        if sitemap::is_one(head) {
+            return format(Format::Sitemap);
+        }
         let head = match memrchr(b'\n', head) {
             _ if is_whole => head,
             Some(feed) => &head[..feed],
             None => return format(Format::Lines),
         };
         let head = without_mark(head);
+        if varnishlog::is_one(lines(head)) {
+            return format(Format::Varnishlog);
+        }
+        if robots::is_one(lines(head)) {
+            return format(Format::Robots);
+        }
         if let Some(by_header) = by_header(name, head) {
             return format(by_header);
         }

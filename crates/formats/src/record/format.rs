@@ -9,10 +9,10 @@ use std::num::NonZeroUsize;
 use std::str::FromStr;
 
 use super::extended::{self, Dialect};
-use super::{Archive, Csv, Framing, Json, Kinds, Wrapped, cdxj};
+use super::{Archive, Csv, Framing, Json, Kinds, Text, Wrapped, cdxj};
 use super::{
-    Cdx, Context, Extended, Facts, FormatTable, LogFormat, Records, Tsv, cdx, clf, elb, haproxy,
-    line, target, text, vhost, ws,
+    Cdx, Context, Extended, Facts, FormatTable, LogFormat, Records, Separator, Tsv, cdx, clf, elb,
+    haproxy, line, robots, sitemap, target, varnishlog, vhost, ws,
 };
 use super::{READS_TABLES, TableFormat};
 use uniqurl::bytes::UnknownName;
@@ -69,7 +69,13 @@ pub enum Format {
     /// `tsv:COL`: fields separated by tabs.
     Tsv(Tsv),
     /// `text`: the URLs in free text.
-    Text,
+    Text(Text),
+    /// `sitemap`: the content of each `<loc>` of an XML sitemap.
+    Sitemap,
+    /// `robots`: the `Sitemap:` lines of a robots.txt.
+    Robots,
+    /// `varnishlog`: the requests in the log that Varnish's command of this name prints.
+    Varnishlog,
     /// `warc`, `wat`, `wat:links`, `arc`: the records of a web archive.
     Archive(Archive),
     /// `parquet:COL`, `arrow:COL`: the rows of a table.
@@ -80,9 +86,10 @@ pub enum Format {
 
 /// The names of formats. Parameters are in capitals.
 #[rustfmt::skip]
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 25] = [
     "lines", "target", "text", "clf", "combined", "vhost", "log:FORMAT", "w3c", "elb", "alb", "cloudfront",
     "haproxy", "ws:N", "csv:COL", "tsv:COL", "json:POINTER", "cdx", "cdxj", "warc", "wat", "wat:links", "arc",
+    "sitemap", "robots", "varnishlog",
 ];
 
 /// The names of formats of tables.
@@ -157,7 +164,10 @@ impl Format {
             "elb" | "alb" => Format::Elb,
             "cdx" => Format::Cdx(Cdx::default()),
             "cdxj" => Format::Cdxj(Json::of_cdxj()),
-            "text" => Format::Text,
+            "text" => Format::Text(Text::default()),
+            "sitemap" => Format::Sitemap,
+            "robots" => Format::Robots,
+            "varnishlog" => Format::Varnishlog,
             "csv" => return Err(error("it is followed by a column, as in csv:url or csv:1")),
             "tsv" => return Err(error("it is followed by a column, as in tsv:url or tsv:1")),
             "json" => {
@@ -189,7 +199,10 @@ impl Format {
             Format::Elb => "elb",
             Format::Cdx(_) => "cdx",
             Format::Cdxj(_) => "cdxj",
-            Format::Text => "text",
+            Format::Text(_) => "text",
+            Format::Sitemap => "sitemap",
+            Format::Robots => "robots",
+            Format::Varnishlog => "varnishlog",
             Format::Json(json) => return json.name(),
             Format::Csv(csv) => return Cow::Owned(format!("csv:{}", csv.columns.as_str())),
             Format::Tsv(tsv) => return tsv.name(),
@@ -241,7 +254,10 @@ impl Format {
             Format::Json(json) => json.read(ctx, chunk, out),
             Format::Csv(csv) => csv.read(ctx, chunk, out),
             Format::Tsv(tsv) => tsv.read(ctx, chunk, out),
-            Format::Text => text::read(ctx, chunk, out),
+            Format::Text(text) => text.read(ctx, chunk, out),
+            Format::Sitemap => sitemap::read(ctx, chunk, out),
+            Format::Robots => robots::read(ctx, chunk, out),
+            Format::Varnishlog => varnishlog::read(ctx, chunk, out),
             Format::Archive(_) => {}
             Format::Table(_) => {}
             Format::Wrapped(wrapped) => wrapped.read(ctx, chunk, out),
@@ -270,6 +286,7 @@ impl Format {
             Format::Wrapped(wrapped) => {
                 wrapped.after(ctx, chunk).map(|after| Format::Wrapped(Box::new(after)))
             }
+            Format::Text(text) => text.after(chunk).map(Format::Text),
             _ => None,
         }
     }
@@ -280,21 +297,33 @@ impl Format {
     pub fn looks_back(&self) -> bool {
         match self {
             Format::Extended(_) | Format::Cdx(_) => true,
-            Format::Csv(_) => true,
+            Format::Csv(_) | Format::Sitemap | Format::Varnishlog => true,
             Format::Tsv(tsv) => tsv.waits(),
             Format::Wrapped(wrapped) => wrapped.looks_back(),
+            Format::Text(text) => text.waits(),
             _ => false,
         }
     }
 
     /// Length of the records at the start of `lines` (whole lines) that are complete whatever
-    /// follows. This is all of it except for `csv`, whose records may span lines, and envelopes over
+    /// follows. This is all of it except for formats whose records may span lines, and envelopes over
     /// which long lines are cut.
     pub fn whole(&self, ctx: &Context, lines: &[u8]) -> usize {
         match self {
             Format::Csv(_) => Csv::whole(ctx, lines),
+            Format::Sitemap => sitemap::whole(ctx, lines),
+            Format::Varnishlog => varnishlog::whole(ctx, lines),
             Format::Wrapped(wrapped) => wrapped.whole(ctx, lines),
             _ => lines.len(),
+        }
+    }
+
+    /// The byte after which an input of this format may be cut: the separator, unless the format has
+    /// its own.
+    pub fn separator(&self, separator: Separator) -> u8 {
+        match self {
+            Format::Sitemap => sitemap::END,
+            _ => separator.byte(),
         }
     }
 
@@ -322,7 +351,7 @@ impl Format {
     pub fn fits_envelopes(&self) -> bool {
         match self {
             Format::Archive(_) | Format::Table(_) | Format::Cdx(_) | Format::Cdxj(_) => false,
-            Format::Wrapped(_) => false,
+            Format::Sitemap | Format::Varnishlog | Format::Wrapped(_) => false,
             _ => true,
         }
     }
@@ -336,7 +365,9 @@ impl Format {
     pub fn facts(&self) -> Facts {
         let request = Facts { method: true, status: true, mime: false };
         match self {
-            Format::Lines | Format::Target | Format::Text | Format::Ws(_) => Facts::default(),
+            Format::Lines | Format::Target | Format::Text(_) | Format::Ws(_) => Facts::default(),
+            Format::Sitemap | Format::Robots => Facts::default(),
+            Format::Varnishlog => varnishlog::FACTS,
             Format::Clf | Format::Combined | Format::Vhost => request,
             Format::Haproxy | Format::Elb => request,
             Format::Log(format) => format.facts(),

@@ -25,6 +25,7 @@ mod origin;
 mod target;
 
 mod escape;
+mod entity;
 mod request;
 
 mod columns;
@@ -40,10 +41,13 @@ mod extended;
 mod haproxy;
 mod json;
 mod log;
+mod robots;
+mod sitemap;
 mod container;
 mod table;
 mod text;
 mod tsv;
+mod varnishlog;
 mod vhost;
 mod ws;
 
@@ -69,6 +73,7 @@ pub use log::LogFormat;
 pub use named::{FormatFileError, FormatTable, NamedFormat};
 pub use part::Facts;
 pub use table::TableFormat;
+pub use text::Text;
 pub use tsv::Tsv;
 pub use unsupported::Refusal;
 

@@ -48,6 +48,11 @@ pub(super) fn split(request: &[u8]) -> Option<(Method, Range<usize>)> {
     }
 }
 
+/// True if a request ends with a version.
+pub(super) fn has_version(request: &[u8]) -> bool {
+    version(&request[..without_trailing_spaces(request)]).is_some()
+}
+
 /// True if HAProxy's escaping hides bytes that no method may hold. A token may itself hold `#`, the mark.
 fn is_no_method(request: &[u8]) -> bool {
     let method = request.split(|byte| *byte == b' ').next().unwrap_or_default();

@@ -48,7 +48,8 @@ impl InputQueue<'_> {
         }
         let mut block = input::RangeBuffer::default();
         let Context { max_record, separator, .. } = self.context;
-        let read = input::read_range(&file, at..end, max_record, separator.byte(), &mut block);
+        let separator = state.format.separator(separator);
+        let read = input::read_range(&file, at..end, max_record, separator, &mut block);
         let verified =
             read.and_then(|read| if end == size { file.verify().map(|()| read) } else { Ok(read) });
         let (offset, cut) = match verified {

@@ -39,7 +39,7 @@ impl InputQueue<'_> {
             formats: Arc::clone(&self.plan.input.formats),
             chunk_size: self.plan.limits.chunk_size,
             max_record: self.context.max_record,
-            separator: self.context.separator.byte(),
+            separator: self.context.separator,
             ahead: self.plan.limits.threads * CHUNKS,
             limits: input::Limits::within(self.plan.budget(), self.plan.limits.threads),
         };

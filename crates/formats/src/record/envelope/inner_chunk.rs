@@ -171,7 +171,9 @@ impl InnerChunk {
             self.place_url(line, record, &mut out.scratch);
             record.line = match line.text {
                 // There a record is less than a line.
-                InnerText::Same(at) if *format == Format::Text => shifted(record.line, line, at),
+                InnerText::Same(at) if matches!(format, Format::Text(_)) => {
+                    shifted(record.line, line, at)
+                }
                 _ => line.outer,
             };
         }
