@@ -120,6 +120,7 @@ pub(crate) const TRACKING_CASE: Case = Case::Ignored;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::Profile;
     use crate::profile::glob::Globs;
 
     #[test]
@@ -134,7 +135,7 @@ mod tests {
             assert!(before.as_str() < pattern, "{pattern} is sorted, and there once");
             before = pattern.to_owned();
         }
-        assert_eq!(tracking_version(), 1);
+        assert_eq!(tracking_version(), Profile::AGGRESSIVE.version());
     }
 
     #[test]

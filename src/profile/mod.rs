@@ -195,7 +195,7 @@ impl Profile {
     /// ```
     pub const AGGRESSIVE: Profile = Profile {
         name: "aggressive",
-        version: 1,
+        version: 2,
         summary: "crawl, and www, index pages, slashes, sessions, tracking (section 6.2.4)",
         switches: switch::AGGRESSIVE,
         ..Profile::CRAWL

@@ -138,7 +138,7 @@ fn json_output_holds_every_profile() {
                 rung("syntax@1", "http://h"),
                 rung("scheme@1", "http://h/"),
                 {"profile": "crawl@1", "a": "http://h/", "b": "http://h/%5E"},
-                {"profile": "aggressive@1", "a": "http://h/", "b": "http://h/%5E"},
+                {"profile": "aggressive@2", "a": "http://h/", "b": "http://h/%5E"},
             ],
         })]
     );

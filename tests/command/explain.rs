@@ -247,7 +247,7 @@ crawl@1
 fn explain_all_groups_profiles_with_equal_results() {
     let text = explain(&["-p", "all", "http://ex%61mple.com/"]);
     assert!(
-        text.contains("syntax@1, scheme@1, crawl@1, aggressive@1, servlet@1, mediawiki@1"),
+        text.contains("syntax@1, scheme@1, crawl@1, aggressive@2, servlet@1, mediawiki@1"),
         "{text}"
     );
     assert!(text.contains("encoded-unreserved"), "{text}");

@@ -75,7 +75,7 @@ fn profile_file_settings_take_effect() {
             &[("http://h/?b&a#f", "http://h/?a&b#f")][..],
         ),
         (
-            "base = 'aggressive@1'\nswitches.strip-www = false",
+            "base = 'aggressive@2'\nswitches.strip-www = false",
             &[("http://www.h.x/a/", "http://www.h.x/a")],
         ),
         (

@@ -1,5 +1,6 @@
 //! Messages of a run on standard error, besides its numbers.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use crate::args::{MessageLevel, RunArgs};
@@ -7,8 +8,8 @@ use crate::hints;
 use crate::status::{eprint_hinted, eprint_message};
 use uniqurl::bytes::{Printable, RejectReason};
 use uniqurl_engine::output::{self, Tally};
-use uniqurl_engine::{MaxRejected, Report};
-use uniqurl_formats::record;
+use uniqurl_engine::{InputFormat, MaxRejected, Report};
+use uniqurl_formats::record::{self, Suggestion};
 
 /// The message about a last line that was still being written when the input was read.
 pub(crate) const LEFT_OUT: &str = "the last line was still being written and is left out";
@@ -72,6 +73,10 @@ pub(crate) fn print_diagnostics(
         );
     }
     warn_of_lists(report, are_all_rejected(report, name, common.filters.max_rejected));
+    let mut columns = report.suggestions.iter().filter_map(|(file, suggestion)| {
+        matches!(suggestion, Suggestion::Column(_)).then_some((file, suggestion))
+    });
+    let column = columns.clone().next().map(|(_, column)| column);
     // With NUL as the separator, lines cannot be rows of a table.
     if report.tabbed * 100 > report.listed && common.separator == record::Separator::LineFeed {
         eprint_hinted(
@@ -79,7 +84,28 @@ pub(crate) fn print_diagnostics(
                 "warning: {} of {} lines hold a tab, which the format lines takes for a byte of the URL",
                 report.tabbed, report.listed
             ),
-            Some("read a column with --format tsv:COLUMN"),
+            Some(
+                &column
+                    .map_or("read a column with --format tsv:COLUMN".into(), hints::of_suggestion),
+            ),
+        );
+    } else if let Some((file, column)) = columns.next() {
+        let path = path(*file);
+        eprint_hinted(
+            format_args!(
+                "warning: {path}: its lines are rows of a table, which the format {} takes for URLs",
+                format_of(report, *file)
+            ),
+            Some(&hints::of_suggestion(column)),
+        );
+    }
+    if report.labelled > 0 && !are_all_rejected(report, name, common.filters.max_rejected) {
+        eprint_hinted(
+            format_args!(
+                "warning: {} of {} lines begin with a word and a colon as no URL does, and were rejected",
+                report.labelled, report.listed
+            ),
+            Some(&hints::of_rejects(None, true, any_suggestion(report))),
         );
     }
     for list in &report.rejected_seen {
@@ -145,7 +171,8 @@ fn warn_of_lists(report: &Report, are_all_rejected: bool) {
     }
     let is_doubted =
         |tally: &Tally| tally.rejected >= DOUBTED && tally.rejected * 2 > tally.records;
-    for file in lists().filter(|file| is_doubted(&file.tally)) {
+    let doubted = guessed.clone().map(|(index, _)| (*index, &report.files[*index]));
+    for (index, file) in doubted.filter(|(_, file)| is_doubted(&file.tally)) {
         let (path, tally) = (Printable::path(&file.path), &file.tally);
         let most = most_frequent(tally);
         let code = most.map_or("", RejectReason::name);
@@ -154,9 +181,25 @@ fn warn_of_lists(report: &Report, are_all_rejected: bool) {
                 "warning: {path}: read as lines, and {} of {} were rejected, most of them as {code}",
                 tally.rejected, tally.records
             ),
-            Some(hints::of_rejects(most, true)),
+            Some(&hints::of_rejects(most, true, suggestion_of(report, index))),
         );
     }
+}
+
+/// A better way to read the input at this index, if there is one.
+fn suggestion_of(report: &Report, index: usize) -> Option<&Suggestion> {
+    report.suggestions.iter().find(|(of, _)| *of == index).map(|(_, suggestion)| suggestion)
+}
+
+/// A better way to read the first input that has one.
+fn any_suggestion(report: &Report) -> Option<&Suggestion> {
+    report.suggestions.first().map(|(_, suggestion)| suggestion)
+}
+
+/// The format that was guessed for the input at this index.
+fn format_of(report: &Report, index: usize) -> &str {
+    let guess = report.guessed.iter().find(|(of, _)| *of == index);
+    guess.map_or("lines", |(_, format)| format)
 }
 
 /// `csv` or `tsv`, if a file name promises columns, compressed or not.
@@ -185,12 +228,20 @@ pub(crate) fn are_all_rejected(
 }
 
 /// The message of a run that ends for that reason, with a hint.
-pub(crate) fn nothing_but_rejects(report: &Report) -> (String, &'static str) {
+pub(crate) fn nothing_but_rejects(
+    report: &Report,
+    format: &InputFormat,
+) -> (String, Cow<'static, str>) {
     let which = match report.tally.blank {
         0 => "rejected",
         _ => "rejected or blank",
     };
-    let hint = hints::of_rejects(most_frequent(&report.tally), report.listed > 0);
+    // With pointers that lead nowhere, other members may hold URLs.
+    let is_json = matches!(format, InputFormat::Fixed(format) if format.is_json());
+    let rejected = report.first_rejected.as_deref().filter(|_| is_json);
+    let members = rejected.and_then(record::suggest_members);
+    let suggestion = any_suggestion(report).or(members.as_ref());
+    let hint = hints::of_rejects(most_frequent(&report.tally), report.listed > 0, suggestion);
     (format!("every record was {which}, so nothing was written"), hint)
 }
 

@@ -1,5 +1,6 @@
 //! The reasons why a run over inputs fails, with their messages and exit status.
 
+use std::borrow::Cow;
 use std::io;
 
 use crate::status::{Status, eprint_hinted, eprint_message};
@@ -14,7 +15,7 @@ pub(crate) enum RunFailure {
     /// Its message is printed already.
     Reported,
     /// With its message and a hint.
-    NothingButRejects(String, &'static str),
+    NothingButRejects(String, Cow<'static, str>),
     ClosedPipe,
     Failed(RunError),
     /// A store cannot be read or written.
@@ -48,7 +49,7 @@ pub(crate) fn failure(
     match why {
         RunFailure::Reported | RunFailure::ClosedPipe => Status::Failed,
         RunFailure::NothingButRejects(message, hint) => {
-            eprint_hinted(message, Some(hint));
+            eprint_hinted(message, Some(&hint));
             Status::Limit
         }
         RunFailure::Store(error) => {

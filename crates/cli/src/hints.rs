@@ -17,7 +17,7 @@ use uniqurl::{Normalizer, RejectReason};
 use uniqurl_engine::output::JobKind;
 use uniqurl_engine::{RunError, SeenError, SeenTrouble};
 use uniqurl_formats::input::{Compression, InputError, Trouble};
-use uniqurl_formats::record::Refusal;
+use uniqurl_formats::record::{Refusal, Suggestion};
 use uniqurl_store::seen::{SeenStoreError, SeenStoreProblem};
 
 /// The hint of an error that ends a run.
@@ -86,11 +86,10 @@ pub(crate) fn of_input(error: &InputError, job: JobKind) -> Option<Cow<'static, 
 fn download(path: &Path) -> Option<String> {
     let url = path.as_os_str().as_encoded_bytes();
     let shown = UrlExcerpt(url).to_string();
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b":/._-~%+@=,".contains(&byte);
     // The shell would act on other bytes, such as `*`.
     let quoted = match shown.bytes().all(is_plain) {
         true => shown,
-        false => format!("'{}'", shown.replace('\'', r"'\''")),
+        false => quoted(&shown),
     };
     let scheme = &url[..memmem::find(url, b"://")?];
     match scheme.to_ascii_lowercase().as_slice() {
@@ -146,6 +145,7 @@ fn of_refusal(why: Refusal) -> &'static str {
         Refusal::Utf16 => "convert it with iconv -f UTF-16 -t UTF-8",
         Refusal::Utf32 => "convert it with iconv -f UTF-32 -t UTF-8",
         Refusal::Zip => "unpack it with unzip -p",
+        Refusal::Wacz => "read its archives with unzip -p FILE 'archive/*'",
         Refusal::SevenZip => "unpack it with 7z x -so",
         Refusal::Tar => "unpack it with tar -xO",
         Refusal::Lz4 => "unpack it with lz4 -dc",
@@ -170,14 +170,66 @@ fn of_refusal(why: Refusal) -> &'static str {
 }
 
 /// The hint for records that were mostly rejected with the code `most`, in lists or in other formats.
-pub(crate) fn of_rejects(most: Option<RejectReason>, are_lists: bool) -> &'static str {
-    match most {
-        Some(RejectReason::TooLong) => "allow longer URLs with --max-url",
-        Some(RejectReason::Relative) if are_lists => {
+pub(crate) fn of_rejects(
+    most: Option<RejectReason>,
+    are_lists: bool,
+    suggestion: Option<&Suggestion>,
+) -> Cow<'static, str> {
+    let hint = match (most, suggestion) {
+        (_, Some(suggestion)) => return of_suggestion(suggestion),
+        (Some(RejectReason::TooLong), None) => "allow longer URLs with --max-url",
+        (Some(RejectReason::Relative), None) if are_lists => {
             "resolve relative URLs with --base, or read hosts with --assume-scheme"
         }
         _ => "see each reason with `uniqurl normalize --json`, or name another --format",
+    };
+    hint.into()
+}
+
+/// The hint for an input that may be read better in another way.
+pub(crate) fn of_suggestion(suggestion: &Suggestion) -> Cow<'static, str> {
+    match suggestion {
+        Suggestion::Formats(formats) => {
+            let formats: Vec<String> = formats.iter().map(|format| of_shell(format)).collect();
+            match &formats[..] {
+                [format] => format!("read the URLs in it with --format {format}").into(),
+                formats => {
+                    format!("read the URLs in it with --format {}", formats.join(" or ")).into()
+                }
+            }
+        }
+        Suggestion::Column(format) => {
+            format!("read the column with --format {}", of_shell(format)).into()
+        }
+        Suggestion::Jq { filter, is_raw } => {
+            let option = if *is_raw { "-r" } else { "-c" };
+            format!("write its URLs on lines with jq {option} {}", quoted(filter)).into()
+        }
+        Suggestion::Words => {
+            "name the layout of its lines with --format log:'FORMAT', or see each reason with \
+             `uniqurl normalize --json`"
+                .into()
+        }
     }
+}
+
+/// The name of a format as a shell takes it.
+fn of_shell(format: &str) -> String {
+    match format.split_once(':') {
+        Some((kind, layout)) if kind == "log" => format!("{kind}:{}", quoted(layout)),
+        _ if format.bytes().all(is_plain) => format.to_owned(),
+        _ => quoted(format),
+    }
+}
+
+/// A text in the quotation marks of a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// True for a byte that no shell acts on.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b":/._-~%+@=,".contains(&byte)
 }
 
 /// The hint of a filter `option` that judges a field which the format `name` does not have.

@@ -363,7 +363,7 @@ fn read(
     let (report, result) = uniqurl_engine::run(plan, inputs, sinks, watch);
     let result = match result {
         Ok(()) if are_all_rejected(&report, job, plan.policy.max_rejected) => {
-            let (message, hint) = nothing_but_rejects(&report);
+            let (message, hint) = nothing_but_rejects(&report, &plan.input.format);
             Err(RunFailure::NothingButRejects(message, hint))
         }
         // The last bytes may be the first to meet a full disk or a closed pipe.

@@ -11,7 +11,10 @@ use crate::report::{MaxRejected, Report, RunError, TooManyRejected, Watch};
 use crate::set::FirstCounts;
 use crate::stages::observe::add_hosts;
 use uniqurl_formats::input::{Input, InputError, InputState, Trouble};
-use uniqurl_formats::record::Format;
+use uniqurl_formats::record::{Doubts, Format};
+
+/// Most bytes of a rejected record that are kept for a hint.
+const EXCERPT: usize = 16 << 10;
 
 /// Counts the records of a run by their outcome.
 pub(crate) struct Accounts<'a> {
@@ -71,14 +74,11 @@ impl<'a> Accounts<'a> {
         self.report.files[input].bytes += bytes;
     }
 
-    pub(crate) fn note_guess(
-        &mut self,
-        input: usize,
-        format: &Format,
-        dropped_host: Option<String>,
-    ) {
+    pub(crate) fn note_guess(&mut self, input: usize, format: &Format, doubts: Doubts) {
+        let Doubts { dropped_host, suggestion } = doubts;
         self.report.guessed.push((input, format.name().into_owned()));
         self.report.dropped_hosts.extend(dropped_host.map(|field| (input, field)));
+        self.report.suggestions.extend(suggestion.map(|suggestion| (input, suggestion)));
     }
 
     pub(crate) fn note_end(&mut self, input: usize, end: InputEnd) {
@@ -121,6 +121,7 @@ impl<'a> Accounts<'a> {
     pub(crate) fn forget_after(&mut self, input: usize) {
         self.report.guessed.retain(|(of, _)| *of <= input);
         self.report.dropped_hosts.retain(|(of, _)| *of <= input);
+        self.report.suggestions.retain(|(of, _)| *of <= input);
         self.report.padded.retain(|(of, _)| *of <= input);
     }
 
@@ -154,9 +155,13 @@ impl<'a> Accounts<'a> {
         }
         self.report.files[batch.input].tally.merge(&batch.tally.records);
         self.counted = batch.input;
+        if self.report.first_rejected.is_none() {
+            self.report.first_rejected = batch.first_rejected(EXCERPT);
+        }
         self.report.hostless += batch.tally.hostless;
         self.report.listed += batch.tally.listed;
         self.report.tabbed += batch.tally.tabbed;
+        self.report.labelled += batch.tally.labelled;
     }
 
     /// Ends the run at the first rejected record too many.

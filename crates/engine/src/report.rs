@@ -12,6 +12,7 @@ use crate::trace::Trace;
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::Printable;
 use uniqurl_formats::input::InputError;
+use uniqurl_formats::record::Suggestion;
 
 use uniqurl::set::SetFull;
 
@@ -36,11 +37,17 @@ pub struct Report {
     pub listed: u64,
     /// Those of them that contain a tab. An input with many may be a table.
     pub tabbed: u64,
+    /// Those of them that begin with a word, a colon and a blank, or otherwise as no URL does.
+    pub labelled: u64,
     /// For each input whose format was guessed, its index in [`files`](Self::files) and the guess.
     pub guessed: Vec<(usize, String)>,
     /// For each of these inputs whose guess drops a field that names hosts, the field. If the hosts
     /// differ, that is lost.
     pub dropped_hosts: Vec<(usize, String)>,
+    /// For each of them that may be read better in another way, its index and that way.
+    pub suggestions: Vec<(usize, Suggestion)>,
+    /// The beginning of the first record that was rejected.
+    pub first_rejected: Option<Vec<u8>>,
     /// Inputs that were given up without ending the run: their index in [`files`](Self::files), which
     /// counts the records read before the error, and the error.
     pub damaged: Vec<(usize, InputError)>,

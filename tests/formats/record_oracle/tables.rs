@@ -16,7 +16,7 @@ pub fn read_all(format: &str, known: &Known, input: &[u8]) -> Vec<Holds> {
     let mut has_tabs = false;
     for line in lines(input) {
         if format == "text" {
-            holds.extend(text(known, &line));
+            holds.extend(text(known, &line, is_markup(input)));
             continue;
         }
         if line.len() > known.max_record {
@@ -207,13 +207,173 @@ fn unescape_hex(text: &[u8]) -> Vec<u8> {
     out
 }
 
-fn text(known: &Known, line: &[u8]) -> Vec<Holds> {
+/// Whether a text begins with a tag, a comment or a declaration.
+fn is_markup(input: &[u8]) -> bool {
+    let input = input.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(input).trim_ascii_start();
+    match input {
+        [b'<', b'!' | b'?', ..] => true,
+        [b'<', rest @ ..] if rest.first().is_some_and(u8::is_ascii_alphabetic) => {
+            let name = |b: &&u8| b.is_ascii_alphanumeric() || b"-_.:".contains(b);
+            let after: Vec<u8> = rest.iter().skip_while(name).copied().take(2).collect();
+            after.is_empty() || after[0].is_ascii_whitespace() || after[0] == b'>' || after == b"/>"
+        }
+        _ => false,
+    }
+}
+
+/// A text without the escapes that JSON may use in a URL.
+fn without_json_escapes(line: &[u8]) -> Vec<u8> {
+    let has = |part: &[u8]| line.windows(part.len()).any(|window| window == part);
+    let slashes = has(br":\/\/");
+    let mut out = Vec::new();
+    let mut at = 0;
+    while at < line.len() {
+        let rest = &line[at..];
+        let byte = match rest.get(4..6).filter(|_| rest.starts_with(br"\u00")) {
+            Some(digits) => hex_value(digits).filter(|b| (0x21..0x7F).contains(b)),
+            None => None,
+        };
+        match byte.filter(|b| !b"\"<>\\^`{|}".contains(b)) {
+            Some(byte) => {
+                out.push(byte);
+                at += 6;
+            }
+            None if slashes && rest.starts_with(br"\/") => {
+                out.push(b'/');
+                at += 2;
+            }
+            None if rest.starts_with(br"\\") => {
+                out.extend(br"\\");
+                at += 2;
+            }
+            None => {
+                out.push(line[at]);
+                at += 1;
+            }
+        }
+    }
+    out
+}
+
+/// A reference at the start of a text: its character, and its length.
+fn reference(text: &[u8]) -> Option<(char, usize)> {
+    let end = text.iter().take(12).position(|b| *b == b';')?;
+    let name = std::str::from_utf8(text[..end].strip_prefix(b"&")?).ok()?;
+    let digits = |digits: &str, radix| {
+        let are_digits = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
+        u32::from_str_radix(digits, radix).ok().filter(|_| are_digits)
+    };
+    let meant = match name {
+        "amp" | "AMP" => '&',
+        "lt" | "LT" => '<',
+        "gt" | "GT" => '>',
+        "quot" | "QUOT" => '"',
+        "apos" | "APOS" => '\'',
+        _ => {
+            let number = name.strip_prefix('#')?;
+            let hexadecimal = number.strip_prefix(['x', 'X']);
+            let number = hexadecimal.map_or_else(|| digits(number, 10), |n| digits(n, 16))?;
+            char::from_u32(number).filter(|c| *c != '\0')?
+        }
+    };
+    Some((meant, end + 1))
+}
+
+fn without_references(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        match reference(&text[at..]) {
+            Some((meant, length)) => {
+                out.extend(meant.to_string().bytes());
+                at += length;
+            }
+            None => {
+                out.push(text[at]);
+                at += 1;
+            }
+        }
+    }
+    out
+}
+
+/// The name of the attribute whose value starts after the last quotation mark of a text, and what of the
+/// value the text has.
+fn attribute(before: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+    let quote = before.iter().rposition(|b| *b == b'"' || *b == b'\'')?;
+    let name = before[..quote].trim_ascii_end().strip_suffix(b"=")?.trim_ascii_end();
+    let outside = |b: &u8| b.is_ascii_whitespace() || *b == b'<' || *b == b'"' || *b == b'\'';
+    let name: Vec<u8> = name.iter().rev().copied().take_while(|b| !outside(b)).collect();
+    let name: Vec<u8> = name.into_iter().rev().collect();
+    (!name.is_empty()).then(|| (name, before[quote + 1..].trim_ascii().to_vec()))
+}
+
+fn text(known: &Known, line: &[u8], is_markup: bool) -> Vec<Holds> {
     if line.len() > known.max_record {
         return vec![Holds::Reject("too-long", 0)];
     }
-    let found: Vec<Holds> =
-        uniqurl::uri::extract(line).map(|url| field(known, Some(&url.uri.to_vec()))).collect();
+    let line = without_json_escapes(line);
+    let mut found = Vec::new();
+    for url in uniqurl::uri::extract(&line) {
+        let before = &line[..url.span.start];
+        let attribute = attribute(before);
+        if let Some((name, value)) = &attribute {
+            let local = name.rsplit(|b| *b == b':').next().unwrap();
+            let names = (name == b"xmlns" || name.starts_with(b"xmlns:")) && value.is_empty();
+            if names || [&b"schemaLocation"[..], b"noNamespaceSchemaLocation"].contains(&local) {
+                continue;
+            }
+        }
+        let tag = before.split(|b| *b == b'<').next_back().unwrap();
+        let is_in_tag = tag.len() < before.len()
+            && tag.first().is_some_and(u8::is_ascii_alphabetic)
+            && tag.contains(&b'=')
+            && !tag.contains(&b'>');
+        let mut uri = url.uri.to_vec();
+        if is_markup || is_in_tag {
+            if uri.len() == url.span.len() {
+                let is_value = attribute.is_some_and(|(_, value)| value.is_empty());
+                uri = match is_value {
+                    true => {
+                        let quote = *before.trim_ascii_end().last().unwrap();
+                        uri.split(|b| *b == quote).next().unwrap().to_vec()
+                    }
+                    false => bare_in_markup(&line[url.span.start..], uri.len()),
+                };
+            }
+            let colon = uri.iter().position(|b| *b == b':');
+            if colon.is_none_or(|colon| uri[colon + 1..].iter().all(|b| *b == b'/')) {
+                continue;
+            }
+            uri = without_references(&uri);
+        }
+        found.push(field(known, Some(&uri)));
+    }
     if found.is_empty() { vec![Holds::Skipped] } else { found }
+}
+
+/// A URL of this length at the start of a text, up to a reference that ends it.
+fn bare_in_markup(text: &[u8], length: usize) -> Vec<u8> {
+    let mut end = length;
+    let (mut at, mut kept) = (0, 0);
+    while at < length {
+        match reference(&text[at..]) {
+            Some((meant, _)) if meant.is_whitespace() || "\"<>".contains(meant) => {
+                end = at;
+                break;
+            }
+            Some((_, of_reference)) => {
+                at += of_reference;
+                kept = at;
+                end = end.max(at);
+            }
+            None => at += 1,
+        }
+    }
+    while end > kept && b".,:;!?'([".contains(&text[end - 1]) {
+        end -= 1;
+    }
+    text[..end].to_vec()
 }
 
 fn extended(

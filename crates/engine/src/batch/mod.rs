@@ -86,6 +86,8 @@ pub(crate) struct BatchTally {
     /// Lines of a list, and those of them that contain a tab.
     pub(crate) listed: u64,
     pub(crate) tabbed: u64,
+    /// Those that are no URLs since they begin with a label.
+    pub(crate) labelled: u64,
 }
 
 /// The way in which *insert* treated the keys of a batch.

@@ -39,11 +39,11 @@ impl WorkBatch {
         }
         self.text.limit(rules.at_once);
         match self.find_records(format, rules)? {
-            Shape::List => self.normalize_list(rules)?,
+            Shape::List => self.normalize_list(format.labels(), rules)?,
             Shape::Records => self.normalize_records(format.has_queries(), rules)?,
         }
         match format {
-            Format::Lines => self.tally.listed = self.tally.records.records,
+            Format::Lines | Format::Labelled => self.tally.listed = self.tally.records.records,
             // Tabs in cells separate nothing.
             _ => self.tally.tabbed = 0,
         }
@@ -73,7 +73,7 @@ impl WorkBatch {
         let (from, at_once) = (self.sequence.from, self.text.at_once());
         let Some(chunk) = &mut self.text.chunk else { return Ok(Shape::List) };
         match format {
-            Format::Lines => {
+            Format::Lines | Format::Labelled => {
                 let lines = &mut self.text.lines;
                 let (kernel, separator) = (rules.normalizer.kernel(), rules.context.separator);
                 record::cut(kernel, separator, chunk.bytes(), lines);

@@ -55,6 +55,13 @@ impl WorkBatch {
         self.keys.push(UrlRef::REJECTED);
     }
 
+    /// The beginning of the first record that was rejected.
+    pub(crate) fn first_rejected(&self, most: usize) -> Option<Vec<u8>> {
+        let line = self.rejected.first()?.line;
+        let line = line.of(self.text.chunk.as_ref()?.bytes());
+        Some(line[..line.len().min(most)].to_vec())
+    }
+
     /// Rejects the canonical URLs that have no key of this kind, for want of a host.
     pub(super) fn reject_hostless(&mut self, key: Key) -> Result<(), AllocError> {
         let Self { text, keys, rejected, tally, .. } = self;

@@ -231,8 +231,8 @@ impl<'a> Reader<'a> {
                     accounts.count_read(chunk.input, chunk.source.read());
                     tasks.push(self.task(chunk.input, Some(chunk), Unread::All, Ok(())));
                 }
-                QueueItem::Guessed(input, format, dropped_host) => {
-                    accounts.note_guess(input, &format, dropped_host);
+                QueueItem::Guessed(input, format, doubts) => {
+                    accounts.note_guess(input, &format, doubts);
                 }
                 QueueItem::End(input, end) => accounts.note_end(input, end),
                 QueueItem::Trouble(input, error) => {

@@ -120,7 +120,7 @@ impl Loader<'_> {
                         batches.push(self.batch(chunk, 0));
                     }
                     // The format is known.
-                    StreamEvent::Guess(_) => {}
+                    StreamEvent::Guess(..) => {}
                     // A line that was not complete yet was not seen.
                     StreamEvent::Cut(_) => {}
                     StreamEvent::End { .. } => over = true,

@@ -20,7 +20,9 @@ use super::range::{CutLine, TOO_LONG};
 use super::read_ahead::ReadAhead;
 use super::source::{self, ByteSource, StreamSource};
 use super::{Chunk, Data};
-use crate::record::{self, Detected, EnvelopeChoice, Format, FormatTable, Framing, Separator};
+use crate::record::{
+    self, Detected, Doubts, EnvelopeChoice, Format, FormatTable, Framing, Separator,
+};
 
 /// An event of a stream.
 #[derive(Debug)]
@@ -168,7 +170,7 @@ impl StreamReader {
         let format = match known {
             Some(format) => match record::wrap(envelope, &format, head.bytes(), is_whole) {
                 Some(wrapped) => {
-                    let detected = Detected { format: wrapped.clone(), dropped_host: None };
+                    let detected = Detected { format: wrapped.clone(), doubts: Doubts::default() };
                     self.send(StreamEvent::Guess(Arc::new(detected)))?;
                     Arc::new(wrapped)
                 }
@@ -436,7 +438,7 @@ mod tests {
         let mut records = Vec::new();
         for piece in events(StreamSource::Pipe(source), options(chunk, max_record), 1) {
             match piece {
-                StreamEvent::Guess(_) => panic!("nothing to guess"),
+                StreamEvent::Guess(..) => panic!("nothing to guess"),
                 StreamEvent::Chunk(chunk, _) => {
                     let mut at = chunk.offset;
                     for line in chunk.bytes().split_inclusive(|byte| *byte == b'\n') {

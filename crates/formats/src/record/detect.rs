@@ -17,8 +17,9 @@ use super::access::{Access, AddressPorts};
 use super::dropped::dropped_host;
 use super::line::{is_blank, without_mark};
 use super::named::{Family, LineTest, is_absolute};
-use super::{Format, FormatTable, cdx, clf, extended, robots, sitemap, varnishlog};
+use super::{Format, FormatTable, cdx, clf, extended, label, robots, sitemap, varnishlog};
 use super::{READS_TABLES, Refusal};
+use super::{Suggestion, suggest};
 
 /// The least bytes of an input that its format is told from, if it has as many.
 pub const HEAD: usize = 64 << 10;
@@ -43,9 +44,18 @@ pub fn is_enough(head: &[u8], limit: usize) -> bool {
 pub struct Detected {
     /// Its format.
     pub format: Format,
+    /// The reasons to look at it again.
+    pub doubts: Doubts,
+}
+
+/// What may be wrong about a detected format.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Doubts {
     /// The field or member that names a site in most lines, not the same in all of them, and that the
     /// format does not read.
     pub dropped_host: Option<String>,
+    /// Another way to read the input that may be better.
+    pub suggestion: Option<Suggestion>,
 }
 
 /// The format that an input seems to have, among those that come with the program.
@@ -60,7 +70,7 @@ pub fn detect(name: &str, head: &[u8], is_whole: bool) -> Format {
 impl FormatTable {
     /// The format that an input seems to have, as [`detect`] tells it, among those of this table.
     pub fn detect(&self, name: &str, head: &[u8], is_whole: bool) -> Detected {
-        let format = |format| Detected { format, dropped_host: None };
+        let format = |format| Detected { format, doubts: Doubts::default() };
         if let Some(archive) = Archive::detect(head) {
             return format(Format::Archive(archive));
         }
@@ -85,9 +95,13 @@ impl FormatTable {
         let mut votes = Votes::new(self);
         lines(head).filter(|line| !cdx::is_alias(line)).for_each(|line| votes.cast(line));
         let name = name.to_ascii_lowercase();
-        let format = votes.winner(name.contains("log") || name.contains("access"));
+        let format = match votes.winner(name.contains("log") || name.contains("access")) {
+            Format::Lines if label::are_most(lines(head)) => Format::Labelled,
+            format => format,
+        };
         let dropped_host = dropped_host(&format, lines(head));
-        Detected { format, dropped_host }
+        let suggestion = suggest(&format, head);
+        Detected { format, doubts: Doubts { dropped_host, suggestion } }
     }
 }
 

@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::str::FromStr;
 
 use super::extended::{self, Dialect};
-use super::{Archive, Csv, Framing, Json, Kinds, Text, Wrapped, cdxj};
+use super::{Archive, Csv, Framing, Json, Kinds, Labels, Text, Wrapped, cdxj};
 use super::{
     Cdx, Context, Extended, Facts, FormatTable, LogFormat, Records, Separator, Tsv, cdx, clf, elb,
     haproxy, line, robots, sitemap, target, varnishlog, vhost, ws,
@@ -40,6 +40,9 @@ use uniqurl::bytes::UnknownName;
 pub enum Format {
     /// `lines`: each line is a URL.
     Lines,
+    /// `lines`, found by [`detect`](super::detect) where most lines begin with a word and a colon as a
+    /// log may: those are no URLs.
+    Labelled,
     /// `target`: each line is a request target.
     Target,
     /// `clf`: the Common Log Format.
@@ -189,7 +192,7 @@ impl Format {
     /// The name that [`parse`](Self::parse) accepts for this format.
     pub fn name(&self) -> Cow<'_, str> {
         Cow::Borrowed(match self {
-            Format::Lines => "lines",
+            Format::Lines | Format::Labelled => "lines",
             Format::Target => "target",
             Format::Clf => "clf",
             Format::Combined => "combined",
@@ -240,7 +243,7 @@ impl Format {
     /// the next chunk.
     pub fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         match self {
-            Format::Lines => line::read(ctx, chunk, out),
+            Format::Lines | Format::Labelled => line::read(ctx, chunk, out),
             Format::Target => target::read(ctx, chunk, out),
             Format::Clf | Format::Combined => clf::read(ctx, chunk, out),
             Format::Vhost => vhost::read(ctx, chunk, out),
@@ -327,6 +330,15 @@ impl Format {
         }
     }
 
+    /// The lines that are no URLs in a list; none if the format is no list.
+    pub fn labels(&self) -> Option<Labels> {
+        match self {
+            Format::Lines => Some(Labels::Spaced),
+            Format::Labelled => Some(Labels::Unregistered),
+            _ => None,
+        }
+    }
+
     /// True for JSON formats, where a byte-order mark at the start of an input does not belong to
     /// the first record (RFC 8259 section 8.1: parsers "MAY ignore the presence of a byte order mark").
     pub fn is_json(&self) -> bool {
@@ -365,7 +377,8 @@ impl Format {
     pub fn facts(&self) -> Facts {
         let request = Facts { method: true, status: true, mime: false };
         match self {
-            Format::Lines | Format::Target | Format::Text(_) | Format::Ws(_) => Facts::default(),
+            Format::Lines | Format::Labelled => Facts::default(),
+            Format::Target | Format::Text(_) | Format::Ws(_) => Facts::default(),
             Format::Sitemap | Format::Robots => Facts::default(),
             Format::Varnishlog => varnishlog::FACTS,
             Format::Clf | Format::Combined | Format::Vhost => request,

@@ -25,6 +25,8 @@ pub enum Refusal {
     Utf32,
     /// A zip archive.
     Zip,
+    /// A zip archive with web archives in it.
+    Wacz,
     /// A 7z archive.
     SevenZip,
     /// A tar archive.
@@ -75,6 +77,7 @@ impl fmt::Display for Refusal {
             Refusal::Utf16 => "UTF-16 is not read",
             Refusal::Utf32 => "UTF-32 is not read",
             Refusal::Zip => "a zip archive is not read",
+            Refusal::Wacz => "a WACZ file is a zip archive, which is not read",
             Refusal::SevenZip => "a 7z archive is not read",
             Refusal::Tar => "a tar archive is not read",
             Refusal::Lz4 => "what lz4 packed is not read",
@@ -128,8 +131,10 @@ pub(super) fn refusal(head: &[u8]) -> Option<Refusal> {
     let begins = |(at, magic, _): &&(usize, &[u8], Refusal)| {
         head.get(*at..).is_some_and(|rest| rest.starts_with(magic))
     };
-    if let Some((.., why)) = BEGINNINGS.iter().find(begins) {
-        return Some(*why);
+    match BEGINNINGS.iter().find(begins) {
+        Some((.., Refusal::Zip)) if is_wacz(head) => return Some(Refusal::Wacz),
+        Some((.., why)) => return Some(*why),
+        None => {}
     }
     // The input's first layer of compression has been removed by now.
     if is_packed(head) {
@@ -166,6 +171,22 @@ pub(super) fn refusal_of_header(head: &[u8], header: &[Vec<u8>]) -> Option<Refus
         [name] if name.contains(&b';') => Some(Refusal::Semicolons),
         [name] if name.contains(&b'|') => Some(Refusal::Bars),
         _ => None,
+    })
+}
+
+/// True if the files of a zip archive that show have names as in WACZ (version 1.1.1, section 3).
+fn is_wacz(head: &[u8]) -> bool {
+    let names = memmem::find_iter(head, b"PK\x03\x04").filter_map(|at| {
+        let header = head.get(at..at + 30)?;
+        let length = usize::from(u16::from_le_bytes([header[26], header[27]]));
+        head.get(at + 30..at + 30 + length)
+    });
+    let mut names = names.peekable();
+    names.any(|name| {
+        let is_in = |folder: &[u8], part: &[u8]| {
+            name.starts_with(folder) && memmem::find(name, part).is_some()
+        };
+        name == b"datapackage.json" || is_in(b"archive/", b".warc") || is_in(b"indexes/", b".cdx")
     })
 }
 

@@ -15,12 +15,19 @@ use super::text::UrlRef;
 use super::{ParseRules, WorkBatch};
 use span_loop::{SpanLoop, SpanRun, Taking};
 use uniqurl::bytes::{AllocError, Span};
+use uniqurl::profile::Grammar;
 use uniqurl_formats::input::Chunk;
-use uniqurl_formats::record::{BufferId, Extracted, Record, Records};
+use uniqurl_formats::record::{BufferId, Extracted, Labels, Record, Records};
 
 impl WorkBatch {
     /// Normalizes the lines of a list, or the cells of a column.
-    pub(super) fn normalize_list(&mut self, rules: &ParseRules<'_>) -> Result<(), AllocError> {
+    ///
+    /// `labels` are the lines that are no URLs, if the records are lines.
+    pub(super) fn normalize_list(
+        &mut self,
+        labels: Option<Labels>,
+        rules: &ParseRules<'_>,
+    ) -> Result<(), AllocError> {
         let mut lines = take(&mut self.text.lines);
         let Some(chunk) = self.text.chunk.take() else { return Ok(()) };
         let bytes = chunk.bytes();
@@ -28,7 +35,10 @@ impl WorkBatch {
         // A clean URL holds a tab only if any byte may be clean.
         let any_tab =
             rules.normalizer.may_write_any_byte() && memchr::memchr(b'\t', bytes).is_some();
-        let how = SpanLoop::new(rules, rules.context.max_url, !any_tab);
+        // To `string`, a URL is any bytes.
+        let labels = labels.filter(|_| rules.normalizer.profile().grammar != Grammar::Ignored);
+        let is_quick = !any_tab && labels != Some(Labels::Unregistered);
+        let how = SpanLoop::new(rules, rules.context.max_url, is_quick).without(labels);
         let run = SpanRun { bytes, buffer: BufferId::Chunk, spans: &lines, records: None };
         how.run(self, run)?;
         let mut read = self.text.lines_read;

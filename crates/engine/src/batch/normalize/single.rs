@@ -1,6 +1,6 @@
 //! Takes records one by one: those without a URL, request targets, and URLs that the loop does not take.
 
-use super::span_loop::{Known, SpanRun};
+use super::span_loop::{Known, SpanLoop, SpanRun};
 use crate::batch::rejected::{Shown, hidden_prefix};
 use crate::batch::text::{IN_CHUNK, IN_REWRITTEN, IN_SCRATCH, UrlRef};
 use crate::batch::{ParseRules, WorkBatch};
@@ -85,8 +85,9 @@ impl WorkBatch {
         number: usize,
         mut span: Span,
         mut known: Known,
-        rules: &ParseRules<'_>,
+        how: &SpanLoop<'_, '_>,
     ) -> Result<(), AllocError> {
+        let rules = how.rules;
         let whole = span;
         let is_marked = run.records.is_none() && rules.skips_marks;
         if is_marked && span.of(run.bytes).starts_with(MARK) {
@@ -116,6 +117,12 @@ impl WorkBatch {
                     return Ok(());
                 }
                 self.tally.tabbed += u64::from(memchr::memchr(b'\t', url).is_some());
+                if how.labels.is_some_and(|labels| labels.has(url)) {
+                    self.tally.labelled += 1;
+                    let reject = Reject::new(RejectReason::Relative, 0);
+                    self.reject(whole, BufferId::Chunk, span, Shown::Url, reject);
+                    return Ok(());
+                }
                 (whole, 0)
             }
         };

@@ -8,7 +8,7 @@ use crate::batch::text::{BUFFER_SHIFT, IN_REWRITTEN, UrlRef};
 use crate::batch::{ParseRules, WorkBatch};
 use uniqurl::bytes::{AllocError, Span};
 use uniqurl::simd::{SpanBatch, UrlKind, Vector, VectorOp, Visitor, holds};
-use uniqurl_formats::record::{BufferId, Record};
+use uniqurl_formats::record::{BufferId, Labels, Record};
 
 /// URLs that follow each other in the same buffer.
 #[derive(Clone, Copy)]
@@ -46,20 +46,27 @@ impl SpanRun<'_> {
 
 /// How runs of a chunk are normalized.
 pub(super) struct SpanLoop<'a, 'r> {
-    rules: &'a ParseRules<'r>,
+    pub(super) rules: &'a ParseRules<'r>,
     /// Longest URL that the loop takes.
     longest: usize,
     /// True if a clean URL needs nothing but a reference to its span.
     is_quick: bool,
     /// True if the loop rewrites URLs that are not clean.
     rewrites: bool,
+    /// The lines of a list that are no URLs.
+    pub(super) labels: Option<Labels>,
 }
 
 impl<'a, 'r> SpanLoop<'a, 'r> {
     pub(super) fn new(rules: &'a ParseRules<'r>, longest: usize, is_quick: bool) -> Self {
         let is_quick = is_quick && !rules.needs.decoded;
         let rewrites = rules.normalizer.rules_alone_act() && is_quick && !rules.needs.rule_counts;
-        Self { rules, longest, is_quick, rewrites }
+        Self { rules, longest, is_quick, rewrites, labels: None }
+    }
+
+    /// The same for a list in which such lines are no URLs.
+    pub(super) fn without(self, labels: Option<Labels>) -> Self {
+        Self { labels, ..self }
     }
 
     /// Appends a key for each span of a run, until the batch is full.
@@ -131,6 +138,9 @@ impl<const REWRITES: bool> Take<'_, '_, REWRITES> {
             return Ok(false);
         }
         let (bytes, rules) = (self.run.bytes, self.how.rules);
+        if self.how.labels.is_some_and(|labels| labels.has(span.of(bytes))) {
+            return Ok(false);
+        }
         self.batch.reserve_rewritten(span.of(bytes), rules)?;
         let (range, rewritten) = (span.range(), &mut self.batch.text.rewritten);
         let start = rewritten.len();
@@ -160,7 +170,7 @@ impl<const REWRITES: bool> Take<'_, '_, REWRITES> {
         if self.is_full() {
             *self.state = Ok(Taking::Off);
         } else if let Err(error) =
-            self.batch.normalize_by_steps(self.run, number, span, known, self.how.rules)
+            self.batch.normalize_by_steps(self.run, number, span, known, self.how)
         {
             *self.state = Err(error);
         }

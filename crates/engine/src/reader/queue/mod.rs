@@ -37,8 +37,8 @@ pub(crate) enum QueueItem {
     Chunk(QueuedChunk),
     /// A slow stream has nothing yet.
     Wait,
-    /// The format of an input was guessed, and perhaps a field that names hosts and that it drops.
-    Guessed(usize, Arc<record::Format>, Option<String>),
+    /// The format of an input was guessed, with what may be wrong about it.
+    Guessed(usize, Arc<record::Format>, record::Doubts),
     /// An input is read to its end.
     End(usize, InputEnd),
     /// An input cannot be read, or not any further.

@@ -12,7 +12,7 @@ use uniqurl_formats::input::{
     self, Compression, Input, InputError, OpenFile, Packed, RangeBuffer, ReadAhead, Source,
     StreamSource, Trouble,
 };
-use uniqurl_formats::record::{self, Context, Detected, EnvelopeChoice, Framing};
+use uniqurl_formats::record::{self, Context, Detected, Doubts, EnvelopeChoice, Framing};
 
 /// Most streams that are open at once, however many threads there are.
 const STREAMS: usize = 64;
@@ -237,7 +237,7 @@ impl InputQueue<'_> {
         let InputOptions { envelope, formats, .. } = &self.plan.input;
         let detected = match &self.plan.input.format {
             InputFormat::Fixed(format) => match record::wrap(*envelope, format, head, is_whole) {
-                Some(format) => Detected { format, dropped_host: None },
+                Some(format) => Detected { format, doubts: Doubts::default() },
                 None => return Ok((self.extracting(index, format)?, None)),
             },
             InputFormat::Auto => {
@@ -246,7 +246,7 @@ impl InputQueue<'_> {
         };
         let format = Arc::new(self.as_asked(detected.format));
         let format = self.extracting(index, &format)?;
-        let guessed = QueueItem::Guessed(index, Arc::clone(&format), detected.dropped_host);
+        let guessed = QueueItem::Guessed(index, Arc::clone(&format), detected.doubts);
         Ok((format, self.is_guessed().then_some(guessed)))
     }
 
@@ -269,6 +269,10 @@ impl InputQueue<'_> {
             }
             // Targets of requests get no assumed scheme, so `//host/path` is none.
             record::Format::Target if self.plan.normalizer.assumed_scheme().is_some() => {
+                record::Format::Lines
+            }
+            // What begins as such a line may be a host and a port.
+            record::Format::Labelled if self.plan.normalizer.assumed_scheme().is_some() => {
                 record::Format::Lines
             }
             format => format.with_kinds(self.plan.input.kinds),

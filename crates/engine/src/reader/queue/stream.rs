@@ -106,7 +106,7 @@ impl InputQueue<'_> {
                     return Some(QueueItem::Trouble(index, error));
                 }
                 state = Some(FormatState::new(Arc::clone(&format)));
-                let guessed = QueueItem::Guessed(index, format, detected.dropped_host.clone());
+                let guessed = QueueItem::Guessed(index, format, detected.doubts.clone());
                 self.is_guessed().then_some(guessed)
             }
             (Ok(StreamEvent::Cut(cut)), Some(state)) => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{ChunkSource, InputEnd, InputQueue, OpenInput, OpenedInput, QueueItem, QueuedChunk};
 use crate::job::InputFormat;
 use uniqurl_formats::input::{Compression, InputError, OpenFile, Trouble};
-use uniqurl_formats::record::{self, Refusal};
+use uniqurl_formats::record::{self, Doubts, Refusal};
 use uniqurl_formats::table;
 
 impl InputQueue<'_> {
@@ -47,7 +47,7 @@ impl InputQueue<'_> {
         let (rows, table) = table::TableReader::open(file, wanted, state)?;
         let format = Arc::new(record::Format::Table(table));
         let guessed = matches!(self.plan.input.format, InputFormat::Auto)
-            .then(|| QueueItem::Guessed(index, Arc::clone(&format), None));
+            .then(|| QueueItem::Guessed(index, Arc::clone(&format), Doubts::default()));
         let table = OpenInput::Table { rows: Box::new(rows), format };
         Ok(OpenedInput { input: Some(table), first: guessed })
     }

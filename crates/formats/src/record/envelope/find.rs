@@ -9,7 +9,9 @@ use memchr::memrchr;
 use uniqurl::normalize::Parts;
 
 use super::super::detect::lines;
-use super::super::{Archive, BufferId, Context, Detected, Extracted, Format, FormatTable, Records};
+use super::super::{
+    Archive, BufferId, Context, Detected, Doubts, Extracted, Format, FormatTable, Records,
+};
 use super::inner_chunk::InnerChunk;
 use super::parts::{self, OverlongStreams};
 use super::wrapped::{BareLines, Wrapped};
@@ -37,7 +39,7 @@ impl FormatTable {
         let inner = inner_lines(envelope, lines, &Format::Lines, head);
         let found = match self.detect(name, &inner, true) {
             found if found.format.fits_envelopes() => found,
-            _ => Detected { format: Format::Lines, dropped_host: None },
+            _ => Detected { format: Format::Lines, doubts: Doubts::default() },
         };
         let is_better = match (&found.format, &bare.format) {
             _ if lines == BareLines::AreRejected => true,

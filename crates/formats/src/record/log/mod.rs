@@ -14,6 +14,7 @@
 //! default one. The scheme is the log's (`%{X-Forwarded-Proto}i` if it is http or https, else
 //! `$scheme`), else follows from the version of TLS (`$tls_version`), else from the port.
 
+mod directive;
 mod directives;
 mod plan;
 mod shape;
@@ -48,14 +49,20 @@ pub struct LogFormat {
 type Slots = [Span; Field::COUNT];
 
 impl LogFormat {
-    /// Compiles `text`, the value of Apache's `LogFormat` or nginx's `log_format` directive.
+    /// Compiles `text`, the value of Apache's `LogFormat` or nginx's `log_format` directive, or the whole
+    /// directive.
     ///
     /// # Errors
     ///
     /// The string is malformed, its fields cannot be separated, or it has no request.
     pub fn parse(text: &str) -> Result<Self, FormatError> {
-        let error = |(at, why)| FormatError { name: text.to_owned(), at, why };
-        let tokens = directives::tokens(text).map_err(error)?;
+        let directive = directive::format_of(text);
+        // The string of a directive may be joined, so its offsets are not those of the text.
+        let error = |(at, why)| {
+            let at = if directive.is_some() { 0 } else { at };
+            FormatError { name: text.to_owned(), at, why }
+        };
+        let tokens = directives::tokens(directive.as_deref().unwrap_or(text)).map_err(error)?;
         let plan = plan::plan(tokens).map_err(error)?;
         Ok(Self { text: text.to_owned(), plan, name: None })
     }

@@ -1,0 +1,315 @@
+//! Finds a format for an input that was read as a list but hardly is one.
+//!
+//! In: the beginning of the input. Out: a [`Suggestion`], of which the command makes a hint. A format is
+//! suggested only if it reads at least half of the first lines, so no hint leads to URLs that nobody asked
+//! for.
+
+mod members;
+
+use memchr::memchr;
+
+use super::label;
+use super::line::{is_blank, without_mark};
+use super::{BufferId, Context, Extracted, Format, Record, Records};
+
+/// A way to read an input that has no format of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Suggestion {
+    /// These formats read its URLs.
+    Formats(Vec<String>),
+    /// Its lines are rows of a table, and this format reads the column with the URLs.
+    Column(String),
+    /// This filter of jq writes its URLs, or objects with a URL each.
+    Jq {
+        /// The filter.
+        filter: String,
+        /// Whether it writes strings, so that jq needs `-r`.
+        is_raw: bool,
+    },
+    /// Its lines are words, and no format is known for them.
+    Words,
+}
+
+/// How many lines are tried.
+const LINES: usize = 50;
+
+/// How much of them.
+const BYTES: usize = 32 << 10;
+
+/// Columns that are tried.
+const COLUMNS: usize = 30;
+
+/// Formats of logs, besides those with names: uvicorn's, and that of Nginx Proxy Manager.
+const LOGS: [&str; 8] = [
+    "vhost",
+    "combined",
+    "haproxy",
+    "cdx",
+    "cdxj",
+    r#"log:$level: $remote_addr - "$request" $status"#,
+    "log:[$time_local] $a $b $status - $request_method $scheme $host \"$request_uri\"",
+    "ws:7",
+];
+
+/// CloudFront's logs without a header: standard, and real-time with all fields.
+const CLOUDFRONT: [&str; 2] =
+    ["tsv:scheme=17,host=16,path=8,query=12", "tsv:scheme=7,host=13,path=9,query=20"];
+
+/// What could read an input that begins with `head` and that `format`, `lines` or `target`, was chosen
+/// for. None if nothing can or need.
+pub fn suggest(format: &Format, head: &[u8]) -> Option<Suggestion> {
+    let sample = Sample::of(head);
+    let lines = &sample.lines;
+    if lines.is_empty() || !matches!(format, Format::Lines | Format::Labelled | Format::Target) {
+        return None;
+    }
+    let is_target = *format == Format::Target;
+    let is_bare = |line: &&&[u8]| {
+        let is_one = if is_target { line.starts_with(b"/") } else { is_url(line) };
+        is_one && !line.iter().any(|byte| matches!(byte, b' ' | b'\t' | b','))
+    };
+    if lines.iter().filter(is_bare).count() * 2 > lines.len() {
+        return None;
+    }
+    if lines[0].trim_ascii_start().starts_with(b"{") {
+        return members::suggest(head, &sample);
+    }
+    let reads = |name: &String| sample.reads(name);
+    if let Some(format) = ltsv(lines[0]).into_iter().find(reads) {
+        return Some(Suggestion::Formats(vec![format]));
+    }
+    let tabs = most(lines, |line| memchr(b'\t', line).is_some());
+    let of_tabs = |n: usize| format!("tsv:{n}");
+    if tabs {
+        if let Some(name) = CLOUDFRONT.iter().find(|name| sample.reads(name)) {
+            return Some(Suggestion::Column((*name).to_owned()));
+        }
+        if let Some(name) = (1..=COLUMNS).map(of_tabs).find(reads) {
+            return Some(Suggestion::Column(name));
+        }
+    }
+    if are_urls(lines, is_target) {
+        return columns(&sample, is_target);
+    }
+    if let Some(name) = LOGS.iter().find(|name| sample.reads(name)) {
+        return Some(Suggestion::Formats(vec![(*name).to_owned()]));
+    }
+    if let Some(count) = same_commas(lines)
+        && let Some(name) = (1..=count + 1).map(|n| format!("csv:{n}")).find(reads)
+    {
+        return Some(Suggestion::Column(name));
+    }
+    if let Some(name) = (1..=COLUMNS).map(|n| format!("ws:{n}")).find(reads) {
+        return Some(Suggestion::Column(name));
+    }
+    if sample.reads("text") {
+        return Some(Suggestion::Formats(vec!["text".to_owned()]));
+    }
+    let are_words = most(lines, |line| line.trim_ascii().iter().any(u8::is_ascii_whitespace));
+    are_words.then_some(Suggestion::Words)
+}
+
+/// What could read a record that a format with JSON pointers rejected.
+pub fn suggest_members(record: &[u8]) -> Option<Suggestion> {
+    members::suggest(record, &Sample::of(record))
+}
+
+/// The first lines of an input that are not blank.
+struct Sample<'a> {
+    text: &'a [u8],
+    lines: Vec<&'a [u8]>,
+}
+
+impl<'a> Sample<'a> {
+    fn of(head: &'a [u8]) -> Self {
+        let head = without_mark(head);
+        let end = head.len().min(BYTES);
+        // A line that is cut is none, unless there is no other.
+        let end = match memchr::memrchr(b'\n', &head[..end]) {
+            Some(feed) => feed,
+            None => head.len(),
+        };
+        let mut text = &head[..end];
+        let mut lines = Vec::new();
+        for line in text.split(|byte| *byte == b'\n') {
+            if lines.len() == LINES {
+                let start = line.as_ptr().addr() - text.as_ptr().addr();
+                text = &text[..start];
+                break;
+            }
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            if !is_blank(line) {
+                lines.push(line);
+            }
+        }
+        Self { text, lines }
+    }
+
+    /// True if a format finds a URL in at least half of the lines.
+    fn reads(&self, name: &str) -> bool {
+        let Ok(format) = Format::parse(name) else { return false };
+        let mut out = Records::default();
+        format.read(&Context::default(), self.text, &mut out);
+        let has_url = |record: &&Record| match record.found {
+            Extracted::Url(buffer, url) => is_url(of(url, buffer, self.text, &out.scratch)),
+            Extracted::Target(buffer, target) => {
+                is_target(of(target, buffer, self.text, &out.scratch))
+            }
+            Extracted::Joined { url, prefix } => {
+                is_target(&url.of(&out.scratch)[prefix as usize..]) && prefix > 0
+            }
+            _ => false,
+        };
+        let found = out.records.iter().filter(has_url).count();
+        found > 0 && found * 2 >= self.lines.len()
+    }
+}
+
+fn of<'a>(
+    span: uniqurl::bytes::Span,
+    buffer: BufferId,
+    chunk: &'a [u8],
+    scratch: &'a [u8],
+) -> &'a [u8] {
+    span.of(if buffer == BufferId::Chunk { chunk } else { scratch })
+}
+
+/// True for an absolute URL with `//`.
+fn is_url(text: &[u8]) -> bool {
+    let is_of_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+    let length = text.iter().take_while(|byte| is_of_scheme(byte)).count();
+    length > 1 && text[0].is_ascii_alphabetic() && text[length..].starts_with(b"://")
+}
+
+fn is_target(text: &[u8]) -> bool {
+    text.starts_with(b"/") && !text.contains(&b' ')
+}
+
+fn most(lines: &[&[u8]], is_one: impl Fn(&[u8]) -> bool) -> bool {
+    lines.iter().filter(|line| is_one(line)).count() * 2 > lines.len()
+}
+
+/// True if most lines begin with a URL, or with a target.
+fn are_urls(lines: &[&[u8]], is_target: bool) -> bool {
+    most(lines, |line| if is_target { line.starts_with(b"/") } else { is_url(line) })
+}
+
+/// The columns of lines that begin with a URL: what follows it looks like the same value in each.
+fn columns(sample: &Sample<'_>, is_target: bool) -> Option<Suggestion> {
+    let lines = &sample.lines;
+    let begins = |line: &&&[u8]| if is_target { line.starts_with(b"/") } else { is_url(line) };
+    let rows: Vec<&[u8]> = lines.iter().filter(begins).copied().collect();
+    for (delimiter, name) in [(b',', "csv:1"), (b' ', "ws:1")] {
+        let count = |line: &[u8]| line.iter().filter(|byte| **byte == delimiter).count();
+        let columns = count(rows[0]);
+        let are_values = |row: &&[u8]| {
+            let mut values = row.split(|byte| *byte == delimiter).skip(1);
+            count(row) == columns && values.all(is_value)
+        };
+        if columns > 0 && rows.len() > 1 && rows.iter().all(are_values) {
+            return Some(Suggestion::Column(name.to_owned()));
+        }
+    }
+    None
+}
+
+/// True for a cell that is hardly a part of a URL: a number, a quotation, nothing.
+fn is_value(cell: &[u8]) -> bool {
+    let is_quoted = cell.len() > 1 && cell.starts_with(b"\"") && cell.ends_with(b"\"");
+    let is_number = cell.iter().all(|byte| byte.is_ascii_digit() || b".:-+/".contains(byte));
+    is_quoted || is_number || cell.contains(&b' ') || is_url(cell)
+}
+
+/// How many commas each line has, if all have the same number.
+fn same_commas(lines: &[&[u8]]) -> Option<usize> {
+    let count = |line: &[u8]| line.iter().filter(|byte| **byte == b',').count();
+    let first = count(lines[0]);
+    (first > 0 && lines.iter().all(|line| count(line) == first)).then_some(first)
+}
+
+/// Formats of a line of labels and values between tabs (<https://ltsv.org>).
+fn ltsv(line: &[u8]) -> Vec<String> {
+    let Some(fields) = label::fields(line) else { return Vec::new() };
+    let layout = |host: &str| {
+        let parts = fields.iter().map(|(name, _)| {
+            let name = String::from_utf8_lossy(name);
+            let variable = match &*name {
+                "req" | "request" => "request",
+                "uri" | "request_uri" | "path" => "request_uri",
+                "method" | "request_method" => "request_method",
+                "status" => "status",
+                "scheme" => "scheme",
+                name if name == host => "host",
+                _ => "x",
+            };
+            format!("{name}:${variable}")
+        });
+        format!("log:{}", parts.collect::<Vec<_>>().join("\\t"))
+    };
+    // The label `host` is the client's address there.
+    ["vhost", "server_name", "http_host", ""].map(layout).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn suggested(text: &str) -> Option<Suggestion> {
+        let format = super::super::detect("x", text.as_bytes(), true);
+        suggest(&format, text.as_bytes())
+    }
+
+    fn formats(names: &[&str]) -> Option<Suggestion> {
+        Some(Suggestion::Formats(names.iter().map(|name| (*name).to_owned()).collect()))
+    }
+
+    fn column(name: &str) -> Option<Suggestion> {
+        Some(Suggestion::Column(name.to_owned()))
+    }
+
+    #[test]
+    fn list_of_urls_needs_no_suggestion() {
+        for text in [
+            "",
+            "http://h/\nhttp://h/a b\nhttp://h/c\n",
+            "http://h/a,1.html\nhttp://h/b,2.html\n",
+            "http://h/a b c\nhttp://h/d\n",
+            "http://h/a b\nhttp://h/c d\n",
+            "/a\n/b\n",
+            "mailto:a@h\nmailto:b@h\n",
+            "http://h/a,1\n",
+        ] {
+            assert_eq!(suggested(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn columns_are_told_by_their_values() {
+        for (text, name) in [
+            ("http://h/a,200\nhttp://h/b,404\n", "csv:1"),
+            ("Page,Code\nhttp://h/a,200\nhttp://h/b,404\n", "csv:1"),
+            ("id,page\n1,http://h/a\n2,http://h/b\n", "csv:2"),
+            ("http://h/a 200\nhttp://h/b 404\n", "ws:1"),
+            ("/a 200\n/b 404\n", "ws:1"),
+            ("   12 http://h/a\n    3 http://h/b\n", "ws:2"),
+            ("12\thttp://h/a\n3\thttp://h/b\n", "tsv:2"),
+            ("http://h/a\t12\nhttp://h/b\tx\n", "tsv:1"),
+        ] {
+            assert_eq!(suggested(text), column(name), "{text}");
+        }
+    }
+
+    #[test]
+    fn logs_are_tried() {
+        let uvicorn = "INFO:     10.1.1.1:80 - \"GET /a HTTP/1.1\" 200 OK\n\
+            WARNING:  10.1.1.1:81 - \"GET /b HTTP/1.1\" 404 Not Found\nINFO:     Started\n";
+        assert_eq!(suggested(uvicorn), formats(&[LOGS[5]]));
+        let ltsv = "time:x\tvhost:h.example\treq:GET /a HTTP/1.1\tstatus:200\n";
+        let layout = r"log:time:$x\tvhost:$host\treq:$request\tstatus:$status";
+        assert_eq!(suggested(ltsv), formats(&[layout]));
+        assert_eq!(suggested("host:h\tsize:1\n"), None);
+        let text = "see http://h/a for\nmore than http://h/b says\n";
+        assert_eq!(suggested(text), formats(&["text"]));
+        assert_eq!(suggested("one two\nthree four\n"), Some(Suggestion::Words));
+    }
+}
