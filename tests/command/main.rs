@@ -52,6 +52,7 @@ mod shared_archives;
 #[cfg(target_os = "linux")]
 mod signals;
 mod spill;
+mod suggestions;
 mod split;
 mod stores;
 mod streams;

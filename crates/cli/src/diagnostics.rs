@@ -72,40 +72,19 @@ pub(crate) fn print_diagnostics(
             Some(&hint),
         );
     }
-    warn_of_lists(report, are_all_rejected(report, name, common.filters.max_rejected));
-    let mut columns = report.suggestions.iter().filter_map(|(file, suggestion)| {
-        matches!(suggestion, Suggestion::Column(_)).then_some((file, suggestion))
-    });
-    let column = columns.clone().next().map(|(_, column)| column);
-    // With NUL as the separator, lines cannot be rows of a table.
-    if report.tabbed * 100 > report.listed && common.separator == record::Separator::LineFeed {
-        eprint_hinted(
-            format_args!(
-                "warning: {} of {} lines hold a tab, which the format lines takes for a byte of the URL",
-                report.tabbed, report.listed
-            ),
-            Some(
-                &column
-                    .map_or("read a column with --format tsv:COLUMN".into(), hints::of_suggestion),
-            ),
-        );
-    } else if let Some((file, column)) = columns.next() {
-        let path = path(*file);
-        eprint_hinted(
-            format_args!(
-                "warning: {path}: its lines are rows of a table, which the format {} takes for URLs",
-                format_of(report, *file)
-            ),
-            Some(&hints::of_suggestion(column)),
-        );
+    let fails = are_all_rejected(report, name, common.filters.max_rejected);
+    let are_doubted = warn_of_lists(report, fails);
+    // The error of a run that fails has the same hint.
+    if !fails {
+        warn_of_columns(report, common.separator);
     }
-    if report.labelled > 0 && !are_all_rejected(report, name, common.filters.max_rejected) {
+    if report.labelled > 0 && !fails && !are_doubted {
         eprint_hinted(
             format_args!(
                 "warning: {} of {} lines begin with a word and a colon as no URL does, and were rejected",
                 report.labelled, report.listed
             ),
-            Some(&hints::of_rejects(None, true, any_suggestion(report))),
+            Some(&hints::of_rejects(None, true, first_suggestion(report))),
         );
     }
     for list in &report.rejected_seen {
@@ -146,8 +125,9 @@ pub(crate) fn print_diagnostics(
 /// Rejected records from which on the format of an input is doubted.
 const DOUBTED: u64 = 5;
 
-/// Warns of inputs that were read as lists because no other format was found.
-fn warn_of_lists(report: &Report, are_all_rejected: bool) {
+/// Warns of inputs that were read as lists because no other format was found. True if most lines of one
+/// were rejected.
+fn warn_of_lists(report: &Report, are_all_rejected: bool) -> bool {
     let guessed = report.guessed.iter().filter(|(_, format)| format == "lines");
     let lists = || guessed.clone().map(|(input, _)| &report.files[*input]);
     for kind in ["csv", "tsv"] {
@@ -167,10 +147,11 @@ fn warn_of_lists(report: &Report, are_all_rejected: bool) {
     }
     // The run fails for this reason, and its error says the same.
     if are_all_rejected {
-        return;
+        return false;
     }
     let is_doubted =
         |tally: &Tally| tally.rejected >= DOUBTED && tally.rejected * 2 > tally.records;
+    let mut are_doubted = false;
     let doubted = guessed.clone().map(|(index, _)| (*index, &report.files[*index]));
     for (index, file) in doubted.filter(|(_, file)| is_doubted(&file.tally)) {
         let (path, tally) = (Printable::path(&file.path), &file.tally);
@@ -183,7 +164,9 @@ fn warn_of_lists(report: &Report, are_all_rejected: bool) {
             ),
             Some(&hints::of_rejects(most, true, suggestion_of(report, index))),
         );
+        are_doubted = true;
     }
+    are_doubted
 }
 
 /// A better way to read the input at this index, if there is one.
@@ -192,7 +175,7 @@ fn suggestion_of(report: &Report, index: usize) -> Option<&Suggestion> {
 }
 
 /// A better way to read the first input that has one.
-fn any_suggestion(report: &Report) -> Option<&Suggestion> {
+fn first_suggestion(report: &Report) -> Option<&Suggestion> {
     report.suggestions.first().map(|(_, suggestion)| suggestion)
 }
 
@@ -200,6 +183,37 @@ fn any_suggestion(report: &Report) -> Option<&Suggestion> {
 fn format_of(report: &Report, index: usize) -> &str {
     let guess = report.guessed.iter().find(|(of, _)| *of == index);
     guess.map_or("lines", |(_, format)| format)
+}
+
+/// Warns of lists whose lines look like rows of a table. With NUL as the separator they cannot be.
+fn warn_of_columns(report: &Report, separator: record::Separator) {
+    let columns = report.suggestions.iter().find_map(|(index, suggestion)| match suggestion {
+        Suggestion::Column(_) => Some((*index, suggestion)),
+        _ => None,
+    });
+    if report.tabbed * 100 > report.listed && separator == record::Separator::LineFeed {
+        let hint = match columns.map(|(_, column)| column).or(first_suggestion(report)) {
+            Some(suggestion) => hints::of_suggestion(suggestion),
+            None => "read a column with --format tsv:COLUMN".into(),
+        };
+        return eprint_hinted(
+            format_args!(
+                "warning: {} of {} lines hold a tab, which the format lines takes for a byte of the URL",
+                report.tabbed, report.listed
+            ),
+            Some(&hint),
+        );
+    }
+    if let Some((index, column)) = columns {
+        let path = Printable::path(&report.files[index].path);
+        let format = format_of(report, index);
+        eprint_hinted(
+            format_args!(
+                "warning: {path}: its lines have columns, which the format {format} takes for parts of the URL"
+            ),
+            Some(&hints::of_suggestion(column)),
+        );
+    }
 }
 
 /// `csv` or `tsv`, if a file name promises columns, compressed or not.
@@ -240,7 +254,7 @@ pub(crate) fn nothing_but_rejects(
     let is_json = matches!(format, InputFormat::Fixed(format) if format.is_json());
     let rejected = report.first_rejected.as_deref().filter(|_| is_json);
     let members = rejected.and_then(record::suggest_members);
-    let suggestion = any_suggestion(report).or(members.as_ref());
+    let suggestion = first_suggestion(report).or(members.as_ref());
     let hint = hints::of_rejects(most_frequent(&report.tally), report.listed > 0, suggestion);
     (format!("every record was {which}, so nothing was written"), hint)
 }

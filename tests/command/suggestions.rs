@@ -1,0 +1,156 @@
+//! Inputs that `auto` reads as lists and that are none: the hints, each of which is followed here.
+
+use super::Place;
+
+/// The format that the hint of a run names, as a shell would pass it on.
+fn hinted(err: &str) -> String {
+    let (_, rest) = err.split_once("--format ").unwrap_or_else(|| panic!("no hint: {err}"));
+    let line = rest.lines().next().unwrap_or_default();
+    line.replace(['\'', '\n'], "")
+}
+
+/// Reads an input, follows the hint, and compares the URLs.
+#[track_caller]
+fn leads_to(input: &str, format: &str, urls: &str) {
+    let place = Place::with([("in", input.as_bytes())]);
+    let run = place.run(["dedup", "in"]);
+    assert_eq!(hinted(&run.err), format, "{}", run.err);
+    let run = place.run(["dedup", "-f", format, "in"]).exits(0);
+    assert_eq!(run.out(), urls, "{}", run.err);
+}
+
+#[test]
+fn prose_is_rejected_and_its_format_is_named() {
+    let uvicorn = "INFO:     10.0.0.9:51000 - \"GET /a?b HTTP/1.1\" 200 OK\n\
+        INFO:     10.0.0.9:51001 - \"POST /c HTTP/1.1\" 201 Created\n";
+    leads_to(uvicorn, "log:$level: $remote_addr - \"$request\" $status", "/a?b\n/c\n");
+    let ltsv = "host:10.0.0.9\tvhost:h.example\treq:GET /a HTTP/2\tstatus:200\n".repeat(2);
+    let layout = r"log:host:$x\tvhost:$host\treq:$request\tstatus:$status";
+    leads_to(&ltsv, layout, "http://h.example/a\n");
+    let place = Place::new();
+    for prose in ["Host: h.example\nAccept: */*\n", "name: x\nsize: 1\n", "step:1\nstep:2\n"] {
+        let run = place.run_on(["dedup"], prose).exits(3);
+        assert!(!run.err.contains("--base "), "{}", run.err);
+    }
+}
+
+#[test]
+fn prose_among_urls_is_rejected_with_a_warning() {
+    let list = "http://h/a\nnote: see http://h/b\njavascript: void(0)\nmailto:a@h.example\n";
+    let place = Place::with([("in", list.as_bytes())]);
+    let run = place.run(["dedup", "in"]).exits(0);
+    assert_eq!(run.out(), "http://h/a\njavascript:%20void(0)\nmailto:a@h.example\n");
+    assert!(run.err.contains("1 of 4 lines begin with a word and a colon"), "{}", run.err);
+    // To `string` any bytes are a URL, and one rejected line does not stop the others.
+    assert_eq!(place.run(["dedup", "-p", "string", "in"]).exits(0).out(), list);
+    let json = place.run(["normalize", "--json", "in"]).exits(0);
+    assert!(json.out().contains(r#"{"record":2,"reject":["relative"],"at":0}"#), "{}", json.out());
+}
+
+#[test]
+fn named_members_of_json_lead_to_the_urls() {
+    leads_to(
+        "{\"doc\":{\"page_url\":\"http://h/a\"},\"n\":1}\n{\"doc\":{\"page_url\":\"http://h/b\"}}\n",
+        "json:/doc/page_url",
+        "http://h/a\nhttp://h/b\n",
+    );
+    let request = "{\"SiteHost\":\"h.example\",\"Proto\":\"https\",\"ReqPath\":\"/a?b\"}\n";
+    let format = "json:scheme=/Proto,host=/SiteHost,target=/ReqPath";
+    leads_to(request, format, "https://h.example/a?b\n");
+    let place = Place::with([
+        ("har", b"{\"log\":{\"entries\":[{\"request\":{\"url\":\"http://h/\"}}]}}\n"),
+        ("links", b"{\"links\":[\"http://h/1\"]}\n"),
+    ]);
+    for (arguments, filter) in [
+        (&["har"][..], "jq -c '.log.entries[].request'"),
+        (&["links"], "jq -r '.links[]'"),
+        (&["-f", "json:/links", "links"], "jq -r '.links[]'"),
+    ] {
+        let run = place.run([&["dedup"], arguments].concat()).exits(3);
+        assert!(run.err.contains(filter), "{}", run.err);
+    }
+}
+
+#[test]
+fn columns_are_told_of_whatever_stands_between_them() {
+    for (row, format) in
+        [("http://h/{},200", "csv:1"), ("http://h/{} 404", "ws:1"), ("7\thttp://h/{}", "tsv:2")]
+    {
+        let rows: String = (1..=3).map(|n| row.replace("{}", &n.to_string()) + "\n").collect();
+        leads_to(&rows, format, "http://h/1\nhttp://h/2\nhttp://h/3\n");
+    }
+    let place = Place::new();
+    for list in ["http://h/a,1.html\nhttp://h/b,2.html\n", "http://h/a b\nhttp://h/c d\n"] {
+        let run = place.run_on(["dedup"], list).exits(0);
+        assert!(!run.err.contains("hint"), "{}", run.err);
+    }
+    // CloudFront's columns without the header that names them.
+    let row = "2026-01-31\t12:00:00\tFRA\t7\t10.0.0.9\tGET\td.cloudfront.net\t/a\t200\t-\tUA\tb=1\t-\t\
+        Hit\tid\th.example\thttps\t6\t0.1\n";
+    leads_to(row, "tsv:scheme=17,host=16,path=8,query=12", "https://h.example/a?b=1\n");
+}
+
+#[test]
+fn logs_of_words_are_not_told_to_use_a_base() {
+    let proxied =
+        "[31/Jan/2026:12:00:00 +0000] - 200 200 - GET https h.example \"/a\" [Client 10.0.0.9]\n";
+    let layout = "log:[$time_local] $a $b $status - $request_method $scheme $host \"$request_uri\"";
+    leads_to(proxied, layout, "https://h.example/a\n");
+    let place = Place::new();
+    let run = place.run_on(["dedup"], "one two three\nfour five six\n").exits(3);
+    assert!(run.err.contains("log:'FORMAT'") && !run.err.contains("--base"), "{}", run.err);
+    let run = place.run_on(["dedup"], "a.html\nb.html\n").exits(3);
+    assert!(run.err.contains("--base"), "{}", run.err);
+}
+
+#[test]
+fn sitemap_in_one_line_is_read_in_chunks() {
+    let urls: Vec<String> = (0..40_000).map(|n| format!("http://h/?a={n}&b")).collect();
+    let locs: String = urls
+        .iter()
+        .map(|url| format!("<url><loc>{}</loc></url>", url.replace('&', "&amp;")))
+        .collect();
+    let map = format!("<?xml version='1.0'?><urlset xmlns='http://n/'>{locs}</urlset>");
+    assert!(map.len() > 1 << 20, "longer than a record may be");
+    let place = Place::with([("in", map.as_bytes())]);
+    let expected = urls.join("\n") + "\n";
+    for arguments in [&["dedup", "in"][..], &["dedup", "-f", "sitemap", "-j", "3", "in"]] {
+        assert_eq!(place.run(arguments).exits(0).out(), expected);
+    }
+    let run = place.run_on(["dedup"], map.as_str()).exits(0);
+    assert!(run.out() == expected && run.err.contains("read as sitemap"), "{}", run.err);
+}
+
+#[test]
+fn robots_and_varnishlog_are_detected() {
+    let robots = "# all\nUser-agent: *\nDisallow: /x\n\nSITEMAP: http://h/s.xml # one\n";
+    let varnish = "*   << Request  >> 7\n-   ReqURL         /a\n-   ReqHeader      Host: h.example\n\
+        -   End\n\n*   << BeReq    >> 8\n-   BereqURL       /b\n-   End\n\n";
+    let place = Place::new();
+    for (text, name, urls) in
+        [(robots, "robots", "http://h/s.xml\n"), (varnish, "varnishlog", "http://h.example/a\n")]
+    {
+        let run = place.run_on(["dedup"], text).exits(0);
+        assert_eq!(run.out(), urls);
+        assert!(run.err.contains(&format!("read as {name}")), "{}", run.err);
+    }
+}
+
+#[test]
+fn zip_of_web_archives_is_told_from_others() {
+    let entry = |name: &str| {
+        let mut entry = b"PK\x03\x04".to_vec();
+        entry.extend([0; 22]);
+        entry.extend([name.len() as u8, 0, 0, 0]);
+        entry.extend(name.bytes());
+        entry
+    };
+    let place = Place::with([
+        ("a.wacz", &[entry("x"), entry("archive/data.warc.gz")].concat()),
+        ("b.zip", &entry("archive/readme.txt")),
+    ]);
+    for (name, hint) in [("a.wacz", "unzip -p FILE 'archive/*'"), ("b.zip", "unzip -p\n")] {
+        let run = place.run(["dedup", name]).exits(2);
+        assert!(run.err.contains(hint), "{}", run.err);
+    }
+}
