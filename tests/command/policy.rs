@@ -138,11 +138,11 @@ fn profile_file_may_be_standard_input() {
 #[test]
 fn profiles_are_listed_with_their_versions() {
     let run = Place::new().run(["profiles"]).exits(0);
-    for name in ["string@1 ", "crawl@1 ", "aggressive@1 ", "ring@1 ", "servlet@1 "] {
+    for name in ["string@1 ", "crawl@1 ", "aggressive@2 ", "ring@1 ", "servlet@1 "] {
         assert!(run.out().lines().any(|line| line.starts_with(name)), "{}", run.out());
     }
     assert!(run.out().contains("\nwayback is another name of ia\n"), "{}", run.out());
-    assert!(run.out().contains("\ntracking list (strip-tracking): version 1\n"), "{}", run.out());
+    assert!(run.out().contains("\ntracking list (strip-tracking): version 2\n"), "{}", run.out());
     let list = format!("\nPublic Suffix List (domain): {}\n", uniqurl::key::suffix_list_date());
     assert!(run.out().ends_with(&list), "{}", run.out());
     assert!(run.out().lines().all(|line| line.len() <= 100), "{}", run.out());

@@ -190,7 +190,7 @@ fn store_of_other_rules_is_rejected_with_the_difference() {
     place.run(["dedup", "in", "-q", "--save-seen", "redirected", "--redirects", "one"]).exits(0);
     for (store, options, words) in [
         ("set", &["-p", "scheme"][..], "`crawl@1`, and those of this run are `scheme@1`"),
-        ("set", &["--with", "strip-www", "-p", "aggressive"], "aggressive@1"),
+        ("set", &["--with", "strip-www", "-p", "aggressive"], "aggressive@2"),
         ("set", &["--key", "surt"], "its key is url, and that of this run is surt"),
         ("redirected", &["--redirects", "other"], "redirects"),
         ("redirected", &[], "redirects=1"),

@@ -58,7 +58,7 @@ const CLOUDFRONT: [&str; 2] =
 /// What could read an input that begins with `head` and that `format`, `lines` or `target`, was chosen
 /// for. None if nothing can or need.
 pub fn suggest(format: &Format, head: &[u8]) -> Option<Suggestion> {
-    let sample = Sample::of(head);
+    let mut sample = Sample::of(head);
     let lines = &sample.lines;
     if lines.is_empty() || !matches!(format, Format::Lines | Format::Labelled | Format::Target) {
         return None;
@@ -68,11 +68,13 @@ pub fn suggest(format: &Format, head: &[u8]) -> Option<Suggestion> {
         let is_one = if is_target { line.starts_with(b"/") } else { is_url(line) };
         is_one && !line.iter().any(|byte| matches!(byte, b' ' | b'\t' | b','))
     };
-    if lines.iter().filter(is_bare).count() * 2 > lines.len() {
+    sample.bare = lines.iter().filter(is_bare).count();
+    if sample.bare * 2 > lines.len() {
         return None;
     }
+    let (sample, lines) = (&sample, &sample.lines);
     if lines[0].trim_ascii_start().starts_with(b"{") {
-        return members::suggest(head, &sample);
+        return members::suggest(head, sample);
     }
     let reads = |name: &String| sample.reads(name);
     if let Some(format) = ltsv(lines[0]).into_iter().find(reads) {
@@ -89,7 +91,7 @@ pub fn suggest(format: &Format, head: &[u8]) -> Option<Suggestion> {
         }
     }
     if are_urls(lines, is_target) {
-        return columns(&sample, is_target);
+        return columns(sample, is_target);
     }
     if let Some(name) = LOGS.iter().find(|name| sample.reads(name)) {
         return Some(Suggestion::Formats(vec![(*name).to_owned()]));
@@ -118,6 +120,8 @@ pub fn suggest_members(record: &[u8]) -> Option<Suggestion> {
 struct Sample<'a> {
     text: &'a [u8],
     lines: Vec<&'a [u8]>,
+    /// How many of them are URLs, or targets, and nothing else.
+    bare: usize,
 }
 
 impl<'a> Sample<'a> {
@@ -142,10 +146,10 @@ impl<'a> Sample<'a> {
                 lines.push(line);
             }
         }
-        Self { text, lines }
+        Self { text, lines, bare: 0 }
     }
 
-    /// True if a format finds a URL in at least half of the lines.
+    /// True if a format finds a URL in at least half of the lines, and in more than there are without it.
     fn reads(&self, name: &str) -> bool {
         let Ok(format) = Format::parse(name) else { return false };
         let mut out = Records::default();
@@ -161,7 +165,7 @@ impl<'a> Sample<'a> {
             _ => false,
         };
         let found = out.records.iter().filter(has_url).count();
-        found > 0 && found * 2 >= self.lines.len()
+        found > self.bare && found * 2 >= self.lines.len()
     }
 }
 
@@ -277,6 +281,8 @@ mod tests {
             "http://h/a b\nhttp://h/c d\n",
             "/a\n/b\n",
             "mailto:a@h\nmailto:b@h\n",
+            "http://h/\nmailto:a\n",
+            "http://h/\nx\n",
             "http://h/a,1\n",
         ] {
             assert_eq!(suggested(text), None, "{text}");
