@@ -408,11 +408,11 @@ mod tests {
     #[test]
     fn hint_for_rejects_follows_the_most_frequent_code() {
         let hints = [
-            of_rejects(Some(RejectReason::TooLong), true),
-            of_rejects(Some(RejectReason::Relative), true),
-            of_rejects(Some(RejectReason::Relative), false),
+            of_rejects(Some(RejectReason::TooLong), true, None),
+            of_rejects(Some(RejectReason::Relative), true, None),
+            of_rejects(Some(RejectReason::Relative), false, None),
         ];
         assert!(hints[0].contains("--max-url") && hints[1].contains("--base"));
-        assert_eq!(hints[2], of_rejects(None, true));
+        assert_eq!(hints[2], of_rejects(None, true, None));
     }
 }

@@ -33,8 +33,11 @@ pub enum Suggestion {
 /// How many lines are tried.
 const LINES: usize = 50;
 
-/// How much of them.
+/// How much of them, unless the first one is longer.
 const BYTES: usize = 32 << 10;
+
+/// How much of such a line.
+const LONGEST: usize = 1 << 20;
 
 /// Columns that are tried.
 const COLUMNS: usize = 30;
@@ -131,7 +134,7 @@ impl<'a> Sample<'a> {
         // A line that is cut is none, unless there is no other.
         let end = match memchr::memrchr(b'\n', &head[..end]) {
             Some(feed) => feed,
-            None => head.len(),
+            None => memchr(b'\n', head).unwrap_or(head.len()).min(LONGEST),
         };
         let mut text = &head[..end];
         let mut lines = Vec::new();
