@@ -316,7 +316,7 @@ mod tests {
         let ltsv = "time:x\tvhost:h.example\treq:GET /a HTTP/1.1\tstatus:200\n";
         let layout = r"log:time:$x\tvhost:$host\treq:$request\tstatus:$status";
         assert_eq!(suggested(ltsv), formats(&[layout]));
-        assert_eq!(suggested("host:h\tsize:1\n"), None);
+        assert_eq!(suggested("host:h\tsize:1\n"), Some(Suggestion::Words));
         let text = "see http://h/a for\nmore than http://h/b says\n";
         assert_eq!(suggested(text), formats(&["text"]));
         assert_eq!(suggested("one two\nthree four\n"), Some(Suggestion::Words));
