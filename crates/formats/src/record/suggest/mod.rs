@@ -105,7 +105,10 @@ pub fn suggest(format: &Format, head: &[u8]) -> Option<Suggestion> {
         return Some(Suggestion::Column(name));
     }
     if let Some(name) = (1..=COLUMNS).map(|n| format!("ws:{n}")).find(reads) {
-        return Some(Suggestion::Column(name));
+        // In running text, a word may be a URL by chance.
+        if sample.found("text") <= sample.found(&name) {
+            return Some(Suggestion::Column(name));
+        }
     }
     if sample.reads("text") {
         return Some(Suggestion::Formats(vec!["text".to_owned()]));
@@ -154,7 +157,13 @@ impl<'a> Sample<'a> {
 
     /// True if a format finds a URL in at least half of the lines, and in more than there are without it.
     fn reads(&self, name: &str) -> bool {
-        let Ok(format) = Format::parse(name) else { return false };
+        let found = self.found(name);
+        found > self.bare && found * 2 >= self.lines.len()
+    }
+
+    /// The number of URLs that a format finds in the lines.
+    fn found(&self, name: &str) -> usize {
+        let Ok(format) = Format::parse(name) else { return 0 };
         let mut out = Records::default();
         format.read(&Context::default(), self.text, &mut out);
         let has_url = |record: &&Record| match record.found {
@@ -167,8 +176,7 @@ impl<'a> Sample<'a> {
             }
             _ => false,
         };
-        let found = out.records.iter().filter(has_url).count();
-        found > self.bare && found * 2 >= self.lines.len()
+        out.records.iter().filter(has_url).count()
     }
 }
 
