@@ -163,7 +163,9 @@ impl Rules {
             return Err(errors::usage(py, why));
         }
         let format = format_of(py, name, OF_VALUES)?;
-        if format.looks_back() || matches!(format, Format::Archive(_) | Format::Text(_)) {
+        if format.looks_back()
+            || matches!(format, Format::Archive(_) | Format::Text(_) | Format::Robots)
+        {
             let why = format!("format {name} cannot be read value by value");
             return Err(errors::usage(py, why));
         }

@@ -133,11 +133,13 @@ pub(crate) fn charset(label: &str) -> Result<Charset, String> {
 }
 
 /// The formats that are complete by their names, which a shell can offer.
-pub(crate) const FORMATS: [&str; 20] = [
+pub(crate) const FORMATS: [&str; 23] = [
     "auto",
     "lines",
     "target",
     "text",
+    "sitemap",
+    "robots",
     "clf",
     "combined",
     "vhost",
@@ -146,6 +148,7 @@ pub(crate) const FORMATS: [&str; 20] = [
     "alb",
     "cloudfront",
     "haproxy",
+    "varnishlog",
     "cdx",
     "cdxj",
     "warc",
