@@ -1,4 +1,4 @@
-//! Inputs that `auto` reads as lists and that are none: the hints, each of which is followed here.
+//! Inputs that `auto` reads as lists and that are none. Each hint is followed here.
 
 use super::Place;
 

@@ -297,8 +297,8 @@ fn without_references(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The name of the attribute whose value starts after the last quotation mark of a text, and what of the
-/// value the text has.
+/// The name of the attribute whose value starts after the last quotation mark of a text, and the part of the
+/// value that the text has.
 fn attribute(before: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let quote = before.iter().rposition(|b| *b == b'"' || *b == b'\'')?;
     let name = before[..quote].trim_ascii_end().strip_suffix(b"=")?.trim_ascii_end();

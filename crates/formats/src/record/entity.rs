@@ -1,7 +1,7 @@
 //! Undoes the references of XML and HTML: `&amp;`, `&#38;`, `&#x26;`.
 //!
 //! XML 1.0, section 4.6, predefines five entities: `amp`, `lt`, `gt`, `apos` and `quot`. HTML also has
-//! the names of many other characters, none of which is escaped for the sake of the markup. References
+//! the names of many other characters, but markup needs none of those escaped. References
 //! without a semicolon and to unknown names stay: in a URL, `&copy=1` is a parameter.
 
 use memchr::memchr;

@@ -1,6 +1,6 @@
 //! Finds a format for an input that was read as a list but hardly is one.
 //!
-//! In: the beginning of the input. Out: a [`Suggestion`], of which the command makes a hint. A format is
+//! In: the beginning of the input. Out: a [`Suggestion`], which the command turns into a hint. A format is
 //! suggested only if it reads at least half of the first lines, so no hint leads to URLs that nobody asked
 //! for.
 
@@ -209,7 +209,7 @@ fn are_urls(lines: &[&[u8]], is_target: bool) -> bool {
     most(lines, |line| if is_target { line.starts_with(b"/") } else { is_url(line) })
 }
 
-/// The columns of lines that begin with a URL: what follows it looks like the same value in each.
+/// The columns of lines that begin with a URL: the same number of values follows it in each.
 fn columns(sample: &Sample<'_>, is_target: bool) -> Option<Suggestion> {
     let lines = &sample.lines;
     let begins = |line: &&&[u8]| if is_target { line.starts_with(b"/") } else { is_url(line) };
