@@ -99,6 +99,12 @@ fn logs_of_words_are_not_told_to_use_a_base() {
     let place = Place::new();
     let run = place.run_on(["dedup"], "one two three\nfour five six\n").exits(3);
     assert!(run.err.contains("log:'FORMAT'") && !run.err.contains("--base"), "{}", run.err);
+    let run = place.run_on(["dedup"], "app:a\napp:b\n").exits(3);
+    assert!(run.err.contains("--format lines") && !run.err.contains("--base"), "{}", run.err);
+    assert_eq!(
+        place.run_on(["dedup", "-f", "lines"], "app:a\napp:b\n").exits(0).out(),
+        "app:a\napp:b\n"
+    );
     let run = place.run_on(["dedup"], "a.html\nb.html\n").exits(3);
     assert!(run.err.contains("--base"), "{}", run.err);
 }

@@ -84,7 +84,7 @@ pub(crate) fn print_diagnostics(
                 "warning: {} of {} lines begin with a word and a colon as no URL does, and were rejected",
                 report.labelled, report.listed
             ),
-            Some(&hints::of_rejects(None, true, first_suggestion(report))),
+            Some(&hint_for_rejects(report, None, first_suggestion(report))),
         );
     }
     for list in &report.rejected_seen {
@@ -162,11 +162,24 @@ fn warn_of_lists(report: &Report, are_all_rejected: bool) -> bool {
                 "warning: {path}: read as lines, and {} of {} were rejected, most of them as {code}",
                 tally.rejected, tally.records
             ),
-            Some(&hints::of_rejects(most, true, suggestion_of(report, index))),
+            Some(&hint_for_rejects(report, most, suggestion_of(report, index))),
         );
         are_doubted = true;
     }
     are_doubted
+}
+
+/// The hint for records that were mostly rejected with the code `most`.
+fn hint_for_rejects(
+    report: &Report,
+    most: Option<RejectReason>,
+    suggestion: Option<&Suggestion>,
+) -> Cow<'static, str> {
+    match suggestion {
+        // A base does not change lines that begin with a word and a colon.
+        None if report.labelled * 2 > report.listed => hints::FOR_LABELS.into(),
+        _ => hints::of_rejects(most, report.listed > 0, suggestion),
+    }
 }
 
 /// A better way to read the input at this index, if there is one.
@@ -255,7 +268,7 @@ pub(crate) fn nothing_but_rejects(
     let rejected = report.first_rejected.as_deref().filter(|_| is_json);
     let members = rejected.and_then(record::suggest_members);
     let suggestion = first_suggestion(report).or(members.as_ref());
-    let hint = hints::of_rejects(most_frequent(&report.tally), report.listed > 0, suggestion);
+    let hint = hint_for_rejects(report, most_frequent(&report.tally), suggestion);
     (format!("every record was {which}, so nothing was written"), hint)
 }
 

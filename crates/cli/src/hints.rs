@@ -186,6 +186,10 @@ pub(crate) fn of_rejects(
     hint.into()
 }
 
+/// The hint for lines that begin with a word that is no registered scheme.
+pub(crate) const FOR_LABELS: &str =
+    "take the words for schemes with --format lines, or for hosts with --assume-scheme";
+
 /// The hint for an input that may be read better in another way.
 pub(crate) fn of_suggestion(suggestion: &Suggestion) -> Cow<'static, str> {
     match suggestion {
