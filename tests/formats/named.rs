@@ -134,7 +134,7 @@ fn a_host_that_the_format_drops_is_named() {
     };
     let dropped = |before: &str, after: &str| {
         let text = ["a.test", "b.test", "c.test"].map(|host| line(host, before, after)).concat();
-        FormatTable::shipped().detect("x", text.as_bytes(), true).dropped_host
+        FormatTable::shipped().detect("x", text.as_bytes(), true).doubts.dropped_host
     };
     assert_eq!(dropped("", r#" "-" "UA" "HOST""#).as_deref(), Some("field 10"));
     assert_eq!(dropped("", r#" "-" "UA" - HOST:443 0.1"#).as_deref(), Some("field 11"));
@@ -143,7 +143,7 @@ fn a_host_that_the_format_drops_is_named() {
         format!("192.0.2.1 {host} - [17/May/2015:10:05:03 +0000] \"GET /x HTTP/1.1\" 200 5 0.1\n")
     });
     let detected = FormatTable::shipped().detect("x", ident.concat().as_bytes(), true);
-    assert_eq!(detected.dropped_host.as_deref(), Some("field 2"));
+    assert_eq!(detected.doubts.dropped_host.as_deref(), Some("field 2"));
     // The same in all lines, a file, an agent, the machine that sent a message, the client.
     for (before, after) in [
         ("", r#" "-" "UA" "h.test""#),
@@ -158,7 +158,7 @@ fn a_host_that_the_format_drops_is_named() {
         let member = |host: &str| format!("{{\"url\":\"/x\",\"{name}\":\"{host}\"}}\n");
         let text = ["a.test", "b.test"].map(member).concat();
         let detected = FormatTable::shipped().detect("x", text.as_bytes(), true);
-        (detected.format.name().into_owned(), detected.dropped_host)
+        (detected.format.name().into_owned(), detected.doubts.dropped_host)
     };
     assert_eq!(json("tenant"), ("json:target=/url".into(), Some("/tenant".into())));
     assert_eq!(json("client_host"), ("json:target=/url".into(), None));
