@@ -4,6 +4,10 @@
 //! the unit of the log. This parses a record a second time, so reading costs nothing if no number is
 //! asked for.
 
+mod access;
+mod number;
+mod time;
+
 use super::Format;
 
 /// The numbers of one record; None where its format has no such field or the field holds no number.
@@ -35,25 +39,47 @@ pub struct MeasuredFields {
 /// Reads the numbers of the records of one chunk.
 #[derive(Debug)]
 pub struct Measurer {
-    fields: MeasuredFields,
+    from: MeasureSource,
+}
+
+/// How to read the numbers of a record.
+#[derive(Debug)]
+enum MeasureSource {
+    Clf,
+    Nothing,
 }
 
 impl Measurer {
     /// For records of `format`, which is the one at the start of the chunk.
-    pub fn new(_format: &Format) -> Self {
-        Self { fields: MeasuredFields::default() }
+    pub fn new(format: &Format) -> Self {
+        let from = match format {
+            Format::Clf | Format::Combined | Format::Vhost => MeasureSource::Clf,
+            _ => MeasureSource::Nothing,
+        };
+        Self { from }
     }
 
     /// Which numbers records can have.
     pub fn fields(&self) -> MeasuredFields {
-        self.fields
+        match &self.from {
+            MeasureSource::Clf => {
+                MeasuredFields { status: true, bytes: true, duration: false, time: true }
+            }
+            MeasureSource::Nothing => MeasuredFields::default(),
+        }
     }
 
     /// Passes over a header, which can change where the numbers are.
     pub fn pass(&mut self, _line: &[u8]) {}
 
     /// The numbers of a record.
-    pub fn measure(&mut self, _line: &[u8]) -> Measured {
-        Measured::default()
+    pub fn measure(&mut self, line: &[u8]) -> Measured {
+        match &self.from {
+            MeasureSource::Clf => access::clf(line),
+            MeasureSource::Nothing => Measured::default(),
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;
