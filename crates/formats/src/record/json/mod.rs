@@ -22,6 +22,7 @@ use memchr::memmem;
 use serde::Deserialize;
 
 use self::pointer::Node;
+pub(super) use self::preset::MeasuredPointers;
 use super::columns::parts;
 use super::line::{self, Line};
 use super::part::{Facts, RecordPart, Said, Value};
@@ -63,6 +64,18 @@ impl Json {
     /// The text that it was parsed from.
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// The pointers to the numbers of a record, by the names of presets.
+    pub(super) fn measured(&self) -> MeasuredPointers {
+        preset::measured(&self.text).unwrap_or_else(|| {
+            let status = parts(&self.text).ok().and_then(|parts| {
+                let (_, pointer) =
+                    parts.into_iter().find(|(part, _)| *part == RecordPart::Status)?;
+                tokens(pointer).ok()
+            });
+            MeasuredPointers { status: status.into_iter().collect(), ..Default::default() }
+        })
     }
 
     /// True if a pointer leads to a query in a member of its own.

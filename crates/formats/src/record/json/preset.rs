@@ -52,6 +52,44 @@ const NGINX: Pointers = &[
 const CDXJ: Pointers =
     &[(RecordPart::Url, "/url"), (RecordPart::Status, "/status"), (RecordPart::Mime, "/mime")];
 
+/// The pointers to the numbers of a record. Of several to one number, the first with a value counts.
+#[derive(Debug, Clone, Default)]
+pub(in crate::record) struct MeasuredPointers {
+    /// To the status.
+    pub status: Vec<Vec<Vec<u8>>>,
+    /// To the bytes sent.
+    pub bytes: Vec<Vec<Vec<u8>>>,
+    /// To the duration in seconds.
+    pub seconds: Vec<Vec<Vec<u8>>>,
+    /// To the time: a date, or a number since 1970.
+    pub time: Vec<Vec<Vec<u8>>>,
+}
+
+/// The members with the numbers of a preset; all presets have them at the top.
+pub(super) fn measured(name: &str) -> Option<MeasuredPointers> {
+    let list = |names: &[&str]| names.iter().map(|name| vec![name.as_bytes().to_vec()]).collect();
+    let all = |status, bytes: &[_], seconds: &[_], time: &[_]| MeasuredPointers {
+        status: list(&[status]),
+        bytes: list(bytes),
+        seconds: list(seconds),
+        time: list(time),
+    };
+    Some(match name {
+        "caddy" => all("status", &["size"], &["duration"], &["ts"]),
+        "cloudflare" => {
+            all("EdgeResponseStatus", &["EdgeResponseBytes"], &[], &["EdgeStartTimestamp"])
+        }
+        "nginx-json" => all(
+            "status",
+            &["body_bytes_sent", "bytes_sent"],
+            &["request_time"],
+            &["time_iso8601", "msec", "time_local"],
+        ),
+        "cdxj" => all("status", &[], &[], &[]),
+        _ => return None,
+    })
+}
+
 /// The pointers of a preset.
 pub(super) fn named(name: &str) -> Option<Pointers> {
     PRESETS.iter().find(|(known, _)| *known == name).map(|(_, pointers)| *pointers)

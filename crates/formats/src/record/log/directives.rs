@@ -97,6 +97,10 @@ fn apache(text: &str, out: &mut Vec<Token>) -> Result<usize, &'static str> {
         (b'i', "host") => Field::ClientHost,
         (b'i', "x-forwarded-proto") => Field::ForwardedScheme,
         (b'e', "request_scheme") => Field::Scheme,
+        (b'b' | b'B' | b'O', "") => Field::Bytes,
+        (b'D', "") | (b'T', "us") => Field::Micros,
+        (b'T', "ms") => Field::Millis,
+        (b'T', "" | "s") => Field::Seconds,
         (b'H', _) => {
             protocol(out);
             return Ok(at + 1);
@@ -104,13 +108,22 @@ fn apache(text: &str, out: &mut Vec<Token>) -> Result<usize, &'static str> {
         (b't', "") => {
             // `[10/Oct/2000:13:55:36 -0700]`: the bracket ends a user's name that has spaces.
             literal(b"[", out);
-            out.push(Token::Field(Field::Other, 1));
+            out.push(Token::Field(Field::Date, 1));
             literal(b"]", out);
             return Ok(at + 1);
         }
         (b't', format) => {
             let spaces = format.bytes().filter(|&byte| byte == b' ').count();
-            out.push(Token::Field(Field::Other, spaces.min(255) as u8));
+            // In formats of dates, capitals have other meanings.
+            let field = match argument.strip_prefix("begin:").unwrap_or(argument) {
+                "sec" | "%s" => Field::EpochSeconds,
+                "msec" => Field::EpochMillis,
+                "usec" => Field::EpochMicros,
+                // Without its zone the date would be that of the server's clock.
+                format if format.ends_with("%z") => Field::Date,
+                _ => Field::Other,
+            };
+            out.push(Token::Field(field, spaces.min(255) as u8));
             return Ok(at + 1);
         }
         _ => Field::Other,
@@ -149,6 +162,10 @@ fn nginx(text: &str, out: &mut Vec<Token>) -> Result<usize, &'static str> {
         "server_port" => Field::Port,
         "scheme" => Field::Scheme,
         "http_x_forwarded_proto" => Field::ForwardedScheme,
+        "body_bytes_sent" | "bytes_sent" => Field::Bytes,
+        "request_time" => Field::Seconds,
+        "time_local" | "time_iso8601" => Field::Date,
+        "msec" => Field::EpochSeconds,
         "server_protocol" => {
             protocol(out);
             return Ok(length);

@@ -5,10 +5,18 @@
 //! asked for.
 
 mod access;
+mod archive;
+mod columns;
+mod json;
+mod log;
+
 mod number;
 mod time;
 
-use super::Format;
+use self::columns::ExtendedColumns;
+use self::json::JsonNumbers;
+use self::log::FormattedLog;
+use super::{Archive, Cdx, Csv, Format, Tsv};
 
 /// The numbers of one record; None where its format has no such field or the field holds no number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,6 +54,16 @@ pub struct Measurer {
 #[derive(Debug)]
 enum MeasureSource {
     Clf,
+    Elb,
+    Haproxy,
+    Log(Box<FormattedLog>),
+    Extended(Box<ExtendedColumns>),
+    Json(Box<JsonNumbers>),
+    Cdxj(Box<JsonNumbers>),
+    Cdx(Cdx),
+    Csv(Csv),
+    Tsv(Tsv),
+    Archive(Archive),
     Nothing,
 }
 
@@ -54,28 +72,77 @@ impl Measurer {
     pub fn new(format: &Format) -> Self {
         let from = match format {
             Format::Clf | Format::Combined | Format::Vhost => MeasureSource::Clf,
-            _ => MeasureSource::Nothing,
+            Format::Elb => MeasureSource::Elb,
+            Format::Haproxy => MeasureSource::Haproxy,
+            Format::Log(format) => MeasureSource::Log(FormattedLog::new(format).into()),
+            Format::Extended(format) => {
+                MeasureSource::Extended(ExtendedColumns::new(format).into())
+            }
+            Format::Json(json) => MeasureSource::Json(JsonNumbers::new(json).into()),
+            Format::Cdxj(json) => MeasureSource::Cdxj(JsonNumbers::new(json).into()),
+            Format::Cdx(cdx) => MeasureSource::Cdx(cdx.clone()),
+            Format::Csv(csv) => MeasureSource::Csv(csv.clone()),
+            Format::Tsv(tsv) => MeasureSource::Tsv(tsv.clone()),
+            Format::Archive(archive) => MeasureSource::Archive(*archive),
+            Format::Lines | Format::Target | Format::Text | Format::Ws(_) | Format::Table(_) => {
+                MeasureSource::Nothing
+            }
         };
         Self { from }
     }
 
     /// Which numbers records can have.
     pub fn fields(&self) -> MeasuredFields {
+        let none = MeasuredFields::default();
+        let all = MeasuredFields { status: true, bytes: true, duration: true, time: true };
         match &self.from {
-            MeasureSource::Clf => {
-                MeasuredFields { status: true, bytes: true, duration: false, time: true }
+            MeasureSource::Clf => MeasuredFields { duration: false, ..all },
+            MeasureSource::Elb | MeasureSource::Haproxy => all,
+            MeasureSource::Log(log) => log.fields(),
+            // The owner of the log chooses its fields.
+            MeasureSource::Extended(_) => all,
+            MeasureSource::Json(json) => json.fields(),
+            MeasureSource::Cdx(_) | MeasureSource::Cdxj(_) => {
+                MeasuredFields { status: true, time: true, ..none }
             }
-            MeasureSource::Nothing => MeasuredFields::default(),
+            MeasureSource::Csv(csv) => {
+                MeasuredFields { status: csv.columns.facts().status, ..none }
+            }
+            MeasureSource::Tsv(tsv) => {
+                MeasuredFields { status: tsv.columns.facts().status, ..none }
+            }
+            MeasureSource::Archive(archive) => {
+                MeasuredFields { time: matches!(archive, Archive::Warc(_) | Archive::Arc), ..none }
+            }
+            MeasureSource::Nothing => none,
         }
     }
 
     /// Passes over a header, which can change where the numbers are.
-    pub fn pass(&mut self, _line: &[u8]) {}
+    pub fn pass(&mut self, line: &[u8]) {
+        match &mut self.from {
+            MeasureSource::Extended(columns) => columns.pass(line),
+            MeasureSource::Cdx(cdx) => cdx.take(line),
+            MeasureSource::Csv(csv) => csv.take_header(line),
+            MeasureSource::Tsv(tsv) => tsv.take_header(line),
+            _ => {}
+        }
+    }
 
     /// The numbers of a record.
     pub fn measure(&mut self, line: &[u8]) -> Measured {
-        match &self.from {
+        match &mut self.from {
             MeasureSource::Clf => access::clf(line),
+            MeasureSource::Elb => access::elb(line),
+            MeasureSource::Haproxy => access::haproxy(line),
+            MeasureSource::Log(log) => log.measure(line),
+            MeasureSource::Extended(columns) => columns.measure(line),
+            MeasureSource::Json(json) => json.measure(line),
+            MeasureSource::Cdxj(json) => json.measure_cdxj(line),
+            MeasureSource::Cdx(cdx) => columns::cdx(cdx, line),
+            MeasureSource::Csv(csv) => columns::csv(csv, line),
+            MeasureSource::Tsv(tsv) => columns::tsv(tsv, line),
+            MeasureSource::Archive(archive) => archive::archive(*archive, line),
             MeasureSource::Nothing => Measured::default(),
         }
     }
