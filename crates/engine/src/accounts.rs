@@ -9,7 +9,7 @@ use crate::plan::JobPlan;
 use crate::reader::{InputEnd, RecordOrigins};
 use crate::report::{MaxRejected, Report, RunError, TooManyRejected, Watch};
 use crate::set::FirstCounts;
-use crate::stages::observe::add_hosts;
+use crate::stages::observe::add_names;
 use uniqurl_formats::input::{Input, InputError, InputState, Trouble};
 use uniqurl_formats::record::Format;
 
@@ -135,7 +135,7 @@ impl<'a> Accounts<'a> {
             counted += 1;
         }
         if let Some(observed) = &mut self.report.observed {
-            add_hosts(&batches[..counted], observed);
+            add_names(&batches[..counted], observed);
         }
         checked
     }

@@ -25,6 +25,15 @@ pub(crate) struct Extras {
     pub(crate) observed: Option<Box<Observed>>,
     /// The hosts that it shows, by first occurrence.
     pub(crate) hosts: Vec<HostCount>,
+    /// The templates that it shows, by first occurrence.
+    pub(crate) templates: TemplateCounts,
+}
+
+/// The distinct templates of a batch, one after the other; where each ends, and how many records have it.
+#[derive(Debug, Default)]
+pub(crate) struct TemplateCounts {
+    bytes: Vec<u8>,
+    ends: Vec<(usize, u64)>,
 }
 
 /// Paths one after the other, and where each ends.
@@ -61,17 +70,41 @@ impl Extras {
         self.ranked.ends.clear();
         self.observed = None;
         self.hosts.clear();
+        self.templates.clear();
     }
 
     pub(super) fn memory(&self) -> usize {
         // `format` is shared, and `observed` is of bounded size.
-        let Self { canonical, decoded, format: _, ranked, observed: _, hosts } = self;
+        let Self { canonical, decoded, format: _, ranked, observed: _, hosts, templates } = self;
         bytes(canonical)
             + bytes(&decoded.paths)
             + bytes(&decoded.ends)
             + bytes(&ranked.bytes)
             + bytes(&ranked.ends)
             + bytes(hosts)
+            + bytes(&templates.bytes)
+            + bytes(&templates.ends)
+    }
+}
+
+impl TemplateCounts {
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    /// Adds a template that `count` records have.
+    pub(crate) fn add(&mut self, template: &[u8], count: u64) -> Result<(), AllocError> {
+        alloc::try_reserve(&mut self.bytes, template.len())?;
+        alloc::try_reserve(&mut self.ends, 1)?;
+        self.bytes.extend_from_slice(template);
+        self.ends.push((self.bytes.len(), count));
+        Ok(())
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        let starts = std::iter::once(0).chain(self.ends.iter().map(|(end, _)| *end));
+        starts.zip(&self.ends).map(|(start, (end, count))| (&self.bytes[start..*end], *count))
     }
 }
 

@@ -11,7 +11,7 @@ mod parse;
 mod normalize;
 mod shard;
 
-pub(crate) use extras::{Extras, HostCount};
+pub(crate) use extras::{Extras, HostCount, TemplateCounts};
 pub(crate) use rejected::{RejectedRecord, without_host};
 pub(crate) use rules::ParseRules;
 pub(crate) use text::{AT_ONCE, BatchText, TextBuffers, UrlRef};

@@ -44,7 +44,7 @@ pub(crate) struct Needs {
     pub(crate) rule_counts: bool,
     /// The position of each key in the set.
     pub(crate) places: bool,
-    /// The format at the start of the chunk, to extract columns.
+    /// The format at the start of the chunk, to extract columns or numbers.
     pub(crate) format: bool,
 }
 
@@ -81,7 +81,7 @@ impl<'a> ParseRules<'a> {
                 decoded: plan.needs_decoded_paths(),
                 rule_counts: plan.output.count_rules,
                 places: has_columns && policy.keep.policy() != KeepPolicy::First,
-                format: extracts,
+                format: extracts || plan.output.observes,
             },
             ..Self::plain(normalizer, context, hasher, shards)
         }

@@ -77,7 +77,9 @@ pub(super) fn each_row<'s>(
         // As the objects of `--rejects` have it.
         LineForm::Json => path.as_os_str().as_encoded_bytes().to_vec(),
     };
-    let mut carrier = extras.format.as_ref().map(|format| Carrier::new(format, columns.extracted));
+    // The page about a run needs the format too.
+    let format = extras.format.as_ref().filter(|_| !columns.extracted.is_empty());
+    let mut carrier = format.map(|format| Carrier::new(format, columns.extracted));
     let mut values = Values::default();
     let mut decoded = extras.decoded.iter();
     let mut canonical = batch.canonical().iter().enumerate();
