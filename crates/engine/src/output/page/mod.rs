@@ -182,7 +182,7 @@ impl ReportPage<'_> {
             return Ok(());
         }
         html.push_str(
-            "<table>\n<tr><th>code</th><th class=\"n\">records</th><th></th><th>the first of them; \
+            "<table class=\"told\">\n<tr><th>code</th><th class=\"n\">records</th><th></th><th>the first of them; \
              credentials, values of queries and fragments are masked</th></tr>\n",
         );
         let most = tally.codes().map(|(_, count)| count).max().unwrap_or(0);
@@ -225,7 +225,7 @@ impl ReportPage<'_> {
             return Ok(());
         }
         html.push_str(
-            "<table>\n<tr><th>rule</th><th class=\"n\">URLs changed</th><th></th><th></th></tr>\n",
+            "<table class=\"told\">\n<tr><th>rule</th><th class=\"n\">URLs changed</th><th></th><th></th></tr>\n",
         );
         for (rule, count) in most_first(tally.rules()) {
             write!(
