@@ -41,7 +41,7 @@ pub(super) fn limit(plan: &mut JobPlan, memory: Option<Memory>) {
 /// Turns the arguments into a request.
 fn request(args: &DedupArgs, memory: Option<Memory>) -> Result<Request, String> {
     let job = Job::Dedup(Dedup {
-        order: match args.order() {
+        order: match args.order {
             OrderArg::First => SetOrder::First,
             OrderArg::Sorted => SetOrder::Sorted,
             OrderArg::Count => SetOrder::Count,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 
-use super::DedupArgs;
+use super::{DedupArgs, OrderArg};
 use crate::args::suggestions::suggest;
 use crate::args::{RecordForm, check_output_name, share_a_place, usage};
 use crate::inputs::names::is_standard_input;
@@ -42,6 +42,11 @@ impl DedupArgs {
                     format!("--split-by {lost}:N needs a {lost}, which --key {key} does not keep"),
                 ));
             }
+        }
+        if self.top.is_some() && self.order != OrderArg::Count {
+            return wrong(
+                "--top writes the most frequent URLs first, and --order names another order",
+            );
         }
         if self.keep != Keep::First && self.carry.is_empty() && self.fields.is_empty() {
             return wrong(

@@ -6,7 +6,7 @@ use crate::args::help::{self, INCREMENTAL, OUTPUT};
 use crate::args::memory::MemoryArgs;
 use crate::args::normalize::RecordForm;
 use crate::args::{RunArgs, age, number, when_busy};
-use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
+use clap::builder::{ArgPredicate, BoolishValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueEnum};
 use std::path::PathBuf;
 use uniqurl::bytes::is_control;
@@ -57,6 +57,9 @@ Examples:
   # Write the URLs that occur at least twice, each with its count
   uniqurl dedup --count --min-count 2 --order sorted urls.txt
 
+  # Write the 20 most frequent URLs, each after its count
+  uniqurl dedup --top 20 access.log
+
   # Write other columns than the URL
   uniqurl dedup --fields count,canonical,first access.log
 
@@ -106,6 +109,7 @@ pub struct DedupArgs {
         long,
         value_enum,
         default_value_t = OrderArg::First,
+        default_value_if("top", ArgPredicate::IsPresent, "count"),
         hide_possible_values = true,
         help_heading = OUTPUT,
         long_help = help::of_values::<OrderArg>("Write the URLs in this order: first, sorted, count or none")
@@ -231,7 +235,7 @@ pub struct DedupArgs {
         value_name = "N",
         value_parser = number(0u64..),
         allow_negative_numbers = true,
-        conflicts_with_all = ["order", "limit"],
+        conflicts_with = "limit",
         hide_short_help = true,
         help_heading = OUTPUT
     )]
@@ -300,14 +304,9 @@ pub enum OrderArg {
 }
 
 impl DedupArgs {
-    /// The order of the output.
-    pub fn order(&self) -> OrderArg {
-        if self.top.is_some() { OrderArg::Count } else { self.order }
-    }
-
     /// Whether a count is written before each URL.
     pub fn writes_counts(&self) -> bool {
-        let is_implied = self.order() == OrderArg::Count && self.fields.is_empty();
+        let is_implied = self.order == OrderArg::Count && self.fields.is_empty();
         is_implied || self.columns == DedupColumns::CountAndUrl
     }
 }
