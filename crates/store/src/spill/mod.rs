@@ -44,6 +44,7 @@ pub use dedup_partition::{
     PartitionPlan, PartitionResult, RecordStatus, TakeEntry, dedup_partition,
 };
 pub use entry::SpillEntry;
+pub(crate) use entry::{append_number, decode_number};
 pub use marks::{MarksBudget, Run};
 pub use merge::{MergeOrder, merge};
 pub use ranges::{KeyRanges, LoadedRange, RangeEntries, RangePlan, load_range, range_memory};
