@@ -24,8 +24,8 @@ use crate::{address_space, hints, outputs, tables};
 use uniqurl::{Key, Normalizer};
 use uniqurl_engine::output::{self, Field, FileStats, Inputs, LineForm, Stats, Summary};
 use uniqurl_engine::{
-    self, InputFormat, InputOptions, Job, JobPlan, OutputOptions, Report, RunError, Trace,
-    TraceStage, Watch, cores, most_workers,
+    self, InputFormat, InputOptions, Job, JobPlan, Report, RunError, Trace, TraceStage, Watch,
+    cores, most_workers,
 };
 use uniqurl_formats::input::InputState;
 use uniqurl_formats::input::{Input, InputError, Source};
@@ -230,7 +230,7 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
         if matches!(result, Err(RunFailure::ClosedPipe)) {
             return ExitCode::from(CLOSED_PIPE);
         }
-        print_diagnostics(&report, inputs.len(), summary_line.job, common);
+        print_diagnostics(&report, inputs.len(), plan, summary_line.job, common);
         if let (Some(memory), MessageLevel::All, 1..) =
             (&plan.limits.memory, common.messages, report.spilled.written)
         {
@@ -314,15 +314,15 @@ fn await_signals(summary_line: SummaryLine, watch: &Arc<Watch>, bar: &Bar) -> io
 /// The properties of the outputs.
 fn output_spec<'a>(common: &RunArgs, request: &'a Request) -> OutputSpec<'a> {
     let Request { plan, stores, division, .. } = request;
-    let (job, OutputOptions { fields, carry, form, .. }) = (&plan.job, &plan.output);
+    let (job, output) = (&plan.job, &plan.output);
     OutputSpec {
         writes_urls: !stores.only_change(),
         division: division.as_ref(),
-        table: tables::TableSpec::new(common, job, fields, carry, &plan.normalizer),
+        table: tables::TableSpec::new(common, job, output, &plan.normalizer),
         // A JSON object never contains a raw line feed, so it needs no other separator.
         end: match job {
             Job::Normalize { json: true } => Separator::LineFeed,
-            Job::Dedup(_) if *form == LineForm::Json => Separator::LineFeed,
+            Job::Dedup(_) if output.form == LineForm::Json => Separator::LineFeed,
             _ => common.separator,
         },
     }

@@ -7,7 +7,7 @@ use super::memory::Memory;
 use super::report::MaxRejected;
 use super::split::Split;
 use super::url_filter::UrlFilter;
-use crate::output::{Field, LineForm};
+use crate::output::{Field, LineForm, TallyColumns};
 use uniqurl::bytes::Secrets;
 use uniqurl::key::Key;
 use uniqurl::normalize::Normalizer;
@@ -83,6 +83,9 @@ pub struct OutputOptions {
     pub fields: Vec<Field>,
     /// Columns of the kept record, by their names in the inputs. They come after the fields.
     pub carry: Vec<String>,
+    /// Columns that add up the responses of each key, after the key and its count. If there are any,
+    /// neither [`fields`](Self::fields) nor carried columns are written.
+    pub tally: TallyColumns,
     /// How the columns of a line are separated.
     pub form: LineForm,
     /// How the lines of a set are divided among outputs. If they are, each starts with the number of its
@@ -142,6 +145,7 @@ impl JobPlan {
             output: OutputOptions {
                 fields: Vec::new(),
                 carry: Vec::new(),
+                tally: TallyColumns::default(),
                 form: LineForm::Tabs,
                 split: None,
                 secrets: Secrets::Shown,
@@ -194,7 +198,7 @@ impl JobPlan {
         self.dedup().is_some()
             && self.input.seen.is_empty()
             && self.input.stores.is_empty()
-            && !self.has_columns()
+            && !self.has_lines()
             && !self.needs_decoded_paths()
             && !self.output.observes
             && !matches!(self.policy.max_rejected, Some(MaxRejected::Count(_)))
@@ -210,15 +214,31 @@ impl JobPlan {
     }
 
     /// Whether lines of a set hold more than the key.
+    pub(crate) fn has_lines(&self) -> bool {
+        self.has_columns() || self.has_tallies()
+    }
+
+    /// Whether the responses of each key are added up.
+    pub(crate) fn has_tallies(&self) -> bool {
+        self.dedup().is_some() && self.output.tally.any()
+    }
+
+    /// Whether lines of a set hold columns of a record.
     pub(crate) fn has_columns(&self) -> bool {
         let OutputOptions { fields, carry, form, .. } = &self.output;
         self.dedup().is_some()
+            && !self.has_tallies()
             && (!fields.is_empty() || !carry.is_empty() || *form == LineForm::Json)
     }
 
-    /// The record that a line of a set is about: the first, if lines hold no column of a record.
+    /// The record that a line of a set is about: the first, if lines hold no column of a record, and all
+    /// if they are added up.
     pub(crate) fn kept_record(&self) -> KeepPolicy {
-        if self.has_columns() { self.policy.keep.policy() } else { KeepPolicy::First }
+        match (self.has_tallies(), self.has_columns()) {
+            (true, _) => KeepPolicy::Tally,
+            (false, true) => self.policy.keep.policy(),
+            (false, false) => KeepPolicy::First,
+        }
     }
 
     /// Whether the decoded path of each URL is written.
@@ -235,6 +255,7 @@ impl JobPlan {
                 || dedup.order == SetOrder::Count
                 || dedup.min_count > 1
                 || fields.contains(&Field::Count)
+                || self.has_tallies()
         })
     }
 

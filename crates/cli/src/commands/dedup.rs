@@ -56,6 +56,7 @@ fn request(args: &DedupArgs, memory: Option<Memory>) -> Result<Request, String> 
     plan.policy.keep = args.keep.clone();
     plan.output.fields = args.fields.clone();
     plan.output.carry = args.carry.clone();
+    plan.output.tally = args.tally_columns();
     plan.output.form = match args.form {
         RecordForm::Line => LineForm::Tabs,
         RecordForm::Json => LineForm::Json,

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::bytes;
 use super::text::UrlRef;
-use crate::output::Observed;
+use crate::output::{Observed, TallyColumns};
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
 use uniqurl_formats::record;
 use uniqurl_store::keep_policy::KeptRecord;
+use uniqurl_store::tally::ResponseTally;
 
 /// Buffers for columns, decoded paths and the page about a run.
 #[derive(Debug, Default)]
@@ -19,7 +20,9 @@ pub(crate) struct Extras {
     pub(crate) decoded: DecodedPaths,
     /// The format at the start of the chunk, if columns are extracted from its records.
     pub(crate) format: Option<Arc<record::Format>>,
-    /// Lines for keys that are in the set.
+    /// The columns of tallies that records of the chunk can have.
+    pub(crate) measured: TallyColumns,
+    /// Lines or tallies for keys that are in the set.
     pub(crate) ranked: RankedLines,
     /// Observations of the chunk for the page.
     pub(crate) observed: Option<Box<Observed>>,
@@ -43,7 +46,8 @@ pub(crate) struct DecodedPaths {
     pub(crate) ends: Vec<usize>,
 }
 
-/// The line of each record whose key is in the set, after the value that records are compared by.
+/// The line of each record whose key is in the set, after the value that records are compared by; or the
+/// tally of each such key.
 #[derive(Debug, Default)]
 pub(crate) struct RankedLines {
     bytes: Vec<u8>,
@@ -66,6 +70,7 @@ impl Extras {
         self.decoded.paths.clear();
         self.decoded.ends.clear();
         self.format = None;
+        self.measured = TallyColumns::default();
         self.ranked.bytes.clear();
         self.ranked.ends.clear();
         self.observed = None;
@@ -74,8 +79,17 @@ impl Extras {
     }
 
     pub(super) fn memory(&self) -> usize {
-        // `format` is shared, and `observed` is of bounded size.
-        let Self { canonical, decoded, format: _, ranked, observed: _, hosts, templates } = self;
+        // `format` is shared, and two others are of bounded size.
+        let Self {
+            canonical,
+            decoded,
+            format: _,
+            measured: _,
+            ranked,
+            observed: _,
+            hosts,
+            templates,
+        } = self;
         bytes(canonical)
             + bytes(&decoded.paths)
             + bytes(&decoded.ends)
@@ -127,6 +141,18 @@ impl RankedLines {
         alloc::try_reserve(&mut self.bytes, room)?;
         KeptRecord::append_value(value, &mut self.bytes);
         append(&mut self.bytes);
+        alloc::try_reserve(&mut self.ends, 1)?;
+        self.ends.push((place, self.bytes.len()));
+        Ok(())
+    }
+
+    /// Adds the tally of the key at `place`.
+    pub(crate) fn add_tally(
+        &mut self,
+        place: u64,
+        tally: &ResponseTally,
+    ) -> Result<(), AllocError> {
+        tally.append(&mut self.bytes)?;
         alloc::try_reserve(&mut self.ends, 1)?;
         self.ends.push((place, self.bytes.len()));
         Ok(())

@@ -80,8 +80,8 @@ impl<'a> ParseRules<'a> {
                 canonical: has_columns || plan.output.observes,
                 decoded: plan.needs_decoded_paths(),
                 rule_counts: plan.output.count_rules,
-                places: has_columns && policy.keep.policy() != KeepPolicy::First,
-                format: extracts || plan.output.observes,
+                places: plan.kept_record() != KeepPolicy::First,
+                format: extracts || plan.has_tallies() || plan.output.observes,
             },
             ..Self::plain(normalizer, context, hasher, shards)
         }

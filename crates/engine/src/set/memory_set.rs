@@ -29,7 +29,7 @@ pub(crate) struct MemorySet {
     pub(super) may_scatter: bool,
     counting: Counting,
     policy: KeepPolicy,
-    has_columns: bool,
+    has_lines: bool,
 }
 
 /// Keys in the order of the input.
@@ -49,7 +49,7 @@ impl ListedKeys {
 impl MemorySet {
     pub(super) fn new(plan: &JobPlan, may_scatter: bool) -> Self {
         let counting = if plan.counts_records() { Counting::On } else { Counting::Off };
-        let policy = plan.policy.keep.policy();
+        let policy = plan.kept_record();
         Self {
             shards: (0..shards_for(plan.limits.workers())).map(|_| Shard::new(counting)).collect(),
             seen: None,
@@ -57,7 +57,7 @@ impl MemorySet {
             may_scatter,
             counting,
             policy,
-            has_columns: plan.has_columns(),
+            has_lines: plan.has_lines(),
         }
     }
 
@@ -176,7 +176,7 @@ impl MemorySet {
     /// The set in the order in which it is written, if that is at the end.
     pub(super) fn ordered(&mut self, dedup: &Dedup) -> Result<Option<Ordered<'_>>, SetFull> {
         let Some(ListedKeys { places, lines }) = self.listed.take() else { return Ok(None) };
-        let lines = self.has_columns.then_some(lines);
+        let lines = self.has_lines.then_some(lines);
         Ordered::new(&self.shards, places, lines, dedup).map(Some)
     }
 }

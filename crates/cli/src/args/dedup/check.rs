@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::error::ErrorKind;
 
 use super::{DedupArgs, OrderArg};
+use crate::args::run_args::idle;
 use crate::args::suggestions::suggest;
 use crate::args::{RecordForm, check_output_name, share_a_place, usage};
 use crate::inputs::names::is_standard_input;
@@ -47,6 +48,11 @@ impl DedupArgs {
             return wrong(
                 "--top writes the most frequent URLs first, and --order names another order",
             );
+        }
+        if let Some(format) = common.known_format()
+            && self.tally_columns().is_lacked_by(format)
+        {
+            return Err(idle("dedup", "--tally", format));
         }
         if self.keep != Keep::First && self.carry.is_empty() && self.fields.is_empty() {
             return wrong(

@@ -10,7 +10,7 @@ use clap::builder::{ArgPredicate, BoolishValueParser, PossibleValuesParser, Type
 use clap::{ArgAction, Args, ValueEnum};
 use std::path::PathBuf;
 use uniqurl::bytes::is_control;
-use uniqurl_engine::output::Field;
+use uniqurl_engine::output::{Field, TallyColumns};
 use uniqurl_engine::{Keep, SplitBy};
 use uniqurl_store::seen::WhenBusy;
 
@@ -59,6 +59,9 @@ Examples:
 
   # Write the 20 most frequent URLs, each after its count
   uniqurl dedup --top 20 access.log
+
+  # Write the status, bytes and time of the most frequent pages
+  uniqurl dedup --key template --top 20 --tally status,bytes,time access.log
 
   # Write other columns than the URL
   uniqurl dedup --fields count,canonical,first access.log
@@ -241,6 +244,20 @@ pub struct DedupArgs {
     )]
     pub top: Option<u64>,
 
+    /// Add up the responses of each key: status, bytes and time; implies --count
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_enum,
+        value_delimiter = ',',
+        conflicts_with_all = ["fields", "carry"],
+        hide_possible_values = true,
+        hide_short_help = true,
+        help_heading = OUTPUT,
+        long_help = help::TALLY
+    )]
+    pub tally: Vec<TallyArg>,
+
     /// Write only URLs that are not in PATH, a seen store or a list of URLs
     ///
     /// The option may be given several times. A store is a directory that --save-seen or `uniqurl seen
@@ -303,11 +320,32 @@ pub enum OrderArg {
     None,
 }
 
+/// Columns of `--tally`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TallyArg {
+    /// The number of records with each class of status.
+    Status,
+    /// The sum of bytes.
+    Bytes,
+    /// The median, the 99th percentile and the maximum of durations.
+    Time,
+}
+
 impl DedupArgs {
+    /// The columns of `--tally`.
+    pub fn tally_columns(&self) -> TallyColumns {
+        let has = |column| self.tally.contains(&column);
+        TallyColumns {
+            status: has(TallyArg::Status),
+            bytes: has(TallyArg::Bytes),
+            time: has(TallyArg::Time),
+        }
+    }
+
     /// Whether a count is written before each URL.
     pub fn writes_counts(&self) -> bool {
         let is_implied = self.order == OrderArg::Count && self.fields.is_empty();
-        is_implied || self.columns == DedupColumns::CountAndUrl
+        is_implied || !self.tally.is_empty() || self.columns == DedupColumns::CountAndUrl
     }
 }
 

@@ -3,6 +3,7 @@
 mod check;
 mod choices;
 
+pub(in crate::args) use check::idle;
 pub use choices::{BadInput, Directories, FormatChoice, MessageLevel};
 
 use crate::args::archives::ArchiveArgs;

@@ -2,6 +2,7 @@
 
 mod new_keys;
 mod ranked;
+mod tallied;
 mod columns;
 mod records;
 mod rejects;
@@ -53,6 +54,9 @@ impl<'a> Formatter<'a> {
                 // Which keys are new shows only at the end.
                 let tally = &mut batch.tally.records;
                 tally.undecided = tally.canonical;
+            }
+            (_, Job::Dedup(_)) if plan.has_tallies() => {
+                tallied::list(batch, plan.output.tally, partitioner)?;
             }
             (insertion, Job::Dedup(_)) => match columns {
                 Some(columns) if columns.policy != KeepPolicy::First => {
