@@ -56,6 +56,7 @@ mod stores;
 mod streams;
 mod systems;
 mod tables;
+mod tally;
 #[cfg(target_os = "linux")]
 mod terminals;
 

@@ -11,3 +11,4 @@ mod seen;
 mod spill;
 mod streams;
 mod tables;
+mod tally;

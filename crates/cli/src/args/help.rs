@@ -160,8 +160,8 @@ LIST names groups of columns, separated by commas. The columns come after the ke
           seconds: time_p50, time_p99 and time_max.
 
 The percentiles are exact for keys with up to 16 times, and within 1 % of the exact ones for all others. \
-Everything else is exact. A record without a number does not count in its column. A column that none of \
-the inputs has is empty (null in JSON).";
+Everything else is exact. A record without a number does not count in its column. A column without a \
+number in any record is empty (null in JSON).";
 
 /// The help of `--carry`.
 pub(crate) const CARRY: &str = "\

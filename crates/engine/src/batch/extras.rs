@@ -20,7 +20,7 @@ pub(crate) struct Extras {
     pub(crate) decoded: DecodedPaths,
     /// The format at the start of the chunk, if columns are extracted from its records.
     pub(crate) format: Option<Arc<record::Format>>,
-    /// The columns of tallies that records of the chunk can have.
+    /// The columns of tallies that records of the batch have numbers for.
     pub(crate) measured: TallyColumns,
     /// Lines or tallies for keys that are in the set.
     pub(crate) ranked: RankedLines,

@@ -1,7 +1,7 @@
 //! The columns of `--tally`: what the records of a key say about their responses.
 //!
 //! In: a key, its count, and the bytes of its [`ResponseTally`]. Out: a line of columns between tabs, or
-//! an object of JSON. A column that no input of the run has is empty, or null.
+//! an object of JSON. A column without a single number in the run is empty, or null.
 
 use super::fields::{CanonicalBytes, Field, LineForm, escaped};
 use super::json::number;
@@ -9,7 +9,7 @@ use crate::plan::JobPlan;
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
 use uniqurl_formats::Object;
-use uniqurl_formats::record::{Format, MeasuredFields, Measurer};
+use uniqurl_formats::record::{Format, Measured, MeasuredFields, Measurer};
 use uniqurl_store::tally::ResponseTally;
 
 /// Groups of columns that a tally can have.
@@ -52,6 +52,16 @@ impl TallyColumns {
         }
     }
 
+    /// Those that a record has numbers for.
+    pub(crate) fn found_in(self, measured: Measured) -> Self {
+        let Self { status, bytes, time } = self;
+        Self {
+            status: status && measured.status.is_some(),
+            bytes: bytes && measured.bytes.is_some(),
+            time: time && measured.duration.is_some(),
+        }
+    }
+
     /// Whether there is any, and records of the format have none of them.
     pub fn is_lacked_by(self, format: &Format) -> bool {
         self.any() && !self.had_by(Measurer::new(format).fields()).any()
@@ -80,7 +90,7 @@ impl TallyColumns {
 pub(crate) struct TallyLayout {
     /// The columns.
     asked: TallyColumns,
-    /// Those that any input of the run has.
+    /// Those that any record of the run has a number for.
     present: TallyColumns,
     form: LineForm,
     bytes: CanonicalBytes,
@@ -89,8 +99,8 @@ pub(crate) struct TallyLayout {
 }
 
 impl TallyLayout {
-    /// The layout of the lines of a set, if the plan asks for tallies. `present` are the columns that any input
-    /// has.
+    /// The layout of the lines of a set, if the plan asks for tallies. `present` are the columns that any record
+    /// has a number for.
     pub(crate) fn new(plan: &JobPlan, present: TallyColumns) -> Option<Self> {
         plan.has_tallies().then(|| Self {
             asked: plan.output.tally,

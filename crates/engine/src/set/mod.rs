@@ -59,7 +59,7 @@ pub(crate) struct RunSet<'a> {
     size_of_inputs: Option<u64>,
     /// Bytes of the inputs whose keys were inserted.
     inserted: u64,
-    /// The columns of tallies that records had so far.
+    /// The columns of tallies that records had numbers for so far.
     measured: TallyColumns,
 }
 

@@ -22,14 +22,13 @@ pub(super) fn list(
     alloc::try_reserve_exact(&mut observed, batch.keys.len())?;
     let mut spilled = std::mem::take(&mut batch.out.spilled);
     spilled.resize_with(PARTITIONS, Vec::new);
-    let mut measured_columns = TallyColumns::default();
+    let mut found = TallyColumns::default();
     let mut bytes = Vec::new();
-    for_each_record(batch, &mut measured_columns, columns, |sequence, measured| {
-        let place = batch.out.by_sequence[sequence];
-        if place == NOT_WANTED {
-            return Ok(());
-        }
-        let measured = measured();
+    let places = &batch.out.by_sequence;
+    let is_wanted = |sequence: usize| places[sequence] != NOT_WANTED;
+    for_each_record(batch, columns, is_wanted, |sequence, measured| {
+        let place = places[sequence];
+        found = found.or(columns.found_in(measured));
         if place != NOT_IN_SET {
             observed.push((place & !NEW, measured));
             return Ok(());
@@ -49,8 +48,8 @@ pub(super) fn list(
     })?;
     batch.out.spilled = spilled;
     let extras = batch.extras.get_or_insert_default();
-    extras.measured = measured_columns;
-    if !measured_columns.any() {
+    extras.measured = found;
+    if !found.any() {
         return Ok(());
     }
     // Records of a key are added up here, on all cores, since batches are added up by one thread.
@@ -65,34 +64,35 @@ pub(super) fn list(
     Ok(())
 }
 
-/// Visits the records of a batch: the number of each, and a function that measures it. Notes which of
-/// `columns` the records can have.
+/// Visits the wanted records of a batch: the number of each, and its numbers.
 fn for_each_record(
     batch: &WorkBatch,
-    noted: &mut TallyColumns,
     columns: TallyColumns,
-    mut visit: impl FnMut(usize, &mut dyn FnMut() -> Measured) -> Result<(), AllocError>,
+    is_wanted: impl Fn(usize) -> bool,
+    mut visit: impl FnMut(usize, Measured) -> Result<(), AllocError>,
 ) -> Result<(), AllocError> {
     let (Some(chunk), Some(extras)) = (&batch.text.chunk, &batch.extras) else { return Ok(()) };
     let Some(format) = &extras.format else { return Ok(()) };
     let mut measurer = Measurer::new(format);
-    let mut had = columns.had_by(measurer.fields());
+    let mut has_any = columns.had_by(measurer.fields()).any();
     let mut sequence = 0;
     for (line, found) in batch.text.all_records() {
         if found == Extracted::Skipped {
             // A header can change where the numbers are.
             measurer.pass(line.of(chunk.bytes()));
-            had = columns.had_by(measurer.fields());
+            has_any = columns.had_by(measurer.fields()).any();
             continue;
         }
         if sequence == batch.keys.len() {
             break;
         }
-        *noted = noted.or(had);
-        visit(sequence, &mut || match had.any() {
-            true => measurer.measure(line.of(chunk.bytes())),
-            false => Measured::default(),
-        })?;
+        if is_wanted(sequence) {
+            let measured = match has_any {
+                true => measurer.measure(line.of(chunk.bytes())),
+                false => Measured::default(),
+            };
+            visit(sequence, measured)?;
+        }
         sequence += 1;
     }
     Ok(())
