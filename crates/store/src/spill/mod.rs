@@ -31,6 +31,7 @@ mod dedup_partition;
 mod marks;
 mod mark_new;
 mod division;
+mod groups;
 mod merge;
 mod source;
 mod windows;
