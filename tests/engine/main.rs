@@ -5,6 +5,7 @@ mod carry;
 mod claims;
 mod containers;
 mod interface;
+mod limit_by;
 mod messages;
 mod pipeline;
 mod seen;

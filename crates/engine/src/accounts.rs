@@ -245,13 +245,15 @@ impl<'a> Accounts<'a> {
         self.watch.count(|tally, _| *tally = counted);
     }
 
-    /// Counts the undecided records of spilled URLs as unique, as seen before the run or as duplicates.
+    /// Counts the undecided records of spilled URLs as unique, as seen before the run, as filtered or as duplicates.
     pub(crate) fn settle_spilled(&mut self, origins: &RecordOrigins) {
-        for (input, [unique, seen]) in origins.counts() {
+        for (input, [unique, seen, filtered]) in origins.counts() {
             let tally = &mut self.report.files[input].tally;
             tally.unique += unique;
             tally.seen += seen;
-            tally.duplicates += tally.undecided - unique - seen;
+            tally.filtered += filtered;
+            tally.canonical -= filtered;
+            tally.duplicates += tally.undecided - unique - seen - filtered;
             tally.undecided = 0;
         }
     }

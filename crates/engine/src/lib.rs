@@ -40,6 +40,7 @@ pub mod output;
 mod job;
 mod plan;
 mod split;
+mod limit_by;
 mod address_blocks;
 mod url_filter;
 mod memory;
@@ -61,6 +62,7 @@ mod run;
 
 pub use cores::{cores, most_threads, most_workers};
 pub use job::{Dedup, InputFormat, Job, Keep, SetOrder};
+pub use limit_by::{Group, LimitBy};
 pub use memory::{Memory, SpillNotice};
 pub use plan::{CHUNK_SIZE, MOST_THREADS};
 pub use plan::{InputOptions, JobPlan, OutputOptions, RecordPolicy, ResourceLimits, SeenBefore};

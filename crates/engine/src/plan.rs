@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::job::{Dedup, InputFormat, Job, Keep, SetOrder};
+use super::limit_by::{KeyGroup, LimitBy};
 use super::memory::Memory;
 use super::report::MaxRejected;
 use super::split::Split;
@@ -71,6 +72,9 @@ pub struct RecordPolicy {
     pub key: Key,
     /// Which of the records with the same key is kept.
     pub keep: Keep,
+    /// How many keys of each group are kept, by first occurrence. The key must [tell](super::Group::is_told_by)
+    /// the group. The records of other keys are filtered.
+    pub limit_by: Option<LimitBy>,
     /// How many records may be rejected.
     pub max_rejected: Option<MaxRejected>,
 }
@@ -140,6 +144,7 @@ impl JobPlan {
                 urls: UrlFilter::default(),
                 key: Key::Url,
                 keep: Keep::First,
+                limit_by: None,
                 max_rejected: None,
             },
             output: OutputOptions {
@@ -179,6 +184,12 @@ impl JobPlan {
         self.output.carry.iter().chain(self.policy.keep.column()).cloned().collect()
     }
 
+    /// The groups of keys, and how many keys of each the set takes, if there is a limit.
+    pub(crate) fn group_limit(&self) -> Option<(KeyGroup, u64)> {
+        let limit = self.policy.limit_by.filter(|_| self.dedup().is_some())?;
+        Some((KeyGroup { group: limit.group, key: self.policy.key }, limit.most))
+    }
+
     /// How the set is written, if the job has one.
     pub(crate) fn dedup(&self) -> Option<&Dedup> {
         match &self.job {
@@ -198,6 +209,7 @@ impl JobPlan {
         self.dedup().is_some()
             && self.input.seen.is_empty()
             && self.input.stores.is_empty()
+            && self.policy.limit_by.is_none()
             && !self.has_lines()
             && !self.needs_decoded_paths()
             && !self.output.observes

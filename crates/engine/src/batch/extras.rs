@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::bytes;
+use super::groups::BatchGroups;
 use super::text::UrlRef;
 use crate::output::{Observed, TallyColumns};
 use uniqurl::bytes::AllocError;
@@ -22,6 +23,8 @@ pub(crate) struct Extras {
     pub(crate) format: Option<Arc<record::Format>>,
     /// The columns of tallies that records of the batch have numbers for.
     pub(crate) measured: TallyColumns,
+    /// The group of each key, if only the first keys of a group are kept.
+    pub(crate) groups: BatchGroups,
     /// Lines or tallies for keys that are in the set.
     pub(crate) ranked: RankedLines,
     /// Observations of the chunk for the page.
@@ -71,6 +74,7 @@ impl Extras {
         self.decoded.ends.clear();
         self.format = None;
         self.measured = TallyColumns::default();
+        self.groups.clear();
         self.ranked.bytes.clear();
         self.ranked.ends.clear();
         self.observed = None;
@@ -85,6 +89,7 @@ impl Extras {
             decoded,
             format: _,
             measured: _,
+            groups,
             ranked,
             observed: _,
             hosts,
@@ -93,6 +98,7 @@ impl Extras {
         bytes(canonical)
             + bytes(&decoded.paths)
             + bytes(&decoded.ends)
+            + groups.memory()
             + bytes(&ranked.bytes)
             + bytes(&ranked.ends)
             + bytes(hosts)

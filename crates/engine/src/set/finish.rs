@@ -60,6 +60,9 @@ impl RunSet<'_> {
                 self.moved = self.moved.max(set.listed() as u64);
             }
             SetBackend::Spilling(set, spiller) => {
+                if self.plan.policy.limit_by.is_some() {
+                    spiller.spill_ahead(set.open_groups(), &self.hasher)?;
+                }
                 if let (Some(_), Some(memory)) = (&sink.keys, &self.plan.limits.memory)
                     && dedup.order != SetOrder::Sorted
                 {

@@ -163,7 +163,7 @@ impl<'a> RunSet<'a> {
         match &self.backend {
             SetBackend::Spilling(_, spiller) => spiller.partitioner().clone(),
             SetBackend::None | SetBackend::Memory(_) | SetBackend::Scattering(_) => {
-                Partitioner::Hash
+                Partitioner::of_keys(self.plan)
             }
         }
     }
@@ -202,7 +202,7 @@ impl<'a> RunSet<'a> {
             }
         };
         // An upper bound, as if every key were new.
-        let text: usize = inserting.iter().map(|batch| batch.text.canonical_bytes()).sum();
+        let text: usize = inserting.iter().map(WorkBatch::new_bytes).sum();
         set.memory(&more, self.plan) + text + sorting
     }
 

@@ -46,6 +46,9 @@ impl<'a> Formatter<'a> {
         partitioner: &Partitioner,
     ) -> Result<(), AllocError> {
         let Self { plan, columns, at_end, with_rejects } = *self;
+        if plan.policy.limit_by.is_some() {
+            batch.drop_filtered();
+        }
         match (batch.insertion, &plan.job) {
             (_, Job::Normalize { json: false }) => records::format_lines(batch)?,
             (_, Job::Normalize { json: true }) => records::format_json(batch),

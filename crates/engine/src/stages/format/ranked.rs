@@ -72,7 +72,7 @@ pub(super) fn mark(batch: &mut WorkBatch) -> Result<(), AllocError> {
     let mut start = 0;
     for (shard, end) in entries.ends.iter().enumerate() {
         let here = entries.all[start..*end].iter().zip(&entries.places[start..*end]);
-        for (entry, place) in here.filter(|(entry, _)| !entry.is_seen()) {
+        for (entry, place) in here.filter(|(entry, _)| !entry.is_seen() && !entry.is_filtered()) {
             let is_new = !only_looked_up && entry.new_place().is_some();
             let found = (shard as u64) << 32 | u64::from(*place);
             places[entry.sequence as usize] = match place {
