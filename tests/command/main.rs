@@ -31,6 +31,7 @@ mod formats;
 mod growth;
 mod hostile;
 mod inputs;
+mod limit_by;
 mod keys;
 mod messages;
 mod null;

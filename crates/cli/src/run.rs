@@ -134,8 +134,9 @@ struct SummaryLine {
 impl SummaryLine {
     fn new(messages: MessageLevel, request: &Request) -> Self {
         let policy = &request.plan.policy;
-        let filters =
-            (policy.records.is_empty() && policy.urls.is_empty()).then_some(output::Filters::None);
+        let has_none =
+            policy.records.is_empty() && policy.urls.is_empty() && policy.limit_by.is_none();
+        let filters = has_none.then_some(output::Filters::None);
         let asks = !request.seen.is_empty() || request.stores.are_asked();
         let before = (!asks).then_some(output::Before::Nothing);
         Self {

@@ -59,6 +59,7 @@ impl DedupArgs {
                 "--keep chooses what --carry and --fields tell of a URL, and neither is given",
             );
         }
+        self.check_limit_by()?;
         self.check_names()?;
         let named = |message| usage("dedup", ErrorKind::ArgumentConflict, message);
         if let Some(suffix) = &self.split_suffix {

@@ -1,6 +1,7 @@
 //! The options of `uniqurl dedup`.
 
 mod check;
+mod limit_by;
 
 use crate::args::help::{self, INCREMENTAL, OUTPUT};
 use crate::args::memory::MemoryArgs;
@@ -11,7 +12,7 @@ use clap::{ArgAction, Args, ValueEnum};
 use std::path::PathBuf;
 use uniqurl::bytes::is_control;
 use uniqurl_engine::output::{Field, TallyColumns};
-use uniqurl_engine::{Keep, SplitBy};
+use uniqurl_engine::{Keep, LimitBy, SplitBy};
 use uniqurl_store::seen::WhenBusy;
 
 /// The help of `--redact` for a set, which has columns of the input too.
@@ -71,6 +72,9 @@ Examples:
 
   # Treat more URLs as equal, but keep www.
   uniqurl dedup --profile aggressive --without strip-www urls.txt
+
+  # Write one URL of each template, such as /user/{int}
+  uniqurl dedup --limit-by template:1 urls.txt
 
   # Drop tracking parameters, and all parameters like ref
   uniqurl dedup --with sort-query,strip-tracking --drop-param 'ref*' urls.txt
@@ -257,6 +261,25 @@ pub struct DedupArgs {
         long_help = help::TALLY
     )]
     pub tally: Vec<TallyArg>,
+
+    /// Keep only the first N URLs of each template, domain, host or path
+    ///
+    /// The first ones are those that occur first, under every --order. URLs of --seen do not count, and
+    /// --min-count and --limit choose from the URLs that are kept. Once a group has N URLs, all records
+    /// of its other URLs count as filtered.
+    ///
+    /// template:N groups URLs that differ only in numbers, dates, identifiers and the values of the
+    /// query. domain:N groups URLs of a registrable domain, and host:N those of a host, whatever their
+    /// port; all URLs without a host are one group. path:N groups URLs that differ only in query and
+    /// fragment. template and path need --key url, and host and domain a key that keeps them.
+    #[arg(
+        long,
+        value_name = "GROUP:N",
+        value_parser = limit_by::limit_by,
+        hide_short_help = true,
+        help_heading = OUTPUT
+    )]
+    pub limit_by: Option<LimitBy>,
 
     /// Write only URLs that are not in PATH, a seen store or a list of URLs
     ///
