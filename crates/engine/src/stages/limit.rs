@@ -121,3 +121,63 @@ pub(crate) fn take_back(counts: &mut [GroupCounts], batches: &[WorkBatch]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::{Dedup, Group, Job, JobPlan, LimitBy, Memory, RunError, Sinks, Watch, run};
+    use uniqurl::bytes::alloc::failing::{self, Plan};
+    use uniqurl::{Normalizer, Profile};
+    use uniqurl_formats::input;
+
+    /// A round whose keys a shard cannot take is taken back, with the counts of its groups, and spilled.
+    #[test]
+    fn failed_allocation_ends_a_limited_run_or_changes_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("list");
+        let line = |i: u64| format!("http://h{}/{}\n", i * 7 % 40, i * 31 % 90);
+        std::fs::write(&path, (0..600).map(line).collect::<String>()).unwrap();
+        let (inputs, _) = input::check(&[path]);
+        let (mut survived, mut refused) = (0, 0);
+        for (count, stays) in [(false, false), (true, false), (false, true)] {
+            let dedup = Dedup { count, ..Dedup::default() };
+            let mut plan = JobPlan::new(Normalizer::new(&Profile::SYNTAX), Job::Dedup(dedup));
+            plan.policy.limit_by = Some(LimitBy { group: Group::Host, most: 3 });
+            plan.limits.threads = 2;
+            plan.limits.chunk_size = 500;
+            let memory = Memory::new(1 << 30);
+            plan.limits.memory = Some(Memory { directory: directory.path().to_owned(), ..memory });
+            let ran = || {
+                let mut out = Vec::new();
+                let (report, result) = run(&plan, &inputs, Sinks::to(&mut out), &Watch::default());
+                (out, report.tally, report.spilled.written > 0, result)
+            };
+            let whole = ran();
+            whole.3.unwrap();
+            assert!(whole.1.filtered > 0 && whole.1.duplicates > 0);
+            for k in 0.. {
+                let fails = Plan::at(k, stays);
+                failing::follow(Some(Arc::clone(&fails)));
+                let (out, tally, has_spilled, result) = ran();
+                failing::follow(None);
+                if !fails.has_failed() {
+                    break;
+                }
+                match result {
+                    Ok(()) => {
+                        assert!(out == whole.0 && tally == whole.1, "{k}");
+                        survived += u64::from(has_spilled);
+                    }
+                    Err(RunError::Set(_) | RunError::Memory) => refused += 1,
+                    Err(RunError::Output(error)) => {
+                        assert_eq!(error.kind(), std::io::ErrorKind::OutOfMemory, "{k}");
+                        refused += 1;
+                    }
+                    Err(error) => panic!("{k}: {error}"),
+                }
+            }
+        }
+        assert!(survived > 50 && refused > 50, "{survived} survived, {refused} refused");
+    }
+}
