@@ -97,7 +97,8 @@ fn plan(common: &RunArgs, normalizer: Normalizer, job: Job) -> JobPlan {
     };
     plan.policy.records = common.filters.records();
     plan.policy.urls = common.filters.urls(&plan.normalizer);
-    plan.policy.key = common.key;
+    plan.policy.key = common.key();
+    plan.policy.template = common.templates.template();
     plan.policy.max_rejected = common.filters.max_rejected;
     plan.output.secrets = common.secrets;
     plan.output.count_rules = common.stats.is_some() || common.report.is_some();
@@ -167,12 +168,15 @@ impl SummaryLine {
     }
 }
 
+/// The error about a key that a profile file with its own ports cannot have.
+pub(crate) const OWN_PORTS: &str =
+    "ssurt needs the ports of the registry, but the profile file has others";
+
 /// Runs it.
 fn run(common: &RunArgs, mut request: Request) -> ExitCode {
-    let ssurt = common.key == Key::Ssurt || request.plan.output.fields.contains(&Field::Ssurt);
+    let ssurt = common.key() == Key::Ssurt || request.plan.output.fields.contains(&Field::Ssurt);
     if ssurt && request.plan.normalizer.has_own_ports() {
-        let message = "ssurt needs the ports of the registry, but the profile file has others";
-        args::exit(&args::usage(request.name.name(), ErrorKind::ArgumentConflict, message));
+        args::exit(&args::usage(request.name.name(), ErrorKind::ArgumentConflict, OWN_PORTS));
     }
     let summary_line = SummaryLine::new(common.messages, &request);
     let mut watch = Watch::default();
@@ -245,7 +249,7 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
     let stats = |status: Status| Stats {
         status: status as u8,
         profile: &profile,
-        key: common.key,
+        key: common.key(),
         backend: backend.name(),
         threads: request.plan.limits.workers(),
         spilled: report.spilled,

@@ -36,7 +36,7 @@ impl TableSpec {
             true => TableValues::Bytes,
             false => TableValues::Text,
         };
-        let key_name = match common.key {
+        let key_name = match common.key() {
             Key::Url => Field::Canonical.name(),
             key => key.name(),
         };
@@ -62,7 +62,7 @@ impl TableSpec {
             }
             Job::Dedup(dedup) => {
                 let fields = match &fields[..] {
-                    [] => Field::of_key(common.key, dedup.count),
+                    [] => Field::of_key(common.key(), dedup.count),
                     fields => fields,
                 };
                 let field = |field: &Field| match field {

@@ -10,7 +10,7 @@ use super::split::Split;
 use super::url_filter::UrlFilter;
 use crate::output::{Field, LineForm, TallyColumns};
 use uniqurl::bytes::Secrets;
-use uniqurl::key::Key;
+use uniqurl::key::{Key, Template};
 use uniqurl::normalize::Normalizer;
 use uniqurl_formats::input::Input;
 use uniqurl_formats::record::{Context, Filter, Kinds, LONGEST_URL, Separator};
@@ -70,6 +70,8 @@ pub struct RecordPolicy {
     pub urls: UrlFilter,
     /// The key that is made unique, counted, sorted and written.
     pub key: Key,
+    /// How templates are made, in the key and in columns.
+    pub template: Template,
     /// Which of the records with the same key is kept.
     pub keep: Keep,
     /// How many keys of each group are kept, by first occurrence. The key must [tell](super::Group::is_told_by)
@@ -143,6 +145,7 @@ impl JobPlan {
                 records: Filter::default(),
                 urls: UrlFilter::default(),
                 key: Key::Url,
+                template: Template::new(),
                 keep: Keep::First,
                 limit_by: None,
                 max_rejected: None,

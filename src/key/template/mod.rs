@@ -83,6 +83,10 @@ pub struct Template {
 }
 
 impl Template {
+    /// The version of the types and rules. Templates of two versions may differ, so a store of templates
+    /// names the version.
+    pub const VERSION: u32 = 1;
+
     /// Templates without `{locale}`.
     pub const fn new() -> Self {
         Self { locales: false }
@@ -101,6 +105,11 @@ impl Template {
     /// This also replaces short words that are codes of languages: `/is`, `/no`, `/to`.
     pub const fn with_locales() -> Self {
         Self { locales: true }
+    }
+
+    /// Whether templates have `{locale}`.
+    pub const fn has_locales(self) -> bool {
+        self.locales
     }
 
     /// Appends the template of `url` to `out`, without `{locale}`.

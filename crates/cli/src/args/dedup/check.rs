@@ -30,13 +30,13 @@ impl DedupArgs {
             if common.output == standard {
                 return wrong("--split-by writes a directory, which -o has to name");
             }
-            let lost = match (by, common.key) {
+            let lost = match (by, common.key()) {
                 (SplitBy::Host, Key::Hash | Key::Domain) => Some("host"),
                 (SplitBy::Domain, Key::Hash) => Some("domain"),
                 _ => None,
             };
             if let Some(lost) = lost {
-                let key = common.key;
+                let key = common.key();
                 return Err(usage(
                     "dedup",
                     ErrorKind::ArgumentConflict,
@@ -110,7 +110,7 @@ impl DedupArgs {
     /// Finds two columns of one name, where names tell columns apart.
     fn check_names(&self) -> Result<(), clap::Error> {
         let fields = match &self.fields[..] {
-            [] => Field::of_key(self.common.key, self.writes_counts()),
+            [] => Field::of_key(self.common.key(), self.writes_counts()),
             fields => fields,
         };
         let is_json = self.form == RecordForm::Json;
