@@ -119,6 +119,31 @@ fn limit_of_groups_goes_with_the_other_options() {
 }
 
 #[test]
+fn locales_are_grouped_on_request() {
+    let place = Place::with([("in", b"http://h/en/a\nhttp://h/fr/a\nhttp://h/de/a\n")]);
+    let limited = ["dedup", "in", "--limit-by", "template:2"];
+    assert_eq!(place.run(limited).exits(0).summary("unique"), 3);
+    let run = place.run([&limited[..], &["--template-locales"]].concat()).exits(0);
+    assert_eq!(run.out(), "http://h/en/a\nhttp://h/fr/a\n");
+}
+
+#[test]
+fn filtered_records_are_in_no_tally() {
+    let line = |path: &str, bytes: u32| {
+        format!("192.0.2.1 - - [01/Jan/2026:00:00:00 +0000] \"GET {path} HTTP/1.1\" 200 {bytes}\n")
+    };
+    let log = [line("/a?1", 1), line("/a?2", 10), line("/a?1", 100), line("/b", 1000)].concat();
+    let place = Place::with([("log", log.as_bytes())]);
+    let arguments = ["dedup", "log", "--limit-by", "path:1", "--tally", "bytes"];
+    for more in [&[][..], &["--memory", "1M"], &["--order", "sorted"]] {
+        let run = place.run([&arguments[..], more].concat()).exits(0);
+        assert_eq!(run.out(), "2\t/a?1\t101\n1\t/b\t1000\n");
+        let counts = ["unique", "duplicates", "filtered"].map(|term| run.summary(term));
+        assert_eq!(counts, [2, 1, 1]);
+    }
+}
+
+#[test]
 fn unknown_groups_and_keys_that_tell_none_are_wrong_usage() {
     let place = Place::with([("in", URLS)]);
     for (limit, told) in [

@@ -461,7 +461,10 @@ fn an_unknown_name_is_reported_with_the_nearest_one() {
             &["-p", "frob"],
             "unknown profile `frob`\nhint: list the profiles with `uniqurl profiles`\n",
         ),
-        (&["--key", "md5"], "unknown key `md5` (expected url, domain, surt, ssurt or hash)\n"),
+        (
+            &["--key", "md5"],
+            "unknown key `md5` (expected url, template, domain, surt, ssurt or hash)\n",
+        ),
         (&["--with", "sort-qurey"], "unknown switch `sort-qurey` (did you mean `sort-query`?)\n"),
         (&["--thread", "2"], "unknown option `--thread` (did you mean `--threads`?)\n"),
     ] {

@@ -74,9 +74,9 @@ fn expected(
 fn group_of(url: &str, group: Group) -> String {
     let host = || url.strip_prefix("http://")?.split('/').next()?.split(':').next();
     match group {
-        Group::Template(template) => {
+        Group::Template => {
             let mut out = Vec::new();
-            template.append_bytes(url.as_bytes(), &mut out);
+            Template::of_bytes(url.as_bytes(), &mut out);
             String::from_utf8(out).unwrap()
         }
         Group::Host => host().unwrap_or_default().to_owned(),
@@ -90,8 +90,7 @@ fn group_of(url: &str, group: Group) -> String {
     }
 }
 
-const GROUPS: [Group; 4] =
-    [Group::Template(Template::new()), Group::Domain, Group::Host, Group::Path];
+const GROUPS: [Group; 4] = Group::ALL;
 
 /// From nothing to enough.
 const BUDGETS: [Option<u64>; 6] =

@@ -19,7 +19,7 @@ pub struct LimitBy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
     /// Its template.
-    Template(Template),
+    Template,
     /// The registrable domain of its host. URLs without a host are one group.
     Domain,
     /// Its host, whatever the port. URLs without a host are one group.
@@ -30,13 +30,12 @@ pub enum Group {
 
 impl Group {
     /// Each of them, in the order of the documentation.
-    pub const ALL: [Self; 4] =
-        [Self::Template(Template::new()), Self::Domain, Self::Host, Self::Path];
+    pub const ALL: [Self; 4] = [Self::Template, Self::Domain, Self::Host, Self::Path];
 
     /// The name, as the command takes it.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Template(_) => "template",
+            Self::Template => "template",
             Self::Domain => "domain",
             Self::Host => "host",
             Self::Path => "path",
@@ -46,7 +45,7 @@ impl Group {
     /// Whether a key tells the group of its URL.
     pub const fn is_told_by(self, key: Key) -> bool {
         match self {
-            Self::Template(_) | Self::Path => matches!(key, Key::Url),
+            Self::Template | Self::Path => matches!(key, Key::Url),
             Self::Domain => !matches!(key, Key::Hash),
             Self::Host => !matches!(key, Key::Hash | Key::Domain),
         }
@@ -58,13 +57,14 @@ impl Group {
 pub(crate) struct KeyGroup {
     pub(crate) group: Group,
     pub(crate) key: Key,
+    pub(crate) template: Template,
 }
 
 impl GroupOf for KeyGroup {
     fn append(&self, key: &[u8], out: &mut Vec<u8>) {
         let split = |by| Split { by, shards: 1, key: self.key };
         let text = match self.group {
-            Group::Template(template) => return template.append_bytes(key, out),
+            Group::Template => return self.template.append_bytes(key, out),
             Group::Domain => split(SplitBy::Domain).domain(key),
             Group::Host => Cow::Borrowed(split(SplitBy::Host).host(key)),
             Group::Path => {
@@ -83,7 +83,7 @@ mod tests {
     fn group_of(group: Group, key: Key, url: &str) -> String {
         let (mut made, mut out) = (Vec::new(), Vec::new());
         key.append_bytes(url.as_bytes(), &mut made);
-        KeyGroup { group, key }.append(&made, &mut out);
+        KeyGroup { group, key, template: Template::new() }.append(&made, &mut out);
         String::from_utf8(out).unwrap()
     }
 

@@ -190,7 +190,8 @@ impl JobPlan {
     /// The groups of keys, and how many keys of each the set takes, if there is a limit.
     pub(crate) fn group_limit(&self) -> Option<(KeyGroup, u64)> {
         let limit = self.policy.limit_by.filter(|_| self.dedup().is_some())?;
-        Some((KeyGroup { group: limit.group, key: self.policy.key }, limit.most))
+        let RecordPolicy { key, template, .. } = self.policy;
+        Some((KeyGroup { group: limit.group, key, template }, limit.most))
     }
 
     /// How the set is written, if the job has one.

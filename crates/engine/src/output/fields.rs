@@ -340,11 +340,12 @@ mod tests {
             columns[..9],
             [url, "ssh", "u:p", "www.h.example", domain, "81", "/p//q", "r?s", "t"]
         );
+        assert_eq!(columns[9], "ssh://u:p@www.h.example:81/p//q?r?s");
         assert_eq!(
-            columns[9..11],
+            columns[10..12],
             ["example,h,www:81)/p//q?r?s#t", "example,h,www,//81:ssh@u:p:/p//q?r?s#t"]
         );
-        assert_eq!(columns[12..], ["12", "f:1:7:9", "a\\x09b\\x5C\\x0A\\xE9 ", "/\\x09\\xE9\n"]);
+        assert_eq!(columns[13..], ["12", "f:1:7:9", "a\\x09b\\x5C\\x0A\\xE9 ", "/\\x09\\xE9\n"]);
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(super) fn limit_by(text: &str) -> Result<LimitBy, String> {
 impl DedupArgs {
     /// Rejects a group that the key does not tell.
     pub(super) fn check_limit_by(&self) -> Result<(), clap::Error> {
-        let key = self.common.key;
+        let key = self.common.key();
         match self.limit_by {
             Some(LimitBy { group, .. }) if !group.is_told_by(key) => {
                 let name = group.name();
