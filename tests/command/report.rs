@@ -132,7 +132,7 @@ fn report_without_changed_urls_does_not_call_them_canonical() {
     assert!(page(&place).contains("<p>None: no URL was changed.</p>"));
 }
 
-/// Lines of a combined log: 90 requests a minute apart, of which every tenth was not found.
+/// Lines of a combined log: 90 requests a minute apart. Every tenth was not found.
 fn log() -> String {
     let line = |i: usize| {
         let (hour, minute) = (22 + i / 60, i % 60);

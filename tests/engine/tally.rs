@@ -25,7 +25,7 @@ struct Request {
     time: Option<u64>,
 }
 
-/// Requests to about `pages` pages, of which a few get most.
+/// Requests to about `pages` pages. A few pages get most of them.
 fn requests(count: u64, pages: u64) -> Vec<Request> {
     let mut state = 5u64;
     let mut next = |below: u64| {

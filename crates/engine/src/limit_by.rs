@@ -1,4 +1,4 @@
-//! Groups of URLs, of which only the first few are kept.
+//! Groups of URLs. Only the first few URLs of each are kept.
 
 use std::borrow::Cow;
 

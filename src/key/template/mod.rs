@@ -7,7 +7,7 @@
 //! - `types`, `date`, `locale`: one test for each type; `byte_class` shows which can be left out
 //! - `literal`: bytes that stand for themselves, and the names in braces
 //! - `names`: query names, each once
-//! - `by_masks`: the way of most URLs, by bit masks; `write` gets what they cannot settle
+//! - `by_masks`: the way of most URLs, by bit masks; `write` takes the rest
 //! - `trace`: the observer that receives which rule found which part
 
 mod byte_class;
@@ -42,7 +42,7 @@ const SHORT: usize = 256;
 /// For longer URLs, little memory matters more than time.
 const LONG: usize = 64 << 10;
 
-/// Makes templates of URLs: what is left of a URL when its variable parts are named by their type.
+/// Makes templates of URLs: each variable part of a URL is replaced by the name of its type.
 ///
 /// ```
 /// use uniqurl::{Normalizer, Profile, Template};

@@ -42,7 +42,7 @@ impl Durations {
         self.count += 1;
         self.greatest = self.greatest.max(duration);
         if self.count == EXACT + 1 {
-            self.to_buckets();
+            self.sort_into_buckets();
         }
         self.add_times(self.key(duration), 1)
     }
@@ -52,7 +52,7 @@ impl Durations {
         self.count += other.count;
         self.greatest = self.greatest.max(other.greatest);
         if self.has_buckets() && !had_buckets {
-            self.to_buckets();
+            self.sort_into_buckets();
         }
         for (number, times) in &other.counts {
             let key = if others_has { *number } else { self.key(*number) };
@@ -128,7 +128,7 @@ impl Durations {
     }
 
     /// Replaces durations by their buckets.
-    fn to_buckets(&mut self) {
+    fn sort_into_buckets(&mut self) {
         self.counts.iter_mut().for_each(|(number, _)| *number = bucket(*number));
         self.counts.dedup_by(|later, first| {
             let same = later.0 == first.0;

@@ -170,7 +170,8 @@ mod tests {
 
     #[test]
     fn tally_is_the_same_after_its_bytes() {
-        let cases: [&[(Option<u16>, Option<u64>, Option<u64>)]; 6] = [
+        type Responses = [(Option<u16>, Option<u64>, Option<u64>)];
+        let cases: [&Responses; 6] = [
             &[],
             &[(Some(200), None, None)],
             &[(Some(99), Some(0), None), (Some(600), None, None), (Some(0), None, None)],

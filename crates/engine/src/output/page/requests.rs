@@ -1,4 +1,4 @@
-//! The sections of the page about what was requested: templates, statuses and times.
+//! The sections of the page about requests: templates, statuses and times.
 
 use std::fmt::{self, Write};
 

@@ -98,7 +98,7 @@ fn for_each_record(
     Ok(())
 }
 
-/// Adds what is asked of a record.
+/// Adds the numbers of a record that are asked for.
 fn add(
     tally: &mut ResponseTally,
     columns: TallyColumns,

@@ -94,7 +94,7 @@ impl LogFormat {
         self.plan.measured.iter().map(|piece| piece.field)
     }
 
-    /// Matches a line against pieces, the first `of_url` of which it must have.
+    /// Matches a line against pieces. It must have the first `of_url` of them.
     #[inline(always)]
     fn walk(
         &self,

@@ -32,7 +32,7 @@ fn entries(many: u64, key: impl Fn(u64) -> String) -> Vec<Entry> {
 fn tallied(entries: &[Entry]) -> Vec<Entry> {
     let tally = |n: u64| {
         let mut tally = ResponseTally::default();
-        if n % 5 > 0 {
+        if !n.is_multiple_of(5) {
             tally.add_status(100 * (n % 6) as u16);
             tally.add_bytes(n);
             tally.add_duration(n.wrapping_mul(0x9E37_79B9) >> (n % 40)).unwrap();
