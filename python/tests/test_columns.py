@@ -91,7 +91,7 @@ def test_output_has_the_type_of_the_input(kind, threads):
         assert table.column_names == ["canonical", "reject"] and texts(table["canonical"].to_pylist()) == CANONICAL
 
 
-@pytest.mark.parametrize("key", ["url", "domain", "surt", "ssurt", "hash"])
+@pytest.mark.parametrize("key", ["url", "template", "domain", "surt", "ssurt", "hash"])
 @pytest.mark.parametrize("kind", TYPES + [pa.null()], ids=str)
 def test_key_is_a_third_column(kind, key):
     urls = [None] * 10 if kind == pa.null() else URLS
@@ -120,8 +120,13 @@ def test_column_and_set_have_the_same_keys():
         assert done.key.to_pylist() == uniqurl.dedup(urls, key=key).urls.to_pylist()
     octets = uniqurl.normalize_column([b"\xff"], "string", key="url")
     assert (pa.table(octets)["url"].type, octets.key.to_pylist()) == (pa.large_binary(), [b"\xff"])
+    localized = uniqurl.normalize_column(["http://h/en/1", "http://h/de/2"], key="template", template_locales=True)
+    assert localized.key.to_pylist() == ["http://h/{locale}/{int}"] * 2
+    templates = uniqurl.normalize_column([b"\xff"], "string", key="template")
+    assert (pa.table(templates)["template"].type, templates.key.to_pylist()) == (pa.large_string(), ["%FF"])
+    assert uniqurl.dedup(urls, key="template").urls.to_pylist() == [f"http://{host}.example/{{int}}" for host in "ab"]
     assert pa.table(uniqurl.normalize_column([b"\xff"], "string", key="hash"))["hash"].type == pa.large_string()
-    for refused, why in [({"key": "md5"}, "^key is url, domain, surt, ssurt or hash$"), ({"key": "ssurt", "profile_toml": OWN_PORTS}, "^ssurt names")]:
+    for refused, why in [({"key": "md5"}, "^key is url, template, domain, surt, ssurt or hash$"), ({"key": "ssurt", "profile_toml": OWN_PORTS}, "^ssurt names")]:
         with pytest.raises(uniqurl.UsageError, match=why):
             uniqurl.normalize_column(urls, **refused)
 

@@ -36,7 +36,12 @@ def test_single_url_has_the_keys_of_a_set():
     assert uniqurl.key(url.encode(), "ssurt", drop_query=True) == b"com,example,www,//80:http@/A"
     assert uniqurl.key(url, "hash") == uniqurl.key(uniqurl.normalize(url), "hash")
     assert uniqurl.key(b"\xff", "url", "string") == b"\xff"
-    with pytest.raises(uniqurl.UsageError, match="^key is url, domain, surt, ssurt or hash$"):
+    page = "http://h.example/pt-BR/user/17?page=2"
+    assert uniqurl.key(page, "template") == "http://h.example/pt-BR/user/{int}?page"
+    assert uniqurl.key(page, "template", template_locales=True) == "http://h.example/{locale}/user/{int}?page"
+    assert uniqurl.key(page, "template", template_locales=None) == uniqurl.key(page, "template")
+    assert uniqurl.key(b"\xff", "template", "string") == b"%FF"
+    with pytest.raises(uniqurl.UsageError, match="^key is url, template, domain, surt, ssurt or hash$"):
         uniqurl.key(url, "SURT")
     with pytest.raises(uniqurl.UsageError, match="^ssurt names the ports of the registry"):
         uniqurl.key(url, "ssurt", profile_toml='name = "x"\nversion = 1\nbase = "crawl"\n[ports]\ngopher = 70\n')

@@ -20,6 +20,7 @@ The keywords ``**options`` correspond to ``--with`` and related options of the c
 * ``redirects``: a mapping from URLs to their targets, or pairs; each URL becomes the end of its chain
 * ``max_url``: the longest URL in bytes, 65,536 by default; a value more than 1 MiB longer is rejected
   without being read, even if it is blank
+* ``template_locales``: whether the key ``template`` has ``{locale}``
 * ``profile_toml``: the text of a profile file, instead of a profile
 """
 
@@ -69,7 +70,7 @@ _Url = TypeVar("_Url", str, bytes, str | bytes)
 _Column = _ArrowArray | _ArrowStream
 _Urls = _Column | Iterable[str | None] | Iterable[bytes | None]
 _Path = str | os.PathLike[str]
-_Key = Literal["url", "domain", "surt", "ssurt", "hash"]
+_Key = Literal["url", "template", "domain", "surt", "ssurt", "hash"]
 
 class Error(Exception):
     """All errors of uniqurl."""
@@ -391,7 +392,8 @@ def dedup(
 
 def key(url: _Url, key: _Key, profile: str | None = None, **options: Any) -> _Url:
     """The key of a URL. Its name is one that ``--key`` of the command and ``key`` of :func:`dedup` take:
-    ``domain``, ``surt``, ``ssurt``, ``hash``, or ``url``, the canonical form. The key is ``str`` or ``bytes`` like the URL.
+    ``template``, ``domain``, ``surt``, ``ssurt``, ``hash``, or ``url``, the canonical form. The key is ``str`` or
+    ``bytes`` like the URL.
 
     >>> key("http://www.example.com/a?b", "surt")
     'com,example,www)/a?b'

@@ -13,7 +13,7 @@ use std::fmt;
 /// let key: Key = "surt".parse()?;
 /// assert_eq!(key.to_string(), "surt");
 /// let error = "md5".parse::<Key>().unwrap_err();
-/// assert_eq!(error.to_string(), "unknown key `md5` (expected url, surt, ssurt or hash)");
+/// assert!(error.to_string().starts_with("unknown key `md5` (expected url, template, "));
 /// let error = "sort-quary".parse::<Switch>().unwrap_err();
 /// assert_eq!(error.to_string(), "unknown switch `sort-quary` (did you mean `sort-query`?)");
 ///

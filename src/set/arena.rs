@@ -7,8 +7,9 @@ use crate::simd::prefetch;
 /// Bytes of a block. Its unused end costs address space, not memory.
 const BLOCK: usize = 1 << BLOCK_BITS;
 const BLOCK_BITS: u32 = 16;
-/// Number of blocks that a 32-bit place can address.
-const MAX_BLOCKS: usize = 1 << (32 - BLOCK_BITS);
+/// Number of blocks that a 32-bit place can address, without the last: the greatest places are marks of
+/// entries.
+const MAX_BLOCKS: usize = (1 << (32 - BLOCK_BITS)) - 1;
 
 /// Bytes that sorting usually reads from one offset on: four digits.
 const LOOKED_AT: usize = 4 * 13;

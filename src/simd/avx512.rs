@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 
 use super::lines::{self, Open, Room};
 use super::rules::{Rows, Rules};
-use super::vector::{Block, Masks, Normalized, Survey, Vector, VectorOp};
+use super::vector::{BLOCK, Block, Masks, Normalized, Survey, Vector, VectorOp, up_to};
 use super::{spans, triplets};
 use crate::bytes::set::{NibbleTable, QUERY, REG_NAME};
 
@@ -124,6 +124,21 @@ impl Vector for Avx512 {
     ) -> Option<Normalized> {
         // SAFETY: a value of this type proves the instruction set.
         unsafe { triplets::normalize(blocks, percent, inside) }
+    }
+
+    const PADS: bool = true;
+
+    #[inline(always)]
+    fn padded(self, text: &[u8]) -> Block {
+        assert!(text.len() <= BLOCK);
+        let mut block = [0; BLOCK];
+        // SAFETY: a value of this type proves the instruction set. The mask has a bit for each byte of the
+        // text, and no other byte is read; the store writes a block.
+        unsafe {
+            let bytes = _mm512_maskz_loadu_epi8(up_to(text.len()), text.as_ptr().cast());
+            _mm512_storeu_si512(block.as_mut_ptr().cast(), bytes);
+        }
+        block
     }
 
     #[inline(always)]

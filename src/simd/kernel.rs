@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use super::lines::Lines;
 use super::loops::{
@@ -40,15 +41,21 @@ impl Kernel {
 
     /// Returns the fastest available kernel. Backends are listed slowest first.
     pub fn best() -> Self {
-        Backend::ALL
-            .iter()
-            .rev()
-            .find_map(|backend| Self::new(*backend))
-            .unwrap_or_else(Self::scalar)
+        // Asking the CPU takes as long as a short URL.
+        static BEST: OnceLock<Kernel> = OnceLock::new();
+        *BEST.get_or_init(|| {
+            let mut fastest_first = Backend::ALL.iter().rev();
+            fastest_first.find_map(|backend| Self::new(*backend)).unwrap_or_else(Self::scalar)
+        })
     }
 
     pub(crate) fn backend(self) -> Backend {
         self.0
+    }
+
+    /// True if [`Vector::padded`](super::Vector::padded) is fast.
+    pub(crate) fn pads(self) -> bool {
+        self.0 == Backend::Avx512
     }
 
     /// Appends the lines of `bytes`. See [`super::lines`].

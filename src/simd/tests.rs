@@ -486,3 +486,27 @@ fn no_kernel_reads_outside_an_allocation_of_any_length_and_alignment() {
         }
     }
 }
+
+/// Pads a text.
+struct Pad<'a>(&'a [u8]);
+
+impl VectorOp for Pad<'_> {
+    type Output = Block;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, vector: V) -> Block {
+        vector.padded(self.0)
+    }
+}
+
+#[test]
+fn texts_are_padded_with_zeros() {
+    let text: [u8; BLOCK] = std::array::from_fn(|i| i as u8 + 1);
+    for length in (0..=BLOCK).step_by(STEP) {
+        let mut expected = text;
+        expected[length..].fill(0);
+        for kernel in kernels() {
+            assert_eq!(kernel.run(Pad(&text[..length])), expected, "{kernel:?} {length}");
+        }
+    }
+}

@@ -79,6 +79,17 @@ pub trait Vector: Copy {
         None
     }
 
+    /// True if [`Vector::padded`] is fast.
+    const PADS: bool = false;
+
+    /// A text of at most a block, padded with zeros.
+    #[inline(always)]
+    fn padded(self, text: &[u8]) -> Block {
+        let mut block = [0; BLOCK];
+        block[..text.len()].copy_from_slice(text);
+        block
+    }
+
     /// Writes the lines that end in a block to the start of the room, and returns their number. A line
     /// has no line feed, and no carriage return before that. `at` is the offset of the block in the
     /// text.

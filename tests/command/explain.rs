@@ -365,3 +365,70 @@ fn wrong_usage_exits_with_status_2() {
         assert!(place.run(arguments).exits(2).out.is_empty(), "{arguments:?}");
     }
 }
+
+#[test]
+fn explained_template_names_the_rule_of_each_part() {
+    let url = "HTTP://h.example/2024/02/29/item12345.html?7&q=x";
+    let text = explain(&["--key", "template", url]);
+    let shown = "
+  = http://h.example/2024/02/29/item12345.html?7&q=x
+
+  template
+    {date}    a date over segments  2024/02/29
+    {int}     inside a segment      12345
+    {int}     a query name          7
+  = http://h.example/{date}/item{int}.html?{int}&q
+";
+    assert!(text.ends_with(shown), "{text}");
+    // A canonical URL, without a part.
+    let text = explain(&["--key", "template", "http://h.example/v1"]);
+    let shown = "  is in canonical form.\n\n  template\n  = http://h.example/v1\n";
+    assert!(text.ends_with(shown), "{text}");
+    let text = explain(&["--key", "template", "--template-locales", "http://h.example/pt-BR"]);
+    assert!(text.contains("    {locale}  a whole segment       pt-BR\n"), "{text}");
+    let long = format!("HTTP://h.example/{}", "a1B2".repeat(200));
+    assert!(explain(&["--key", "template", &long]).contains("\n  = http://h.example/{token}\n"));
+}
+
+#[test]
+fn explain_shows_every_key() {
+    let text = explain(&["--key", "surt", "http://www.h.example/a"]);
+    assert!(text.ends_with("\n  surt\n  = example,h,www)/a\n"), "{text}");
+    let text = explain(&["--key", "domain", "mailto:a@h"]);
+    assert!(
+        text.ends_with("\n  domain: none, the key is made from the host, and the URL has none\n")
+    );
+    let file = "name = \"own\"\nversion = 1\nbase = \"crawl\"\n[ports]\nhttp = 8080\n";
+    let place = Place::with([("own", file.as_bytes())]);
+    let run =
+        place.run(["explain", "--profile-file", "own", "--key", "ssurt", "http://h/"]).exits(2);
+    assert!(run.err.contains("ssurt needs the ports of the registry"), "{}", run.err);
+}
+
+#[test]
+fn json_has_the_key_and_the_parts_of_a_template() {
+    let objects = |key, url| {
+        let text = explain(&["--json", "--key", key, url]);
+        json_lines(text.as_bytes()).remove(0)
+    };
+    assert_eq!(
+        objects("template", "HTTP://h.example/17"),
+        json!({
+            "profile": "crawl@1",
+            "url": "HTTP://h.example/17",
+            "out": "http://h.example/17",
+            "steps": [{
+                "rule": "scheme-case",
+                "source": "RFC 3986 section 6.2.2.1",
+                "before": "HTTP://h.example/17",
+                "after": "http://h.example/17",
+            }],
+            "template": "http://h.example/{int}",
+            "parts": [{"part": "17", "at": 17, "type": "int", "rule": "a whole segment"}],
+        })
+    );
+    let of = |key, url| objects(key, url)[key].clone();
+    assert_eq!(of("surt", "http://h.example/"), "example,h)/");
+    assert_eq!(of("domain", "mailto:a@h"), json!(null));
+    assert_eq!(of("url", "http://h/"), "http://h/");
+}

@@ -306,3 +306,58 @@ fn keys_and_fields_do_not_depend_on_threads() {
         assert!(at_once.out() == limited.out(), "{threads} threads, at once or at the end");
     }
 }
+
+const PAGES: &str = "http://h.example/user/1\nhttp://h.example/user/22?page=2\nnonsense\n\n\
+                     HTTP://h.example/user/3?page=1\nhttp://h.example/en/user/4\n\
+                     http://h.example/de/user/5\nhttp://g.example/user/6\n";
+
+#[test]
+fn template_key_is_unique_counted_and_sorted() {
+    let place = Place::with([("list", PAGES.as_bytes())]);
+    let run = place.run(["dedup", "--key", "template", "--order", "count", "list"]).exits(0);
+    assert_eq!(
+        run.out(),
+        "2\thttp://h.example/user/{int}?page\n1\thttp://g.example/user/{int}\n\
+         1\thttp://h.example/de/user/{int}\n1\thttp://h.example/en/user/{int}\n\
+         1\thttp://h.example/user/{int}\n"
+    );
+}
+
+#[test]
+fn template_locales_change_keys_and_columns_alike() {
+    let place = Place::with([("list", PAGES.as_bytes())]);
+    let localized = "http://h.example/{locale}/user/{int}";
+    let dedup = ["dedup", "--template-locales", "--key", "template", "list"];
+    let keys = place.run(dedup).exits(0).out().to_owned();
+    assert_eq!(keys.matches(localized).count(), 1, "{keys}");
+    let columns = place.run(dedup.iter().chain(&["--fields", "template"])).exits(0);
+    assert_eq!(columns.out(), keys);
+    let arguments = ["dedup", "--template-locales", "--fields", "template,path", "list"];
+    let columns = place.run(arguments).exits(0);
+    assert!(columns.out().contains(&format!("{localized}\t/en/user/4\n")), "{}", columns.out());
+    let objects = json_lines(&place.run(arguments.iter().chain(&["--json"])).exits(0).out);
+    assert!(objects.iter().any(|object| object["template"] == localized), "{objects:?}");
+    let lines =
+        place.run(["normalize", "--template-locales", "--key", "template", "list"]).exits(0);
+    assert_eq!(lines.out().matches(localized).count(), 2, "{}", lines.out());
+    let plain = place.run(["dedup", "--key", "template", "list"]).exits(0);
+    assert!(!plain.out().contains("locale"), "{}", plain.out());
+}
+
+#[test]
+fn store_of_templates_names_their_locales() {
+    let place = Place::with([("list", PAGES.as_bytes())]);
+    let key = ["--key", "template"];
+    let locales = ["--key", "template", "--template-locales"];
+    place.run(["seen", "add", "store", "list"].iter().chain(&locales)).exits(0);
+    let contains = ["seen", "contains", "store", "http://h.example/fr/user/9"];
+    let run = place.run(contains.iter().chain(&locales)).exits(0);
+    assert_eq!(run.out(), "seen\thttp://h.example/fr/user/9\n");
+    for arguments in [&contains[..], &["dedup", "--seen", "store", "list"]] {
+        let run = place.run(arguments.iter().chain(&key)).exits(2);
+        let told = "its key is template with locales, and that of this run is template";
+        assert!(run.err.contains(told), "{}", run.err);
+    }
+    let run = place.run(["dedup", "--seen", "store", "list"].iter().chain(&locales)).exits(0);
+    assert_eq!((run.out(), run.summary("seen")), ("", 6));
+}

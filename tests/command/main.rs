@@ -32,6 +32,7 @@ mod formats;
 mod growth;
 mod hostile;
 mod inputs;
+mod limit_by;
 mod keys;
 mod messages;
 mod null;
@@ -58,6 +59,7 @@ mod stores;
 mod streams;
 mod systems;
 mod tables;
+mod tally;
 #[cfg(target_os = "linux")]
 mod terminals;
 mod wild;

@@ -56,6 +56,7 @@ fn order_count_puts_the_most_frequent_first_and_top_limits_it() {
         (&["--order", "count", "--min-count", "2"], lines[..2].concat()),
         (&["--order", "count", "--limit", "3"], lines[..3].concat()),
         (&["--top", "3"], lines[..3].concat()),
+        (&["--top", "3", "--order", "count"], lines[..3].concat()),
         (&["--top", "9"], lines.concat()),
         (&["--top", "0"], String::new()),
         (&["--top", "3", "--seen", "seen"], [lines[0], lines[2], lines[3]].concat()),
@@ -65,7 +66,7 @@ fn order_count_puts_the_most_frequent_first_and_top_limits_it() {
         let run = place.run([&["dedup", "a", "b"], arguments].concat());
         assert_eq!(run.exits(0).out(), expected, "{arguments:?}");
     }
-    for other in [&["--limit", "3"][..], &["--order", "first"]] {
+    for other in [&["--limit", "3"][..], &["--order", "first"], &["--order", "sorted"]] {
         place.run([&["dedup", "a", "--top", "3"], other].concat()).exits(2);
     }
 }

@@ -1,4 +1,4 @@
-//! docs/questions.md: every command on the page prints what the page says.
+//! Pages of docs/ with commands: every command prints what the page says.
 
 use super::built;
 use std::fs;
@@ -45,8 +45,18 @@ fn prelude() -> String {
 
 #[test]
 fn every_command_of_the_page_of_questions_prints_what_the_page_says() {
+    assert!(run_commands_of("questions.md") > 20);
+}
+
+#[test]
+fn every_command_of_the_page_of_recon_prints_what_the_page_says() {
+    assert!(run_commands_of("recon.md") > 1);
+}
+
+/// Runs the commands of a page, and returns how many there are.
+fn run_commands_of(page: &str) -> usize {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let page = fs::read_to_string(root.join("docs/questions.md")).expect("the page");
+    let page = fs::read_to_string(root.join("docs").join(page)).expect("the page");
     let prelude = prelude();
     let (mut ran, mut wrong) = (0, Vec::new());
     for block in blocks(&page) {
@@ -63,6 +73,6 @@ fn every_command_of_the_page_of_questions_prints_what_the_page_says() {
             ran += 1;
         }
     }
-    assert!(ran > 20, "only {ran} commands were found");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    ran
 }

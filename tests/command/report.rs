@@ -131,3 +131,74 @@ fn report_without_changed_urls_does_not_call_them_canonical() {
     place.run(["dedup", "in", "-o", "out", "--report", "page.html"]).exits(3);
     assert!(page(&place).contains("<p>None: no URL was changed.</p>"));
 }
+
+/// Lines of a combined log: 90 requests a minute apart. Every tenth was not found.
+fn log() -> String {
+    let line = |i: usize| {
+        let (hour, minute) = (22 + i / 60, i % 60);
+        let status = if i.is_multiple_of(10) { 404 } else { 200 };
+        let target = if i.is_multiple_of(3) { format!("/item/{i}?id=secret") } else { "/".into() };
+        format!(
+            "1.2.3.4 - - [10/Oct/2000:{hour}:{minute:02}:36 -0700] \"GET {target} HTTP/1.1\" \
+             {status} 5 \"-\" \"-\"\n"
+        )
+    };
+    (0..90).map(line).collect()
+}
+
+#[test]
+fn report_shows_templates_statuses_and_times_of_a_log() {
+    let place = Place::with([("access.log", log().as_bytes())]);
+    for threads in ["-j1", "-j3"] {
+        let base = ["dedup", "-p", "syntax", "--base", "http://u:secret@h.example/", threads];
+        let rest = ["access.log", "-o", "out", "--report", "page.html"];
+        place.run(base.into_iter().chain(rest)).exits(0);
+        let page = page(&place);
+        for shown in [
+            "<code>http://***@h.example/</code></td><td class=\"n\">60</td>",
+            "<code>http://***@h.example/item/{int}?id</code></td><td class=\"n\">30</td>",
+            "<code>2xx</code></td><td class=\"n\">81</td><td class=\"n\">90.00 %</td>",
+            "<code>4xx</code></td><td class=\"n\">9</td><td class=\"n\">10.00 %</td>",
+            "<code>404</code></td><td class=\"n\">9</td>",
+            "<p>Each bar spans 1 minute. Records in the highest: 1. Times are in UTC.</p>",
+            "title=\"2000-10-11 05:00:00: 1\"",
+            "<span>2000-10-11 05:00:00</span><span>2000-10-11 06:30:00</span>",
+        ] {
+            assert!(page.contains(shown), "{shown}: {page}");
+        }
+        assert_eq!(page.matches("class=\"some\"").count(), 90);
+        assert!(!page.contains("secret"), "{page}");
+    }
+}
+
+#[test]
+fn report_of_a_list_has_no_statuses_and_no_times() {
+    let place = Place::with([("in", HOSTILE)]);
+    place.run(["dedup", "-f", "lines", "in", "-o", "out", "--report", "page.html"]).exits(0);
+    let page = page(&place);
+    assert!(page.contains("id=\"templates\""), "{page}");
+    assert!(!page.contains("id=\"statuses\"") && !page.contains("id=\"times\""), "{page}");
+}
+
+#[test]
+fn report_counts_records_after_a_header_in_their_chunk() {
+    let fields = "#Fields: date time cs-uri-stem sc-status\n";
+    let moved = "#Fields: sc-status cs-uri-stem time date\n";
+    let log = format!(
+        "{fields}2000-10-10 13:55:36 /a 200\n{moved}404 /b 13:55:38 2000-10-10\n500 /c - 2000-10-10\n"
+    );
+    let place = Place::with([("in", log.as_bytes())]);
+    let rest = ["-f", "w3c", "in", "--carry", "sc-status", "-o", "out", "--report", "page.html"];
+    place.run(["dedup"].into_iter().chain(rest)).exits(0);
+    let page = page(&place);
+    for shown in [
+        "<code>200</code></td><td class=\"n\">1</td>",
+        "<code>404</code></td><td class=\"n\">1</td>",
+        "<code>500</code></td><td class=\"n\">1</td>",
+        "title=\"2000-10-10 13:55:36: 1\"",
+        "title=\"2000-10-10 13:55:37: 0\"",
+        "title=\"2000-10-10 13:55:38: 1\"",
+    ] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+}

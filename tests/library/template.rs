@@ -62,6 +62,15 @@ fn uuid_is_five_groups_of_hexadecimal_digits() {
         "bcdefab-cdef-abcd-efab-cdefabcdefab abcdefab-cdef-abcd-efab abcdefab-cdef-abcd--efab-cdefabcdefab",
     );
     stay("abcdefab_cdef_abcd_efab_cdefabcdefab a-b-c-d-e abcdefab-cdef-abcd-efabc-defabcdefab");
+    // From lists of real URLs.
+    stay(
+        "5204-6126_102-0.html 2018-06-car-startup-google-founder-flights.html stm32f3-02-dac-dma
+         CCA_75_2002_271-280_Persin.pdf cmd-review-2668-5B24635-3913649E-prod4 dr2000-11-16.htm
+         00_master_symeonidis%2028-10-2015.pdf mc.RELEASE.2025-08-13T08-35-41Z v2025_05_24
+         2017_04_26T10_18_38_07_00.jpg 2023-28-07-issue-05-Traits-Image-Processing
+         VA-DJ_Zone_Best_Session_04-2015-2CD-2015-ONe.html AdaDistilled07-27-2003.pdf
+         beczka-asenizacyjna-5000-l-3000-4000-6000-7000-ID15HmoK.html",
+    );
     are_templates(&[
         ("/user_550e8400-e29b-41d4-a716-446655440000-x.json", "/user_{uuid}-x.json"),
         ("/%7B550e8400-e29b-41d4-a716-446655440000%7D", "/%7B{uuid}%7D"),
@@ -219,6 +228,12 @@ fn hex_has_one_case_and_changes_twice() {
     stay(
         "abcdefabcdefabcdefabcdefabcdefab abcdefabcdefabcdefabcdefabcdef1 1234567890abcdef 0x1f2e3d",
     );
+    // From lists of real URLs.
+    stay(
+        "CafeBabe 42914EDDEC 920145EAFA AFFF2422 8549903F 6309054a.html fdef09e.htm main.min.1a3ded2.js
+         parking-lot-ffffffffffffffff wicked-fast-web-servers-in-rust-4947688426bc
+         merchants-of-complexity-4851301b why-deadbeef-cant-display-the-cover-of-m4aaac",
+    );
     are_templates(&[
         ("/app.4f0b81cc.chunk.js", "/app.{hex}.chunk.js"),
         ("/main-a1b2c3d4e5.css", "/main-{hex}.css"),
@@ -274,6 +289,11 @@ fn token_changes_once_in_four_characters() {
     );
     stay(
         "keyJson eyj eyX AbCdEfGhIjKlMnOp a1b2c3d4e5f6g7h HelloWorldFooBar1 IPhone12ProMax5GSpecs",
+    );
+    // From lists of real URLs.
+    stay(
+        "TecnologieWeb0809 Extreme-Sports-g2887 Soviet_submarine_K-219 GHSL-2022-009_ckeditor4
+         xmlSchema2001Reference Windows11_Hardening",
     );
     stay(
         "abcdefghijklmnop1 top-10-of-2020-best-3-x my-post-about-2024-things how-to-do-1-2-3-and-4-5",

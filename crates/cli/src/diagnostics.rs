@@ -8,7 +8,7 @@ use crate::hints;
 use crate::status::{eprint_hinted, eprint_message};
 use uniqurl::bytes::{Printable, RejectReason};
 use uniqurl_engine::output::{self, Tally};
-use uniqurl_engine::{InputFormat, MaxRejected, Report};
+use uniqurl_engine::{InputFormat, JobPlan, MaxRejected, Report};
 use uniqurl_formats::record::{self, Suggestion};
 
 /// The message about a last line that was still being written when the input was read.
@@ -18,6 +18,7 @@ pub(crate) const LEFT_OUT: &str = "the last line was still being written and is 
 pub(crate) fn print_diagnostics(
     report: &Report,
     inputs: usize,
+    plan: &JobPlan,
     name: output::JobKind,
     common: &RunArgs,
 ) {
@@ -46,6 +47,13 @@ pub(crate) fn print_diagnostics(
     for (input, name) in &report.guessed {
         let inner = record::Wrapped::inner_name(name);
         let format = common.formats.parse(inner);
+        let lacks = |format: &record::Format| plan.output.tally.is_lacked_by(format);
+        if format.as_ref().is_ok_and(lacks) {
+            let path = path(*input);
+            eprint_message(format_args!(
+                "warning: {path}: --tally added nothing up, since {name} has no such field"
+            ));
+        }
         for option in format.iter().flat_map(|format| common.idle(format)) {
             let path = path(*input);
             eprint_hinted(

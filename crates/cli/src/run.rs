@@ -24,8 +24,8 @@ use crate::{address_space, hints, outputs, tables};
 use uniqurl::{Key, Normalizer};
 use uniqurl_engine::output::{self, Field, FileStats, Inputs, LineForm, Stats, Summary};
 use uniqurl_engine::{
-    self, InputFormat, InputOptions, Job, JobPlan, OutputOptions, Report, RunError, Trace,
-    TraceStage, Watch, cores, most_workers,
+    self, InputFormat, InputOptions, Job, JobPlan, Report, RunError, Trace, TraceStage, Watch,
+    cores, most_workers,
 };
 use uniqurl_formats::input::InputState;
 use uniqurl_formats::input::{Input, InputError, Source};
@@ -103,7 +103,8 @@ fn plan(common: &RunArgs, normalizer: Normalizer, job: Job) -> JobPlan {
     };
     plan.policy.records = common.filters.records();
     plan.policy.urls = common.filters.urls(&plan.normalizer);
-    plan.policy.key = common.key;
+    plan.policy.key = common.key();
+    plan.policy.template = common.templates.template();
     plan.policy.max_rejected = common.filters.max_rejected;
     plan.output.secrets = common.secrets;
     plan.output.count_rules = common.stats.is_some() || common.report.is_some();
@@ -141,8 +142,9 @@ struct SummaryLine {
 impl SummaryLine {
     fn new(messages: MessageLevel, request: &Request) -> Self {
         let policy = &request.plan.policy;
-        let filters =
-            (policy.records.is_empty() && policy.urls.is_empty()).then_some(output::Filters::None);
+        let has_none =
+            policy.records.is_empty() && policy.urls.is_empty() && policy.limit_by.is_none();
+        let filters = has_none.then_some(output::Filters::None);
         let asks = !request.seen.is_empty() || request.stores.are_asked();
         let before = (!asks).then_some(output::Before::Nothing);
         Self {
@@ -173,12 +175,15 @@ impl SummaryLine {
     }
 }
 
+/// The error about a key that a profile file with its own ports cannot have.
+pub(crate) const OWN_PORTS: &str =
+    "ssurt needs the ports of the registry, but the profile file has others";
+
 /// Runs it.
 fn run(common: &RunArgs, mut request: Request) -> ExitCode {
-    let ssurt = common.key == Key::Ssurt || request.plan.output.fields.contains(&Field::Ssurt);
+    let ssurt = common.key() == Key::Ssurt || request.plan.output.fields.contains(&Field::Ssurt);
     if ssurt && request.plan.normalizer.has_own_ports() {
-        let message = "ssurt needs the ports of the registry, but the profile file has others";
-        args::exit(&args::usage(request.name.name(), ErrorKind::ArgumentConflict, message));
+        args::exit(&args::usage(request.name.name(), ErrorKind::ArgumentConflict, OWN_PORTS));
     }
     let summary_line = SummaryLine::new(common.messages, &request);
     let mut watch = Watch::default();
@@ -237,7 +242,7 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
         if matches!(result, Err(RunFailure::ClosedPipe)) {
             return ExitCode::from(CLOSED_PIPE);
         }
-        print_diagnostics(&report, inputs.len(), summary_line.job, common);
+        print_diagnostics(&report, inputs.len(), plan, summary_line.job, common);
         if let (Some(memory), MessageLevel::All, 1..) =
             (&plan.limits.memory, common.messages, report.spilled.written)
         {
@@ -251,7 +256,7 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
     let stats = |status: Status| Stats {
         status: status as u8,
         profile: &profile,
-        key: common.key,
+        key: common.key(),
         backend: backend.name(),
         threads: request.plan.limits.workers(),
         spilled: report.spilled,
@@ -321,15 +326,15 @@ fn await_signals(summary_line: SummaryLine, watch: &Arc<Watch>, bar: &Bar) -> io
 /// The properties of the outputs.
 fn output_spec<'a>(common: &RunArgs, request: &'a Request) -> OutputSpec<'a> {
     let Request { plan, stores, division, .. } = request;
-    let (job, OutputOptions { fields, carry, form, .. }) = (&plan.job, &plan.output);
+    let (job, output) = (&plan.job, &plan.output);
     OutputSpec {
         writes_urls: !stores.only_change(),
         division: division.as_ref(),
-        table: tables::TableSpec::new(common, job, fields, carry, &plan.normalizer),
+        table: tables::TableSpec::new(common, job, output, &plan.normalizer),
         // A JSON object never contains a raw line feed, so it needs no other separator.
         end: match job {
             Job::Normalize { json: true } => Separator::LineFeed,
-            Job::Dedup(_) if *form == LineForm::Json => Separator::LineFeed,
+            Job::Dedup(_) if output.form == LineForm::Json => Separator::LineFeed,
             _ => common.separator,
         },
     }

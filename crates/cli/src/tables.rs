@@ -10,7 +10,7 @@ use crate::run;
 use uniqurl::bytes::Printable;
 use uniqurl::{Key, Normalizer};
 use uniqurl_engine::output::{Field, LineForm, TableColumn, TableKind, TableValues};
-use uniqurl_engine::{Job, SetOrder};
+use uniqurl_engine::{Job, OutputOptions, SetOrder};
 use uniqurl_formats::input::ending;
 use uniqurl_formats::table::THREAD;
 
@@ -27,16 +27,16 @@ impl TableSpec {
     pub(crate) fn new(
         common: &RunArgs,
         job: &Job,
-        fields: &[Field],
-        carry: &[String],
+        output: &OutputOptions,
         normalizer: &Normalizer,
     ) -> Option<Self> {
+        let OutputOptions { fields, carry, tally, .. } = output;
         let kind = TableKind::of(&common.output)?;
-        let key_holds = match normalizer.may_write_any_byte() {
+        let key_bytes = match normalizer.may_write_any_byte() {
             true => TableValues::Bytes,
             false => TableValues::Text,
         };
-        let key_name = match common.key {
+        let key_name = match common.key() {
             Key::Url => Field::Canonical.name(),
             key => key.name(),
         };
@@ -44,14 +44,25 @@ impl TableSpec {
         let numbers = |name: &str| column(name, TableValues::Numbers);
         let text = |name: &str| column(name, TableValues::Text);
         let (columns, sorted) = match job {
+            Job::Dedup(dedup) if tally.any() => {
+                let columns = [numbers(Field::Count.name()), text(key_name)];
+                let tallies = tally.names().map(|name| match name.starts_with("time_") {
+                    true => column(name, TableValues::Decimals),
+                    false => numbers(name),
+                });
+                // The key is escaped, as in the other columns.
+                let as_they_stand = key_bytes == TableValues::Text;
+                let is_sorted = dedup.order == SetOrder::Sorted && as_they_stand;
+                (columns.into_iter().chain(tallies).collect(), is_sorted)
+            }
             Job::Dedup(dedup) if fields.is_empty() && carry.is_empty() => {
-                let key = column(key_name, key_holds);
+                let key = column(key_name, key_bytes);
                 let count = dedup.count.then(|| numbers(Field::Count.name()));
                 (count.into_iter().chain([key]).collect(), dedup.order == SetOrder::Sorted)
             }
             Job::Dedup(dedup) => {
-                let fields = match fields {
-                    [] => Field::of_key(common.key, dedup.count),
+                let fields = match &fields[..] {
+                    [] => Field::of_key(common.key(), dedup.count),
                     fields => fields,
                 };
                 let field = |field: &Field| match field {
@@ -61,7 +72,7 @@ impl TableSpec {
                 let carried = carry.iter().map(|name| text(name));
                 let columns: Vec<_> = fields.iter().map(field).chain(carried).collect();
                 // Columns hold any bytes escaped, and `\` sorts before `~` but `\xE9` after it.
-                let as_they_stand = key_holds == TableValues::Text;
+                let as_they_stand = key_bytes == TableValues::Text;
                 (columns, dedup.order == SetOrder::Sorted && as_they_stand)
             }
             _ => {

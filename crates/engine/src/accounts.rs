@@ -9,7 +9,7 @@ use crate::plan::JobPlan;
 use crate::reader::{InputEnd, RecordOrigins};
 use crate::report::{MaxRejected, Report, RunError, TooManyRejected, Watch};
 use crate::set::FirstCounts;
-use crate::stages::observe::add_hosts;
+use crate::stages::observe::add_names;
 use uniqurl_formats::input::{Input, InputError, InputState, Trouble};
 use uniqurl_formats::record::{Doubts, Format};
 
@@ -143,7 +143,7 @@ impl<'a> Accounts<'a> {
             counted += 1;
         }
         if let Some(observed) = &mut self.report.observed {
-            add_hosts(&batches[..counted], observed);
+            add_names(&batches[..counted], observed);
         }
         checked
     }
@@ -257,13 +257,15 @@ impl<'a> Accounts<'a> {
         self.watch.count(|tally, _| *tally = counted);
     }
 
-    /// Counts the undecided records of spilled URLs as unique, as seen before the run or as duplicates.
+    /// Counts the undecided records of spilled URLs as unique, as seen before the run, as filtered or as duplicates.
     pub(crate) fn settle_spilled(&mut self, origins: &RecordOrigins) {
-        for (input, [unique, seen]) in origins.counts() {
+        for (input, [unique, seen, filtered]) in origins.counts() {
             let tally = &mut self.report.files[input].tally;
             tally.unique += unique;
             tally.seen += seen;
-            tally.duplicates += tally.undecided - unique - seen;
+            tally.filtered += filtered;
+            tally.canonical -= filtered;
+            tally.duplicates += tally.undecided - unique - seen - filtered;
             tally.undecided = 0;
         }
     }

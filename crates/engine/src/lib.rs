@@ -30,6 +30,9 @@
 //! *format* makes a line of each record, and when it is counted, the line that is kept goes into memory for
 //! the end. If those lines exceed the budget, the whole set is moved to the temporary file with them.
 //!
+//! If only the first keys of each group are kept ([`LimitBy`]), the hash of the group, and not of the key, picks
+//! shard and partition, so that one task sees all records of a group in the order of the input.
+//!
 //! URLs of lists from before the run are in a set of their own, which *insert* looks into first. If there are
 //! stores from before the run, batches wait between *read* and *insert* until so many have gathered that their
 //! keys can be looked up together (`window`).
@@ -40,6 +43,7 @@ pub mod output;
 mod job;
 mod plan;
 mod split;
+mod limit_by;
 mod address_blocks;
 mod url_filter;
 mod memory;
@@ -61,6 +65,7 @@ mod run;
 
 pub use cores::{cores, most_threads, most_workers};
 pub use job::{Dedup, InputFormat, Job, Keep, SetOrder};
+pub use limit_by::{Group, LimitBy};
 pub use memory::{Memory, SpillNotice};
 pub use plan::{CHUNK_SIZE, MOST_THREADS};
 pub use plan::{InputOptions, JobPlan, OutputOptions, RecordPolicy, ResourceLimits, SeenBefore};

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::job::{Dedup, InputFormat, Job, Keep, SetOrder};
+use super::limit_by::{KeyGroup, LimitBy};
 use super::memory::Memory;
 use super::report::MaxRejected;
 use super::split::Split;
 use super::url_filter::UrlFilter;
-use crate::output::{Field, LineForm};
+use crate::output::{Field, LineForm, TallyColumns};
 use uniqurl::bytes::Secrets;
-use uniqurl::key::Key;
+use uniqurl::key::{Key, Template};
 use uniqurl::normalize::Normalizer;
 use uniqurl_formats::input::Input;
 use uniqurl_formats::record::{
@@ -75,8 +76,13 @@ pub struct RecordPolicy {
     pub urls: UrlFilter,
     /// The key that is made unique, counted, sorted and written.
     pub key: Key,
+    /// How templates are made, in the key and in columns.
+    pub template: Template,
     /// Which of the records with the same key is kept.
     pub keep: Keep,
+    /// How many keys of each group are kept, by first occurrence. The key must [tell](super::Group::is_told_by)
+    /// the group. The records of other keys are filtered.
+    pub limit_by: Option<LimitBy>,
     /// How many records may be rejected.
     pub max_rejected: Option<MaxRejected>,
 }
@@ -89,6 +95,9 @@ pub struct OutputOptions {
     pub fields: Vec<Field>,
     /// Columns of the kept record, by their names in the inputs. They come after the fields.
     pub carry: Vec<String>,
+    /// Columns that add up the responses of each key, after the key and its count. If there are any,
+    /// neither [`fields`](Self::fields) nor carried columns are written.
+    pub tally: TallyColumns,
     /// How the columns of a line are separated.
     pub form: LineForm,
     /// How the lines of a set are divided among outputs. If they are, each starts with the number of its
@@ -147,12 +156,15 @@ impl JobPlan {
                 records: Filter::default(),
                 urls: UrlFilter::default(),
                 key: Key::Url,
+                template: Template::new(),
                 keep: Keep::First,
+                limit_by: None,
                 max_rejected: None,
             },
             output: OutputOptions {
                 fields: Vec::new(),
                 carry: Vec::new(),
+                tally: TallyColumns::default(),
                 form: LineForm::Tabs,
                 split: None,
                 secrets: Secrets::Shown,
@@ -188,6 +200,13 @@ impl JobPlan {
         self.output.carry.iter().chain(self.policy.keep.column()).cloned().collect()
     }
 
+    /// The groups of keys, and how many keys of each the set takes, if there is a limit.
+    pub(crate) fn group_limit(&self) -> Option<(KeyGroup, u64)> {
+        let limit = self.policy.limit_by.filter(|_| self.dedup().is_some())?;
+        let RecordPolicy { key, template, .. } = self.policy;
+        Some((KeyGroup { group: limit.group, key, template }, limit.most))
+    }
+
     /// How the set is written, if the job has one.
     pub(crate) fn dedup(&self) -> Option<&Dedup> {
         match &self.job {
@@ -207,7 +226,8 @@ impl JobPlan {
         self.dedup().is_some()
             && self.input.seen.is_empty()
             && self.input.stores.is_empty()
-            && !self.has_columns()
+            && self.policy.limit_by.is_none()
+            && !self.has_lines()
             && !self.needs_decoded_paths()
             && !self.output.observes
             && !matches!(self.policy.max_rejected, Some(MaxRejected::Count(_)))
@@ -223,15 +243,31 @@ impl JobPlan {
     }
 
     /// Whether lines of a set hold more than the key.
+    pub(crate) fn has_lines(&self) -> bool {
+        self.has_columns() || self.has_tallies()
+    }
+
+    /// Whether the responses of each key are added up.
+    pub(crate) fn has_tallies(&self) -> bool {
+        self.dedup().is_some() && self.output.tally.any()
+    }
+
+    /// Whether lines of a set hold columns of a record.
     pub(crate) fn has_columns(&self) -> bool {
         let OutputOptions { fields, carry, form, .. } = &self.output;
         self.dedup().is_some()
+            && !self.has_tallies()
             && (!fields.is_empty() || !carry.is_empty() || *form == LineForm::Json)
     }
 
-    /// The record that a line of a set is about: the first, if lines hold no column of a record.
+    /// The record that a line of a set is about: the first, if lines hold no column of a record, and all
+    /// if they are added up.
     pub(crate) fn kept_record(&self) -> KeepPolicy {
-        if self.has_columns() { self.policy.keep.policy() } else { KeepPolicy::First }
+        match (self.has_tallies(), self.has_columns()) {
+            (true, _) => KeepPolicy::Tally,
+            (false, true) => self.policy.keep.policy(),
+            (false, false) => KeepPolicy::First,
+        }
     }
 
     /// Whether the decoded path of each URL is written.
@@ -248,6 +284,7 @@ impl JobPlan {
                 || dedup.order == SetOrder::Count
                 || dedup.min_count > 1
                 || fields.contains(&Field::Count)
+                || self.has_tallies()
         })
     }
 

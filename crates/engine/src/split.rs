@@ -49,7 +49,7 @@ impl Split {
     }
 
     /// The registrable domain of the host.
-    fn domain<'k>(&self, key: &'k [u8]) -> Cow<'k, [u8]> {
+    pub(crate) fn domain<'k>(&self, key: &'k [u8]) -> Cow<'k, [u8]> {
         match in_order(self.host(key), self.key) {
             Cow::Borrowed(host) => Cow::Borrowed(registrable_domain(host)),
             Cow::Owned(host) => Cow::Owned(registrable_domain(&host).to_vec()),
@@ -57,7 +57,7 @@ impl Split {
     }
 
     /// The host as the key spells it.
-    fn host<'k>(&self, key: &'k [u8]) -> &'k [u8] {
+    pub(crate) fn host<'k>(&self, key: &'k [u8]) -> &'k [u8] {
         let end = match self.key {
             Key::Url | Key::Template(_) => {
                 return Located::split(key).map_or(&[], |located| located.host);

@@ -8,6 +8,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use crate::tally;
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
 
@@ -21,6 +22,8 @@ pub enum KeepPolicy {
     Last,
     /// The first record with the greatest value.
     Greatest,
+    /// None of them: candidates are [tallies](crate::tally), which are added up.
+    Tally,
 }
 
 /// A value followed by a line.
@@ -51,11 +54,32 @@ impl KeepPolicy {
     /// True if the later record `by` replaces `old`. Both are encoded as [`KeptRecord`]s.
     pub(crate) fn is_replaced(self, by: &[u8], old: &[u8]) -> bool {
         match self {
-            KeepPolicy::First => false,
+            KeepPolicy::First | KeepPolicy::Tally => false,
             KeepPolicy::Last => true,
             KeepPolicy::Greatest => {
                 compare(KeptRecord::of(by).value, KeptRecord::of(old).value).is_gt()
             }
+        }
+    }
+
+    /// Changes the candidate of earlier records by that of a later one.
+    pub(crate) fn combine(self, kept: &mut Vec<u8>, by: &[u8]) -> Result<(), AllocError> {
+        if self == KeepPolicy::Tally {
+            return tally::merge_bytes(kept, by);
+        }
+        if self.is_replaced(by, kept) {
+            kept.clear();
+            alloc::try_reserve_exact(kept, allocated(by.len()))?;
+            kept.extend_from_slice(by);
+        }
+        Ok(())
+    }
+
+    /// The line in a spilled one: all of it, unless there is a value before it.
+    pub(crate) fn line(self, candidate: &[u8]) -> &[u8] {
+        match self {
+            KeepPolicy::First | KeepPolicy::Tally => candidate,
+            KeepPolicy::Last | KeepPolicy::Greatest => KeptRecord::of(candidate).line,
         }
     }
 }
@@ -145,14 +169,10 @@ impl KeptRecords {
             }
             Entry::Occupied(mut entry) => {
                 let kept = entry.get_mut();
-                if self.policy.is_replaced(candidate, kept) {
-                    self.bytes -= kept.capacity();
-                    kept.clear();
-                    let room = alloc::try_reserve_exact(kept, allocated(candidate.len()));
-                    self.bytes += kept.capacity();
-                    room?;
-                    kept.extend_from_slice(candidate);
-                }
+                let before = kept.capacity();
+                let combined = self.policy.combine(kept, candidate);
+                self.bytes = self.bytes - before + kept.capacity();
+                combined?;
             }
         }
         Ok(())
@@ -163,9 +183,13 @@ impl KeptRecords {
         self.by_place.get(&place).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the kept line of a key, with its line feed.
+    /// Returns the kept line of a key: with its line feed, unless it is a tally.
     pub fn line(&self, place: u64) -> &[u8] {
-        KeptRecord::of(self.candidate(place)).line
+        let candidate = self.candidate(place);
+        match self.policy {
+            KeepPolicy::Tally => candidate,
+            _ => KeptRecord::of(candidate).line,
+        }
     }
 
     /// Returns the memory in use plus the memory needed to take the candidates of `more` further keys,
@@ -178,7 +202,7 @@ impl KeptRecords {
 }
 
 /// Rounds a length up to the allocator's size class: four per power of two.
-fn allocated(length: usize) -> usize {
+pub(crate) fn allocated(length: usize) -> usize {
     length.next_multiple_of((length.next_power_of_two() / 8).max(16))
 }
 

@@ -7,6 +7,8 @@
 pub mod sort;
 pub mod buckets;
 pub mod keep_policy;
+pub mod group_counts;
+pub mod tally;
 pub mod seen;
 pub mod spill;
 

@@ -37,6 +37,14 @@ pub(super) const TELLING: Classes = DIGIT | ODD | AT | SEMICOLON | J;
 /// `"`, `'`, `%`, `<`, `>`, `\`, `^`, the backquote, `{`, `|` and `}`.
 const LITERAL: AsciiSet = AsciiSet::range(0x21, 0x7E).without(AsciiSet::of(b"\"'%<>\\^`{|}"));
 
+pub(super) const HEX_DIGITS: AsciiSet =
+    set::DIGIT.or(AsciiSet::range(b'a', b'f')).or(AsciiSet::range(b'A', b'F'));
+
+/// Bytes without which a segment or name is no email address, no IPv6 address and no JSON Web Token, has
+/// no parameters, and is all literals.
+pub(super) const RARE: AsciiSet =
+    AsciiSet::range(0, 0x7F).without(LITERAL).or(AsciiSet::of(b"@:;J"));
+
 const CLASSES: [Classes; 256] = {
     let mut all = [ODD; 256];
     let mut byte = 0u8;

@@ -3,7 +3,7 @@
 /// The length of the longest extension.
 const LONGEST: usize = 8;
 
-/// In order, for a binary search.
+/// In order.
 const EXTENSIONS: &[&str] = &[
     "3gp", "7z", "aac", "action", "ai", "amp", "apk", "appimage", "arw", "ashx", "asmx", "asp",
     "aspx", "atom", "avi", "avif", "axd", "bat", "bib", "bin", "bmp", "br", "bz2", "cab", "cfm",
@@ -24,13 +24,75 @@ const EXTENSIONS: &[&str] = &[
     "xslt", "xz", "yaml", "yml", "zip", "zst",
 ];
 
+/// Places for the extensions.
+const PLACES: usize = 1024;
+/// With this factor each extension is at its place or the one after.
+const FACTOR: u64 = 0x9B81_0E76_6EC9_D287;
+
+/// The extensions as words.
+static TABLE: [u64; PLACES + 1] = {
+    let mut table = [0; PLACES + 1];
+    let mut i = 0;
+    while i < EXTENSIONS.len() {
+        let text = EXTENSIONS[i].as_bytes();
+        let (mut word, mut n) = (0, 0);
+        while n < text.len() {
+            word |= (text[n] as u64) << (8 * n);
+            n += 1;
+        }
+        let at = place(word);
+        let at = if table[at] == 0 { at } else { at + 1 };
+        assert!(table[at] == 0, "another factor is needed");
+        table[at] = word;
+        i += 1;
+    }
+    table
+};
+
+const fn place(word: u64) -> usize {
+    (word.wrapping_mul(FACTOR) >> (64 - PLACES.trailing_zeros())) as usize
+}
+
 /// True if `text` is a file extension, of any case and without its dot.
 pub(super) fn is_extension(text: &[u8]) -> bool {
-    let mut lower = [0; LONGEST];
-    let Some(lower) = lower.get_mut(..text.len()) else { return false };
-    lower.copy_from_slice(text);
-    lower.make_ascii_lowercase();
-    EXTENSIONS.binary_search_by(|extension| extension.as_bytes().cmp(lower)).is_ok()
+    let mut word = [0; LONGEST];
+    let Some(start) = word.get_mut(..text.len()) else { return false };
+    start.copy_from_slice(text);
+    !text.contains(&0) && is_listed(u64::from_le_bytes(word))
+}
+
+/// As [`is_extension`], for the last `length` bytes of `text[..end]`, which are literals.
+#[inline(always)]
+pub(super) fn is_extension_before(text: &[u8], end: usize, length: usize) -> bool {
+    (length <= LONGEST) & is_listed(last_word(text, end, length))
+}
+
+/// The last `length` bytes of `text[..end]` as a word, padded with zeros, or the last eight.
+#[inline(always)]
+pub(super) fn last_word(text: &[u8], end: usize, length: usize) -> u64 {
+    match text[..end].last_chunk() {
+        Some(last) if length > 0 => {
+            u64::from_le_bytes(*last) >> (8 * (LONGEST - length.min(LONGEST)))
+        }
+        _ => first_word(&text[end - length..end]),
+    }
+}
+
+/// Of fewer than eight bytes.
+#[cold]
+#[inline(never)]
+fn first_word(text: &[u8]) -> u64 {
+    text.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+}
+
+/// The word is text padded with zeros.
+#[inline(always)]
+fn is_listed(word: u64) -> bool {
+    // Lower case differs in one bit. Other bytes that get it are still no letter and no digit.
+    let lower = word | (word & 0x4040_4040_4040_4040) >> 1;
+    let at = place(lower);
+    // No branch: which names have extensions is unpredictable.
+    (lower != 0) & ((TABLE[at] == lower) | (TABLE[at + 1] == lower))
 }
 
 /// The last dot of `text`, if text stands before it and an extension may follow.

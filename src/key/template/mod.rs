@@ -7,6 +7,7 @@
 //! - `types`, `date`, `locale`: one test for each type; `byte_class` shows which can be left out
 //! - `literal`: bytes that stand for themselves, and the names in braces
 //! - `names`: query names, each once
+//! - `by_masks`: the way of most URLs, by bit masks; `write` takes the rest
 //! - `trace`: the observer that receives which rule found which part
 
 mod byte_class;
@@ -19,16 +20,29 @@ mod literal;
 mod trace;
 mod names;
 mod write;
+mod by_masks;
+
+use std::ops::Range;
 
 use crate::normalize::Canonical;
+use crate::simd::{BLOCK, Backend, Kernel};
 
 pub use part_type::PartType;
 pub use trace::{TemplateRule, TypedPart};
 
+use by_masks::ByMasks;
 use trace::{NoTrace, Recorder};
 use write::Writer;
 
-/// Makes templates of URLs: what is left of a URL when its variable parts are named by their type.
+/// Bytes after a URL with which no block and no copy ends at the URL's end.
+const ROOM: usize = 2 * BLOCK;
+/// URLs of up to this length are copied if fewer bytes than that follow.
+const SHORT: usize = 256;
+
+/// For longer URLs, little memory matters more than time.
+const LONG: usize = 64 << 10;
+
+/// Makes templates of URLs: each variable part of a URL is replaced by the name of its type.
 ///
 /// ```
 /// use uniqurl::{Normalizer, Profile, Template};
@@ -83,6 +97,10 @@ pub struct Template {
 }
 
 impl Template {
+    /// The version of the types and rules. Templates of two versions may differ, so a store of templates
+    /// names the version.
+    pub const VERSION: u32 = 1;
+
     /// Templates without `{locale}`.
     pub const fn new() -> Self {
         Self { locales: false }
@@ -101,6 +119,11 @@ impl Template {
     /// This also replaces short words that are codes of languages: `/is`, `/no`, `/to`.
     pub const fn with_locales() -> Self {
         Self { locales: true }
+    }
+
+    /// Whether templates have `{locale}`.
+    pub const fn has_locales(self) -> bool {
+        self.locales
     }
 
     /// Appends the template of `url` to `out`, without `{locale}`.
@@ -133,7 +156,27 @@ impl Template {
 
     /// As [`Template::append`], for any bytes.
     pub fn append_bytes(&self, url: &[u8], out: &mut Vec<u8>) {
-        Writer { out, trace: &mut NoTrace, locales: self.locales }.url(url);
+        self.append_at(Kernel::best(), url, 0..url.len(), out);
+    }
+
+    /// As [`Template::append_bytes`], for the URL `bytes[range]`. The bytes after the URL change nothing, but
+    /// if there are some, this is faster.
+    ///
+    /// # Panics
+    ///
+    /// If the range lies outside `bytes`.
+    pub fn append_at(&self, kernel: Kernel, bytes: &[u8], range: Range<usize>, out: &mut Vec<u8>) {
+        let url = &bytes[range.clone()];
+        if self.locales || kernel.backend() == Backend::Scalar || url.len() > LONG {
+            return Writer { out, trace: NoTrace, locales: self.locales }.url(url);
+        }
+        let from = &bytes[range.start..];
+        if from.len() >= url.len() + ROOM || url.len() > SHORT || kernel.pads() {
+            return kernel.run(ByMasks { from, length: url.len(), out });
+        }
+        let mut copy = [0; SHORT + ROOM];
+        copy[..url.len()].copy_from_slice(url);
+        kernel.run(ByMasks { from: &copy, length: url.len(), out });
     }
 
     /// Which rule found which type in which bytes of `url`, in the order of the URL.
@@ -156,6 +199,12 @@ impl Template {
         let (mut out, mut recorder) = (Vec::new(), Recorder::default());
         Writer { out: &mut out, trace: &mut recorder, locales: self.locales }.url(url);
         recorder.parts
+    }
+
+    /// The spare capacity with which [`Template::append_at`] does not allocate, for a URL of `length` bytes with
+    /// at most 16 query names.
+    pub const fn room(length: usize) -> usize {
+        by_masks::room_for(length).saturating_add(BLOCK)
     }
 
     /// The greatest length of the template of `length` bytes, for callers that reserve.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The type of a variable part of a URL. The order is that of the tests: the first type that fits
+/// The type of a variable part of a URL. Types are tried in this order, and the first one that fits
 /// is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]

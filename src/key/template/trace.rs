@@ -70,3 +70,9 @@ impl Observer for Recorder {
         self.parts.push(TypedPart { range, part_type, rule });
     }
 }
+
+impl<O: Observer> Observer for &mut O {
+    fn typed(&mut self, range: Range<usize>, part_type: PartType, rule: TemplateRule) {
+        (**self).typed(range, part_type, rule);
+    }
+}

@@ -14,7 +14,7 @@ use crate::bytes::set;
 /// are in the URL.
 pub(super) struct Writer<'a, O> {
     pub(super) out: &'a mut Vec<u8>,
-    pub(super) trace: &'a mut O,
+    pub(super) trace: O,
     pub(super) locales: bool,
 }
 
@@ -39,10 +39,16 @@ impl<O: Observer> Writer<'_, O> {
             (path, written) = (end, end);
         }
         self.segments(before_query, path, written);
-        if let Some(query) = rest.strip_prefix(b"?") {
-            let length = memchr(b'#', query).unwrap_or(query.len());
-            self.query(&query[..length], end + 1);
+        if rest.starts_with(b"?") {
+            self.query_at(url, end);
         }
+    }
+
+    /// The query after the question mark at `at`.
+    pub(super) fn query_at(&mut self, url: &[u8], at: usize) {
+        let query = &url[at + 1..];
+        let length = memchr(b'#', query).unwrap_or(query.len());
+        self.query(&query[..length], at + 1);
     }
 
     /// The segments of a path at the end of `url`, with rule 1. Bytes that stay are written together.
@@ -75,7 +81,7 @@ impl<O: Observer> Writer<'_, O> {
     }
 
     /// A segment, or an opaque path, which has these classes of bytes: rule 2 splits it.
-    fn segment(&mut self, segment: &[u8], mut seen: Classes, at: usize) {
+    pub(super) fn segment(&mut self, segment: &[u8], mut seen: Classes, at: usize) {
         let (mut name, mut parameters) = (segment, &[][..]);
         if seen & SEMICOLON != 0 {
             let end = memchr(b';', segment).unwrap_or(segment.len());
@@ -123,7 +129,7 @@ impl<O: Observer> Writer<'_, O> {
     }
 
     /// Rule 2: parameters, each after its `;`, without their values.
-    fn parameters(&mut self, text: &[u8], at: usize) {
+    pub(super) fn parameters(&mut self, text: &[u8], at: usize) {
         let mut start = 0;
         while start < text.len() {
             let end = memchr(b';', &text[start + 1..]).map_or(text.len(), |end| start + 1 + end);

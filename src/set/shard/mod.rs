@@ -28,18 +28,33 @@ pub struct Entry {
     pub sequence: u32,
     /// Place of the URL if it was new; set by [`Shard::insert_all`]. [`Shard::find_all`] sets it to
     /// some value if the URL is not in the shard, [`Shard::mark_all`] to `SEEN`.
+    /// [`Entry::mark_filtered`] sets it to `FILTERED`.
     pub new: Option<std::num::NonZeroU32>,
 }
 
-/// The place of a URL that an earlier run's set holds. No URL starts there: it would be the last byte
-/// of the last block, and a URL is at least one byte and a line feed.
+/// The place of a URL that an earlier run's set holds. No URL starts there: no arena has the last block.
 const SEEN: Option<std::num::NonZeroU32> = Some(std::num::NonZeroU32::MAX);
+
+/// The place of a URL that the set shall not hold. It is in the same block.
+const FILTERED: std::num::NonZeroU32 = std::num::NonZeroU32::new(u32::MAX - 1).unwrap();
 
 impl Entry {
     /// The place of a URL that was new; some value if the set is full and does not hold it.
     #[inline]
     pub fn new_place(&self) -> Option<std::num::NonZeroU32> {
-        if self.new == SEEN { None } else { self.new }
+        self.new.filter(|place| *place < FILTERED)
+    }
+
+    /// Notes that the set shall not hold the URL: no shard adds or counts it.
+    #[inline]
+    pub fn mark_filtered(&mut self) {
+        self.new = Some(FILTERED);
+    }
+
+    /// True if the set shall not hold the URL.
+    #[inline]
+    pub fn is_filtered(&self) -> bool {
+        self.new == Some(FILTERED)
     }
 
     /// Notes that the URL was seen in an earlier run: no shard adds or counts it.

@@ -8,10 +8,12 @@ use clap::{ArgAction, Args};
 use crate::args::help::{self, COMMON, INPUT, OUTPUT, RULES};
 use crate::args::policy::PolicyArgs;
 use crate::args::profile_choices::{ProfileChoices, Unsupported};
+use crate::args::template::TemplateArgs;
+use crate::args::values::{key, keys};
 use crate::args::{ProfileParser, ProfileSelection, charset, checks, code, ring};
 use crate::diff_view::Color;
 use uniqurl::normalize::Charset;
-use uniqurl::{Normalizer, Profile, RejectReason, Ring};
+use uniqurl::{Key, Normalizer, Profile, RejectReason, Ring};
 
 /// `uniqurl explain`
 #[derive(Debug, Args)]
@@ -29,6 +31,9 @@ Examples:
 
   # Resolve a relative URL, under two profiles
   uniqurl explain -p syntax,scheme --base http://example.com/a/ '../b'
+
+  # Show the template, and the type of each part that it names
+  uniqurl explain --key template 'http://example.com/2024/02/item12345'
 
   # Write JSON
   uniqurl explain --json -p servlet '/a/..;/b'",
@@ -116,13 +121,30 @@ pub struct ExplainArgs {
     )]
     transcode: Option<Charset>,
 
+    /// Show also this form of each URL
+    ///
+    /// For template, each part that it names is shown with its type and where it was found.
+    #[arg(
+        long,
+        value_name = "KEY",
+        value_parser = PossibleValuesParser::new(keys()).map(key),
+        hide_possible_values = true,
+        help_heading = OUTPUT
+    )]
+    key: Option<Key>,
+
+    /// How templates are made.
+    #[command(flatten)]
+    templates: TemplateArgs,
+
     /// Write a JSON object for each URL and profile
     ///
     /// {"profile": "crawl@1", "url": "...", "out": "...", "steps": [{"rule": "scheme-case", "source": "RFC
     /// 3986 section 6.2.2.1", "before": "...", "after": "..."}]} describes a URL that has a canonical form.
     /// {"profile": "...", "url": "...", "reject": ["code", ...], "at": N} describes a rejected one. If a
     /// profile refuses the base or the redirects, and others take them, its object is {"profile": "...",
-    /// "url": "...", "unusable": "why"}.
+    /// "url": "...", "unusable": "why"}. --key adds the key under its name, and "parts": [{"part": "17",
+    /// "at": N, "type": "int", "rule": "..."}] of a template, where N counts bytes of "out".
     #[arg(long, action = ArgAction::SetTrue, help_heading = OUTPUT)]
     pub json: bool,
 
@@ -144,6 +166,11 @@ pub struct Unusable {
 }
 
 impl ExplainArgs {
+    /// The key to show, if one is.
+    pub(crate) fn key(&self) -> Option<Key> {
+        self.key.map(|key| self.templates.applied_to(key))
+    }
+
     /// A normalizer for each profile, in the order given; `all` in the order of the documentation.
     ///
     /// # Errors

@@ -150,6 +150,21 @@ LIST names columns, separated by commas:
              written as \\xHH.
   decoded    The decoded path of the profile servlet, written in the same way.";
 
+/// The help of `--tally`.
+pub(crate) const TALLY: &str = "\
+Add up the responses of each key: status, bytes and time; implies --count
+
+LIST names groups of columns, separated by commas. The columns come after the key, in this order:
+  status  The number of records with a status of 1xx, 2xx, 3xx, 4xx and 5xx. --json
+          names them status_1xx to status_5xx.
+  bytes   The sum of the bytes sent.
+  time    The median, the 99th percentile and the maximum of the time taken, in
+          seconds: time_p50, time_p99 and time_max.
+
+The percentiles are exact for keys with up to 16 times, and within 1 % of the exact ones for all others. \
+Everything else is exact. A record without a number does not count in its column. A column without a \
+number in any record is empty (null in JSON).";
+
 /// The help of `--carry`.
 pub(crate) const CARRY: &str = "\
 Add these columns of the input to the output, after the key or --fields

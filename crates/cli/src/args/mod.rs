@@ -19,6 +19,7 @@ pub mod archives;
 pub mod filters;
 pub mod memory;
 pub mod policy;
+pub mod template;
 pub mod profile_choices;
 mod output_paths;
 mod values;

@@ -81,7 +81,7 @@ fn defaults_are_as_documented() {
     assert_eq!((split_by, split_suffix), (None, None));
     assert_eq!((seen, save_seen), (vec![], None));
     assert_eq!((memory.memory, memory.temp_dir), (None, None));
-    assert_eq!((common.key, fields), (Key::Url, vec![]));
+    assert_eq!((common.key(), fields), (Key::Url, vec![]));
     assert_eq!((order, columns, min_count, limit), (OrderArg::First, DedupColumns::Url, 1, None));
     assert_eq!((common.profile, common.backend), (&Profile::CRAWL, Backend::best()));
     assert_eq!((&common.format, common.max_url), (&FormatChoice::Auto, MAX_URL));
@@ -108,7 +108,7 @@ fn every_option_is_parsed() {
     assert_eq!((common.progress, all.order), (When::Never, OrderArg::Sorted));
     assert_eq!((all.columns, all.min_count, all.limit), (DedupColumns::CountAndUrl, 2, Some(5)));
     let keyed = dedup("--key surt --fields count,first --fields host");
-    assert_eq!(keyed.common.key, Key::Surt);
+    assert_eq!(keyed.common.key(), Key::Surt);
     assert_eq!(keyed.fields, [Field::Count, Field::First, Field::Host]);
     let normalize = parse("normalize --json").expect("valid").command;
     assert!(

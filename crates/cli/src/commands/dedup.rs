@@ -41,7 +41,7 @@ pub(super) fn limit(plan: &mut JobPlan, memory: Option<Memory>) {
 /// Turns the arguments into a request.
 fn request(args: &DedupArgs, memory: Option<Memory>) -> Result<Request, String> {
     let job = Job::Dedup(Dedup {
-        order: match args.order() {
+        order: match args.order {
             OrderArg::First => SetOrder::First,
             OrderArg::Sorted => SetOrder::Sorted,
             OrderArg::Count => SetOrder::Count,
@@ -54,8 +54,10 @@ fn request(args: &DedupArgs, memory: Option<Memory>) -> Result<Request, String> 
     let mut request = Request::new(&args.common, job, JobKind::Dedup)?;
     let plan = &mut request.plan;
     plan.policy.keep = args.keep.clone();
+    plan.policy.limit_by = args.limit_by;
     plan.output.fields = args.fields.clone();
     plan.output.carry = args.carry.clone();
+    plan.output.tally = args.tally_columns();
     plan.output.form = match args.form {
         RecordForm::Line => LineForm::Tabs,
         RecordForm::Json => LineForm::Json,

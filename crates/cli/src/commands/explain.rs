@@ -12,13 +12,15 @@ use clap::error::ErrorKind;
 
 use crate::args::explain::{ExplainArgs, ProfileResult, Unusable};
 use crate::args::{exit, usage};
+use crate::commands::explained_key::{key_as_json, key_as_text};
 use crate::diff_view::{Role, TextStyle, differences, marked, wrapped};
 use crate::hints::{self, is_host_and_port, reads_schemes};
+use crate::run::OWN_PORTS;
 use crate::status::{eprint_hinted, printable};
 use uniqurl::bytes::{Printable, UrlExcerpt};
 use uniqurl::normalize::Parts;
 use uniqurl::uri::Uri;
-use uniqurl::{Normalizer, Reject, Step};
+use uniqurl::{Key, Normalizer, Reject, Step};
 use uniqurl_formats::Object;
 
 /// Explains the URLs on standard output.
@@ -26,17 +28,22 @@ pub(crate) fn main(explain: &ExplainArgs) -> io::Result<()> {
     let normalizers = explain
         .normalizers()
         .unwrap_or_else(|message| exit(&usage("explain", ErrorKind::ValueValidation, message)));
+    let key = explain.key();
+    let mut made = normalizers.iter().flatten();
+    if key == Some(Key::Ssurt) && made.any(|normalizer| normalizer.has_own_ports()) {
+        exit(&usage("explain", ErrorKind::ArgumentConflict, OWN_PORTS));
+    }
     let mut out = io::stdout().lock();
     let style = TextStyle::new(explain.color, &out);
     for (i, url) in explain.urls.iter().enumerate() {
         let url = url.as_encoded_bytes();
         let mut text = String::new();
         if explain.json {
-            as_json(url, &normalizers, &mut text);
+            as_json(url, &normalizers, key, &mut text);
         } else {
             text.push_str(if i > 0 { "\n" } else { "" });
             components_as_text(url, &normalizers, style, &mut text);
-            as_text(url, &normalizers, style, &mut text);
+            as_text(url, &normalizers, key, style, &mut text);
         }
         out.write_all(text.as_bytes())?;
     }
@@ -135,12 +142,23 @@ fn components_as_text(url: &[u8], profiles: &[ProfileResult], style: TextStyle, 
 
 /// Appends the explanation of one URL, a block for each profile; profiles with the same explanation
 /// share one.
-fn as_text(url: &[u8], profiles: &[ProfileResult], style: TextStyle, out: &mut String) {
+fn as_text(
+    url: &[u8],
+    profiles: &[ProfileResult],
+    key: Option<Key>,
+    style: TextStyle,
+    out: &mut String,
+) {
     let mut blocks: Vec<(Vec<String>, String)> = Vec::new();
     for (name, explanation) in profiles.iter().map(|made| Explanation::of(url, made)) {
         let mut text = String::new();
         match explanation {
-            Explanation::Steps(steps) => steps_as_text(url, &steps, style, &mut text),
+            Explanation::Steps(steps) => {
+                steps_as_text(url, &steps, style, &mut text);
+                if let Some(key) = key {
+                    key_as_text(canonical(url, &steps), key, style, &mut text);
+                }
+            }
             Explanation::Rejected(reject, normalizer) => {
                 place_as_text(url, &reject, style, &mut text);
                 troubles_as_text(&reject, normalizer, style, &mut text);
@@ -164,6 +182,11 @@ fn as_text(url: &[u8], profiles: &[ProfileResult], style: TextStyle, out: &mut S
         let _ = writeln!(out, "{}", style.text(Role::Heading, heading.trim_end()));
         out.push_str(text);
     }
+}
+
+/// The last of the steps, or the URL that needs none.
+fn canonical<'a>(url: &'a [u8], steps: &'a [Step]) -> &'a [u8] {
+    steps.last().map_or(url, |step| &step.after)
 }
 
 fn steps_as_text(url: &[u8], steps: &[Step], style: TextStyle, out: &mut String) {
@@ -207,13 +230,18 @@ pub(crate) fn troubles_as_text(
 }
 
 /// Appends an object for each profile.
-fn as_json(url: &[u8], profiles: &[ProfileResult], out: &mut String) {
+fn as_json(url: &[u8], profiles: &[ProfileResult], key: Option<Key>, out: &mut String) {
     for (name, explanation) in profiles.iter().map(|made| Explanation::of(url, made)) {
         let object = Object::default().text("profile", &name).bytes("url", url);
         let object = match explanation {
             Explanation::Steps(steps) => {
-                let canonical = steps.last().map_or(url, |step| &step.after);
-                object.bytes("out", canonical).list("steps", steps.iter().map(step_as_json))
+                let canonical = canonical(url, &steps);
+                let object = object.bytes("out", canonical);
+                let object = object.list("steps", steps.iter().map(step_as_json));
+                match key {
+                    Some(key) => key_as_json(canonical, key, object),
+                    None => object,
+                }
             }
             Explanation::Rejected(reject, _) => rejected(object, "", &reject),
             Explanation::Unusable(reason) => object.text("unusable", reason),

@@ -3,6 +3,7 @@
 pub mod dedup;
 pub mod normalize;
 pub mod explain;
+mod explained_key;
 pub mod compare;
 pub mod profiles;
 pub mod formats;

@@ -92,6 +92,8 @@ impl TextStyle {
 
 /// The maximum of marked rows shown for one URL.
 const ROWS: usize = 8;
+/// The minimum of columns in a row, however long its lead is.
+const MIN_ROW: usize = 8;
 
 /// Appends a URL after `lead`, its marked bytes coloured, with carets below them. If it
 /// takes several rows, those without a mark are left out. An empty mark marks the byte at its start.
@@ -103,7 +105,7 @@ pub(crate) fn marked(
     out: &mut String,
 ) {
     let cells = cells(url, marks);
-    let rows = rows(&cells, style.width - lead.len());
+    let rows = rows(&cells, style.width.saturating_sub(lead.len()).max(MIN_ROW));
     let blank = " ".repeat(lead.len());
     let mut shown = 0;
     let mut gap = false;

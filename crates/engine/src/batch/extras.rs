@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use super::bytes;
+use super::groups::BatchGroups;
 use super::text::UrlRef;
-use crate::output::Observed;
+use crate::output::{Observed, TallyColumns};
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
 use uniqurl_formats::record;
 use uniqurl_store::keep_policy::KeptRecord;
+use uniqurl_store::tally::ResponseTally;
 
 /// Buffers for columns, decoded paths and the page about a run.
 #[derive(Debug, Default)]
@@ -19,12 +21,25 @@ pub(crate) struct Extras {
     pub(crate) decoded: DecodedPaths,
     /// The format at the start of the chunk, if columns are extracted from its records.
     pub(crate) format: Option<Arc<record::Format>>,
-    /// Lines for keys that are in the set.
+    /// The columns of tallies that records of the batch have numbers for.
+    pub(crate) measured: TallyColumns,
+    /// The group of each key, if only the first keys of a group are kept.
+    pub(crate) groups: BatchGroups,
+    /// Lines or tallies for keys that are in the set.
     pub(crate) ranked: RankedLines,
     /// Observations of the chunk for the page.
     pub(crate) observed: Option<Box<Observed>>,
     /// The hosts that it shows, by first occurrence.
     pub(crate) hosts: Vec<HostCount>,
+    /// The templates that it shows, by first occurrence.
+    pub(crate) templates: TemplateCounts,
+}
+
+/// The distinct templates of a batch, one after the other; where each ends, and how many records have it.
+#[derive(Debug, Default)]
+pub(crate) struct TemplateCounts {
+    bytes: Vec<u8>,
+    ends: Vec<(usize, u64)>,
 }
 
 /// Paths one after the other, and where each ends.
@@ -34,7 +49,8 @@ pub(crate) struct DecodedPaths {
     pub(crate) ends: Vec<usize>,
 }
 
-/// The line of each record whose key is in the set, after the value that records are compared by.
+/// The line of each record whose key is in the set, after the value that records are compared by; or the
+/// tally of each such key.
 #[derive(Debug, Default)]
 pub(crate) struct RankedLines {
     bytes: Vec<u8>,
@@ -57,21 +73,58 @@ impl Extras {
         self.decoded.paths.clear();
         self.decoded.ends.clear();
         self.format = None;
+        self.measured = TallyColumns::default();
+        self.groups.clear();
         self.ranked.bytes.clear();
         self.ranked.ends.clear();
         self.observed = None;
         self.hosts.clear();
+        self.templates.clear();
     }
 
     pub(super) fn memory(&self) -> usize {
-        // `format` is shared, and `observed` is of bounded size.
-        let Self { canonical, decoded, format: _, ranked, observed: _, hosts } = self;
+        // `format` is shared, and two others are of bounded size.
+        let Self {
+            canonical,
+            decoded,
+            format: _,
+            measured: _,
+            groups,
+            ranked,
+            observed: _,
+            hosts,
+            templates,
+        } = self;
         bytes(canonical)
             + bytes(&decoded.paths)
             + bytes(&decoded.ends)
+            + groups.memory()
             + bytes(&ranked.bytes)
             + bytes(&ranked.ends)
             + bytes(hosts)
+            + bytes(&templates.bytes)
+            + bytes(&templates.ends)
+    }
+}
+
+impl TemplateCounts {
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    /// Adds a template that `count` records have.
+    pub(crate) fn add(&mut self, template: &[u8], count: u64) -> Result<(), AllocError> {
+        alloc::try_reserve(&mut self.bytes, template.len())?;
+        alloc::try_reserve(&mut self.ends, 1)?;
+        self.bytes.extend_from_slice(template);
+        self.ends.push((self.bytes.len(), count));
+        Ok(())
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        let starts = std::iter::once(0).chain(self.ends.iter().map(|(end, _)| *end));
+        starts.zip(&self.ends).map(|(start, (end, count))| (&self.bytes[start..*end], *count))
     }
 }
 
@@ -94,6 +147,18 @@ impl RankedLines {
         alloc::try_reserve(&mut self.bytes, room)?;
         KeptRecord::append_value(value, &mut self.bytes);
         append(&mut self.bytes);
+        alloc::try_reserve(&mut self.ends, 1)?;
+        self.ends.push((place, self.bytes.len()));
+        Ok(())
+    }
+
+    /// Adds the tally of the key at `place`.
+    pub(crate) fn add_tally(
+        &mut self,
+        place: u64,
+        tally: &ResponseTally,
+    ) -> Result<(), AllocError> {
+        tally.append(&mut self.bytes)?;
         alloc::try_reserve(&mut self.ends, 1)?;
         self.ends.push((place, self.bytes.len()));
         Ok(())

@@ -10,8 +10,10 @@ mod extras;
 mod parse;
 mod normalize;
 mod shard;
+mod groups;
 
-pub(crate) use extras::{Extras, HostCount};
+pub(crate) use extras::{Extras, HostCount, TemplateCounts};
+pub(crate) use groups::{BatchGroups, GroupRef};
 pub(crate) use rejected::{RejectedRecord, without_host};
 pub(crate) use rules::ParseRules;
 pub(crate) use text::{AT_ONCE, BatchText, TextBuffers, UrlRef};
@@ -30,7 +32,7 @@ pub(crate) struct WorkBatch {
     pub(crate) text: BatchText,
     /// One for each record, in order: its key, which is its canonical URL unless the job says otherwise.
     pub(crate) keys: Vec<UrlRef>,
-    /// The hash of each key, if there is a set.
+    /// The hash by which each key is divided, if there is a set: its own, or that of its group.
     pub(crate) hashes: Vec<Hash>,
     /// The keys, grouped for the set.
     pub(crate) entries: ShardEntries,
@@ -174,6 +176,12 @@ impl WorkBatch {
         let buffers = self.text.buffers();
         let keys = self.keys.iter().filter(|key| key.is_canonical());
         keys.map(move |key| buffers.measured(*key))
+    }
+
+    /// An upper bound for the bytes that a set takes of its keys and their groups.
+    pub(crate) fn new_bytes(&self) -> usize {
+        let groups = self.extras.as_ref().map_or(0, |extras| extras.groups.text());
+        self.text.canonical_bytes() + groups
     }
 
     /// Bytes of memory of the buffers.

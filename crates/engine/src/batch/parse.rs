@@ -2,8 +2,8 @@
 //! keys of them, grouped by shard.
 
 #[cfg(feature = "tables")]
-use super::text::{BUFFER_SHIFT, IN_CHUNK};
-use super::text::{IN_REWRITTEN, UrlRef};
+use super::text::IN_CHUNK;
+use super::text::{BUFFER_SHIFT, IN_REWRITTEN, UrlRef};
 use super::{ParseRules, WorkBatch};
 use crate::url_filter::UrlFilter;
 use uniqurl::bytes::AllocError;
@@ -154,15 +154,22 @@ impl WorkBatch {
             alloc::try_reserve(&mut extras.canonical, self.keys.len())?;
             extras.canonical.extend_from_slice(&self.keys);
         }
-        // Built aside, since the URL may itself be in `rewritten`.
-        let key = &mut self.scratch;
-        for url in self.keys.iter_mut().filter(|url| url.is_canonical()) {
-            key.clear();
-            rules.key.append_bytes(self.text.get(*url), key);
-            let start = self.text.rewritten.len();
-            alloc::try_reserve(&mut self.text.rewritten, key.len())?;
-            self.text.rewritten.extend_from_slice(key);
-            *url = UrlRef::new(IN_REWRITTEN, start, key.len())?;
+        let Self { text, keys, scratch, .. } = self;
+        for url in keys.iter_mut().filter(|url| url.is_canonical()) {
+            *url = match rules.key {
+                Key::Template(template) if url.at >> BUFFER_SHIFT != IN_REWRITTEN => {
+                    text.append_template(rules.normalizer.kernel(), template, *url)?
+                }
+                // Built aside, since the URL may itself be in `rewritten`.
+                key => {
+                    scratch.clear();
+                    key.append_bytes(text.get(*url), scratch);
+                    let start = text.rewritten.len();
+                    alloc::try_reserve(&mut text.rewritten, scratch.len())?;
+                    text.rewritten.extend_from_slice(scratch);
+                    UrlRef::new(IN_REWRITTEN, start, scratch.len())?
+                }
+            };
         }
         Ok(())
     }

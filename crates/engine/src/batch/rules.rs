@@ -1,6 +1,7 @@
 //! The rules by which *read* parses a chunk.
 
 use super::text::AT_ONCE;
+use crate::limit_by::KeyGroup;
 use crate::plan::JobPlan;
 use uniqurl::key::Key;
 use uniqurl::normalize::Normalizer;
@@ -24,6 +25,9 @@ pub(crate) struct ParseRules<'a> {
     pub(crate) urls: Option<&'a UrlFilter>,
     /// The key made of each canonical URL.
     pub(crate) key: Key,
+    /// Tells the group of each key, if only the first keys of a group are kept. The group, and not the key,
+    /// then picks the shard.
+    pub(crate) group: Option<KeyGroup>,
     /// Shards of the set that keys are grouped by; 0 if there is no set, and while URLs are scattered.
     pub(crate) shards: usize,
     pub(crate) needs: Needs,
@@ -44,7 +48,7 @@ pub(crate) struct Needs {
     pub(crate) rule_counts: bool,
     /// The position of each key in the set.
     pub(crate) places: bool,
-    /// The format at the start of the chunk, to extract columns.
+    /// The format at the start of the chunk, to extract columns or numbers.
     pub(crate) format: bool,
 }
 
@@ -74,14 +78,15 @@ impl<'a> ParseRules<'a> {
         Self {
             urls: Some(&policy.urls).filter(|urls| !urls.is_empty()),
             key: policy.key,
+            group: plan.group_limit().map(|(group, _)| group),
             // Where any byte may be part of a URL, so may blanks.
             drops_blanks: plan.dedup().is_some() && !normalizer.may_write_any_byte(),
             needs: Needs {
                 canonical: has_columns || plan.output.observes,
                 decoded: plan.needs_decoded_paths(),
                 rule_counts: plan.output.count_rules,
-                places: has_columns && policy.keep.policy() != KeepPolicy::First,
-                format: extracts,
+                places: plan.kept_record() != KeepPolicy::First,
+                format: extracts || plan.has_tallies() || plan.output.observes,
             },
             ..Self::plain(normalizer, context, hasher, shards)
         }
@@ -102,6 +107,7 @@ impl<'a> ParseRules<'a> {
             hasher,
             urls: None,
             key: Key::Url,
+            group: None,
             shards,
             needs: Needs::default(),
             drops_blanks: false,

@@ -2,7 +2,7 @@
 
 use super::parse::reserve;
 use super::text::UrlRef;
-use super::{ParseRules, WorkBatch};
+use super::{BatchGroups, ParseRules, WorkBatch};
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
 use uniqurl::set::{Entry, Hash};
@@ -10,6 +10,11 @@ use uniqurl::set::{Entry, Hash};
 impl WorkBatch {
     /// Hashes the keys and groups them by shard, in the order of the records within each.
     pub(crate) fn group_by_shard(&mut self, rules: &ParseRules<'_>) -> Result<(), AllocError> {
+        if let Some(group) = rules.group {
+            self.find_groups(group, &rules.hasher)?;
+        }
+        let groups = self.extras.as_ref().map(|extras| &extras.groups);
+        let by_group = groups.filter(|_| rules.group.is_some()).map(BatchGroups::hashes);
         let hashes = &mut self.hashes;
         hashes.clear();
         reserve(hashes, self.keys.len())?;
@@ -19,10 +24,22 @@ impl WorkBatch {
         rules.hasher.hash_all(texts, |hash| hashes.push(hash));
         let keys = self.keys.iter().zip(&*hashes).enumerate();
         let keys = keys.filter(|(_, (key, _))| key.is_canonical());
-        let entries =
-            keys.map(|(i, (key, hash))| (hash.shard(rules.shards), entry(i, *key, *hash)));
         let grouped = &mut self.entries;
-        sort_by_shard(entries, rules.shards, &mut grouped.all, &mut grouped.ends)?;
+        let (all, ends) = (&mut grouped.all, &mut grouped.ends);
+        match by_group {
+            Some(by_group) => {
+                let entries = keys.map(|(i, (key, hash))| {
+                    (by_group[i].shard(rules.shards), entry(i, *key, *hash))
+                });
+                sort_by_shard(entries, rules.shards, all, ends)?;
+                hashes.copy_from_slice(by_group);
+            }
+            None => {
+                let entries =
+                    keys.map(|(i, (key, hash))| (hash.shard(rules.shards), entry(i, *key, *hash)));
+                sort_by_shard(entries, rules.shards, all, ends)?;
+            }
+        }
         if rules.needs.places {
             alloc::try_reserve(&mut grouped.places, grouped.all.len())?;
             grouped.places.resize(grouped.all.len(), 0);

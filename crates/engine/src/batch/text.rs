@@ -4,8 +4,10 @@
 //! canonical URL the length says why.
 
 use super::bytes;
-use uniqurl::bytes::{AllocError, Span};
+use uniqurl::bytes::{AllocError, Span, alloc};
+use uniqurl::key::Template;
 use uniqurl::set::{Bytes, Entry};
+use uniqurl::simd::Kernel;
 use uniqurl_formats::input::Chunk;
 use uniqurl_formats::record::{BufferId, Extracted, Records};
 use uniqurl_store::sort::Measured;
@@ -112,6 +114,25 @@ impl BatchText {
             }
         }
         lines.truncate(kept);
+    }
+
+    /// Appends the template of a URL of the chunk or the scratch buffer to `rewritten`.
+    #[inline]
+    pub(super) fn append_template(
+        &mut self,
+        kernel: Kernel,
+        template: Template,
+        url: UrlRef,
+    ) -> Result<UrlRef, AllocError> {
+        let (from, out) = match url.at >> BUFFER_SHIFT {
+            IN_CHUNK => (self.chunk.as_ref().map_or(&[][..], Chunk::bytes), &mut self.rewritten),
+            _ => (&self.records.scratch[..], &mut self.rewritten),
+        };
+        let start = (url.at & ((1 << BUFFER_SHIFT) - 1)) as usize;
+        alloc::try_reserve(out, Template::room(url.len as usize))?;
+        let before = out.len();
+        template.append_at(kernel, from, start..start + url.len as usize, out);
+        UrlRef::new(IN_REWRITTEN, before, out.len() - before)
     }
 
     /// The number that a record has among those of the batch with the blank lines that were left out.

@@ -35,7 +35,7 @@ pub enum Field {
     Query,
     /// Its fragment, without the `#`; empty also where there is none.
     Fragment,
-    /// Its [`Key::Template`].
+    /// Its [`Key::Template`], as [`Layout::template`] makes it.
     Template,
     /// Its [`Key::Surt`].
     Surt,
@@ -168,6 +168,8 @@ pub struct Layout<'a> {
     pub bytes: CanonicalBytes,
     /// The form of the columns.
     pub form: LineForm,
+    /// How the column `template` is made.
+    pub template: Template,
 }
 
 /// The form of the columns in a line.
@@ -266,7 +268,7 @@ impl Row<'_> {
                 Field::Query => text(parts.query.unwrap_or_default(), out),
                 Field::Fragment => text(parts.fragment.unwrap_or_default(), out),
                 Field::Domain => key(Key::Domain, out),
-                Field::Template => key(Key::Template(Template::new()), out),
+                Field::Template => key(Key::Template(layout.template), out),
                 Field::Surt => key(Key::Surt, out),
                 Field::Ssurt => key(Key::Ssurt, out),
                 Field::Hash => key(Key::Hash, out),
@@ -319,7 +321,10 @@ mod tests {
         let row = Row { canonical, original, decoded, file, record: 7, offset: 9, carried: &[] };
         let mut line = Vec::new();
         let (fields, form) = (Field::ALL, LineForm::Tabs);
-        row.append(&Layout { fields, carry: &[], bytes, form }, &mut line);
+        row.append(
+            &Layout { fields, carry: &[], bytes, form, template: Template::new() },
+            &mut line,
+        );
         let mut out = Vec::new();
         with_count(&line, 12, &mut out);
         String::from_utf8(out).unwrap()
@@ -335,11 +340,12 @@ mod tests {
             columns[..9],
             [url, "ssh", "u:p", "www.h.example", domain, "81", "/p//q", "r?s", "t"]
         );
+        assert_eq!(columns[9], "ssh://u:p@www.h.example:81/p//q?r?s");
         assert_eq!(
-            columns[9..11],
+            columns[10..12],
             ["example,h,www:81)/p//q?r?s#t", "example,h,www,//81:ssh@u:p:/p//q?r?s#t"]
         );
-        assert_eq!(columns[12..], ["12", "f:1:7:9", "a\\x09b\\x5C\\x0A\\xE9 ", "/\\x09\\xE9\n"]);
+        assert_eq!(columns[13..], ["12", "f:1:7:9", "a\\x09b\\x5C\\x0A\\xE9 ", "/\\x09\\xE9\n"]);
     }
 
     #[test]
@@ -402,6 +408,7 @@ mod tests {
             carry: &carry,
             bytes: CanonicalBytes::Printable,
             form: LineForm::Json,
+            template: Template::new(),
         };
         let (mut line, mut out) = (Vec::new(), Vec::new());
         row.append(&layout, &mut line);

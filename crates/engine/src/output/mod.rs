@@ -6,6 +6,7 @@
 
 // The content of lines and tables.
 mod fields;
+mod tally_columns;
 pub mod json;
 #[cfg(feature = "tables")]
 mod table;
@@ -40,6 +41,8 @@ pub use stats::{FileStats, Stats};
 pub use summary::{Before, Filters, Inputs, JobKind, Summary, Tally};
 #[cfg(feature = "tables")]
 pub use table::{TableColumn, TableFile, TableKind, TableValues};
+pub use tally_columns::TallyColumns;
+pub(crate) use tally_columns::TallyLayout;
 pub use temporary::Temporary;
 pub use temporary::remove_all;
 pub use terminator::TerminatorWriter;

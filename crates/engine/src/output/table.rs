@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::builder::UInt64Builder;
+use arrow_array::builder::{Float64Builder, UInt64Builder};
 use arrow_array::{ArrayRef, BinaryArray, RecordBatch, StringArray};
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
@@ -69,6 +69,8 @@ pub enum TableValues {
     Bytes,
     /// Whole numbers from 0.
     Numbers,
+    /// Numbers with a decimal point.
+    Decimals,
 }
 
 /// The kind of table that a file name asks for.
@@ -146,6 +148,7 @@ struct Making {
     ends: Vec<i32>,
     valid: Vec<bool>,
     numbers: UInt64Builder,
+    decimals: Float64Builder,
     /// Room for the bytes of later rows: new memory is slow to come.
     spare: Vec<Vec<u8>>,
 }
@@ -174,6 +177,7 @@ impl TableFile {
                 TableValues::Text => DataType::Utf8,
                 TableValues::Bytes => DataType::Binary,
                 TableValues::Numbers => DataType::UInt64,
+                TableValues::Decimals => DataType::Float64,
             };
             Field::new(&column.name, data_type, true)
         };
@@ -358,14 +362,23 @@ impl Making {
             ends,
             valid: Vec::new(),
             numbers: UInt64Builder::new(),
+            decimals: Float64Builder::new(),
             spare: Vec::new(),
         }
     }
 
     fn add(&mut self, cell: &[u8]) {
-        if self.holds == TableValues::Numbers {
-            let number = std::str::from_utf8(cell).ok().and_then(|digits| digits.parse().ok());
-            return self.numbers.append_option(number);
+        let text = || std::str::from_utf8(cell).ok();
+        match self.holds {
+            TableValues::Numbers => {
+                let number = text().and_then(|digits| digits.parse().ok());
+                return self.numbers.append_option(number);
+            }
+            TableValues::Decimals => {
+                let number = text().and_then(|digits| digits.parse().ok());
+                return self.decimals.append_option(number);
+            }
+            TableValues::Text | TableValues::Bytes => {}
         }
         self.bytes.extend_from_slice(cell);
         // A row more than a batch: see `LONGEST`.
@@ -375,8 +388,10 @@ impl Making {
 
     /// The column so far. It is empty then.
     fn take(&mut self) -> Result<ArrayRef, ArrowError> {
-        if self.holds == TableValues::Numbers {
-            return Ok(Arc::new(self.numbers.finish()));
+        match self.holds {
+            TableValues::Numbers => return Ok(Arc::new(self.numbers.finish())),
+            TableValues::Decimals => return Ok(Arc::new(self.decimals.finish())),
+            TableValues::Text | TableValues::Bytes => {}
         }
         let ends = std::mem::replace(&mut self.ends, vec![0]);
         let offsets = OffsetBuffer::new(ends.into());

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use uniqurl_store::spill::RecordStatus;
 
 /// Inputs by the number of their first record. Counts, for each, the unique URLs and the records seen
-/// before the run that show only at the end.
+/// before the run or filtered that show only at the end.
 #[derive(Debug, Default)]
 pub(crate) struct RecordOrigins {
     /// Number of the first record in the run, and number of the input; ascending.
     starts: Vec<(u64, usize)>,
-    counts: Vec<[AtomicU64; 2]>,
+    counts: Vec<[AtomicU64; 3]>,
 }
 
 impl RecordOrigins {
@@ -25,13 +25,13 @@ impl RecordOrigins {
 
     /// Counts records with an ordinal of at least `from`, for one task.
     pub(crate) fn counter(&self, from: u64) -> OriginCounter<'_> {
-        OriginCounter { origins: self, from, records: 0..0, input: 0, counts: [0; 2] }
+        OriginCounter { origins: self, from, records: 0..0, input: 0, counts: [0; 3] }
     }
 
-    /// The inputs with their counts: unique URLs, and records seen before the run.
-    pub(crate) fn counts(&self) -> impl Iterator<Item = (usize, [u64; 2])> {
+    /// The inputs with their counts: unique URLs, records seen before the run, and filtered ones.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (usize, [u64; 3])> {
         let loaded =
-            |counts: &[AtomicU64; 2]| counts.each_ref().map(|count| count.load(Ordering::Relaxed));
+            |counts: &[AtomicU64; 3]| counts.each_ref().map(|count| count.load(Ordering::Relaxed));
         self.starts.iter().map(|(_, input)| *input).zip(self.counts.iter().map(loaded))
     }
 }
@@ -44,7 +44,7 @@ pub(crate) struct OriginCounter<'a> {
     /// The records of the input that is being counted, and where its counts are.
     records: Range<u64>,
     input: usize,
-    counts: [u64; 2],
+    counts: [u64; 3],
 }
 
 impl OriginCounter<'_> {
@@ -104,8 +104,9 @@ mod tests {
         let mut other = origins.counter(4);
         other.count(8, RecordStatus::Seen);
         other.count(3, RecordStatus::Seen);
+        other.count(7, RecordStatus::Filtered);
         drop((counter, other));
         let counts: Vec<_> = origins.counts().collect();
-        assert_eq!(counts, [(0, [2, 0]), (2, [0, 0]), (3, [2, 1]), (4, [2, 0])]);
+        assert_eq!(counts, [(0, [2, 0, 0]), (2, [0, 0, 0]), (3, [2, 1, 1]), (4, [2, 0, 0])]);
     }
 }

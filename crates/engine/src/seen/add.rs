@@ -36,7 +36,7 @@ impl Loader<'_> {
         }
         let shards = &mut self.seen.shards;
         let mut progress = ShardProgress::of(shards);
-        rayon::scope(|scope| insert(scope, None, shards, batches, &mut progress, None));
+        rayon::scope(|scope| insert(scope, None, shards, None, batches, &mut progress, None));
         if progress.iter().any(|shard| shard.full.is_some()) {
             return Err(RunError::Set(SetFull::default()));
         }
@@ -77,7 +77,8 @@ impl Loader<'_> {
     fn begin_to_spill(&mut self) -> Result<(), RunError> {
         let Some(memory) = &self.plan.limits.memory else { return Ok(()) };
         let threads = self.plan.limits.workers();
-        self.seen.spiller = Some(Spiller::begin(memory, threads, None, false, Partitioner::Hash)?);
+        let partitioner = Partitioner::of_keys(self.plan);
+        self.seen.spiller = Some(Spiller::begin(memory, threads, None, false, partitioner)?);
         Ok(())
     }
 }

@@ -71,6 +71,7 @@ pub(crate) fn load(
         plan,
         rules: ParseRules {
             key: plan.policy.key,
+            group: plan.group_limit().map(|(group, _)| group),
             drops_blanks: !plan.normalizer.may_write_any_byte(),
             ..ParseRules::plain(&plan.normalizer, context, hasher.clone(), shards)
         },

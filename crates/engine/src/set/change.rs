@@ -11,6 +11,7 @@ use crate::batch::{Insertion, WorkBatch};
 use crate::job::SetOrder;
 use crate::report::RunError;
 use crate::stages::insert::ShardProgress;
+use crate::stages::limit::take_back;
 use uniqurl::set::{Bytes as _, SetFull};
 use uniqurl_store::spill::{KeyRanges, PARTITIONS};
 
@@ -28,10 +29,11 @@ impl RunSet<'_> {
             let rate = if done > 0 && held > 0 { held as f64 / done as f64 } else { 1.0 };
             (total.saturating_sub(done) as f64 * rate.min(1.0)) as u64
         });
-        let has_ranges = self.plan.dedup().is_some_and(|dedup| dedup.order == SetOrder::Sorted);
+        let is_sorted = self.plan.dedup().is_some_and(|dedup| dedup.order == SetOrder::Sorted);
+        let has_ranges = is_sorted && self.plan.policy.limit_by.is_none();
         let partitioner = match has_ranges {
             true => Partitioner::Ranges(Arc::new(KeyRanges::of_set(&set.shards, PARTITIONS)?)),
-            false => Partitioner::Hash,
+            false => Partitioner::of_keys(self.plan),
         };
         // Ranges are written twice if the input is sorted.
         let rewrites = self.plan.writes_at_end() || self.wants_keys;
@@ -100,6 +102,7 @@ impl RunSet<'_> {
             return Err(RunError::Set(SetFull::default()));
         }
         if let SetBackend::Memory(set) = &mut self.backend {
+            take_back(&mut set.groups, batches);
             for (number, (shard, at)) in set.shards.iter_mut().zip(&*progress).enumerate() {
                 // Every shard goes back to its state before the round. Otherwise the look-up below would
                 // find the keys of these very batches, and take them for duplicates.

@@ -5,6 +5,7 @@ use super::written_keys::{self, Unsorted, push_places, sort_places};
 use super::{RunSet, SetBackend};
 use crate::accounts::Accounts;
 use crate::job::{Dedup, SetOrder};
+use crate::output::TallyLayout;
 use crate::reader::RecordOrigins;
 use crate::report::RunError;
 use crate::sink::Sink;
@@ -21,6 +22,7 @@ impl RunSet<'_> {
     ) -> Result<(), RunError> {
         let Some(&dedup) = self.plan.dedup() else { return Ok(()) };
         let split = self.plan.output.split;
+        let tally = TallyLayout::new(self.plan, self.measured);
         if let SetBackend::Scattering(_) = &self.backend
             && let SetBackend::Scattering(scatterer) =
                 std::mem::replace(&mut self.backend, SetBackend::None)
@@ -35,7 +37,7 @@ impl RunSet<'_> {
             SetBackend::Memory(set) => {
                 let places = match set.ordered(&dedup)? {
                     Some(ordered) => {
-                        let lines = ordered.write(&dedup, split, sink.out);
+                        let lines = ordered.write(&dedup, split, tally, sink.out);
                         Some(ordered.into_places(lines.map_err(RunError::Output)?))
                     }
                     None => None,
@@ -58,6 +60,9 @@ impl RunSet<'_> {
                 self.moved = self.moved.max(set.listed() as u64);
             }
             SetBackend::Spilling(set, spiller) => {
+                if self.plan.policy.limit_by.is_some() {
+                    spiller.spill_ahead(set.open_groups(), &self.hasher)?;
+                }
                 if let (Some(_), Some(memory)) = (&sink.keys, &self.plan.limits.memory)
                     && dedup.order != SetOrder::Sorted
                 {
@@ -71,7 +76,7 @@ impl RunSet<'_> {
                     }
                     // In the order of the input, the keys in memory precede all spilled ones.
                     (Some(ordered), SetOrder::First | SetOrder::None) => {
-                        let lines = ordered.write(&dedup, split, sink.out);
+                        let lines = ordered.write(&dedup, split, tally, sink.out);
                         written = lines.map_err(RunError::Output)?;
                         Some(ordered.into_places(written))
                     }
@@ -127,7 +132,8 @@ impl RunSet<'_> {
             split: plan.output.split,
             counting: if plan.counts_records() { Counting::On } else { Counting::Off },
             policy: plan.kept_record(),
-            columns: plan.has_columns(),
+            columns: plan.has_lines(),
+            tally: TallyLayout::new(plan, self.measured),
             written,
         }
     }

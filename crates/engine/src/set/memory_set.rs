@@ -6,6 +6,7 @@ use crate::batch::WorkBatch;
 use crate::job::{Dedup, SetOrder};
 use crate::plan::JobPlan;
 use crate::stages::insert::{ShardProgress, insert};
+use crate::stages::limit::SetLimit;
 use crate::trace::Trace;
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
@@ -14,6 +15,7 @@ use uniqurl::set::Bytes as _;
 use uniqurl::set::{Counting, SetFull, Shard, shards_for};
 #[cfg(feature = "tables")]
 use uniqurl_formats::input::Chunk;
+use uniqurl_store::group_counts::GroupCounts;
 use uniqurl_store::keep_policy::KeepPolicy;
 use uniqurl_store::sort::sort_memory;
 use uniqurl_store::spill::SpillEntry;
@@ -23,13 +25,17 @@ pub(crate) struct MemorySet {
     pub(crate) shards: Vec<Shard>,
     /// Keys from before the run, if there are any.
     pub(crate) seen: Option<Vec<Shard>>,
+    /// The groups of the keys of each shard, if there is a limit for each group. Else empty.
+    pub(super) groups: Vec<GroupCounts>,
+    /// Keys of a group that are taken.
+    most: u64,
     /// The new keys in the order of the input, if the set is written at the end.
     pub(super) listed: Option<ListedKeys>,
     /// Whether the set may be scattered once it is large enough to decide.
     pub(super) may_scatter: bool,
     counting: Counting,
     policy: KeepPolicy,
-    has_columns: bool,
+    has_lines: bool,
 }
 
 /// Keys in the order of the input.
@@ -49,15 +55,20 @@ impl ListedKeys {
 impl MemorySet {
     pub(super) fn new(plan: &JobPlan, may_scatter: bool) -> Self {
         let counting = if plan.counts_records() { Counting::On } else { Counting::Off };
-        let policy = plan.policy.keep.policy();
+        let policy = plan.kept_record();
+        let shards = shards_for(plan.limits.workers());
+        let limit = plan.group_limit();
+        let groups = if limit.is_some() { shards } else { 0 };
         Self {
-            shards: (0..shards_for(plan.limits.workers())).map(|_| Shard::new(counting)).collect(),
+            shards: (0..shards).map(|_| Shard::new(counting)).collect(),
             seen: None,
+            groups: (0..groups).map(|_| GroupCounts::default()).collect(),
+            most: limit.map_or(u64::MAX, |(_, most)| most),
             listed: plan.writes_at_end().then(|| ListedKeys::new(policy)),
             may_scatter,
             counting,
             policy,
-            has_columns: plan.has_columns(),
+            has_lines: plan.has_lines(),
         }
     }
 
@@ -69,7 +80,9 @@ impl MemorySet {
         progress: &'s mut [ShardProgress],
         trace: Option<&'s Trace>,
     ) {
-        insert(scope, self.seen.as_deref_mut(), &mut self.shards, batches, progress, trace);
+        let Self { shards, seen, groups: counts, most, .. } = self;
+        let limit = (!counts.is_empty()).then_some(SetLimit { counts, most: *most });
+        insert(scope, seen.as_deref_mut(), shards, limit, batches, progress, trace);
     }
 
     /// Number of keys that are listed for the end.
@@ -133,6 +146,7 @@ impl MemorySet {
             self.shards.iter().zip(more).map(|(shard, more)| shard.memory(*more)).sum();
         // Keys from before the run are only looked up, so their shards need no room to grow.
         let seen: usize = self.seen.iter().flatten().map(|shard| shard.memory(0)).sum();
+        let groups = self.groups.iter().zip(more).map(|(groups, more)| groups.memory(*more));
         let all_more = more.iter().sum::<usize>();
         let listed = match (&self.listed, plan.dedup()) {
             (Some(ListedKeys { places, lines }), Some(dedup)) => {
@@ -146,7 +160,7 @@ impl MemorySet {
             }
             _ => 0,
         };
-        set + seen + listed
+        set + seen + groups.sum::<usize>() + listed
     }
 
     /// The keys with their lines as entries, in the order of the input.
@@ -164,6 +178,13 @@ impl MemorySet {
         SpillEntry { ordinal, count: shard.count(at), key: shard.get(at), line }
     }
 
+    /// The groups that take more keys, as entries before those of spilled keys.
+    pub(super) fn open_groups(&self) -> impl Iterator<Item = SpillEntry<'_>> {
+        let groups = self.groups.iter().flat_map(GroupCounts::iter);
+        let open = groups.filter(|(_, count)| (1..self.most).contains(count));
+        open.map(|(group, count)| SpillEntry::of_group(group, count))
+    }
+
     /// Removes all keys of the run.
     pub(super) fn clear(&mut self) {
         if let Some(listed) = &mut self.listed {
@@ -171,12 +192,14 @@ impl MemorySet {
         }
         // New shards, since emptied ones would keep their memory.
         self.shards.iter_mut().for_each(|shard| *shard = Shard::new(self.counting));
+        // Their keys are counted again where they are spilled.
+        self.groups.iter_mut().for_each(|groups| *groups = GroupCounts::default());
     }
 
     /// The set in the order in which it is written, if that is at the end.
     pub(super) fn ordered(&mut self, dedup: &Dedup) -> Result<Option<Ordered<'_>>, SetFull> {
         let Some(ListedKeys { places, lines }) = self.listed.take() else { return Ok(None) };
-        let lines = self.has_columns.then_some(lines);
+        let lines = self.has_lines.then_some(lines);
         Ordered::new(&self.shards, places, lines, dedup).map(Some)
     }
 }

@@ -18,7 +18,7 @@ pub(crate) use scatterer::FirstCounts;
 pub(crate) use spiller::{Partitioner, Spiller, buffers};
 
 use crate::batch::{Insertion, WorkBatch};
-use crate::output::Tally;
+use crate::output::{Tally, TallyColumns};
 use crate::plan::JobPlan;
 use crate::report::{Report, RunError};
 use crate::seen;
@@ -59,6 +59,8 @@ pub(crate) struct RunSet<'a> {
     size_of_inputs: Option<u64>,
     /// Bytes of the inputs whose keys were inserted.
     inserted: u64,
+    /// The columns of tallies that records had numbers for so far.
+    measured: TallyColumns,
 }
 
 impl<'a> RunSet<'a> {
@@ -92,6 +94,7 @@ impl<'a> RunSet<'a> {
             inputs: inputs.len(),
             size_of_inputs: sizes.sum(),
             inserted: 0,
+            measured: TallyColumns::default(),
         }
     }
 
@@ -160,7 +163,7 @@ impl<'a> RunSet<'a> {
         match &self.backend {
             SetBackend::Spilling(_, spiller) => spiller.partitioner().clone(),
             SetBackend::None | SetBackend::Memory(_) | SetBackend::Scattering(_) => {
-                Partitioner::Hash
+                Partitioner::of_keys(self.plan)
             }
         }
     }
@@ -175,6 +178,9 @@ impl<'a> RunSet<'a> {
 
     /// Takes the parts of a formatted batch that must be kept until the end.
     pub(crate) fn keep(&mut self, batch: &WorkBatch) -> Result<(), RunError> {
+        if let Some(extras) = &batch.extras {
+            self.measured = self.measured.or(extras.measured);
+        }
         match &mut self.backend {
             SetBackend::None | SetBackend::Scattering(_) => Ok(()),
             SetBackend::Memory(set) | SetBackend::Spilling(set, _) => Ok(set.keep(batch)?),
@@ -196,7 +202,7 @@ impl<'a> RunSet<'a> {
             }
         };
         // An upper bound, as if every key were new.
-        let text: usize = inserting.iter().map(|batch| batch.text.canonical_bytes()).sum();
+        let text: usize = inserting.iter().map(WorkBatch::new_bytes).sum();
         set.memory(&more, self.plan) + text + sorting
     }
 

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::lines::KeptLines;
 use crate::job::{Dedup, SetOrder};
 use crate::output::json::number;
-use crate::output::{vectored, with_count};
+use crate::output::{TallyLayout, vectored, with_count};
 use crate::split::{self, Split};
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
@@ -132,6 +132,7 @@ impl<'a> Ordered<'a> {
         &self,
         dedup: &Dedup,
         split: Option<Split>,
+        tally: Option<TallyLayout>,
         out: &mut (dyn Write + Send),
     ) -> io::Result<u64> {
         let all = self.order.len() as u64;
@@ -142,8 +143,7 @@ impl<'a> Ordered<'a> {
             let line = urls.line(number);
             alloc::try_reserve(text, COUNT + key.len() + line.map_or(0, <[u8]>::len))?;
             split::mark(split, key, text);
-            append(key, count, line, dedup, text);
-            Ok(())
+            append(key, count, line, dedup, tally, text)
         })?;
         Ok(written)
     }
@@ -187,17 +187,22 @@ fn write(
     put(&texts)
 }
 
-/// Appends the line of a key.
+/// Appends the line of a key. If lines are tallies, `tally` is their layout.
 pub(super) fn append(
     key: &[u8],
     count: u64,
     line: Option<&[u8]>,
     dedup: &Dedup,
+    tally: Option<TallyLayout>,
     out: &mut Vec<u8>,
-) {
+) -> Result<(), AllocError> {
     if let Some(line) = line {
+        if let Some(layout) = tally {
+            return layout.append(key, count, line, out);
+        }
         // Without counters, no column is a count.
-        return with_count(line, count, out);
+        with_count(line, count, out);
+        return Ok(());
     }
     if dedup.count {
         number(count, out);
@@ -205,4 +210,5 @@ pub(super) fn append(
     }
     out.extend_from_slice(key);
     out.push(b'\n');
+    Ok(())
 }

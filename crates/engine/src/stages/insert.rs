@@ -2,7 +2,8 @@
 
 use std::mem::take;
 
-use crate::batch::{Insertion, ShardEntries, TextBuffers, WorkBatch};
+use super::limit::{SetLimit, ShardLimit};
+use crate::batch::{BatchGroups, Insertion, ShardEntries, TextBuffers, WorkBatch};
 use crate::trace::{Trace, TraceStage};
 use uniqurl::set::{Bytes, Entry, Mark, Part, Shard};
 
@@ -33,12 +34,15 @@ struct BatchEntries<'s> {
     ends: &'s [usize],
     start: usize,
     bytes: TextBuffers<'s>,
+    /// The groups of the records, for a set that limits groups.
+    groups: Option<&'s BatchGroups>,
 }
 
 impl<'s> BatchEntries<'s> {
     fn of(batch: &'s mut WorkBatch) -> Self {
         let ShardEntries { all, ends, places, .. } = &mut batch.entries;
-        Self { entries: all, places, ends, start: 0, bytes: batch.text.buffers() }
+        let groups = batch.extras.as_ref().map(|extras| &extras.groups);
+        Self { entries: all, places, ends, start: 0, bytes: batch.text.buffers(), groups }
     }
 
     /// Takes those for the first `shards` shards out.
@@ -48,13 +52,15 @@ impl<'s> BatchEntries<'s> {
         let (entries, later) = take(&mut self.entries).split_at_mut(end - self.start);
         let places = take(&mut self.places);
         let (places, later_places) = places.split_at_mut(entries.len().min(places.len()));
-        let first = Self { entries, places, ends, start: self.start, bytes: self.bytes };
+        let Self { start, bytes, groups, .. } = *self;
+        let first = Self { entries, places, ends, start, bytes, groups };
         *self = Self {
             entries: later,
             places: later_places,
             ends: later_ends,
             start: end,
-            bytes: self.bytes,
+            bytes,
+            groups,
         };
         first
     }
@@ -64,6 +70,7 @@ impl<'s> BatchEntries<'s> {
 struct ShardShare<'s> {
     parts: Vec<Part<'s, TextBuffers<'s>>>,
     places: Vec<&'s mut [u32]>,
+    groups: Vec<&'s BatchGroups>,
 }
 
 impl<'s> ShardShare<'s> {
@@ -71,12 +78,14 @@ impl<'s> ShardShare<'s> {
     fn take_next(batches: &mut [BatchEntries<'s>]) -> Self {
         let mut parts = Vec::with_capacity(batches.len());
         let mut all_places = Vec::with_capacity(batches.len());
+        let mut all_groups = Vec::new();
         for batch in batches {
-            let BatchEntries { entries, places, bytes, .. } = batch.take_first(1);
+            let BatchEntries { entries, places, bytes, groups, .. } = batch.take_first(1);
             parts.push(Part { entries, bytes });
             all_places.push(places);
+            all_groups.extend(groups);
         }
-        Self { parts, places: all_places }
+        Self { parts, places: all_places, groups: all_groups }
     }
 
     /// Adds the entries to the shard, or only looks them up.
@@ -84,6 +93,7 @@ impl<'s> ShardShare<'s> {
         &mut self,
         seen: Option<&mut Shard>,
         shard: &mut Shard,
+        limit: Option<ShardLimit<'_>>,
         progress: &mut ShardProgress,
         only_looks_up: bool,
     ) {
@@ -91,7 +101,14 @@ impl<'s> ShardShare<'s> {
             // First, since keys that were seen before the run are not added.
             seen.mark_all(&mut self.parts);
         }
-        if only_looks_up {
+        if let Some(limit) = limit {
+            let Self { parts, groups, .. } = self;
+            if limit.insert(shard, parts, groups, only_looks_up).is_err() {
+                // All entries of the round were looked up, so all are counted back.
+                progress.full = Some((self.parts.len(), 0));
+                return;
+            }
+        } else if only_looks_up {
             shard.find_all(&mut self.parts);
         } else if let Err(stopped) = shard.insert_all(&mut self.parts) {
             progress.full = Some((stopped.part, stopped.after));
@@ -122,11 +139,13 @@ pub(crate) fn entries_of_shards(
 }
 
 /// Spawns a job for each shard, which goes through all batches in order, so that which of two equal URLs
-/// is the first does not depend on the number of threads. Keys in `seen` are marked and not added.
+/// is the first does not depend on the number of threads. Keys in `seen` are marked and not added, and so are keys beyond the
+/// limit of their group.
 pub(crate) fn insert<'s>(
     scope: &rayon::Scope<'s>,
     seen: Option<&'s mut [Shard]>,
     shards: &'s mut [Shard],
+    limit: Option<SetLimit<'s>>,
     batches: &'s mut [WorkBatch],
     progress: &'s mut [ShardProgress],
     trace: Option<&'s Trace>,
@@ -144,18 +163,21 @@ pub(crate) fn insert<'s>(
         groups.iter_mut().for_each(|group| group.push(rest.take_first(each)));
     }
     let mut seen = seen.map(|seen| seen.chunks_mut(each));
+    let mut limit = limit.map(|limit| limit.chunks(each));
     let shards = shards.chunks_mut(each).zip(progress.chunks_mut(each));
     for (group, (mut batches, (shards, progress))) in groups.into_iter().zip(shards).enumerate() {
         let mut seen = seen.as_mut().and_then(Iterator::next).unwrap_or_default().iter_mut();
+        let mut limits = limit.as_mut().and_then(Iterator::next).into_iter().flatten();
         scope.spawn(move |scope| {
             let last = shards.len() - 1;
             let shards = shards.iter_mut().zip(progress).enumerate();
             for (at, (shard, progress)) in shards {
                 let (number, seen) = (group * each + at, seen.next());
+                let limit = limits.next();
                 let mut share = ShardShare::take_next(&mut batches);
                 let work = move || {
                     let timer = Trace::begin(trace);
-                    share.insert(seen, shard, progress, only_looks_up);
+                    share.insert(seen, shard, limit, progress, only_looks_up);
                     timer.end(TraceStage::Insert, number, || share.size());
                 };
                 if at < last {

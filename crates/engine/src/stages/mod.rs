@@ -2,6 +2,7 @@
 
 pub(crate) mod read;
 pub(crate) mod insert;
+pub(crate) mod limit;
 pub(crate) mod format;
 pub(crate) mod observe;
 

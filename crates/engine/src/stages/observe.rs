@@ -3,15 +3,17 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::batch::{Extras, HostCount, UrlRef, WorkBatch};
+use crate::batch::{HostCount, TemplateCounts, UrlRef, WorkBatch};
 use crate::output::Observed;
+use uniqurl::Template;
 use uniqurl::bytes::AllocError;
-use uniqurl::bytes::Printable;
 use uniqurl::bytes::alloc;
+use uniqurl::bytes::{HIDDEN, Printable, redact};
 use uniqurl::key::Located;
+use uniqurl_formats::record::{Extracted, MeasuredFields, Measurer};
 
-/// Adds the hosts of these batches, which were [observed](observe), in order.
-pub(crate) fn add_hosts(batches: &[WorkBatch], observed: &mut Observed) {
+/// Adds the hosts and templates of these batches, which were [observed](observe), in order.
+pub(crate) fn add_names(batches: &[WorkBatch], observed: &mut Observed) {
     let counts = |count: fn(&HostCount) -> u64| {
         let hosts = batches.iter().flat_map(|batch| {
             let hosts = batch.extras.iter().flat_map(|extras| &extras.hosts);
@@ -20,12 +22,19 @@ pub(crate) fn add_hosts(batches: &[WorkBatch], observed: &mut Observed) {
         let hosts = hosts.filter(move |(_, host)| count(host) > 0);
         hosts.map(move |(batch, host)| (batch.text.get(host.name), count(host)))
     };
-    let Observed { records, duplicates, .. } = observed;
-    // The two tables are independent.
-    rayon::join(
-        || counts(|host| host.records).for_each(|(host, count)| records.add(host, count)),
-        || counts(|host| host.duplicates).for_each(|(host, count)| duplicates.add(host, count)),
-    );
+    let of_batches = || batches.iter().flat_map(|batch| &batch.extras);
+    let Observed { records, duplicates, templates, .. } = observed;
+    // The tables are independent.
+    rayon::scope(|scope| {
+        scope.spawn(|_| {
+            counts(|host| host.duplicates).for_each(|(host, count)| duplicates.add(host, count));
+        });
+        scope.spawn(|_| {
+            let counts = of_batches().flat_map(|extras| extras.templates.iter());
+            counts.for_each(|(template, count)| templates.add(template, count));
+        });
+        counts(|host| host.records).for_each(|(host, count)| records.add(host, count));
+    });
 }
 
 /// Observes a batch, once it is known which of its keys are new. `has_set` says whether there is a set.
@@ -33,6 +42,9 @@ pub(crate) fn observe(batch: &mut WorkBatch, path: &Path, has_set: bool) -> Resu
     let mut observed = Observed::default();
     let mut hosts = std::mem::take(&mut batch.extras.get_or_insert_default().hosts);
     count_hosts(batch, has_set, &mut observed, &mut hosts)?;
+    let mut templates = std::mem::take(&mut batch.extras.get_or_insert_default().templates);
+    count_templates(batch, &mut templates)?;
+    count_numbers(batch, &mut observed);
     let file = Printable::path(path).to_string();
     let mut masked = Vec::new();
     for reject in &batch.rejected {
@@ -46,10 +58,72 @@ pub(crate) fn observe(batch: &mut WorkBatch, path: &Path, has_set: bool) -> Resu
             }
         }
     }
-    let Extras { hosts: of_batch, observed: of_page, .. } =
-        &mut **batch.extras.get_or_insert_default();
-    (*of_batch, *of_page) = (hosts, Some(Box::new(observed)));
+    let extras = batch.extras.get_or_insert_default();
+    (extras.hosts, extras.templates) = (hosts, templates);
+    extras.observed = Some(Box::new(observed));
     Ok(())
+}
+
+/// Counts the records of each template. Secrets are masked first, so that no template holds one.
+fn count_templates(batch: &WorkBatch, counts: &mut TemplateCounts) -> Result<(), AllocError> {
+    let canonical = batch.canonical();
+    let (mut masked, mut templates, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+    alloc::try_reserve_exact(&mut ends, canonical.len())?;
+    for url in canonical.iter().filter(|url| url.is_canonical()) {
+        let text = batch.text.get(*url);
+        masked.clear();
+        alloc::try_reserve(&mut masked, longest_masked(text.len()))?;
+        redact(text, &mut masked);
+        alloc::try_reserve(&mut templates, Template::longest(masked.len()))?;
+        Template::of_bytes(&masked, &mut templates);
+        ends.push(templates.len());
+    }
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    let (mut numbers, mut totals) = (HashMap::new(), Vec::new());
+    for template in starts.zip(&ends).map(|(start, end)| &templates[start..*end]) {
+        alloc::try_reserve_in_map(&mut numbers, 1)?;
+        let number = *numbers.entry(template).or_insert(totals.len());
+        if number == totals.len() {
+            alloc::try_reserve(&mut totals, 1)?;
+            totals.push((template, 0));
+        }
+        totals[number].1 += 1;
+    }
+    totals.into_iter().try_for_each(|(template, count)| counts.add(template, count))
+}
+
+/// The greatest length of a URL of `length` bytes once its secrets are masked: each may be empty.
+fn longest_masked(length: usize) -> usize {
+    length + (length + 2) * HIDDEN.len()
+}
+
+/// Counts the statuses and times of the records with a canonical URL.
+fn count_numbers(batch: &WorkBatch, observed: &mut Observed) {
+    let format = batch.extras.as_ref().and_then(|extras| extras.format.as_ref());
+    let Some(mut measurer) = format.map(|format| Measurer::new(format)) else { return };
+    let MeasuredFields { status, time, .. } = measurer.fields();
+    if !status && !time {
+        return;
+    }
+    let chunk = batch.text.chunk();
+    let mut canonical = batch.canonical().iter();
+    for (line, found) in batch.text.all_records() {
+        if found == Extracted::Skipped {
+            measurer.pass(line.of(chunk));
+            continue;
+        }
+        let Some(url) = canonical.next() else { break };
+        if !url.is_canonical() {
+            continue;
+        }
+        let numbers = measurer.measure(line.of(chunk));
+        if let Some(status) = numbers.status {
+            observed.statuses.add(status);
+        }
+        if let Some(time) = numbers.time {
+            observed.times.add(time);
+        }
+    }
 }
 
 /// Counts the records of each host, and the bytes of the new keys.
@@ -186,5 +260,39 @@ mod tests {
             assert_eq!(found(observed.records.top(99)), expected(|counts| counts.0));
             assert_eq!(found(observed.duplicates.top(99)), expected(|counts| counts.1));
         }
+    }
+
+    #[test]
+    fn statuses_times_and_templates_do_not_depend_on_chunks_or_threads() {
+        let line = |i: u32| {
+            let (day, minute, status) = (1 + i % 28, i % 60, 200 + i % 7);
+            format!(
+                "h - - [{day:02}/Oct/2000:13:{minute:02}:36 -0700] \"GET /{}/{i} HTTP/1.1\" {status} 5\n",
+                i % 3
+            )
+        };
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("in");
+        std::fs::write(&path, (0..900).map(line).collect::<String>()).unwrap();
+        let (inputs, _) = input::check(&[path]);
+        let watch = Watch::default();
+        let mut all = Vec::new();
+        for (threads, chunk_size) in [(1, 1 << 20), (1, 300), (3, 300), (3, 7000)] {
+            let normalizer = Normalizer::new(&Profile::SYNTAX);
+            let mut plan = JobPlan::new(normalizer, Job::Dedup(Default::default()));
+            (plan.limits.threads, plan.limits.chunk_size) = (threads, chunk_size);
+            plan.output.observes = true;
+            let (report, result) = run(&plan, &inputs, Sinks::to(&mut Vec::new()), &watch);
+            result.unwrap();
+            let observed = report.observed.unwrap();
+            let templates: Vec<_> =
+                observed.templates.top(9).iter().map(|(name, n)| (name.to_vec(), *n)).collect();
+            all.push((templates, observed.statuses, observed.times));
+        }
+        let (templates, statuses, times) = &all[0];
+        assert_eq!(*templates, [(b"/{int}/{int}".to_vec(), 900)]);
+        assert_eq!(statuses.codes().next(), Some((200, 129)));
+        assert_eq!((times.width(), times.stretches().map(|(_, n)| n).sum()), (21_600, 900));
+        assert!(all.windows(2).all(|pair| pair[0] == pair[1]));
     }
 }

@@ -177,6 +177,11 @@ impl ColumnLayout {
         self.slots.iter().map(|(column, _)| *column)
     }
 
+    /// The column of the status.
+    pub fn status(&self) -> Option<usize> {
+        self.slots.iter().find(|(_, part)| *part == RecordPart::Status).map(|(column, _)| *column)
+    }
+
     /// The column that the URL is built from.
     pub fn source(&self) -> Option<usize> {
         self.slots.iter().find(|(_, part)| part.is_source()).map(|(column, _)| *column)

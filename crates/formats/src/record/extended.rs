@@ -144,7 +144,12 @@ impl Extended {
             }
             Dialect::CloudFront => line.split(|byte| *byte == b'\t').map(decoded).collect(),
         };
-        take(self.layout.as_ref().map_or(&[], |layout| &layout.names), fields);
+        take(self.header(), fields);
+    }
+
+    /// The names of the columns.
+    pub(super) fn header(&self) -> &[Vec<u8>] {
+        self.layout.as_ref().map_or(&[], |layout| &layout.names)
     }
 
     /// True if a field of this name holds queries without their `?`.

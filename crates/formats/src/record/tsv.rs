@@ -117,6 +117,11 @@ impl Tsv {
         self.layout.as_ref().is_some_and(|layout| layout.is_query_named(name))
     }
 
+    /// The column of the status.
+    pub(super) fn status(&self) -> Option<usize> {
+        self.layout.as_ref()?.status()
+    }
+
     /// The names of the columns.
     pub(super) fn header(&self) -> &[Vec<u8>] {
         self.layout.as_ref().map_or(&[], |layout| &layout.names)

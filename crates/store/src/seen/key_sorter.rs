@@ -84,6 +84,7 @@ impl KeySorter {
             memory,
             block: block_size(memory),
             marks: &MarksBudget::new(0),
+            limit: None,
         };
         let mut last: Option<Vec<u8>> = None;
         merge(streams, &plan, |SpillEntry { key, .. }| {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use uniqurl::bytes::Printable;
-use uniqurl::key::Key;
+use uniqurl::key::{Key, Template};
 use uniqurl::normalize::Normalizer;
 
 /// The rules of a store: all that decides about the key of a URL.
@@ -21,10 +21,16 @@ impl StoreRules {
     pub fn of(normalizer: &Normalizer, key: Key) -> Self {
         Self {
             rules: normalizer.description(),
-            key: key.name().to_owned(),
-            fingerprint: match key.list_date() {
-                Some(date) => format!("{} {date}", normalizer.fingerprint()),
-                None => normalizer.fingerprint(),
+            key: match key {
+                Key::Template(template) if template.has_locales() => format!("{key} with locales"),
+                key => key.name().to_owned(),
+            },
+            fingerprint: match (key, key.list_date()) {
+                (Key::Template(_), _) => {
+                    format!("{} templates@{}", normalizer.fingerprint(), Template::VERSION)
+                }
+                (_, Some(date)) => format!("{} {date}", normalizer.fingerprint()),
+                (_, None) => normalizer.fingerprint(),
             },
         }
     }
@@ -34,7 +40,7 @@ impl StoreRules {
         &self.rules
     }
 
-    /// The name of the key.
+    /// The name of the key, and the choices beside it.
     pub fn key(&self) -> &str {
         &self.key
     }
@@ -53,7 +59,7 @@ impl StoreRules {
         (self.fingerprint != other.fingerprint).then(|| {
             format!(
                 "its rules are called `{}`, as those of {of_other}, but their lists (redirects, \
-                 hosts of a profile file, tracking parameters, public suffixes) differ",
+                 hosts of a profile file, tracking parameters, public suffixes, types of templates) differ",
                 printable(&self.rules)
             )
         })
@@ -85,6 +91,15 @@ mod tests {
         let fingerprint = domains.fingerprint.replace(date, "2020-01-01");
         let older = StoreRules { fingerprint, ..domains.clone() };
         assert!(domains.difference(&older, "it").expect("a difference").contains("suffixes"));
+        let templates = StoreRules::of(&crawl, Key::Template(Template::new()));
+        let locales = StoreRules::of(&crawl, Key::Template(Template::with_locales()));
+        assert_eq!(
+            templates.difference(&locales, "this run").as_deref(),
+            Some("its key is template, and that of this run is template with locales")
+        );
+        let fingerprint = templates.fingerprint.replace("templates@1", "templates@0");
+        let older = StoreRules { fingerprint, ..templates.clone() };
+        assert!(templates.difference(&older, "it").expect("a difference").contains("types"));
         let redirects = Redirects::parse(b"http://a/\thttp://b/\n").unwrap();
         let one = StoreRules::of(&crawl.clone().with_redirects(&redirects).unwrap(), Key::Url);
         let redirects = Redirects::parse(b"http://a/\thttp://c/\n").unwrap();

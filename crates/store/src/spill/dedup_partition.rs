@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use super::division::Division;
 use super::entry::SpillEntry;
+use super::groups::Groups;
 use super::mark_new::mark_new;
 use super::marks::{MarksBudget, Run};
 use super::merge::MergeOrder;
 use super::packing::{BlockCompressor, BlockDecompressor};
 use super::store::{SpillError, Store};
 use super::stream::{EntryReader, Stream, written};
+use crate::group_counts::GroupLimit;
 use crate::keep_policy::{KeepPolicy, KeptRecords};
 use crate::sort::{Threads, Urls, in_turn, sort, sort_by_count, sort_memory};
 use uniqurl::bytes::AllocError;
@@ -36,6 +38,8 @@ pub struct PartitionPlan<'a> {
     pub block: usize,
     /// The memory for marks.
     pub marks: &'a MarksBudget,
+    /// How many keys of a group are kept. Then the group of a key, and not the key, has picked the partition.
+    pub limit: Option<GroupLimit<'a>>,
 }
 
 impl PartitionPlan<'_> {
@@ -44,6 +48,7 @@ impl PartitionPlan<'_> {
         self.order == MergeOrder::First
             && self.counting == Counting::Off
             && self.keep == KeepPolicy::First
+            && self.limit.is_none()
     }
 }
 
@@ -63,6 +68,8 @@ pub enum RecordStatus {
     New,
     /// Its key was seen before the run.
     Seen,
+    /// Its key is none of the first of its group.
+    Filtered,
 }
 
 /// So many URLs are settled by every pass, so that there is an end.
@@ -83,7 +90,7 @@ pub type TakeEntry<'t, E> = dyn FnMut(SpillEntry<'_>) -> Result<(), E> + 't;
 
 /// Finds the distinct URLs of a partition, whose entries are in ascending order, after the keys that
 /// were seen before the run. `found` is told the ordinal of each that is settled and of each record whose
-/// key was seen. The URLs are a run, unless there is a `take` that takes them, in order. `key` is
+/// key was seen or is filtered. The URLs are a run, unless there is a `take` that takes them, in order. `key` is
 /// another than the one that made the partition.
 pub fn dedup_partition<E: From<SpillError>>(
     partition: Stream,
@@ -117,10 +124,18 @@ fn rewrite<E: From<SpillError>>(
     while let Some(entry) = reader.next(&mut decompressor)? {
         let hash = key.hash(entry.key);
         let seen_before = entry.count == 0;
+        if set.turn_to_group(&entry, key) {
+            set.take_group(&entry, plan, &mut rest, bytes)?;
+            continue;
+        }
         if set.seen.contains(hash, entry.key) {
             if !seen_before {
                 found(entry.ordinal, RecordStatus::Seen);
             }
+            continue;
+        }
+        if !seen_before && set.is_beyond_limit(hash, entry.key) {
+            found(entry.ordinal, RecordStatus::Filtered);
             continue;
         }
         if rest.is_none() {
@@ -147,15 +162,16 @@ fn rewrite<E: From<SpillError>>(
                 set.offer(hash, &entry).map_err(no_room)?;
                 if set.has_outgrown(plan) {
                     let all = set.cut(plan, key).map_err(no_room)?;
-                    let moved = (MIN_URLS..all.kept.len()).map(|at| all.entry(at));
-                    rest.write_ahead(moved, key)?;
+                    let mut moved = (MIN_URLS..all.kept.len()).map(|at| all.entry(at));
+                    rest.write_ahead(|rest| {
+                        moved.try_for_each(|entry| {
+                            set.turn_to_group(&entry, key);
+                            set.spill(rest, key.hash(entry.key), &entry, &mut text)
+                        })
+                    })?;
                 }
             }
-            Some(rest) => {
-                text.clear();
-                entry.append(&mut text).map_err(no_room)?;
-                rest.write(hash, &text)?;
-            }
+            Some(rest) => set.spill(rest, hash, &entry, &mut text)?,
         }
     }
     set.kept.iter().for_each(|kept| found(kept.ordinal, RecordStatus::New));
@@ -173,7 +189,7 @@ fn rewrite<E: From<SpillError>>(
 }
 
 /// The URLs of a partition.
-struct Set {
+struct Set<'a> {
     /// The keys that were seen before the run.
     seen: Shard,
     shard: Shard,
@@ -181,19 +197,22 @@ struct Set {
     lines: Vec<u8>,
     /// Instead of the lines, where they may be another record's than the first.
     kept_records: Option<KeptRecords>,
+    /// The groups of the keys, if there is a limit for each.
+    groups: Option<Groups<'a>>,
 }
 
 /// Memory ran out, or a shard cannot hold more.
 struct Full;
 
-impl Set {
-    fn new(plan: &PartitionPlan<'_>) -> Self {
+impl<'a> Set<'a> {
+    fn new(plan: &PartitionPlan<'a>) -> Self {
         Self {
             seen: Shard::new(Counting::Off),
             shard: Shard::new(plan.counting),
             kept: Vec::new(),
             lines: Vec::new(),
             kept_records: (plan.keep != KeepPolicy::First).then(|| KeptRecords::new(plan.keep)),
+            groups: plan.limit.map(Groups::new),
         }
     }
 
@@ -213,14 +232,21 @@ impl Set {
     }
 
     /// Keeps of its URLs the first [`MIN_URLS`]; the set as it was.
-    fn cut(&mut self, plan: &PartitionPlan<'_>, key: &HashKey) -> Result<Self, AllocError> {
+    fn cut(&mut self, plan: &PartitionPlan<'a>, key: &HashKey) -> Result<Self, AllocError> {
         let mut all = std::mem::replace(self, Self::new(plan));
         self.seen = std::mem::replace(&mut all.seen, Shard::new(Counting::Off));
+        // The groups of keys that stay were counted when these came.
+        self.groups = None;
         for at in 0..MIN_URLS {
             let entry = all.entry(at);
             let hash = key.hash(entry.key);
             self.add(hash, &entry).map_err(|Full| AllocError)?;
             self.offer(hash, &entry)?;
+        }
+        self.groups = all.groups.take();
+        for at in MIN_URLS..all.kept.len() {
+            let groups = self.groups.as_mut();
+            groups.into_iter().for_each(|groups| groups.take_back_of(&all.entry(at), key));
         }
         Ok(all)
     }
@@ -234,8 +260,19 @@ impl Set {
     fn add(&mut self, hash: Hash, entry: &SpillEntry<'_>) -> Result<(), Full> {
         alloc::try_reserve(&mut self.kept, 1).map_err(|_| Full)?;
         alloc::try_reserve(&mut self.lines, entry.line.len()).map_err(|_| Full)?;
-        let added = self.shard.add(hash, entry.key).map_err(|_| Full)?;
-        let Some(place) = added else {
+        let groups = match &mut self.groups {
+            Some(groups) if !self.shard.contains(hash, entry.key) => Some(groups),
+            _ => None,
+        };
+        let added = match groups {
+            // The group first: a key that is added without it could not be taken back.
+            Some(groups) => {
+                groups.add().map_err(|_| Full)?;
+                self.shard.add(hash, entry.key).inspect_err(|_| groups.take_back())
+            }
+            None => self.shard.add(hash, entry.key),
+        };
+        let Some(place) = added.map_err(|_| Full)? else {
             self.count_rest(hash, entry);
             return Ok(());
         };
@@ -286,7 +323,8 @@ impl Set {
         let kept_records =
             self.kept_records.as_ref().map_or(0, |kept_records| kept_records.memory(1));
         let lines = 3 * self.lines.len() + kept_records;
-        self.seen.memory(1) + self.shard.memory(1) + kept + lines + sorting
+        let groups = self.groups.as_ref().map_or(0, Groups::memory);
+        self.seen.memory(1) + self.shard.memory(1) + kept + lines + sorting + groups
     }
 
     /// The order in which the set is written; empty for that of its entries.
@@ -331,7 +369,7 @@ impl Set {
 }
 
 /// By their place in [`Set::kept`].
-impl Urls for Set {
+impl Urls for Set<'_> {
     fn text(&self, at: u64) -> &[u8] {
         self.shard.text(self.kept[at as usize].place)
     }
@@ -344,6 +382,8 @@ impl Urls for Set {
         self.shard.fetch_from(self.kept[at as usize].place, depth);
     }
 }
+
+mod grouped;
 
 #[cfg(test)]
 mod tests;

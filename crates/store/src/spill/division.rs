@@ -1,11 +1,12 @@
 //! Divides the part of a partition that a set cannot take into smaller partitions.
 
+use super::MOST_PARTS;
 use super::dedup_partition::PartitionPlan;
 use super::packing::BlockCompressor;
 use super::store::SpillError;
 use super::stream::{EntryWriter, Stream};
-use super::{MOST_PARTS, SpillEntry};
-use uniqurl::set::{Hash, HashKey};
+use uniqurl::bytes::AllocError;
+use uniqurl::set::Hash;
 
 /// Partitions that are being written, by the hash that deduplicates the partition they come from.
 pub(super) struct Division<'a> {
@@ -30,22 +31,21 @@ impl<'a> Division<'a> {
         self.writers[part].write(entry, &mut self.compressor)
     }
 
-    /// Writes entries ahead of those that were written: they are of records that came before.
-    pub(super) fn write_ahead<'e>(
+    /// Has `write` write entries ahead of those that were written: they are of records that came before.
+    pub(super) fn write_ahead(
         &mut self,
-        entries: impl Iterator<Item = SpillEntry<'e>>,
-        key: &HashKey,
+        write: impl FnOnce(&mut Self) -> Result<(), SpillError>,
     ) -> Result<(), SpillError> {
         let later = self.writers.iter_mut().map(|writer| writer.turn(&mut self.compressor));
         let later: Vec<_> = later.collect::<Result<_, _>>()?;
-        let mut text = Vec::new();
-        for entry in entries {
-            text.clear();
-            entry.append(&mut text).map_err(|error| self.plan.store.error(error.into()))?;
-            self.write(key.hash(entry.key), &text)?;
-        }
+        write(self)?;
         let mut writers = self.writers.iter_mut().zip(later);
         writers.try_for_each(|(writer, later)| writer.append(later, &mut self.compressor))
+    }
+
+    /// Memory ran out.
+    pub(super) fn no_room(&self, error: AllocError) -> SpillError {
+        self.plan.store.error(error.into())
     }
 
     /// The partitions that are not empty.

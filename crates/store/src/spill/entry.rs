@@ -12,7 +12,7 @@ const NUMBERS: usize = 40;
 pub struct SpillEntry<'a> {
     /// The place of its first record among all records of the run.
     pub ordinal: u64,
-    /// Its records; 0 for a key that was seen before the run.
+    /// Its records; 0 for a key that was seen before the run, and [for a group](Self::of_group).
     pub count: u64,
     /// The key.
     pub key: &'a [u8],
@@ -24,11 +24,11 @@ impl<'a> SpillEntry<'a> {
     /// Appends its bytes, as a partition or run holds them.
     pub fn append(&self, out: &mut Vec<u8>) -> Result<(), AllocError> {
         alloc::try_reserve(out, NUMBERS + self.key.len() + self.line.len())?;
-        number(self.ordinal, out);
-        number(self.count, out);
-        number(self.key.len() as u64, out);
+        append_number(self.ordinal, out);
+        append_number(self.count, out);
+        append_number(self.key.len() as u64, out);
         out.extend_from_slice(self.key);
-        number(self.line.len() as u64, out);
+        append_number(self.line.len() as u64, out);
         out.extend_from_slice(self.line);
         Ok(())
     }
@@ -46,7 +46,7 @@ impl<'a> SpillEntry<'a> {
 }
 
 #[inline]
-pub(super) fn decode_number(bytes: &[u8], at: &mut usize) -> Option<u64> {
+pub(crate) fn decode_number(bytes: &[u8], at: &mut usize) -> Option<u64> {
     let mut number = 0;
     for shift in (0..u64::BITS).step_by(7) {
         let byte = *bytes.get(*at)?;
@@ -67,7 +67,7 @@ pub(super) fn decode_text<'a>(bytes: &'a [u8], at: &mut usize) -> Option<&'a [u8
     Some(text)
 }
 
-pub(super) fn number(mut number: u64, out: &mut Vec<u8>) {
+pub(crate) fn append_number(mut number: u64, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;

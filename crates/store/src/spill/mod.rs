@@ -31,6 +31,7 @@ mod dedup_partition;
 mod marks;
 mod mark_new;
 mod division;
+mod groups;
 mod merge;
 mod source;
 mod windows;
@@ -44,6 +45,7 @@ pub use dedup_partition::{
     PartitionPlan, PartitionResult, RecordStatus, TakeEntry, dedup_partition,
 };
 pub use entry::SpillEntry;
+pub(crate) use entry::{append_number, decode_number};
 pub use marks::{MarksBudget, Run};
 pub use merge::{MergeOrder, merge};
 pub use ranges::{KeyRanges, LoadedRange, RangeEntries, RangePlan, load_range, range_memory};

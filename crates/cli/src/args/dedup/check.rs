@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 
-use super::DedupArgs;
+use super::{DedupArgs, OrderArg};
+use crate::args::run_args::idle;
 use crate::args::suggestions::suggest;
 use crate::args::{RecordForm, check_output_name, share_a_place, usage};
 use crate::inputs::names::is_standard_input;
@@ -29,13 +30,13 @@ impl DedupArgs {
             if common.output == standard {
                 return wrong("--split-by writes a directory, which -o has to name");
             }
-            let lost = match (by, common.key) {
+            let lost = match (by, common.key()) {
                 (SplitBy::Host, Key::Hash | Key::Domain) => Some("host"),
                 (SplitBy::Domain, Key::Hash) => Some("domain"),
                 _ => None,
             };
             if let Some(lost) = lost {
-                let key = common.key;
+                let key = common.key();
                 return Err(usage(
                     "dedup",
                     ErrorKind::ArgumentConflict,
@@ -43,11 +44,22 @@ impl DedupArgs {
                 ));
             }
         }
+        if self.top.is_some() && self.order != OrderArg::Count {
+            return wrong(
+                "--top writes the most frequent URLs first, and --order names another order",
+            );
+        }
+        if let Some(format) = common.known_format()
+            && self.tally_columns().is_lacked_by(format)
+        {
+            return Err(idle("dedup", "--tally", format));
+        }
         if self.keep != Keep::First && self.carry.is_empty() && self.fields.is_empty() {
             return wrong(
                 "--keep chooses what --carry and --fields tell of a URL, and neither is given",
             );
         }
+        self.check_limit_by()?;
         self.check_names()?;
         let named = |message| usage("dedup", ErrorKind::ArgumentConflict, message);
         if let Some(suffix) = &self.split_suffix {
@@ -98,7 +110,7 @@ impl DedupArgs {
     /// Finds two columns of one name, where names tell columns apart.
     fn check_names(&self) -> Result<(), clap::Error> {
         let fields = match &self.fields[..] {
-            [] => Field::of_key(self.common.key, self.writes_counts()),
+            [] => Field::of_key(self.common.key(), self.writes_counts()),
             fields => fields,
         };
         let is_json = self.form == RecordForm::Json;

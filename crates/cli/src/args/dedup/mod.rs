@@ -1,17 +1,18 @@
 //! The options of `uniqurl dedup`.
 
 mod check;
+mod limit_by;
 
 use crate::args::help::{self, INCREMENTAL, OUTPUT};
 use crate::args::memory::MemoryArgs;
 use crate::args::normalize::RecordForm;
 use crate::args::{RunArgs, age, number, when_busy};
-use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
+use clap::builder::{ArgPredicate, BoolishValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueEnum};
 use std::path::PathBuf;
 use uniqurl::bytes::is_control;
-use uniqurl_engine::output::Field;
-use uniqurl_engine::{Keep, SplitBy};
+use uniqurl_engine::output::{Field, TallyColumns};
+use uniqurl_engine::{Keep, LimitBy, SplitBy};
 use uniqurl_store::seen::WhenBusy;
 
 /// The help of `--redact` for a set, which has columns of the input too.
@@ -57,6 +58,12 @@ Examples:
   # Write the URLs that occur at least twice, each with its count
   uniqurl dedup --count --min-count 2 --order sorted urls.txt
 
+  # Write the 20 most frequent URLs, each after its count
+  uniqurl dedup --top 20 access.log
+
+  # Write the status, bytes and time of the most frequent pages
+  uniqurl dedup --key template --top 20 --tally status,bytes,time access.log
+
   # Write other columns than the URL
   uniqurl dedup --fields count,canonical,first access.log
 
@@ -65,6 +72,9 @@ Examples:
 
   # Treat more URLs as equal, but keep www.
   uniqurl dedup --profile aggressive --without strip-www urls.txt
+
+  # Write one URL of each template, such as /user/{int}
+  uniqurl dedup --limit-by template:1 urls.txt
 
   # Drop tracking parameters, and all parameters like ref
   uniqurl dedup --with sort-query,strip-tracking --drop-param 'ref*' urls.txt
@@ -106,6 +116,7 @@ pub struct DedupArgs {
         long,
         value_enum,
         default_value_t = OrderArg::First,
+        default_value_if("top", ArgPredicate::IsPresent, "count"),
         hide_possible_values = true,
         help_heading = OUTPUT,
         long_help = help::of_values::<OrderArg>("Write the URLs in this order: first, sorted, count or none")
@@ -231,11 +242,44 @@ pub struct DedupArgs {
         value_name = "N",
         value_parser = number(0u64..),
         allow_negative_numbers = true,
-        conflicts_with_all = ["order", "limit"],
+        conflicts_with = "limit",
         hide_short_help = true,
         help_heading = OUTPUT
     )]
     pub top: Option<u64>,
+
+    /// Add up the responses of each key: status, bytes and time; implies --count
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_enum,
+        value_delimiter = ',',
+        conflicts_with_all = ["fields", "carry"],
+        hide_possible_values = true,
+        hide_short_help = true,
+        help_heading = OUTPUT,
+        long_help = help::TALLY
+    )]
+    pub tally: Vec<TallyArg>,
+
+    /// Keep only the first N URLs of each template, domain, host or path
+    ///
+    /// The first ones are those that occur first, under every --order. URLs of --seen do not count, and
+    /// --min-count and --limit choose from the URLs that are kept. Once a group has N URLs, all records
+    /// of its other URLs count as filtered.
+    ///
+    /// template:N groups URLs that differ only in numbers, dates, identifiers and the values of the
+    /// query. domain:N groups URLs of a registrable domain, and host:N those of a host, whatever their
+    /// port; all URLs without a host are one group. path:N groups URLs that differ only in query and
+    /// fragment. template and path need --key url, and host and domain a key that keeps them.
+    #[arg(
+        long,
+        value_name = "GROUP:N",
+        value_parser = limit_by::limit_by,
+        hide_short_help = true,
+        help_heading = OUTPUT
+    )]
+    pub limit_by: Option<LimitBy>,
 
     /// Write only URLs that are not in PATH, a seen store or a list of URLs
     ///
@@ -299,16 +343,32 @@ pub enum OrderArg {
     None,
 }
 
+/// Columns of `--tally`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TallyArg {
+    /// The number of records with each class of status.
+    Status,
+    /// The sum of bytes.
+    Bytes,
+    /// The median, the 99th percentile and the maximum of durations.
+    Time,
+}
+
 impl DedupArgs {
-    /// The order of the output.
-    pub fn order(&self) -> OrderArg {
-        if self.top.is_some() { OrderArg::Count } else { self.order }
+    /// The columns of `--tally`.
+    pub fn tally_columns(&self) -> TallyColumns {
+        let has = |column| self.tally.contains(&column);
+        TallyColumns {
+            status: has(TallyArg::Status),
+            bytes: has(TallyArg::Bytes),
+            time: has(TallyArg::Time),
+        }
     }
 
     /// Whether a count is written before each URL.
     pub fn writes_counts(&self) -> bool {
-        let is_implied = self.order() == OrderArg::Count && self.fields.is_empty();
-        is_implied || self.columns == DedupColumns::CountAndUrl
+        let is_implied = self.order == OrderArg::Count && self.fields.is_empty();
+        is_implied || !self.tally.is_empty() || self.columns == DedupColumns::CountAndUrl
     }
 }
 

@@ -10,7 +10,25 @@ use crate::inputs::names::is_standard_input;
 use uniqurl::bytes::Printable;
 use uniqurl_formats::record::{EnvelopeChoice, Format, Separator};
 
+/// The error about an option that asks for a field which the records of a format do not have.
+pub(in crate::args) fn idle(subcommand: &str, option: &str, format: &Format) -> clap::Error {
+    let message = format!(
+        "{option} can do nothing with the format {}: its records have no such field",
+        Printable(format.name().as_bytes())
+    );
+    usage(subcommand, ErrorKind::ArgumentConflict, message)
+}
+
 impl RunArgs {
+    /// The format of all inputs, if the arguments name it.
+    pub(in crate::args) fn known_format(&self) -> Option<&Format> {
+        match (&self.format, self.separator) {
+            (FormatChoice::Named(format), _) => Some(format),
+            (FormatChoice::Auto | FormatChoice::InFile(_), Separator::Nul) => Some(&Format::Lines),
+            (FormatChoice::Auto | FormatChoice::InFile(_), Separator::LineFeed) => None,
+        }
+    }
+
     /// Rejects options that contradict each other.
     pub(in crate::args) fn check(&self, subcommand: &str, stdin: Stdin) -> Result<(), clap::Error> {
         if let Err(message) = self.policy.check() {
@@ -32,19 +50,10 @@ impl RunArgs {
                 "no input: name a FILE, pipe something in, or give - to type it here",
             ));
         }
-        let known = match (&self.format, self.separator) {
-            (FormatChoice::Named(format), _) => Some(format),
-            (FormatChoice::Auto | FormatChoice::InFile(_), Separator::Nul) => Some(&Format::Lines),
-            (FormatChoice::Auto | FormatChoice::InFile(_), Separator::LineFeed) => None,
-        };
-        if let Some(format) = known
+        if let Some(format) = self.known_format()
             && let Some(option) = self.idle(format).next()
         {
-            let message = format!(
-                "{option} can do nothing with the format {}: its records have no such field",
-                Printable(format.name().as_bytes())
-            );
-            return Err(usage(subcommand, ErrorKind::ArgumentConflict, message));
+            return Err(idle(subcommand, option, format));
         }
         if let (Separator::Nul, FormatChoice::Named(format)) = (self.separator, &self.format)
             && *format != Format::Lines

@@ -4,6 +4,7 @@ mod check;
 mod choices;
 mod format_file;
 
+pub(in crate::args) use check::idle;
 pub use choices::{BadInput, Directories, FormatChoice, MessageLevel};
 
 use crate::args::archives::ArchiveArgs;
@@ -11,6 +12,7 @@ use crate::args::filters::FilterArgs;
 use crate::args::help::{self, COMMON, INPUT, OUTPUT, RESOURCES, RULES};
 use crate::args::policy::PolicyArgs;
 use crate::args::profile_choices::{ProfileChoices, Unsupported};
+use crate::args::template::TemplateArgs;
 use crate::args::values::{
     FormatParser, ProfileParser, backend, backends, charset, checks, code, envelope, key, keys,
     max_record, max_url, number, ring,
@@ -290,7 +292,11 @@ pub struct RunArgs {
         hide_short_help = true,
         help_heading = OUTPUT
     )]
-    pub key: Key,
+    key: Key,
+
+    /// How templates are made.
+    #[command(flatten)]
+    pub templates: TemplateArgs,
 
     /// Write each rejected record to FILE, as a JSON object a line
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
@@ -349,6 +355,11 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
+    /// The key of each URL.
+    pub fn key(&self) -> Key {
+        self.templates.applied_to(self.key)
+    }
+
     /// The number of threads to start, at most as many as can be busy.
     pub fn threads(&self) -> usize {
         match self.threads {

@@ -10,6 +10,7 @@ use clap::error::ErrorKind;
 use crate::args::help::{self, COMMON, INPUT, RULES};
 use crate::args::policy::PolicyArgs;
 use crate::args::profile_choices::{ProfileChoices, Unsupported};
+use crate::args::template::TemplateArgs;
 use crate::args::values::{key, keys};
 use crate::args::{ProfileParser, charset, checks, code, ring, usage};
 use uniqurl::normalize::Charset;
@@ -71,7 +72,11 @@ pub struct ContainsArgs {
         hide_possible_values = true,
         help_heading = COMMON
     )]
-    pub key: Key,
+    key: Key,
+
+    /// How templates are made.
+    #[command(flatten)]
+    templates: TemplateArgs,
 
     /// Resolve relative URLs against URL
     #[arg(long, value_name = "URL", help_heading = INPUT)]
@@ -141,6 +146,11 @@ impl ContainsArgs {
             return Err(wrong("standard input can be read once only".to_owned()));
         }
         Ok(())
+    }
+
+    /// The key of each URL.
+    pub fn key(&self) -> Key {
+        self.templates.applied_to(self.key)
     }
 
     /// The rules.

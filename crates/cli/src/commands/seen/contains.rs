@@ -24,9 +24,9 @@ pub(super) fn main(args: &ContainsArgs) -> Result<Status, SeenFailure> {
     let wrong = |message| exit(&usage("seen", ErrorKind::ValueValidation, message));
     let normalizer = args.normalizer().unwrap_or_else(wrong);
     let store = SeenStore::open(&args.store)?;
-    store.check_rules(&StoreRules::of(&normalizer, args.key))?;
+    store.check_rules(&StoreRules::of(&normalizer, args.key()))?;
     let mut asked =
-        Asked { store, normalizer, key: args.key, urls: Vec::new(), bytes: 0, all: true };
+        Asked { store, normalizer, key: args.key(), urls: Vec::new(), bytes: 0, all: true };
     let mut out = BufWriter::new(io::stdout().lock());
     for url in &args.urls {
         if url == "-" {

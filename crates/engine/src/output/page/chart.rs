@@ -24,6 +24,28 @@ pub(super) fn parts(html: &mut String, counts: &[(&str, u64)]) -> fmt::Result {
     Ok(())
 }
 
+/// Columns side by side, each as high as its count is of `most`. `label` is shown for the column that is
+/// pointed at.
+pub(super) fn columns(
+    html: &mut String,
+    columns: &[(i64, u64)],
+    most: u64,
+    label: impl Fn(i64, u64) -> String,
+) -> fmt::Result {
+    html.push_str("<div class=\"columns\">");
+    for (at, count) in columns {
+        let height = *count as f64 * 100.0 / most.max(1) as f64;
+        let class = if *count > 0 { " class=\"some\"" } else { "" };
+        write!(
+            html,
+            "<div{class} style=\"height:{height:.2}%\" title=\"{}\"></div>",
+            label(*at, *count)
+        )?;
+    }
+    html.push_str("</div>\n");
+    Ok(())
+}
+
 /// A curve over time, from points of seconds and heights. Fewer than two points are none.
 pub(super) fn curve(
     html: &mut String,

@@ -4,11 +4,14 @@
 //! scripts and without anything that a browser would fetch. Bytes read from inputs show as text:
 //! those outside 0x20-0x7E as `\xHH`, and those with a meaning in HTML as character references.
 
-mod chart;
-mod hosts;
+mod top_names;
+mod statuses;
+mod times;
 mod observed;
 
-use hosts::Hosts;
+mod chart;
+mod requests;
+
 pub use observed::Observed;
 
 use std::fmt::{self, Display, Write};
@@ -16,12 +19,13 @@ use std::fmt::{self, Display, Write};
 use super::stats::{FileStats, Stats};
 use super::summary::{Before, Filters, JobKind, Summary, Tally};
 use chart::{bar, curve, parts};
+use requests::top_list;
 use uniqurl::bytes::Printable;
 use uniqurl::bytes::RejectReason;
 use uniqurl_formats::input::InputState;
 
-/// Rows of each list of hosts.
-const HOSTS: usize = 20;
+/// The words for one host and for several.
+const HOSTS: (&str, &str) = ("host", "hosts");
 
 /// Rows of the list of inputs.
 const FILES: usize = 100;
@@ -83,6 +87,9 @@ impl ReportPage<'_> {
         self.rejected(html)?;
         self.rules(html)?;
         self.hosts(html)?;
+        requests::templates(html, &self.observed.templates)?;
+        requests::statuses(html, &self.observed.statuses)?;
+        requests::times(html, &self.observed.times)?;
         self.files(html)?;
         html.push_str("</body>\n</html>\n");
         Ok(())
@@ -175,7 +182,7 @@ impl ReportPage<'_> {
             return Ok(());
         }
         html.push_str(
-            "<table>\n<tr><th>code</th><th class=\"n\">records</th><th></th><th>the first of them; \
+            "<table class=\"told\">\n<tr><th>code</th><th class=\"n\">records</th><th></th><th>the first of them; \
              credentials, values of queries and fragments are masked</th></tr>\n",
         );
         let most = tally.codes().map(|(_, count)| count).max().unwrap_or(0);
@@ -218,7 +225,7 @@ impl ReportPage<'_> {
             return Ok(());
         }
         html.push_str(
-            "<table>\n<tr><th>rule</th><th class=\"n\">URLs changed</th><th></th><th></th></tr>\n",
+            "<table class=\"told\">\n<tr><th>rule</th><th class=\"n\">URLs changed</th><th></th><th></th></tr>\n",
         );
         for (rule, count) in most_first(tally.rules()) {
             write!(
@@ -241,10 +248,10 @@ impl ReportPage<'_> {
 
     fn hosts(&self, html: &mut String) -> fmt::Result {
         html.push_str("<h2 id=\"hosts\">Hosts</h2>\n<div class=\"hosts\">\n");
-        host_list(html, "records", &self.observed.records)?;
+        top_list(html, HOSTS, "records", &self.observed.records)?;
         if self.stats.summary.job == JobKind::Dedup {
             if self.set_was_in_memory() {
-                host_list(html, "duplicates", &self.observed.duplicates)?;
+                top_list(html, HOSTS, "duplicates", &self.observed.duplicates)?;
             } else {
                 html.push_str(
                     "<p class=\"soft\">Duplicates are not counted by host where the set did not fit \
@@ -311,33 +318,6 @@ fn terms(summary: &Summary, tally: &Tally) -> Vec<(&'static str, &'static str, u
     }
     terms.extend([("rejected", "t3", tally.rejected), ("blank", "t2", tally.blank)]);
     terms
-}
-
-fn host_list(html: &mut String, what: &str, hosts: &Hosts) -> fmt::Result {
-    let top = hosts.top(HOSTS);
-    write!(html, "<table>\n<tr><th>host</th><th class=\"n\">{what}</th><th></th></tr>\n")?;
-    let most = top.first().map_or(0, |(_, count)| *count);
-    for (host, count) in top {
-        let host = if host.is_empty() { &b"(no host)"[..] } else { host };
-        write!(
-            html,
-            "<tr><td><code>{}</code></td><td class=\"n\">{}</td>",
-            HtmlText(Printable(host)),
-            Number(count)
-        )?;
-        bar(html, count, most)?;
-        html.push_str("</tr>\n");
-    }
-    html.push_str("</table>\n");
-    if hosts.short() > 0 {
-        writeln!(
-            html,
-            "<p class=\"soft\">There are too many hosts to count all: each of these may have up to \
-             {} more.</p>",
-            Number(hosts.short())
-        )?;
-    }
-    Ok(())
 }
 
 /// The most frequent first, equal ones as they came.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::hosts::Hosts;
+use super::statuses::Statuses;
+use super::times::RequestTimes;
+use super::top_names::TopNames;
 use uniqurl::bytes::RejectReason;
 
 /// Samples of rejected records that are kept for each code.
@@ -15,12 +17,18 @@ const SAMPLE: usize = 160;
 const POINTS: usize = 256;
 
 /// Gathered chunk by chunk, in the order of the input.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Observed {
     /// Canonical URLs by host.
-    pub records: Hosts,
+    pub records: TopNames,
     /// Those of them that were in the set already.
-    pub duplicates: Hosts,
+    pub duplicates: TopNames,
+    /// Canonical URLs by template.
+    pub templates: TopNames,
+    /// The statuses of records with a canonical URL.
+    pub statuses: Statuses,
+    /// The times of records with a canonical URL.
+    pub times: RequestTimes,
     /// The first rejected records of each code.
     pub samples: Samples,
     /// How far the run was when.
@@ -119,9 +127,26 @@ impl Pace {
     }
 }
 
+impl Default for Observed {
+    fn default() -> Self {
+        Self {
+            records: TopNames::hosts(),
+            duplicates: TopNames::hosts(),
+            templates: TopNames::templates(),
+            statuses: Statuses::default(),
+            times: RequestTimes::default(),
+            samples: Samples::default(),
+            pace: Pace::default(),
+            unique_bytes: 0,
+        }
+    }
+}
+
 impl Observed {
-    /// Adds the observations of the next chunk, except for its hosts.
+    /// Adds the observations of the next chunk, except for its hosts and templates.
     pub fn merge(&mut self, other: &mut Observed) {
+        self.statuses.merge(&other.statuses);
+        self.times.merge(&other.times);
         self.samples.merge(&mut other.samples);
         self.unique_bytes += other.unique_bytes;
     }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use crate::job::{Dedup, SetOrder};
-use crate::output::vectored;
+use crate::output::{TallyLayout, vectored};
 use crate::reader::RecordOrigins;
 use crate::report::RunError;
 use crate::set::ordered;
@@ -46,6 +46,8 @@ pub(crate) struct SpilledLines<'a> {
     pub(crate) policy: KeepPolicy,
     /// Whether lines are written instead of keys.
     pub(crate) columns: bool,
+    /// How they are written, if they are tallies.
+    pub(crate) tally: Option<TallyLayout>,
     /// Lines that are written already, which count for a limit.
     pub(crate) written: u64,
 }
@@ -62,8 +64,7 @@ impl SpilledLines<'_> {
         alloc::try_reserve(text, split::MARK + COUNT + entry.key.len() + entry.line.len())?;
         split::mark(self.split, entry.key, text);
         let line = self.columns.then_some(entry.line);
-        ordered::append(entry.key, entry.count, line, self.dedup, text);
-        Ok(())
+        ordered::append(entry.key, entry.count, line, self.dedup, self.tally, text)
     }
 
     /// How many lines may still be written.

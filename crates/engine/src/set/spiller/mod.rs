@@ -162,11 +162,12 @@ impl Spiller {
         key: &HashKey,
     ) -> Result<(), SpillError> {
         let share = PARTITIONS / self.groups.len();
-        let mut text = Vec::new();
+        let (mut text, mut group) = (Vec::new(), Vec::new());
         for entry in entries {
             text.clear();
             entry.append(&mut text).map_err(|error| self.store.error(error.into()))?;
-            let partition = self.partitioner.find(key.hash(entry.key), entry.key);
+            let partition =
+                self.partitioner.find(self.partitioner.hash(&entry, key, &mut group), entry.key);
             let Group { writers, compressor, .. } = &mut self.groups[partition / share];
             writers[partition % share].write(&text, compressor)?;
         }
@@ -222,7 +223,7 @@ impl Spiller {
 
     /// Dedups the partitions, and writes the result.
     pub(crate) fn finish(self, ending: Ending<'_>) -> Result<(), RunError> {
-        let Self { store, groups, threads_at_once, memory, block, marks, .. } = self;
+        let Self { store, groups, threads_at_once, memory, block, marks, partitioner } = self;
         let mut partitions = Vec::new();
         for Group { writers, mut compressor, .. } in groups {
             for writer in writers {
@@ -243,6 +244,7 @@ impl Spiller {
             memory,
             block,
             marks: &marks,
+            limit: partitioner.limit(),
         };
         ending.run(partitions, &plan, threads_at_once)
     }

@@ -11,19 +11,22 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::{Ending, Group, SpilledLines, Spiller};
+use crate::limit_by::KeyGroup;
 use crate::output::vectored;
+use crate::plan::JobPlan;
 use crate::reader::RecordOrigins;
 use crate::report::RunError;
 use crate::set::memory_set::MemorySet;
 use crate::set::ordered::{LINES, TASKS};
 use crate::set::written_keys::{add_to, push_batch};
 use uniqurl::bytes::AllocError;
-use uniqurl::set::Hash;
+use uniqurl::set::{Hash, HashKey};
+use uniqurl_store::group_counts::{GroupLimit, GroupOf as _};
 use uniqurl_store::seen::KeySink;
 use uniqurl_store::sort::Threads;
 use uniqurl_store::spill::{
-    KeyRanges, LoadedRange, PARTITIONS, RangeEntries, RangePlan, RecordStatus, SpillError, Stream,
-    load_range, range_memory,
+    KeyRanges, LoadedRange, PARTITIONS, RangeEntries, RangePlan, RecordStatus, SpillEntry,
+    SpillError, Stream, load_range, range_memory,
 };
 
 /// How keys are divided among partitions.
@@ -33,15 +36,44 @@ pub(crate) enum Partitioner {
     Hash,
     /// By ranges of keys.
     Ranges(Arc<KeyRanges>),
+    /// By the hash of their group, of which so many keys are kept.
+    Groups(KeyGroup, u64),
 }
 
 impl Partitioner {
-    /// The partition of a key.
+    /// By hash: that of the key, or of its group if groups are limited.
+    pub(crate) fn of_keys(plan: &JobPlan) -> Self {
+        plan.group_limit().map_or(Self::Hash, |(group, most)| Self::Groups(group, most))
+    }
+
+    /// The partition of a key. The hash is that of the key, or of its group.
     #[inline]
     pub(crate) fn find(&self, hash: Hash, key: &[u8]) -> usize {
         match self {
-            Self::Hash => hash.partition(PARTITIONS),
+            Self::Hash | Self::Groups(..) => hash.partition(PARTITIONS),
             Self::Ranges(ranges) => ranges.find(key),
+        }
+    }
+}
+
+impl Partitioner {
+    /// The hash that divides an entry; its group is made in `text`.
+    pub(super) fn hash(&self, entry: &SpillEntry<'_>, key: &HashKey, text: &mut Vec<u8>) -> Hash {
+        match self {
+            Self::Groups(group, _) if !entry.is_of_group() => {
+                text.clear();
+                group.append(entry.key, text);
+                key.hash(text)
+            }
+            _ => key.hash(entry.key),
+        }
+    }
+
+    /// How many keys of a group are kept, if not all.
+    pub(super) fn limit(&self) -> Option<GroupLimit<'_>> {
+        match self {
+            Self::Groups(group, most) => Some(GroupLimit { group_of: group, most: *most }),
+            Self::Hash | Self::Ranges(_) => None,
         }
     }
 }

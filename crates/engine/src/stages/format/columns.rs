@@ -39,6 +39,7 @@ impl<'a> LineColumns<'a> {
                 false => CanonicalBytes::Printable,
             },
             form: output.form,
+            template: policy.template,
         };
         Self { layout, extracted, policy: policy.keep.policy(), secrets: output.secrets }
     }
@@ -77,7 +78,9 @@ pub(super) fn each_row<'s>(
         // As the objects of `--rejects` have it.
         LineForm::Json => path.as_os_str().as_encoded_bytes().to_vec(),
     };
-    let mut carrier = extras.format.as_ref().map(|format| Carrier::new(format, columns.extracted));
+    // The page about a run needs the format too.
+    let format = extras.format.as_ref().filter(|_| !columns.extracted.is_empty());
+    let mut carrier = format.map(|format| Carrier::new(format, columns.extracted));
     let mut values = Values::default();
     let mut decoded = extras.decoded.iter();
     let mut canonical = batch.canonical().iter().enumerate();

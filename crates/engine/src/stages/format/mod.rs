@@ -2,6 +2,7 @@
 
 mod new_keys;
 mod ranked;
+mod tallied;
 mod columns;
 mod records;
 mod rejects;
@@ -45,6 +46,9 @@ impl<'a> Formatter<'a> {
         partitioner: &Partitioner,
     ) -> Result<(), AllocError> {
         let Self { plan, columns, at_end, with_rejects } = *self;
+        if plan.policy.limit_by.is_some() {
+            batch.drop_filtered();
+        }
         match (batch.insertion, &plan.job) {
             (_, Job::Normalize { json: false }) => records::format_lines(batch)?,
             (_, Job::Normalize { json: true }) => records::format_json(batch),
@@ -53,6 +57,9 @@ impl<'a> Formatter<'a> {
                 // Which keys are new shows only at the end.
                 let tally = &mut batch.tally.records;
                 tally.undecided = tally.canonical;
+            }
+            (_, Job::Dedup(_)) if plan.has_tallies() => {
+                tallied::list(batch, plan.output.tally, partitioner)?;
             }
             (insertion, Job::Dedup(_)) => match columns {
                 Some(columns) if columns.policy != KeepPolicy::First => {

@@ -12,10 +12,10 @@ use uniqurl_store::keep_policy::KeptRecord;
 use uniqurl_store::spill::{PARTITIONS, SpillEntry};
 
 /// Marks of records: not in the output, and not in the set.
-const NOT_WANTED: u64 = u64::MAX;
-const NOT_IN_SET: u64 = u64::MAX - 1;
+pub(super) const NOT_WANTED: u64 = u64::MAX;
+pub(super) const NOT_IN_SET: u64 = u64::MAX - 1;
 /// Is added to the place of a new key. There are few shards.
-const NEW: u64 = 1 << 63;
+pub(super) const NEW: u64 = 1 << 63;
 
 /// Lists where the new keys are in the set, in order; and a line of each record, either for its key in the
 /// set or, if the set does not hold it, as an entry by partition.
@@ -62,7 +62,7 @@ pub(super) fn list(
 }
 
 /// Marks each record with the place of its key in the set, and lists the new keys.
-fn mark(batch: &mut WorkBatch) -> Result<(), AllocError> {
+pub(super) fn mark(batch: &mut WorkBatch) -> Result<(), AllocError> {
     let only_looked_up = batch.insertion == crate::batch::Insertion::LookedUp;
     let places = &mut batch.out.by_sequence;
     let (entries, tally) = (&batch.entries, &mut batch.tally.records);
@@ -72,7 +72,7 @@ fn mark(batch: &mut WorkBatch) -> Result<(), AllocError> {
     let mut start = 0;
     for (shard, end) in entries.ends.iter().enumerate() {
         let here = entries.all[start..*end].iter().zip(&entries.places[start..*end]);
-        for (entry, place) in here.filter(|(entry, _)| !entry.is_seen()) {
+        for (entry, place) in here.filter(|(entry, _)| !entry.is_seen() && !entry.is_filtered()) {
             let is_new = !only_looked_up && entry.new_place().is_some();
             let found = (shard as u64) << 32 | u64::from(*place);
             places[entry.sequence as usize] = match place {

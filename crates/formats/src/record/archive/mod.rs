@@ -13,6 +13,7 @@ mod wat;
 pub use kinds::Kinds;
 
 pub use arc::body_length as arc_body;
+pub(super) use warc::field;
 pub use warc::{content_length as warc_body, end_of_fields as warc_head};
 
 use std::borrow::Cow;

@@ -38,6 +38,34 @@ pub struct Json {
     facts: Facts,
     /// The name of the format, if it is one of [`FormatTable`](super::FormatTable).
     name: Option<Arc<str>>,
+    numbers: Arc<NumberPointers>,
+}
+
+/// The tokens of pointers.
+pub(super) type Pointers = Vec<Vec<Vec<u8>>>;
+
+/// The pointers to the numbers of a record beside its status. Of several to one number, the first with a
+/// value counts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct NumberPointers {
+    /// To the bytes sent.
+    pub bytes: Pointers,
+    /// To the duration in seconds.
+    pub seconds: Pointers,
+    /// To the time: a date, or a number since 1970.
+    pub time: Pointers,
+}
+
+impl NumberPointers {
+    /// The pointers to the number of this name in a table of formats.
+    pub(super) fn named(&mut self, name: &str) -> Option<&mut Pointers> {
+        match name {
+            "bytes" => Some(&mut self.bytes),
+            "seconds" => Some(&mut self.seconds),
+            "time" => Some(&mut self.time),
+            _ => None,
+        }
+    }
 }
 
 /// The reason why a value yields nothing.
@@ -61,13 +89,29 @@ impl Json {
             root.add(pointer.as_ref(), *part, rank)?;
         }
         let facts = Facts::of(parts.iter().map(|(part, _)| *part));
-        Ok(Self { text: text.to_owned(), root, facts, name: None })
+        Ok(Self { text: text.to_owned(), root, facts, name: None, numbers: Arc::default() })
     }
 
     /// The format of this name. If several pointers give the same part, the first one with a value
     /// counts.
-    pub(super) fn named(name: &str, parts: &[(RecordPart, String)]) -> Result<Self, &'static str> {
-        Ok(Self { name: Some(name.into()), ..Self::new("", parts)? })
+    pub(super) fn named(
+        name: &str,
+        parts: &[(RecordPart, String)],
+        numbers: NumberPointers,
+    ) -> Result<Self, &'static str> {
+        let numbers = Arc::new(numbers);
+        Ok(Self { name: Some(name.into()), numbers, ..Self::new("", parts)? })
+    }
+
+    /// The pointers to the status.
+    pub(super) fn statuses(&self) -> Pointers {
+        let pointers = self.root.pointers_to(RecordPart::Status);
+        pointers.iter().map(|tokens| tokens.iter().map(|token| token.to_vec()).collect()).collect()
+    }
+
+    /// The pointers to the other numbers.
+    pub(super) fn numbers(&self) -> &NumberPointers {
+        &self.numbers
     }
 
     /// The object in a line of `cdxj`.
@@ -78,7 +122,7 @@ impl Json {
         let children = parts.map(|(name, part)| (name.as_bytes().to_vec(), node(part)));
         let root = Node { children: children.to_vec(), ..Node::default() };
         let facts = Facts { method: false, status: true, mime: true };
-        Self { text: String::new(), root, facts, name: None }
+        Self { text: String::new(), root, facts, name: None, numbers: Arc::default() }
     }
 
     /// The name that [`Format::parse`](super::Format::parse) accepts.

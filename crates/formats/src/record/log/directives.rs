@@ -123,6 +123,10 @@ fn apache(text: &str, out: &mut Vec<Token>) -> Result<usize, &'static str> {
         (b'i', "x-forwarded-proto") => Variable::new(Field::ForwardedScheme, Shape::Word),
         (b'e', "request_scheme") => Variable::new(Field::Scheme, Shape::Scheme),
         (b'a' | b'h', "") => Variable::other(Shape::Address),
+        (b'b' | b'B' | b'O', "") => Variable::new(Field::Bytes, Shape::Number),
+        (b'D', "") | (b'T', "us") => Variable::new(Field::Micros, Shape::Number),
+        (b'T', "ms") => Variable::new(Field::Millis, Shape::Number),
+        (b'T', "" | "s") => Variable::new(Field::Seconds, Shape::Number),
         (b'b' | b'B' | b'D' | b'I' | b'O' | b'T', _) => Variable::other(Shape::Number),
         (b'H', _) => {
             protocol(out);
@@ -131,14 +135,26 @@ fn apache(text: &str, out: &mut Vec<Token>) -> Result<usize, &'static str> {
         (b't', "") => {
             // `[10/Oct/2000:13:55:36 -0700]`: the bracket ends a user's name that has spaces.
             literal(b"[", out);
-            out.push(Token::Field(Variable { spaces: 1, ..Variable::other(Shape::LocalTime) }));
+            out.push(Token::Field(Variable {
+                spaces: 1,
+                ..Variable::new(Field::Date, Shape::LocalTime)
+            }));
             literal(b"]", out);
             return Ok(at + 1);
         }
         (b't', format) => {
             let spaces = format.bytes().filter(|&byte| byte == b' ').count();
+            // In formats of dates, capitals have other meanings.
+            let field = match argument.strip_prefix("begin:").unwrap_or(argument) {
+                "sec" | "%s" => Field::EpochSeconds,
+                "msec" => Field::EpochMillis,
+                "usec" => Field::EpochMicros,
+                // Without its zone the date would be that of the server's clock.
+                format if format.ends_with("%z") => Field::Date,
+                _ => Field::Other,
+            };
             let spaces = spaces.min(255) as u8;
-            out.push(Token::Field(Variable { spaces, ..Variable::other(Shape::Any) }));
+            out.push(Token::Field(Variable { spaces, ..Variable::new(field, Shape::Any) }));
             return Ok(at + 1);
         }
         _ => Variable::other(Shape::Word),
@@ -194,9 +210,11 @@ fn variable(name: &str) -> Variable {
         "scheme" => Variable::new(Field::Scheme, Shape::Scheme),
         "http_x_forwarded_proto" => Variable::new(Field::ForwardedScheme, Shape::Word),
         "tls_version" => Variable::new(Field::TlsVersion, Shape::TlsVersion),
-        "time_local" => Variable::other(Shape::LocalTime),
-        "time_iso8601" => Variable::other(Shape::IsoTime),
-        "msec" => Variable::other(Shape::Epoch),
+        "time_local" => Variable::new(Field::Date, Shape::LocalTime),
+        "time_iso8601" => Variable::new(Field::Date, Shape::IsoTime),
+        "msec" => Variable::new(Field::EpochSeconds, Shape::Epoch),
+        "body_bytes_sent" | "bytes_sent" => Variable::new(Field::Bytes, Shape::Number),
+        "request_time" => Variable::new(Field::Seconds, Shape::Number),
         "remote_addr" => Variable::other(Shape::Address),
         "rest" => Variable::other(Shape::Any),
         _ if NUMBERS.iter().any(|ending| name.ends_with(ending)) => Variable::other(Shape::Number),

@@ -25,7 +25,8 @@ use std::sync::Arc;
 
 use memchr::{memchr, memchr3, memmem};
 
-use self::plan::{End, Field, LinePlan, LogField, Quote};
+pub(super) use self::plan::Field;
+use self::plan::{End, LinePlan, LogField, Quote};
 pub(super) use self::shape::LineShape;
 use super::escape::{Escape, closing_quote};
 use super::line::{self, Line};
@@ -99,23 +100,53 @@ impl LogFormat {
         });
     }
 
-    /// Matches a line against the pieces.
+    /// The fields of a line.
     fn slots(&self, ctx: &Context, line: &[u8]) -> Result<Slots, RejectReason> {
-        let LinePlan { lead, pieces, of_url, .. } = &self.plan;
+        let LinePlan { pieces, of_url, .. } = &self.plan;
+        let count = if ctx.filter.is_empty() { *of_url } else { pieces.len() };
         let mut slots = Slots::default();
+        self.walk(&pieces[..count], *of_url, line, |field, range| {
+            let slot = &mut slots[field as usize];
+            if slot.is_empty() {
+                *slot = Span { start: range.start as u32, end: range.end as u32 };
+            }
+        })?;
+        Ok(slots)
+    }
+
+    /// Passes the fields of a line that are measured to `take`, up to where the line does not match
+    /// the format.
+    pub(super) fn measured(&self, line: &[u8], mut take: impl FnMut(Field, &[u8])) {
+        let _ = self.walk(&self.plan.measured, 0, line, |field, range| take(field, &line[range]));
+    }
+
+    /// The fields that are measured.
+    pub(super) fn measured_fields(&self) -> impl Iterator<Item = Field> {
+        self.plan.measured.iter().map(|piece| piece.field)
+    }
+
+    /// Matches a line against pieces. It must have the first `of_url` of them.
+    #[inline(always)]
+    fn walk(
+        &self,
+        pieces: &[LogField],
+        of_url: usize,
+        line: &[u8],
+        mut take: impl FnMut(Field, Range<usize>),
+    ) -> Result<(), RejectReason> {
+        let lead = &self.plan.lead;
         if !begins(line, lead) {
             return Err(RejectReason::LogSyntax);
         }
         let mut at = lead.len();
         let mut limit = line.len();
-        let count = if ctx.filter.is_empty() { *of_url } else { pieces.len() };
-        for (place, piece) in pieces[..count].iter().enumerate() {
+        for (place, piece) in pieces.iter().enumerate() {
             match piece.quote {
                 Quote::Outside => limit = line.len(),
                 Quote::Opens => match closing_quote(line, at) {
                     Some(close) => limit = close,
-                    None if place < *of_url => return Err(piece.cut),
-                    None => return Ok(slots),
+                    None if place < of_url => return Err(piece.cut),
+                    None => return Ok(()),
                 },
                 Quote::Inside => {}
             }
@@ -124,15 +155,12 @@ impl LogFormat {
             }
             let Some((end, next)) = field_end(piece, line, at, limit) else {
                 // A line that was cut after its URL is valid, but has no status.
-                return if place < *of_url { Err(RejectReason::LogSyntax) } else { Ok(slots) };
+                return if place < of_url { Err(RejectReason::LogSyntax) } else { Ok(()) };
             };
-            let slot = &mut slots[piece.field as usize];
-            if slot.is_empty() {
-                *slot = Span { start: at as u32, end: end as u32 };
-            }
+            take(piece.field, at..end);
             at = next;
         }
-        Ok(slots)
+        Ok(())
     }
 
     /// True if the filter keeps a line with these slots.

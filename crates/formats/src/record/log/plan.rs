@@ -10,7 +10,7 @@ use uniqurl::bytes::RejectReason;
 
 /// The meaning of a log's field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Field {
+pub(in crate::record) enum Field {
     /// Unrelated to the URL.
     Other,
     /// The request line.
@@ -47,11 +47,37 @@ pub(super) enum Field {
     ForwardedScheme,
     /// The version of TLS, or a dash: the scheme is https, or http.
     TlsVersion,
+    /// Unrelated to the URL, but [measured](super::Measurer): the bytes sent.
+    Bytes,
+    /// The duration of the request in microseconds.
+    Micros,
+    /// The duration in milliseconds.
+    Millis,
+    /// The duration in seconds.
+    Seconds,
+    /// The time of the request as a date.
+    Date,
+    /// The time of the request in seconds since 1970.
+    EpochSeconds,
+    /// The time in milliseconds since 1970.
+    EpochMillis,
+    /// The time in microseconds since 1970.
+    EpochMicros,
 }
 
 impl Field {
-    /// Number of fields.
+    /// Number of fields that matter to the URL or to filters: the first ones.
     pub const COUNT: usize = Field::TlsVersion as usize + 1;
+
+    /// The field as the URL and filters need it.
+    fn of_url(self) -> Field {
+        if self.is_measured() { Field::Other } else { self }
+    }
+
+    /// True for a number that only a measurer reads.
+    fn is_measured(self) -> bool {
+        self as usize >= Field::COUNT
+    }
 
     pub fn is_host(self) -> bool {
         matches!(self, Field::ClientHost | Field::Host | Field::ServerName)
@@ -65,6 +91,7 @@ impl Field {
     /// True for the request, or a part of it.
     fn is_request(self) -> bool {
         !self.is_host()
+            && !self.is_measured()
             && !matches!(
                 self,
                 Field::Other
@@ -78,7 +105,7 @@ impl Field {
 
     /// The field that this one and the next form if they are adjacent.
     fn with(self, next: Field) -> Option<Field> {
-        Some(match (self, next) {
+        Some(match (self.of_url(), next.of_url()) {
             (Field::Other, Field::Other) => Field::Other,
             (Field::Path, Field::Query) => Field::PathQuery,
             (Field::Path, Field::IsArgs) => Field::PathDashQuery,
@@ -153,6 +180,8 @@ pub(super) struct LinePlan {
     pub of_url: usize,
     /// The field that holds the request.
     pub source: Field,
+    /// The fields up to the last one that is measured.
+    pub measured: Vec<LogField>,
 }
 
 /// Compiles the parts of a format string.
@@ -169,6 +198,7 @@ pub(super) fn plan(tokens: Vec<(usize, Token)>) -> Result<LinePlan, FormatString
         field if field.is_request() => field == source,
         field => field != Field::Other,
     };
+    let up_to = |last: Option<usize>| last.map_or(0, |last| last + 1);
     let mut pieces: Vec<LogField> = Vec::new();
     let mut open = false;
     for (index, part) in parts.iter().enumerate() {
@@ -212,12 +242,14 @@ pub(super) fn plan(tokens: Vec<(usize, Token)>) -> Result<LinePlan, FormatString
         return Err((0, OPEN));
     }
     mark_cuts(&mut pieces);
-    let up_to = |last: Option<usize>| last.map_or(0, |last| last + 1);
+    let is_measured = |piece: &LogField| piece.field.is_measured() || piece.field == Field::Status;
+    let measured = pieces[..up_to(pieces.iter().rposition(is_measured))].to_vec();
+    pieces.iter_mut().for_each(|piece| piece.field = piece.field.of_url());
     pieces.truncate(up_to(pieces.iter().rposition(|piece| piece.field != Field::Other)));
     let of_url = |piece: &LogField| !matches!(piece.field, Field::Other | Field::Status);
     let of_url = up_to(pieces.iter().rposition(of_url));
     let lead = parts.into_iter().next().map(|part| part.before).unwrap_or_default();
-    Ok(LinePlan { lead, pieces, of_url, source })
+    Ok(LinePlan { lead, pieces, of_url, source, measured })
 }
 
 /// The fields, with adjacent ones merged, and the literal after the last.

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::super::json::NumberPointers;
 use super::super::log::LineShape;
 use super::super::part::RecordPart;
 use super::super::{Format, Json, LogFormat, Tsv, json};
@@ -178,6 +179,7 @@ impl<'a, 'i> Entry<'a, 'i> {
     fn json(&self, name: &str) -> Result<(Format, LineTest), FormatFileError> {
         let mut pointers = Vec::new();
         let mut needs = Vec::new();
+        let mut numbers = NumberPointers::default();
         for (key, value) in self.parts("json")? {
             let list = match value.get_ref() {
                 DeValue::String(text) => Some(vec![text.to_string()]),
@@ -188,8 +190,10 @@ impl<'a, 'i> Entry<'a, 'i> {
                 return Err(self.file.error(&value.span(), reason));
             };
             let error = |why| self.file.error(&value.span(), why);
-            if key == "needs" {
-                let tokens = |pointer: &String| json::tokens(pointer).map_err(error);
+            let tokens = |pointer: &String| json::tokens(pointer).map_err(error);
+            if let Some(number) = numbers.named(&key) {
+                *number = list.iter().map(tokens).collect::<Result<_, _>>()?;
+            } else if key == "needs" {
                 needs = list.iter().map(tokens).collect::<Result<_, _>>()?;
             } else {
                 let part = self.part(&key, value)?;
@@ -197,7 +201,7 @@ impl<'a, 'i> Entry<'a, 'i> {
             }
         }
         self.check_source("json", pointers.iter().map(|(part, _)| *part))?;
-        let json = Json::named(name, &pointers).map_err(|why| self.error("json", why))?;
+        let json = Json::named(name, &pointers, numbers).map_err(|why| self.error("json", why))?;
         Ok((Format::Json(json.clone()), LineTest::Json(json, needs)))
     }
 

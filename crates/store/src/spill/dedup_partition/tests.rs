@@ -19,6 +19,7 @@ fn plan<'a>(store: &'a Arc<Store>, marks: &'a MarksBudget, memory: usize) -> Par
         memory,
         block: 4096,
         marks,
+        limit: None,
     }
 }
 
@@ -261,6 +262,7 @@ fn seen_keys_are_never_new_under_any_budget() {
                 match what {
                     RecordStatus::New => told.0.push(ordinal),
                     RecordStatus::Seen => told.1.push(ordinal),
+                    RecordStatus::Filtered => unreachable!("there is no limit"),
                 }
             };
             let key = HashKey::narrow(width);

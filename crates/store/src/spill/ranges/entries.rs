@@ -1,7 +1,7 @@
 //! The entries of one range in memory.
 
-use super::super::entry::{SpillEntry, decode_number, decode_text, number};
-use crate::keep_policy::{KeepPolicy, KeptRecord};
+use super::super::entry::{SpillEntry, append_number, decode_number, decode_text};
+use crate::keep_policy::KeepPolicy;
 use crate::sort::{Threads, Urls, in_turn, sort, sort_memory};
 use uniqurl::SetFull;
 use uniqurl::bytes::AllocError;
@@ -57,9 +57,9 @@ impl RangeEntries {
         places.push(bytes.len() as u64);
         bytes.extend_from_slice(entry.key);
         bytes.push(b'\n');
-        number(entry.ordinal, bytes);
-        number(entry.count, bytes);
-        number(entry.line.len() as u64, bytes);
+        append_number(entry.ordinal, bytes);
+        append_number(entry.count, bytes);
+        append_number(entry.line.len() as u64, bytes);
         bytes.extend_from_slice(entry.line);
         Ok(())
     }
@@ -69,7 +69,7 @@ impl RangeEntries {
     pub(super) fn sort(&mut self, keep: KeepPolicy, threads: Threads) -> Result<(), SetFull> {
         let mut places = std::mem::take(&mut self.places);
         sort(&mut places, self, threads)?;
-        if keep != KeepPolicy::First {
+        if matches!(keep, KeepPolicy::Last | KeepPolicy::Greatest) {
             let same = |a: &u64, b: &u64| self.holds(*b, self.get(*a));
             places.chunk_by_mut(same).for_each(<[u64]>::sort_unstable);
         }
@@ -94,30 +94,28 @@ impl RangeEntries {
     }
 
     /// Calls `take` for each key of a part: with its first ordinal, the count of all its records, and the
-    /// line to write for the record that is kept.
-    pub fn for_each<'e, E>(
-        &'e self,
+    /// line to write for the record that is kept, or for all of them.
+    pub fn for_each<E: From<AllocError>>(
+        &self,
         part: &[u64],
         keep: KeepPolicy,
-        mut take: impl FnMut(SpillEntry<'e>) -> Result<(), E>,
+        mut take: impl FnMut(SpillEntry<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         self.for_each_key(part, keep, |entry| {
-            let line = match keep {
-                KeepPolicy::First => entry.line,
-                KeepPolicy::Last | KeepPolicy::Greatest => KeptRecord::of(entry.line).line,
-            };
-            take(SpillEntry { line, ..entry })
+            take(SpillEntry { line: keep.line(entry.line), ..entry })
         })
     }
 
     /// The same with candidates in place of lines, unless the first record is kept.
-    fn for_each_key<'e, E>(
-        &'e self,
+    fn for_each_key<E: From<AllocError>>(
+        &self,
         part: &[u64],
         keep: KeepPolicy,
-        mut take: impl FnMut(SpillEntry<'e>) -> Result<(), E>,
+        mut take: impl FnMut(SpillEntry<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut current: Option<SpillEntry<'e>> = None;
+        let mut current: Option<SpillEntry<'_>> = None;
+        // The sum of tallies, which is the line of no single entry.
+        let mut sum = Vec::new();
         for place in in_turn(part, self) {
             match &mut current {
                 Some(first) if self.holds(place, first.key) => {
@@ -126,6 +124,14 @@ impl RangeEntries {
                         KeepPolicy::First => other.ordinal < first.ordinal,
                         KeepPolicy::Last | KeepPolicy::Greatest => {
                             keep.is_replaced(other.line, first.line)
+                        }
+                        KeepPolicy::Tally => {
+                            if sum.is_empty() {
+                                alloc::try_reserve(&mut sum, first.line.len())?;
+                                sum.extend_from_slice(first.line);
+                            }
+                            keep.combine(&mut sum, other.line)?;
+                            false
                         }
                     };
                     if is_kept {
@@ -137,12 +143,13 @@ impl RangeEntries {
                 _ => {
                     let next = self.entry(place, self.get(place).len());
                     if let Some(done) = current.replace(next) {
-                        take(done)?;
+                        take(with_sum(done, &sum))?;
+                        sum.clear();
                     }
                 }
             }
         }
-        current.map_or(Ok(()), take)
+        current.map_or(Ok(()), |last| take(with_sum(last, &sum)))
     }
 
     /// One entry for each key, or `None` if more than `least` would take more than `most` bytes of memory.
@@ -177,6 +184,11 @@ impl RangeEntries {
         let line = decode_text(text, &mut at).unwrap_or_default();
         SpillEntry { ordinal, count, key: &text[..key], line }
     }
+}
+
+/// The entry with the sum of tallies as its line, if several were added up.
+fn with_sum<'e>(entry: SpillEntry<'e>, sum: &'e [u8]) -> SpillEntry<'e> {
+    SpillEntry { line: if sum.is_empty() { entry.line } else { sum }, ..entry }
 }
 
 impl Urls for RangeEntries {

@@ -7,7 +7,9 @@ use super::*;
 use crate::keep_policy::{KeepPolicy, KeptRecord};
 use crate::sort::Threads;
 use crate::spill::{BlockCompressor, EntryWriter, SpillEntry, Store, Stream};
+use crate::tally::ResponseTally;
 use crate::test_util::cases;
+use uniqurl::bytes::AllocError;
 
 /// Ordinal, count, key and line.
 type Entry = (u64, u64, Vec<u8>, Vec<u8>);
@@ -26,6 +28,22 @@ fn entries(many: u64, key: impl Fn(u64) -> String) -> Vec<Entry> {
     (0..many).map(entry).collect()
 }
 
+/// The same entries with tallies as lines. Some of them are empty.
+fn tallied(entries: &[Entry]) -> Vec<Entry> {
+    let tally = |n: u64| {
+        let mut tally = ResponseTally::default();
+        if !n.is_multiple_of(5) {
+            tally.add_status(100 * (n % 6) as u16);
+            tally.add_bytes(n);
+            tally.add_duration(n.wrapping_mul(0x9E37_79B9) >> (n % 40)).unwrap();
+        }
+        let mut line = Vec::new();
+        tally.append(&mut line).unwrap();
+        line
+    };
+    entries.iter().map(|(n, count, key, _)| (*n, *count, key.clone(), tally(*n))).collect()
+}
+
 /// One entry for each key, in order.
 fn expected(entries: &[Entry], keep: KeepPolicy) -> Vec<Entry> {
     let mut keys: BTreeMap<&[u8], Entry> = BTreeMap::new();
@@ -33,13 +51,13 @@ fn expected(entries: &[Entry], keep: KeepPolicy) -> Vec<Entry> {
         let new = (*ordinal, 0, key.clone(), line.clone());
         let kept = keys.entry(key).or_insert(new);
         kept.1 += count;
-        if keep.is_replaced(line, &kept.3) {
-            kept.3.clone_from(line);
+        if kept.0 != *ordinal {
+            keep.combine(&mut kept.3, line).unwrap();
         }
     }
-    let written = |(ordinal, count, key, line): Entry| match keep {
-        KeepPolicy::First => (ordinal, count, key, line),
-        _ => (ordinal, count, key, KeptRecord::of(&line).line.to_vec()),
+    let written = |(ordinal, count, key, line): Entry| {
+        let line = keep.line(&line).to_vec();
+        (ordinal, count, key, line)
     };
     keys.into_values().map(written).collect()
 }
@@ -77,7 +95,7 @@ fn by_ranges(entries: &[Entry], keep: KeepPolicy, memory: usize) -> (Vec<Entry>,
                     let take = |entry: SpillEntry<'_>| {
                         let (key, line) = (entry.key.to_vec(), entry.line.to_vec());
                         found.push((entry.ordinal, entry.count, key, line));
-                        Ok::<_, ()>(())
+                        Ok::<_, AllocError>(())
                     };
                     entries.for_each(part, keep, take).unwrap();
                 }
@@ -105,7 +123,9 @@ fn ranges_give_each_key_once_in_order_for_any_memory() {
     ];
     let mut divided = 0;
     for (number, entries) in inputs.iter().enumerate() {
-        for keep in [KeepPolicy::First, KeepPolicy::Last, KeepPolicy::Greatest] {
+        for keep in [KeepPolicy::First, KeepPolicy::Last, KeepPolicy::Greatest, KeepPolicy::Tally] {
+            let entries =
+                &if keep == KeepPolicy::Tally { tallied(entries) } else { entries.clone() };
             let expected = expected(entries, keep);
             for memory in [0, 20_000, 300_000, 1 << 30] {
                 let (found, times) = by_ranges(entries, keep, memory);

@@ -21,6 +21,7 @@ fn merged(runs: &[Vec<(u64, usize)>], memory: usize, limit: Option<u64>) -> Vec<
         memory,
         block: 256,
         marks: &marks,
+        limit: None,
     };
     let mut compressor = BlockCompressor::new(&store);
     let runs = runs.iter().map(|run| {

@@ -1,35 +1,57 @@
-//! Which hosts are the most frequent, in bounded memory.
+//! Which hosts or templates are the most frequent, in bounded memory.
 //!
 //! The counters of Misra and Gries (Finding repeated elements, Science of Computer Programming 2,
-//! 1982): if there are too many hosts, the same number is subtracted from every count, and hosts with
+//! 1982): if there are too many names, the same number is subtracted from every count, and names with
 //! a count of 0 are dropped. So no count is too high, and none is too low by more than the sum subtracted,
-//! which is less than one [`KEPT`]th of the total count.
+//! which is less than one `kept`th of the total count.
 
 use std::collections::HashMap;
 
 /// Hosts that are left after a cut. As many again may come before the next.
-const KEPT: usize = 1 << 15;
+const HOSTS: usize = 1 << 15;
 
 /// Longer names cannot be hosts of the DNS (RFC 1035 section 2.3.4), and are counted by their start.
-const LONGEST: usize = 255;
+const LONGEST_HOST: usize = 255;
 
-/// Counts by host.
-#[derive(Debug, Clone, Default)]
-pub struct Hosts {
+/// Templates that are left after a cut: fewer, since they are longer.
+const TEMPLATES: usize = 1 << 13;
+
+/// Longer templates are counted by their start.
+const LONGEST_TEMPLATE: usize = 512;
+
+/// Counts by name.
+#[derive(Debug, Clone)]
+pub struct TopNames {
     counts: HashMap<Box<[u8]>, u64>,
     short: u64,
+    kept: usize,
+    longest: usize,
 }
 
-impl Hosts {
-    /// Counts `count` more of a host.
-    pub fn add(&mut self, host: &[u8], count: u64) {
-        let host = &host[..host.len().min(LONGEST)];
-        match self.counts.get_mut(host) {
+impl TopNames {
+    /// For hosts.
+    pub fn hosts() -> Self {
+        Self::new(HOSTS, LONGEST_HOST)
+    }
+
+    /// For templates.
+    pub fn templates() -> Self {
+        Self::new(TEMPLATES, LONGEST_TEMPLATE)
+    }
+
+    fn new(kept: usize, longest: usize) -> Self {
+        Self { counts: HashMap::new(), short: 0, kept, longest }
+    }
+
+    /// Counts `count` more of a name.
+    pub fn add(&mut self, name: &[u8], count: u64) {
+        let name = &name[..name.len().min(self.longest)];
+        match self.counts.get_mut(name) {
             Some(counted) => *counted += count,
             None => {
-                self.counts.insert(host.into(), count);
-                if self.counts.len() >= 2 * KEPT {
-                    self.cut(KEPT);
+                self.counts.insert(name.into(), count);
+                if self.counts.len() >= 2 * self.kept {
+                    self.cut();
                 }
             }
         }
@@ -38,8 +60,8 @@ impl Hosts {
     /// The `n` most frequent ones, equal counts in the order of their bytes.
     pub fn top(&self, n: usize) -> Vec<(&[u8], u64)> {
         let mut all: Vec<(&[u8], u64)> =
-            self.counts.iter().map(|(host, count)| (&**host, *count)).collect();
-        all.sort_unstable_by_key(|&(host, count)| (std::cmp::Reverse(count), host));
+            self.counts.iter().map(|(name, count)| (&**name, *count)).collect();
+        all.sort_unstable_by_key(|&(name, count)| (std::cmp::Reverse(count), name));
         all.truncate(n);
         all
     }
@@ -49,10 +71,10 @@ impl Hosts {
         self.short
     }
 
-    fn cut(&mut self, kept: usize) {
+    fn cut(&mut self) {
         let mut counts: Vec<u64> = self.counts.values().copied().collect();
         let (_, least, _) =
-            counts.select_nth_unstable_by_key(kept, |count| std::cmp::Reverse(*count));
+            counts.select_nth_unstable_by_key(self.kept, |count| std::cmp::Reverse(*count));
         // At most `kept` counts are greater than this one, so the others drop out.
         let least = *least;
         self.short += least;
@@ -69,7 +91,7 @@ mod tests {
 
     #[test]
     fn few_hosts_are_counted_exactly() {
-        let mut hosts = Hosts::default();
+        let mut hosts = TopNames::hosts();
         for host in ["b", "a", "b", "c", "a", "b", "c"] {
             hosts.add(host.as_bytes(), 1);
         }
@@ -79,15 +101,15 @@ mod tests {
 
     #[test]
     fn estimated_counts_of_hosts_stay_within_the_stated_error() {
-        let mut hosts = Hosts::default();
+        let mut hosts = TopNames::hosts();
         let truth = |i: u64| if i < 10 { 1000 + i } else { 1 + i % 3 };
         let mut total = 0;
-        for i in 0..3 * KEPT as u64 {
+        for i in 0..3 * HOSTS as u64 {
             hosts.add(format!("host-{i}").as_bytes(), truth(i));
             total += truth(i);
         }
-        assert!(hosts.short() > 0 && hosts.counts.len() < 2 * KEPT);
-        assert!(hosts.short() * KEPT as u64 <= total, "{} of {total}", hosts.short());
+        assert!(hosts.short() > 0 && hosts.counts.len() < 2 * HOSTS);
+        assert!(hosts.short() * HOSTS as u64 <= total, "{} of {total}", hosts.short());
         for (host, count) in hosts.top(usize::MAX) {
             let i = std::str::from_utf8(&host[5..]).unwrap().parse().unwrap();
             assert!((count..=count + hosts.short()).contains(&truth(i)), "{i}: {count}");
@@ -98,9 +120,12 @@ mod tests {
     }
 
     #[test]
-    fn long_host_names_are_cut() {
-        let mut hosts = Hosts::default();
-        hosts.add(&vec![b'a'; 1 << 20], 1);
-        assert_eq!(hosts.top(1)[0].0.len(), LONGEST);
+    fn long_names_are_cut() {
+        for (mut names, longest) in
+            [(TopNames::hosts(), LONGEST_HOST), (TopNames::templates(), LONGEST_TEMPLATE)]
+        {
+            names.add(&vec![b'a'; 1 << 20], 1);
+            assert_eq!(names.top(1)[0].0.len(), longest);
+        }
     }
 }

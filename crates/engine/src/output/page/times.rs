@@ -1,0 +1,198 @@
+//! How many requests came when, in a bounded number of equal stretches of time.
+//!
+//! Each stretch starts at a multiple of its width since 1970, and each width is a multiple of the one
+//! before. So the counts depend on the times alone, not on the order in which they come.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Display};
+
+/// Most stretches between the first request and the last.
+const MOST: i64 = 128;
+
+/// The widths in seconds up to a day; wider ones double.
+const WIDTHS: [i64; 13] = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 10_800, 21_600, 43_200, 86_400];
+
+/// Counts of requests by time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestTimes {
+    /// Seconds of each stretch.
+    width: i64,
+    /// The number of the stretch since 1970, and its requests.
+    counts: BTreeMap<i64, u64>,
+}
+
+/// A second in UTC.
+pub(super) struct UtcTime(pub i64);
+
+/// A number of seconds in the unit that suits it.
+pub(super) struct Width(pub i64);
+
+impl Default for RequestTimes {
+    fn default() -> Self {
+        Self { width: WIDTHS[0], counts: BTreeMap::new() }
+    }
+}
+
+impl RequestTimes {
+    /// Counts a request at a time in seconds since 1970. Earlier ones are no times of requests.
+    pub fn add(&mut self, time: i64) {
+        if time >= 0 {
+            *self.counts.entry(time / self.width).or_default() += 1;
+            self.fit();
+        }
+    }
+
+    /// Adds the counts of other requests.
+    pub fn merge(&mut self, other: &Self) {
+        while self.width < other.width {
+            self.widen();
+        }
+        for (number, count) in &other.counts {
+            // The widths divide each other.
+            *self.counts.entry(number * other.width / self.width).or_default() += count;
+        }
+        self.fit();
+    }
+
+    /// True if no request has a time.
+    pub fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// The width of a stretch in seconds.
+    pub fn width(&self) -> i64 {
+        self.width
+    }
+
+    /// The start of each stretch and its requests, from the first request to the last.
+    pub fn stretches(&self) -> impl Iterator<Item = (i64, u64)> {
+        let first = self.counts.keys().next().copied().unwrap_or(0);
+        let end = self.counts.keys().next_back().map_or(0, |last| last + 1);
+        let count = |number| self.counts.get(&number).copied().unwrap_or(0);
+        (first..end).map(move |number| (number * self.width, count(number)))
+    }
+
+    fn fit(&mut self) {
+        let is_wide = |counts: &BTreeMap<i64, u64>| {
+            let (Some((first, _)), Some((last, _))) =
+                (counts.first_key_value(), counts.last_key_value())
+            else {
+                return false;
+            };
+            last - first >= MOST
+        };
+        while is_wide(&self.counts) {
+            self.widen();
+        }
+    }
+
+    fn widen(&mut self) {
+        let next = WIDTHS.into_iter().find(|width| *width > self.width).unwrap_or(2 * self.width);
+        let factor = next / self.width;
+        self.width = next;
+        for (number, count) in std::mem::take(&mut self.counts) {
+            *self.counts.entry(number / factor).or_default() += count;
+        }
+    }
+}
+
+impl Display for UtcTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (days, seconds) = (self.0.div_euclid(86_400), self.0.rem_euclid(86_400));
+        // Years begin in March here, so that a leap day is the last of its year; 400 years have 146,097 days.
+        let days = days + 719_468;
+        let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+        let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+        let of_year = of_era - (365 * year + year / 4 - year / 100);
+        let month = (5 * of_year + 2) / 153;
+        let day = of_year - (153 * month + 2) / 5 + 1;
+        let month = (month + 2) % 12 + 1;
+        let year = era * 400 + year + i64::from(month < 3);
+        let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+        write!(f, "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
+    }
+}
+
+impl Display for Width {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [(86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second")];
+        let unit = units.iter().find(|(seconds, _)| self.0 % seconds == 0);
+        let (number, name) =
+            unit.map_or((self.0, "second"), |(seconds, name)| (self.0 / seconds, *name));
+        write!(f, "{number} {name}{}", if number == 1 { "" } else { "s" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(times: impl IntoIterator<Item = i64>) -> RequestTimes {
+        let mut all = RequestTimes::default();
+        times.into_iter().for_each(|time| all.add(time));
+        all
+    }
+
+    #[test]
+    fn each_width_divides_the_next() {
+        assert!(WIDTHS.windows(2).all(|pair| pair[1] % pair[0] == 0));
+    }
+
+    #[test]
+    fn counts_do_not_depend_on_the_order_or_on_how_requests_are_divided() {
+        for spread in [10, 300, 5_000, 1_000_000, 90_000_000_000] {
+            let times: Vec<i64> =
+                (0..3000).map(|i| 1_400_000_000 + i * 7_919 % 3_001 * spread / 3_001).collect();
+            let all = of(times.iter().copied());
+            assert_eq!(of(times.iter().rev().copied()), all);
+            for pieces in [2, 7, 1000] {
+                let mut merged = RequestTimes::default();
+                for piece in times.chunks(times.len().div_ceil(pieces)).rev() {
+                    merged.merge(&of(piece.iter().copied()));
+                }
+                assert_eq!(merged, all, "{spread} {pieces}");
+            }
+            let stretches: Vec<_> = all.stretches().collect();
+            assert!(stretches.len() <= MOST as usize, "{spread}");
+            assert_eq!(stretches.iter().map(|(_, count)| count).sum::<u64>(), 3000);
+            for (start, count) in stretches {
+                let within = |time: &&i64| (start..start + all.width()).contains(*time);
+                assert_eq!(times.iter().filter(within).count() as u64, count);
+            }
+        }
+    }
+
+    #[test]
+    fn stretches_without_requests_are_kept_and_times_before_1970_are_not() {
+        let times = of([12, 10, -1, i64::MIN, 10]);
+        assert_eq!(times.stretches().collect::<Vec<_>>(), [(10, 2), (11, 0), (12, 1)]);
+        assert!(of([-5]).is_empty() && of([-5]).stretches().next().is_none());
+        assert!(of([0, i64::MAX / 4]).stretches().count() <= MOST as usize);
+    }
+
+    #[test]
+    fn times_and_widths_are_readable() {
+        for (time, text) in [
+            (0, "1970-01-01 00:00:00"),
+            (951_782_400, "2000-02-29 00:00:00"),
+            (951_868_799, "2000-02-29 23:59:59"),
+            (971_211_336, "2000-10-10 20:55:36"),
+            (4_107_542_399, "2100-02-28 23:59:59"),
+            (4_107_542_400, "2100-03-01 00:00:00"),
+        ] {
+            assert_eq!(UtcTime(time).to_string(), text);
+        }
+        let widths = [1, 15, 60, 900, 3600, 43_200, 86_400, 172_800].map(|w| Width(w).to_string());
+        let texts = [
+            "1 second",
+            "15 seconds",
+            "1 minute",
+            "15 minutes",
+            "1 hour",
+            "12 hours",
+            "1 day",
+            "2 days",
+        ];
+        assert_eq!(widths, texts);
+    }
+}

@@ -1,0 +1,181 @@
+//! The columns of `--tally`: what the records of a key say about their responses.
+//!
+//! In: a key, its count, and the bytes of its [`ResponseTally`]. Out: a line of columns between tabs, or
+//! an object of JSON. A column without a single number in the run is empty, or null.
+
+use super::fields::{CanonicalBytes, Field, LineForm, escaped};
+use super::json::number;
+use crate::plan::JobPlan;
+use uniqurl::bytes::AllocError;
+use uniqurl::bytes::alloc;
+use uniqurl_formats::Object;
+use uniqurl_formats::record::{Format, Measured, MeasuredFields, Measurer};
+use uniqurl_store::tally::ResponseTally;
+
+/// Groups of columns that a tally can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TallyColumns {
+    /// Records by class of status, from 1xx to 5xx.
+    pub status: bool,
+    /// The sum of bytes.
+    pub bytes: bool,
+    /// The median, the 99th percentile and the greatest of the durations, in seconds.
+    pub time: bool,
+}
+
+/// The names of the columns of statuses.
+const STATUSES: [&str; 5] = ["status_1xx", "status_2xx", "status_3xx", "status_4xx", "status_5xx"];
+
+/// The names of the columns of durations, and the percentage of requests that each stands for.
+const TIMES: [(&str, u64); 3] = [("time_p50", 50), ("time_p99", 99), ("time_max", 100)];
+
+/// The name of the column of bytes.
+const BYTES: &str = "bytes";
+
+/// Bytes of the columns at most, with their names in JSON.
+const ROOM: usize = 10 * 40;
+
+impl TallyColumns {
+    /// Whether there is any.
+    pub fn any(self) -> bool {
+        let Self { status, bytes, time } = self;
+        status || bytes || time
+    }
+
+    /// Those that records with these fields have.
+    pub fn had_by(self, fields: MeasuredFields) -> Self {
+        let Self { status, bytes, time } = self;
+        Self {
+            status: status && fields.status,
+            bytes: bytes && fields.bytes,
+            time: time && fields.duration,
+        }
+    }
+
+    /// Those that a record has numbers for.
+    pub(crate) fn found_in(self, measured: Measured) -> Self {
+        let Self { status, bytes, time } = self;
+        Self {
+            status: status && measured.status.is_some(),
+            bytes: bytes && measured.bytes.is_some(),
+            time: time && measured.duration.is_some(),
+        }
+    }
+
+    /// Whether there is any, and records of the format have none of them.
+    pub fn is_lacked_by(self, format: &Format) -> bool {
+        self.any() && !self.had_by(Measurer::new(format).fields()).any()
+    }
+
+    /// Those of either.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self {
+            status: self.status || other.status,
+            bytes: self.bytes || other.bytes,
+            time: self.time || other.time,
+        }
+    }
+
+    /// The names of the columns, in order.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        let Self { status, bytes, time } = self;
+        let statuses = STATUSES.into_iter().filter(move |_| status);
+        let times = TIMES.into_iter().map(|(name, _)| name).filter(move |_| time);
+        statuses.chain(bytes.then_some(BYTES)).chain(times)
+    }
+}
+
+/// How the line of a key with a tally is written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TallyLayout {
+    /// The columns.
+    asked: TallyColumns,
+    /// Those that any record of the run has a number for.
+    present: TallyColumns,
+    form: LineForm,
+    bytes: CanonicalBytes,
+    /// The name of the key.
+    key: Field,
+}
+
+impl TallyLayout {
+    /// The layout of the lines of a set, if the plan asks for tallies. `present` are the columns that any record
+    /// has a number for.
+    pub(crate) fn new(plan: &JobPlan, present: TallyColumns) -> Option<Self> {
+        plan.has_tallies().then(|| Self {
+            asked: plan.output.tally,
+            present,
+            form: plan.output.form,
+            bytes: match plan.normalizer.may_write_any_byte() {
+                true => CanonicalBytes::Any,
+                false => CanonicalBytes::Printable,
+            },
+            key: Field::of_key(plan.policy.key, false)[0],
+        })
+    }
+
+    /// Appends the line of a key.
+    pub(crate) fn append(
+        &self,
+        key: &[u8],
+        count: u64,
+        tally: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), AllocError> {
+        // JSON escapes a byte by at most six.
+        alloc::try_reserve(out, ROOM + 6 * key.len())?;
+        let tally = ResponseTally::decode(tally)?;
+        match self.form {
+            LineForm::Tabs => {
+                number(count, out);
+                out.push(b'\t');
+                match self.bytes {
+                    CanonicalBytes::Printable => out.extend_from_slice(key),
+                    CanonicalBytes::Any => escaped(key, out),
+                }
+                self.for_each(&tally, |_, value| {
+                    out.push(b'\t');
+                    out.extend_from_slice(value.unwrap_or_default().as_bytes());
+                });
+            }
+            LineForm::Json => {
+                let object = Object::default().raw(Field::Count.name(), count);
+                let mut object = object.bytes(self.key.name(), key);
+                self.for_each(&tally, |name, value| {
+                    let value = value.as_deref().unwrap_or("null");
+                    object = std::mem::take(&mut object).raw(name, value);
+                });
+                out.extend_from_slice(object.end().as_bytes());
+            }
+        }
+        out.push(b'\n');
+        Ok(())
+    }
+
+    /// Calls `take` with the name and the value of each column, in order.
+    fn for_each(&self, tally: &ResponseTally, mut take: impl FnMut(&'static str, Option<String>)) {
+        let Self { asked, present, .. } = self;
+        if asked.status {
+            for (name, count) in STATUSES.into_iter().zip(tally.statuses()) {
+                take(name, present.status.then(|| count.to_string()));
+            }
+        }
+        if asked.bytes {
+            take(BYTES, present.bytes.then(|| tally.bytes().to_string()));
+        }
+        if asked.time {
+            for (name, percent) in TIMES {
+                let time = match percent {
+                    100 => tally.greatest_duration(),
+                    _ => tally.duration(percent),
+                };
+                take(name, time.map(seconds));
+            }
+        }
+    }
+}
+
+/// Microseconds as seconds.
+fn seconds(duration: u64) -> String {
+    format!("{}.{:06}", duration / 1_000_000, duration % 1_000_000)
+}

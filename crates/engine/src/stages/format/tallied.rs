@@ -1,0 +1,117 @@
+//! The keys of a batch if their responses are tallied: a tally for each key in the set, which is added to
+//! that of earlier batches, and an entry for each record whose key the set does not hold.
+
+use super::ranked::{NEW, NOT_IN_SET, NOT_WANTED, mark};
+use crate::batch::WorkBatch;
+use crate::output::TallyColumns;
+use crate::set::Partitioner;
+use uniqurl::bytes::AllocError;
+use uniqurl::bytes::alloc;
+use uniqurl_formats::record::{Extracted, Measured, Measurer};
+use uniqurl_store::spill::{PARTITIONS, SpillEntry};
+use uniqurl_store::tally::ResponseTally;
+
+/// Lists where the new keys are in the set, in order, and the tallies of `columns` by key.
+pub(super) fn list(
+    batch: &mut WorkBatch,
+    columns: TallyColumns,
+    partitioner: &Partitioner,
+) -> Result<(), AllocError> {
+    mark(batch)?;
+    let mut observed = Vec::new();
+    alloc::try_reserve_exact(&mut observed, batch.keys.len())?;
+    let mut spilled = std::mem::take(&mut batch.out.spilled);
+    spilled.resize_with(PARTITIONS, Vec::new);
+    let mut found = TallyColumns::default();
+    let mut bytes = Vec::new();
+    let places = &batch.out.by_sequence;
+    let is_wanted = |sequence: usize| places[sequence] != NOT_WANTED;
+    for_each_record(batch, columns, is_wanted, |sequence, measured| {
+        let place = places[sequence];
+        found = found.or(columns.found_in(measured));
+        if place != NOT_IN_SET {
+            observed.push((place & !NEW, measured));
+            return Ok(());
+        }
+        let mut tally = ResponseTally::default();
+        add(&mut tally, columns, measured)?;
+        bytes.clear();
+        tally.append(&mut bytes)?;
+        let entry = SpillEntry {
+            ordinal: batch.sequence.before.in_run + sequence as u64,
+            count: 1,
+            key: batch.text.get(batch.keys[sequence]),
+            line: &bytes,
+        };
+        let partition = partitioner.find(batch.hashes[sequence], entry.key);
+        entry.append(&mut spilled[partition])
+    })?;
+    batch.out.spilled = spilled;
+    let extras = batch.extras.get_or_insert_default();
+    extras.measured = found;
+    if !found.any() {
+        return Ok(());
+    }
+    // Records of a key are added up here, on all cores, since batches are added up by one thread.
+    observed.sort_unstable_by_key(|(place, _)| *place);
+    for group in observed.chunk_by(|a, b| a.0 == b.0) {
+        let mut tally = ResponseTally::default();
+        for (_, measured) in group {
+            add(&mut tally, columns, *measured)?;
+        }
+        extras.ranked.add_tally(group[0].0, &tally)?;
+    }
+    Ok(())
+}
+
+/// Visits the wanted records of a batch: the number of each, and its numbers.
+fn for_each_record(
+    batch: &WorkBatch,
+    columns: TallyColumns,
+    is_wanted: impl Fn(usize) -> bool,
+    mut visit: impl FnMut(usize, Measured) -> Result<(), AllocError>,
+) -> Result<(), AllocError> {
+    let (Some(chunk), Some(extras)) = (&batch.text.chunk, &batch.extras) else { return Ok(()) };
+    let Some(format) = &extras.format else { return Ok(()) };
+    let mut measurer = Measurer::new(format);
+    let mut has_any = columns.had_by(measurer.fields()).any();
+    let mut sequence = 0;
+    for (line, found) in batch.text.all_records() {
+        if found == Extracted::Skipped {
+            // A header can change where the numbers are.
+            measurer.pass(line.of(chunk.bytes()));
+            has_any = columns.had_by(measurer.fields()).any();
+            continue;
+        }
+        if sequence == batch.keys.len() {
+            break;
+        }
+        if is_wanted(sequence) {
+            let measured = match has_any {
+                true => measurer.measure(line.of(chunk.bytes())),
+                false => Measured::default(),
+            };
+            visit(sequence, measured)?;
+        }
+        sequence += 1;
+    }
+    Ok(())
+}
+
+/// Adds the numbers of a record that are asked for.
+fn add(
+    tally: &mut ResponseTally,
+    columns: TallyColumns,
+    measured: Measured,
+) -> Result<(), AllocError> {
+    if let (true, Some(status)) = (columns.status, measured.status) {
+        tally.add_status(status);
+    }
+    if let (true, Some(bytes)) = (columns.bytes, measured.bytes) {
+        tally.add_bytes(bytes);
+    }
+    match (columns.time, measured.duration) {
+        (true, Some(duration)) => tally.add_duration(duration),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,64 @@
+//! Reads the numbers of JSON records.
+
+use super::super::json::{NumberPointers, Pointers, carry};
+use super::super::{Json, cdxj};
+use super::number::{decimal, status, whole};
+use super::{Measured, MeasuredFields, time};
+
+/// The pointers to the numbers, and a buffer.
+#[derive(Debug)]
+pub(super) struct JsonNumbers {
+    statuses: Pointers,
+    numbers: NumberPointers,
+    buffer: Vec<u8>,
+}
+
+impl JsonNumbers {
+    pub fn new(json: &Json) -> Self {
+        Self { statuses: json.statuses(), numbers: json.numbers().clone(), buffer: Vec::new() }
+    }
+
+    pub fn fields(&self) -> MeasuredFields {
+        MeasuredFields {
+            status: !self.statuses.is_empty(),
+            bytes: !self.numbers.bytes.is_empty(),
+            duration: !self.numbers.seconds.is_empty(),
+            time: !self.numbers.time.is_empty(),
+        }
+    }
+
+    pub fn measure(&mut self, text: &[u8]) -> Measured {
+        let Self { statuses, numbers: pointers, buffer } = self;
+        let mut numbers = Measured::default();
+        let Measured { status: code, bytes, duration, time: when } = &mut numbers;
+        first(text, statuses, buffer, code, status);
+        first(text, &pointers.bytes, buffer, bytes, whole);
+        first(text, &pointers.seconds, buffer, duration, |text| decimal(text, 6));
+        first(text, &pointers.time, buffer, when, |text| {
+            time::written(text).or_else(|| time::epoch(text))
+        });
+        numbers
+    }
+
+    /// The numbers of a `cdxj` line, whose object follows a key and a timestamp.
+    pub fn measure_cdxj(&mut self, line: &[u8]) -> Measured {
+        let Some(object) = cdxj::object(line) else { return Measured::default() };
+        let stamp = line.split(|byte| *byte == b' ').nth(1);
+        Measured { time: stamp.and_then(time::stamp), ..self.measure(object) }
+    }
+}
+
+/// Reads the first value that is a number.
+fn first<T>(
+    text: &[u8],
+    pointers: &Pointers,
+    buffer: &mut Vec<u8>,
+    number: &mut Option<T>,
+    read: impl Fn(&[u8]) -> Option<T>,
+) {
+    carry(text, pointers, buffer, |value| {
+        if number.is_none() {
+            *number = value.and_then(&read);
+        }
+    });
+}

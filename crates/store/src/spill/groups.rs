@@ -1,0 +1,109 @@
+//! The groups of a partition's keys, of which only the first few are kept.
+//!
+//! All keys of a group are in one partition. A pass that cannot take all of them writes the others to smaller
+//! partitions, by the group again. There, an entry with the group's count stands before the first key of the
+//! group, so the next pass counts on from it.
+
+use super::SpillEntry;
+use super::division::Division;
+use super::store::SpillError;
+use crate::group_counts::{GroupCounts, GroupLimit};
+use uniqurl::set::{Hash, HashKey, SetFull};
+
+/// The line of an entry that is no key but a group; its ordinal is the number of the group's keys.
+const GROUP: &[u8] = b"\n";
+
+impl<'a> SpillEntry<'a> {
+    /// The entry of a group, of which so many keys are kept before the entries of the partition.
+    pub fn of_group(group: &'a [u8], kept: u64) -> Self {
+        Self { ordinal: kept, count: 0, key: group, line: GROUP }
+    }
+
+    /// Whether it is a group's.
+    pub fn is_of_group(&self) -> bool {
+        // Keys that were seen before the run have no line.
+        self.count == 0 && self.line == GROUP
+    }
+}
+
+/// The groups that a pass knows, and the one of the entry at hand.
+#[derive(Debug)]
+pub(super) struct Groups<'a> {
+    limit: GroupLimit<'a>,
+    counts: GroupCounts,
+    group: Vec<u8>,
+    hash: Hash,
+}
+
+impl<'a> Groups<'a> {
+    pub(super) fn new(limit: GroupLimit<'a>) -> Self {
+        Self { limit, counts: GroupCounts::default(), group: Vec::new(), hash: Hash::default() }
+    }
+
+    /// Number of groups.
+    pub(super) fn len(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// Bytes of memory, once one more group is known.
+    pub(super) fn memory(&self) -> usize {
+        self.counts.memory(1) + self.group.capacity()
+    }
+
+    /// Takes the group of this entry as the one at hand.
+    pub(super) fn turn_to(&mut self, entry: &SpillEntry<'_>, key: &HashKey) {
+        self.group.clear();
+        match entry.is_of_group() {
+            true => self.group.extend_from_slice(entry.key),
+            false => self.limit.group_of.append(entry.key, &mut self.group),
+        }
+        self.hash = key.hash(&self.group);
+    }
+
+    /// Whether the group at hand is known.
+    pub(super) fn is_known(&self) -> bool {
+        self.counts.get(self.hash, &self.group).is_some()
+    }
+
+    /// Whether the group at hand takes no more keys.
+    pub(super) fn is_full(&self) -> bool {
+        self.counts.get(self.hash, &self.group).is_some_and(|count| count >= self.limit.most)
+    }
+
+    /// Adds the group at hand with the number of its keys.
+    pub(super) fn load(&mut self, kept: u64) -> Result<(), SetFull> {
+        self.counts.load(self.hash, &self.group, kept)
+    }
+
+    /// Counts one more key of the group at hand.
+    pub(super) fn add(&mut self) -> Result<(), SetFull> {
+        self.counts.add(self.hash, &self.group)
+    }
+
+    /// Counts one key less of the group at hand.
+    pub(super) fn take_back(&mut self) {
+        self.counts.take_back(self.hash, &self.group);
+    }
+
+    /// The same of the group of an entry.
+    pub(super) fn take_back_of(&mut self, entry: &SpillEntry<'_>, key: &HashKey) {
+        self.turn_to(entry, key);
+        self.take_back();
+    }
+
+    /// Writes an entry of the group at hand, given as its bytes, to smaller partitions; before the first of a
+    /// group, its count.
+    pub(super) fn write(
+        &mut self,
+        rest: &mut Division<'_>,
+        entry: &[u8],
+    ) -> Result<(), SpillError> {
+        if let Some(kept) = self.counts.take_unwritten(self.hash, &self.group) {
+            let mut text = Vec::new();
+            let entry = SpillEntry::of_group(&self.group, kept);
+            entry.append(&mut text).map_err(|error| rest.no_room(error))?;
+            rest.write(self.hash, &text)?;
+        }
+        rest.write(self.hash, entry)
+    }
+}

@@ -1,0 +1,165 @@
+//! `--tally`: figures worked out by hand, in the columns that route profilers print.
+
+use super::Place;
+
+/// Path, status, bytes and microseconds of requests. `-` is no number.
+const REQUESTS: [(&str, &str, &str, &str); 12] = [
+    ("/user/1", "200", "100", "30000"),
+    ("/user/2", "200", "250", "10000"),
+    ("/user/3", "304", "-", "20000"),
+    ("/user/4", "404", "50", "1500000"),
+    ("/user/1", "500", "0", "40000"),
+    ("/", "200", "1000", "5"),
+    ("/", "301", "20", "7"),
+    ("/", "200", "1000", "6"),
+    ("/", "101", "-", "9"),
+    ("/late", "503", "7", "61000001"),
+    ("/late", "-", "3", "2000000"),
+    ("/none", "-", "-", "-"),
+];
+
+/// The log format of these requests.
+const FORMAT: &str = "log:%h %l %u %t \"%r\" %>s %b %D";
+
+fn log() -> String {
+    let line = |(path, status, bytes, time): &(&str, &str, &str, &str)| {
+        format!(
+            "192.0.2.1 - - [01/Jan/2026:00:00:00 +0000] \"GET {path} HTTP/1.1\" {status} {bytes} {time}\n"
+        )
+    };
+    REQUESTS.iter().map(line).collect()
+}
+
+/// What alp prints of these requests, grouped by route, as COUNT, URI, 1XX to 5XX, SUM(BODY), P50, P99 and
+/// MAX.
+const LINES: [&str; 4] = [
+    "5\t/user/{int}\t0\t2\t1\t1\t1\t400\t0.030000\t1.500000\t1.500000\n",
+    "4\t/\t1\t2\t1\t0\t0\t2020\t0.000006\t0.000009\t0.000009\n",
+    "2\t/late\t0\t0\t0\t0\t1\t10\t2.000000\t61.000001\t61.000001\n",
+    "1\t/none\t0\t0\t0\t0\t0\t0\t\t\t\n",
+];
+
+#[test]
+fn columns_are_those_of_a_route_profiler() {
+    let place = Place::with([("log", log().as_bytes())]);
+    let fixed = ["dedup", "log", "-f", FORMAT, "--key", "template"];
+    let run = |more: &[&str]| place.run([&fixed[..], more].concat()).exits(0).out().to_owned();
+    let all = ["--tally", "status,bytes,time"];
+    assert_eq!(run(&all), LINES.concat());
+    assert_eq!(run(&["--tally", "time", "--tally", "bytes,status"]), LINES.concat());
+    assert_eq!(run(&[&all[..], &["--top", "2"]].concat()), LINES[..2].concat());
+    let sorted = [LINES[1], LINES[2], LINES[3], LINES[0]].concat();
+    assert_eq!(run(&[&all[..], &["--order", "sorted"]].concat()), sorted);
+    assert_eq!(
+        run(&["--tally", "bytes", "--min-count", "2"]),
+        "5\t/user/{int}\t400\n4\t/\t2020\n2\t/late\t10\n"
+    );
+    let objects = [
+        r#"{"count":2,"template":"/late","status_1xx":0,"status_2xx":0,"status_3xx":0,"status_4xx":0,"#,
+        r#""status_5xx":1,"bytes":10,"time_p50":2.000000,"time_p99":61.000001,"time_max":61.000001}"#,
+        "\n",
+        r#"{"count":1,"template":"/none","status_1xx":0,"status_2xx":0,"status_3xx":0,"status_4xx":0,"#,
+        r#""status_5xx":0,"bytes":0,"time_p50":null,"time_p99":null,"time_max":null}"#,
+        "\n",
+    ];
+    let json = run(&[&all[..], &["--json"]].concat());
+    assert!(json.ends_with(&objects.concat()), "{json}");
+    assert_eq!(json.lines().count(), LINES.len());
+}
+
+#[test]
+fn table_has_the_same_columns() {
+    let place = Place::with([("log", log().as_bytes())]);
+    let arguments = ["dedup", "log", "-f", FORMAT, "--key", "template", "-o", "log.parquet"];
+    place.run([&arguments[..], &["--tally", "time,bytes,status"]].concat()).exits(0);
+    let columns = "count,status_1xx,status_2xx,status_5xx,bytes,time_p50,time_max";
+    let read = ["dedup", "log.parquet", "-f", "parquet:target=template", "-p", "string"];
+    let run = place.run([&read[..], &["--carry", columns]].concat()).exits(0);
+    assert_eq!(
+        run.out(),
+        "/user/{int}\t5\t0\t2\t1\t400\t0.03\t1.5\n/\t4\t1\t2\t0\t2020\t0.000006\t0.000009\n\
+         /late\t2\t0\t0\t1\t10\t2\t61.000001\n/none\t1\t0\t0\t0\t0\t\t\n"
+    );
+}
+
+#[test]
+fn column_that_no_input_has_is_empty() {
+    let combined =
+        b"192.0.2.1 - - [01/Jan/2026:00:00:00 +0000] \"GET /a HTTP/1.1\" 200 5 \"-\" \"-\"\n";
+    let place = Place::with([("log", &combined[..]), ("list", b"http://h/b\n")]);
+    let all = ["--tally", "status,bytes,time"];
+    let run = place.run([&["dedup", "log"], &all[..]].concat()).exits(0);
+    assert_eq!(run.out(), "1\t/a\t0\t1\t0\t0\t0\t5\t\t\t\n");
+    let run = place.run([&["dedup", "log", "--json"], &all[..]].concat()).exits(0);
+    assert!(run.out().contains(r#""bytes":5,"time_p50":null,"#), "{}", run.out());
+    // A list has none of them, and a log beside it has some.
+    let run = place.run([&["dedup", "list", "log"], &all[..]].concat()).exits(0);
+    assert_eq!(run.out(), "1\thttp://h/b\t0\t0\t0\t0\t0\t0\t\t\t\n1\t/a\t0\t1\t0\t0\t0\t5\t\t\t\n");
+    let warning = "list: --tally added nothing up, since lines has no such field";
+    assert!(run.err.contains(warning), "{}", run.err);
+    assert!(!run.err.contains("log: --tally"), "{}", run.err);
+    let run = place.run([&["dedup", "list"], &all[..]].concat()).exits(0);
+    assert_eq!(run.out(), "1\thttp://h/b\t\t\t\t\t\t\t\t\t\n");
+}
+
+#[test]
+fn tally_of_a_format_without_the_fields_is_wrong_usage() {
+    let place = Place::with([("list", &b"http://h/b\n"[..])]);
+    for (format, columns) in [("lines", "status,bytes,time"), ("combined", "time")] {
+        let run = place.run(["dedup", "list", "-f", format, "--tally", columns]).exits(2);
+        let why = format!("--tally can do nothing with the format {format}");
+        assert!(run.err.contains(&why), "{}", run.err);
+    }
+    for other in [&["--fields", "host"][..], &["--carry", "a"], &["--keep", "last"]] {
+        place.run([&["dedup", "list", "--tally", "status"], other].concat()).exits(2);
+    }
+    place.run(["dedup", "list", "--tally", "method"]).exits(2);
+}
+
+#[test]
+fn key_with_any_bytes_keeps_its_column() {
+    let place = Place::with([("log", log().replace("/late", "/a\u{e9}\\x09b").as_bytes())]);
+    let arguments = ["dedup", "log", "-f", FORMAT, "-p", "string", "--tally", "bytes"];
+    let run = place.run([&arguments[..], &["--order", "count"]].concat()).exits(0);
+    assert_eq!(run.out().lines().nth(1), Some("2\t/a\\xC3\\xA9\\x09b\t10"), "{}", run.out());
+    assert!(run.out().lines().all(|line| line.matches('\t').count() == 2), "{}", run.out());
+}
+
+#[test]
+fn tally_does_not_depend_on_budget_and_threads() {
+    // Routes of all frequencies, from one request to thousands.
+    let line = |i: u64| {
+        let mixed = i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
+        let route = (mixed % 3_000) * (mixed >> 17 & 15) / 15;
+        let (status, bytes) = ([200, 200, 304, 404, 500][mixed as usize % 5], mixed % 70_000);
+        let time = mixed.wrapping_mul(0xD1B5_4A32_D192_ED03) >> (34 + mixed % 20);
+        format!(
+            "192.0.2.1 - - [01/Jan/2026:00:00:00 +0000] \"GET /{route}/a HTTP/1.1\" {status} {bytes} {time}\n"
+        )
+    };
+    let log: String = (0..15_000).map(line).collect();
+    let seen: String = (0..900).map(|i| format!("http://h/{}/a\n", i * 3)).collect();
+    let place = Place::with([("log", log.as_bytes()), ("seen", seen.as_bytes())]);
+    let fixed = ["dedup", "log", "-f", FORMAT, "--tally", "status,bytes,time", "--stats", "stats"];
+    for more in [
+        &[][..],
+        &["--order", "sorted"],
+        &["--order", "count", "--seen", "seen", "--base", "http://h"],
+        &["--top", "700", "--json"],
+        &["--limit-by", "host:2000"],
+    ] {
+        let run = |memory: &str, threads: &str| {
+            let limits = ["--memory", memory, "--temp-dir", ".", "-j", threads];
+            let out = place.run([&fixed[..], more, &limits].concat()).exits(0).out;
+            (out, place.json("stats")["spilled"].as_u64() > Some(0))
+        };
+        let (expected, is_spilled) = run("1G", "1");
+        assert!(!is_spilled, "{more:?}");
+        for threads in ["1", "7"] {
+            let (out, is_spilled) = run("1M", threads);
+            assert!(out == expected, "{more:?} {threads}");
+            // Fewer keys may fit.
+            assert!(is_spilled || more.contains(&"--limit-by"), "{more:?} {threads}");
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! The limit of URLs for each group, against the plain loop.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::seen::Pushed;
+
+use uniqurl::{Key, Normalizer, Profile, Template};
+use uniqurl_engine::output::{Field, FileStats};
+use uniqurl_engine::{
+    Dedup, Group, InputFormat, Job, JobPlan, Keep, LimitBy, Memory, SetOrder, Sinks, Watch, run,
+};
+use uniqurl_formats::{input, record};
+
+/// Records of a list: URLs with many groups and with few, blank lines and nonsense.
+fn list(seed: u64, lines: u64) -> Vec<String> {
+    let mut state = seed;
+    let mut next = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) % below
+    };
+    let line = |_| match next(14) {
+        0 => " ".to_owned(),
+        1 => "no url".to_owned(),
+        2 => format!("mailto:user{}@h.example", next(200)),
+        3 => format!("http://h{}.example/item/{}", next(400), next(3)),
+        4 => format!("http://h{}.example/item/{}?page={}", next(400), next(3), next(2)),
+        5 => format!("http://a{}.b{}.co.uk:{}/{}", next(3), next(100), 8000 + next(2), next(9)),
+        // Long URLs of few groups, so that little memory is full soon.
+        6 => format!("http://h/{}/{}", "long/".repeat(next(60) as usize), next(90)),
+        _ => format!("http://giant.example/item/{}?q={}", next(700), next(3)),
+    };
+    (0..lines).map(line).collect()
+}
+
+/// The number of new, repeated, seen and filtered records.
+type Counts = [u64; 4];
+
+/// The plain loop: the keys that are kept, by first occurrence, each with the number of its records and the
+/// number of the last one, and the counts of each list.
+fn expected(
+    lists: &[Vec<String>],
+    seen: &HashSet<String>,
+    limit: LimitBy,
+) -> (Vec<(String, u64, u64)>, Vec<Counts>) {
+    let (mut groups, mut places) = (HashMap::new(), HashMap::new());
+    let (mut kept, mut counts) = (Vec::<(String, u64, u64)>::new(), Vec::new());
+    for list in lists {
+        let mut of_list = Counts::default();
+        for (record, url) in (1..).zip(list).filter(|(_, url)| url.contains(':')) {
+            let count = groups.entry(group_of(url, limit.group)).or_insert(0u64);
+            let outcome = if seen.contains(url) {
+                2
+            } else if let Some(place) = places.get(url) {
+                let (_, records, last): &mut (_, u64, u64) = &mut kept[*place];
+                (*records, *last) = (*records + 1, record);
+                1
+            } else if *count == limit.most {
+                3
+            } else {
+                *count += 1;
+                places.insert(url.clone(), kept.len());
+                kept.push((url.clone(), 1, record));
+                0
+            };
+            of_list[outcome] += 1;
+        }
+        counts.push(of_list);
+    }
+    (kept, counts)
+}
+
+fn group_of(url: &str, group: Group) -> String {
+    let host = || url.strip_prefix("http://")?.split('/').next()?.split(':').next();
+    match group {
+        Group::Template => {
+            let mut out = Vec::new();
+            Template::of_bytes(url.as_bytes(), &mut out);
+            String::from_utf8(out).unwrap()
+        }
+        Group::Host => host().unwrap_or_default().to_owned(),
+        Group::Domain => {
+            let host = host().unwrap_or_default();
+            let labels: Vec<_> = host.split('.').collect();
+            let own = if host.ends_with("co.uk") { 3 } else { 2 };
+            labels[labels.len().saturating_sub(own)..].join(".")
+        }
+        Group::Path => url.split('?').next().unwrap_or_default().to_owned(),
+    }
+}
+
+const GROUPS: [Group; 4] = Group::ALL;
+
+/// From nothing to enough.
+const BUDGETS: [Option<u64>; 6] =
+    [None, Some(0), Some(1 << 16), Some(900_000), Some(2_000_000), Some(5_000_000)];
+
+struct Place {
+    directory: tempfile::TempDir,
+    lists: Vec<Vec<String>>,
+    paths: Vec<PathBuf>,
+    seen: Vec<String>,
+    seen_path: PathBuf,
+}
+
+impl Place {
+    fn new(seed: u64) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let write = |name: &str, lines: &[String]| {
+            let path = directory.path().join(name);
+            std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+            path
+        };
+        let lists = vec![list(seed, 2500), list(seed + 1, 10), list(seed + 2, 2500)];
+        let paths = lists.iter().zip(["a", "b", "c"]).map(|(list, name)| write(name, list));
+        let paths = paths.collect();
+        let mut seen = list(seed + 3, 900);
+        seen.retain(|url| url.contains(':'));
+        let seen_path = write("seen", &seen);
+        Self { directory, lists, paths, seen, seen_path }
+    }
+
+    fn plan(&self, dedup: Dedup, limit: LimitBy) -> JobPlan {
+        let mut plan = JobPlan::new(Normalizer::new(&Profile::SYNTAX), Job::Dedup(dedup));
+        plan.input.format = InputFormat::Fixed(Arc::new(record::Format::Lines));
+        plan.policy.limit_by = Some(limit);
+        plan
+    }
+}
+
+fn within(plan: &mut JobPlan, budget: Option<u64>, directory: &Path) {
+    let memory = |budget| Memory { budget, directory: directory.to_owned(), tell: |_| {} };
+    plan.limits.memory = budget.map(memory);
+}
+
+fn assert_counts(files: &[FileStats], counts: &[Counts], case: &str) {
+    assert_eq!(files.len(), counts.len(), "{case}");
+    for (file, counts) in files.iter().zip(counts) {
+        let tally = &file.tally;
+        let found = [tally.unique, tally.duplicates, tally.seen, tally.filtered];
+        assert_eq!(found, *counts, "{case}: {}", file.path.display());
+        let sum = found.iter().sum::<u64>() + tally.rejected + tally.blank;
+        assert_eq!(tally.records, sum, "{case}");
+        assert_eq!(tally.canonical, counts[..3].iter().sum::<u64>(), "{case}");
+    }
+}
+
+/// The output of each order, whatever the threads, the memory and the chunks.
+#[test]
+fn limited_output_and_counts_are_those_of_the_plain_loop() {
+    let place = Place::new(5);
+    let (inputs, _) = input::check(&place.paths);
+    let (seen_inputs, _) = input::check(std::slice::from_ref(&place.seen_path));
+    let (mut turn, mut spilled) = (0, 0);
+    for group in GROUPS {
+        for most in [1, 3, 250, u64::MAX] {
+            for order in [SetOrder::First, SetOrder::Sorted, SetOrder::Count, SetOrder::None] {
+                turn += 1;
+                let (limit, with_seen) = (LimitBy { group, most }, turn / 4 % 2 == 0);
+                let seen = place.seen.iter().filter(|_| with_seen).cloned().collect();
+                let (kept, counts) = expected(&place.lists, &seen, limit);
+                let min_count = 1 + turn as u64 / 5 % 2;
+                let most_lines = (turn % 5 == 0).then_some(100);
+                let count = turn % 3 == 0 || order == SetOrder::Count;
+                let dedup = Dedup { order, count, min_count, limit: most_lines };
+                let mut plan = place.plan(dedup, limit);
+                plan.limits.threads = [1, 2, 7][turn % 3];
+                plan.limits.chunk_size = [300, 4_000, 50_000][turn / 3 % 3];
+                plan.input.seen = if with_seen { seen_inputs.clone() } else { vec![] };
+                let budget = BUDGETS[(turn + turn / 12) % BUDGETS.len()];
+                within(&mut plan, budget, place.directory.path());
+                let (mut out, mut keys) = (Vec::new(), Pushed::default());
+                let takes_keys = turn % 4 < 2;
+                let mut sinks = Sinks::to(&mut out);
+                if takes_keys {
+                    sinks.keys = Some(&mut keys);
+                }
+                let (report, result) = run(&plan, &inputs, sinks, &Watch::default());
+                result.unwrap();
+                let case = format!("{limit:?} {with_seen} {dedup:?} {budget:?} {turn}");
+                assert_counts(&report.files, &counts, &case);
+                let mut rows: Vec<_> = kept.iter().filter(|row| row.1 >= min_count).collect();
+                match order {
+                    SetOrder::First | SetOrder::None => {}
+                    SetOrder::Sorted => rows.sort(),
+                    SetOrder::Count => {
+                        rows.sort();
+                        rows.sort_by_key(|row| std::cmp::Reverse(row.1));
+                    }
+                }
+                rows.truncate(most_lines.unwrap_or(u64::MAX) as usize);
+                let line = |(url, records, _): &&(String, u64, u64)| match count {
+                    true => format!("{records}\t{url}\n"),
+                    false => format!("{url}\n"),
+                };
+                let mut lines: Vec<String> = rows.iter().map(line).collect();
+                let out = String::from_utf8(out).unwrap();
+                let mut found: Vec<_> = out.split_inclusive('\n').collect();
+                if order == SetOrder::None && most_lines.is_none() {
+                    found.sort_unstable();
+                    lines.sort_unstable();
+                }
+                assert!(found == lines, "{case}");
+                if takes_keys {
+                    let bytes = |row: &&(String, u64, u64)| row.0.clone().into_bytes();
+                    let mut wanted: Vec<_> = rows.iter().map(bytes).collect();
+                    wanted.sort();
+                    assert!(keys.0 == wanted, "{case}");
+                }
+                spilled += u64::from(report.spilled.written > 0);
+            }
+        }
+    }
+    assert!(spilled > 30, "{spilled}");
+}
+
+/// Lines of kept records, which may outgrow the memory after the set is full.
+#[test]
+fn limited_columns_are_those_of_the_plain_loop() {
+    let place = Place::new(17);
+    let (inputs, _) = input::check(&place.paths);
+    let (mut turn, mut spilled) = (0, 0);
+    for group in GROUPS {
+        for most in [1, 4, 300] {
+            let limit = LimitBy { group, most };
+            let (kept, counts) = expected(&place.lists, &HashSet::new(), limit);
+            for keep in [Keep::First, Keep::Last] {
+                for order in [SetOrder::First, SetOrder::Sorted] {
+                    turn += 1;
+                    let budget = BUDGETS[(turn + turn / 12) % BUDGETS.len()];
+                    let dedup = Dedup { order, ..Dedup::default() };
+                    let mut plan = place.plan(dedup, limit);
+                    plan.output.fields = vec![Field::Canonical, Field::Count, Field::First];
+                    plan.policy.keep = keep.clone();
+                    plan.limits.threads = [1, 2, 7][turn % 3];
+                    plan.limits.chunk_size = [300, 4_000, 50_000][turn / 3 % 3];
+                    plan.output.observes = turn % 2 == 0;
+                    within(&mut plan, budget, place.directory.path());
+                    let mut out = Vec::new();
+                    let (report, result) =
+                        run(&plan, &inputs, Sinks::to(&mut out), &Watch::default());
+                    result.unwrap();
+                    let case = format!("{limit:?} {keep:?} {order:?} {budget:?}");
+                    assert_counts(&report.files, &counts, &case);
+                    let mut rows = kept.clone();
+                    if order == SetOrder::Sorted {
+                        rows.sort();
+                    }
+                    let out = String::from_utf8(out).unwrap();
+                    let found: Vec<Vec<&str>> =
+                        out.lines().map(|line| line.split('\t').collect()).collect();
+                    assert_eq!(found.len(), rows.len(), "{case}");
+                    for (columns, (url, records, last)) in found.iter().zip(&rows) {
+                        assert_eq!((columns[0], columns[1]), (&**url, &*records.to_string()));
+                        let record = columns[2].split(':').nth(1).unwrap();
+                        assert!(keep == Keep::First || record == last.to_string(), "{case}");
+                    }
+                    spilled += u64::from(report.spilled.written > 0);
+                }
+            }
+        }
+    }
+    assert!(spilled > 20, "{spilled}");
+}
+
+/// Keys of other forms than the URL divide as the URLs do.
+#[test]
+fn groups_of_other_keys_are_limited_alike() {
+    let place = Place::new(29);
+    let (inputs, _) = input::check(&place.paths);
+    for (key, group) in [
+        (Key::Ssurt, Group::Host),
+        (Key::Ssurt, Group::Domain),
+        (Key::Surt, Group::Domain),
+        (Key::Template(Template::new()), Group::Host),
+        (Key::Domain, Group::Domain),
+    ] {
+        let mut outputs = Vec::new();
+        for (threads, budget) in [(1, None), (2, Some(0)), (7, Some(900_000))] {
+            let mut plan = place.plan(Dedup::default(), LimitBy { group, most: 2 });
+            plan.policy.key = key;
+            plan.limits.threads = threads;
+            plan.limits.chunk_size = 3_000;
+            within(&mut plan, budget, place.directory.path());
+            let mut out = Vec::new();
+            let (report, result) = run(&plan, &inputs, Sinks::to(&mut out), &Watch::default());
+            result.unwrap();
+            assert!(report.tally.unique > 100, "{key}");
+            assert!(report.tally.filtered > 100 || key == Key::Domain, "{key}");
+            outputs.push((out, report.tally, report.files));
+        }
+        assert!(outputs.iter().all(|output| *output == outputs[0]), "{key}");
+    }
+}

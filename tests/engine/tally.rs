@@ -1,0 +1,174 @@
+//! Tallies of responses against a map of all observations, for any threads, chunks and memory.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use uniqurl::{Normalizer, Profile};
+use uniqurl_engine::output::{LineForm, TallyColumns};
+use uniqurl_engine::{
+    CHUNK_SIZE, Dedup, InputFormat, Job, JobPlan, Memory, SetOrder, Sinks, Watch, run,
+};
+use uniqurl_formats::input;
+use uniqurl_formats::record;
+
+const FORMAT: &str = "log:%h %l %u %t \"%r\" %>s %b %D";
+const ALL: TallyColumns = TallyColumns { status: true, bytes: true, time: true };
+
+/// A request; a number that the log does not know is `None`.
+#[derive(Clone, Copy)]
+struct Request {
+    page: u64,
+    status: Option<u64>,
+    bytes: Option<u64>,
+    time: Option<u64>,
+}
+
+/// Requests to about `pages` pages. A few pages get most of them.
+fn requests(count: u64, pages: u64) -> Vec<Request> {
+    let mut state = 5u64;
+    let mut next = |below: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let request = |_| {
+        let (most, longest) = (1 + next(pages), 1 + (1 << next(31)));
+        Request {
+            page: if next(3) == 0 { next(4) } else { next(most) },
+            status: (next(20) > 0).then(|| 100 * (1 + next(5)) + next(100)),
+            bytes: (next(4) > 0).then(|| 1 << next(40)),
+            time: (next(9) > 0).then(|| next(longest)),
+        }
+    };
+    (0..count).map(request).collect()
+}
+
+fn log(requests: &[Request]) -> String {
+    let text = |number: Option<u64>| number.map_or("-".to_owned(), |number| number.to_string());
+    let line = |(i, request): (usize, &Request)| {
+        let Request { page, status, bytes, time } = *request;
+        let path = format!("{}{page}", ["/", "/a/../", "/%2e/"][i % 3]);
+        let numbers = [text(status), text(bytes), text(time)].join(" ");
+        format!("h - - [01/Jan/2026:00:00:00 +0000] \"GET {path} HTTP/1.1\" {numbers}\n")
+    };
+    requests.iter().enumerate().map(line).collect()
+}
+
+fn tallied(
+    path: &Path,
+    dedup: Dedup,
+    threads: usize,
+    chunk_size: usize,
+    budget: Option<u64>,
+) -> (String, u64) {
+    let inputs = input::check(&[PathBuf::from(path)]).0;
+    let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(dedup));
+    plan.input.format = InputFormat::Fixed(Arc::new(record::Format::parse(FORMAT).unwrap()));
+    plan.output.tally = ALL;
+    plan.output.form = LineForm::Tabs;
+    plan.limits.threads = threads;
+    plan.limits.chunk_size = chunk_size;
+    let directory = path.parent().unwrap().to_owned();
+    plan.limits.memory = budget.map(|budget| Memory { budget, directory, tell: |_| {} });
+    let mut out = Vec::new();
+    let (report, result) = run(&plan, &inputs, Sinks::to(&mut out), &Watch::default());
+    result.unwrap();
+    (String::from_utf8(out).unwrap(), report.spilled.bytes)
+}
+
+/// Everything that was observed of a page.
+#[derive(Default)]
+struct Page {
+    first: usize,
+    count: u64,
+    statuses: [u64; 5],
+    bytes: u64,
+    times: Vec<u64>,
+}
+
+fn pages(requests: &[Request]) -> HashMap<u64, Page> {
+    let mut pages: HashMap<u64, Page> = HashMap::new();
+    for (first, request) in requests.iter().enumerate() {
+        let new = || Page { first, ..Page::default() };
+        let page = pages.entry(request.page).or_insert_with(new);
+        page.count += 1;
+        request.status.iter().for_each(|status| page.statuses[*status as usize / 100 - 1] += 1);
+        page.bytes += request.bytes.unwrap_or_default();
+        page.times.extend(request.time);
+    }
+    pages.values_mut().for_each(|page| page.times.sort());
+    pages
+}
+
+/// Checks a line against a page.
+fn check(line: &str, page: &Page) {
+    let cells: Vec<&str> = line.split('\t').collect();
+    let numbers = [page.count].into_iter().chain(page.statuses).chain([page.bytes]);
+    let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
+    assert_eq!(cells[..1], numbers[..1], "{line}");
+    assert_eq!(cells[2..8], numbers[1..], "{line}");
+    let Some(greatest) = page.times.last() else {
+        return assert_eq!(cells[8..], ["", "", ""], "{line}");
+    };
+    let seconds = |time: u64| format!("{}.{:06}", time / 1_000_000, time % 1_000_000);
+    assert_eq!(cells[10], seconds(*greatest), "{line}");
+    for (cell, percent) in [(cells[8], 50), (cells[9], 99)] {
+        let exact = page.times[(page.times.len() * percent).div_ceil(100) - 1];
+        if page.times.len() <= 16 {
+            assert_eq!(cell, seconds(exact), "{line}");
+        }
+        let found: u64 = cell.replace('.', "").parse().unwrap();
+        assert!(found.abs_diff(exact) as f64 <= 0.01 * exact as f64, "{line}: {exact}");
+    }
+}
+
+#[test]
+fn tallies_are_those_of_a_map_for_any_order_threads_and_memory() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("log");
+    let mut spilled = 0;
+    for (count, few) in [(5_000, 50), (5_000, 2_000), (900, 40_000), (0, 1)] {
+        let requests = requests(count, few);
+        std::fs::write(&path, log(&requests)).unwrap();
+        let pages = pages(&requests);
+        let key = |page: u64| format!("/{page}");
+        for order in [SetOrder::First, SetOrder::Sorted, SetOrder::Count] {
+            let mut expected: Vec<(&u64, &Page)> = pages.iter().collect();
+            match order {
+                SetOrder::Sorted => expected.sort_by_key(|(page, _)| key(**page)),
+                SetOrder::Count => {
+                    expected.sort_by_key(|(page, of_page)| (Reverse(of_page.count), key(**page)));
+                }
+                _ => expected.sort_by_key(|(_, of_page)| of_page.first),
+            }
+            let dedup = Dedup { order, count: true, ..Dedup::default() };
+            let (out, _) = tallied(&path, dedup, 1, CHUNK_SIZE, None);
+            assert_eq!(out.lines().count(), expected.len());
+            for (line, (page, of_page)) in out.lines().zip(&expected) {
+                assert_eq!(line.split('\t').nth(1), Some(&*key(**page)));
+                check(line, of_page);
+            }
+            for (threads, chunk_size, budget) in [
+                (2, 1 << 12, None),
+                (7, 1 << 14, None),
+                (1, 1 << 12, Some(0)),
+                (2, 1 << 14, Some(1 << 17)),
+                (7, 1 << 13, Some(1 << 20)),
+            ] {
+                let (same, bytes) = tallied(&path, dedup, threads, chunk_size, budget);
+                assert!(same == out, "{count} {few} {order:?} {threads} {budget:?}");
+                spilled += u64::from(bytes > 0);
+            }
+            let dedup = Dedup { limit: Some(9), min_count: 2, ..dedup };
+            let frequent = out.lines().filter(|line| !line.starts_with("1\t"));
+            let frequent: String = frequent.take(9).map(|line| format!("{line}\n")).collect();
+            for budget in [None, Some(1 << 17)] {
+                let (same, _) = tallied(&path, dedup, 2, 1 << 13, budget);
+                assert!(same == frequent, "{count} {few} {order:?} {budget:?}");
+            }
+        }
+    }
+    assert!(spilled >= 18, "{spilled}");
+}
