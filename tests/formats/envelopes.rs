@@ -309,7 +309,7 @@ fn format_is_detected_within_the_envelope_of_most_lines() {
     for (line, name) in [
         (COMBINED, "combined"),
         (&format!("h.example:443 {COMBINED}"), "vhost"),
-        (r#"{"host":"h","request_uri":"/a","status":200}"#, "json:nginx-json"),
+        (r#"{"host":"h","request_uri":"/a","status":200}"#, "nginx-json"),
         ("http://h/a", "lines"),
         ("/a", "target"),
     ] {

@@ -46,7 +46,7 @@ impl FormatTable {
             (Format::Lines, Format::Lines) => most_are_values(&inner),
             (Format::Lines, _) => false,
             // Its reader finds the fields after any header, so the envelope would only cost time.
-            (Format::Haproxy, Format::Haproxy) => false,
+            (Format::Haproxy, Format::Haproxy) => envelope.escapes(),
             _ => true,
         };
         if !is_better {
@@ -75,8 +75,8 @@ pub fn wrap(
         // Who names a column or a member may have counted from the start of the line.
         let names_place = match format {
             Format::Ws(_) | Format::Csv(_) | Format::Tsv(_) | Format::Json(_) => true,
-            // Reads the same with and without, and faster without.
-            Format::Haproxy => true,
+            // Reads the same with and without a header, and faster without.
+            Format::Haproxy => !envelope.escapes(),
             _ => false,
         };
         within > 0 && (within > without || within == without && !names_place)

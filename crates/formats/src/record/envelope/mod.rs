@@ -118,6 +118,11 @@ impl Envelope {
     const ALL: [Envelope; 4] =
         [Envelope::Docker, Envelope::Cri, Envelope::Syslog, Envelope::Journald];
 
+    /// True if the line in it is escaped, so that it reads otherwise without the envelope.
+    fn escapes(self) -> bool {
+        matches!(self, Envelope::Docker | Envelope::Journald)
+    }
+
     /// Its name for `--envelope`.
     pub fn name(self) -> &'static str {
         match self {
