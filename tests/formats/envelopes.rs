@@ -99,7 +99,7 @@ fn inner_line(format: &str, random: &mut Random) -> Vec<u8> {
     };
     let is_csv = format.starts_with("csv");
     // A quotation in csv must not run on into the next line, and marks may be skipped.
-    line.retain(|byte| !matches!(byte, b'\r' | b'\n' | 0xEF) && !(is_csv && *byte == b'"'));
+    line.retain(|byte| !(matches!(byte, b'\r' | b'\n' | 0xEF) || is_csv && *byte == b'"'));
     line
 }
 
@@ -116,7 +116,8 @@ struct WrappedLines {
 fn wrapped_lines(envelope: &str, lines: &[Vec<u8>], random: &mut Random) -> WrappedLines {
     let mut made = WrappedLines { outer: Vec::new(), inner: Vec::new(), places: Vec::new() };
     // For each stream the start of its open line, and the parts that are still to come.
-    let mut open: [Option<(usize, &[u8], &[u8])>; 2] = [None; 2];
+    type OpenLine<'a> = Option<(usize, &'a [u8], &'a [u8])>;
+    let mut open: [OpenLine<'_>; 2] = [None; 2];
     let mut next = lines.iter();
     loop {
         let stream = random.below(2);

@@ -11,7 +11,7 @@ use uniqurl_formats::record::{
     BufferId, Context, EnvelopeChoice, Extracted, Format, FormatTable, NamedFormat, Records, detect,
 };
 
-/// What stands around each line of a log.
+/// A name, and a function that puts a line into an envelope.
 type Wrapper = (&'static str, fn(&str) -> String);
 
 /// The wrappers in which `auto` finds a format as it does without. All but the first are envelopes.

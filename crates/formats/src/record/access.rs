@@ -16,7 +16,7 @@ pub(super) enum Access<'a> {
     Combined,
     /// The first field names the site.
     Vhost,
-    /// The first field is an address with a port: a site's, or a client's behind a proxy.
+    /// The first field is an address with a port, of a site or of the client of a proxy.
     AddressPort(&'a [u8], &'a [u8]),
 }
 

@@ -1,7 +1,7 @@
 //! Tells a format from the name and the beginning of an input, for `--format auto`.
 //!
 //! In comes the name and the first records; out goes a [`Detected`]. More than half of the lines
-//! must agree, and what is doubtful is `lines`: a log read as a list is seen at once, since all of it
+//! must agree, and a doubtful input is `lines`: a log read as a list is seen at once, since all of it
 //! is rejected, where a list read as a log might lose a part of itself quietly.
 //!
 //! Each line votes for the first format of the table whose layout it has, from the first byte to the
@@ -21,7 +21,7 @@ use super::{Format, FormatTable, cdx, clf, extended, label, robots, sitemap, var
 use super::{READS_TABLES, Refusal};
 use super::{Suggestion, suggest};
 
-/// The least bytes of an input that its format is told from, if it has as many.
+/// The least bytes of an input that detection looks at, if it has as many.
 pub const HEAD: usize = 64 << 10;
 /// Where they are fewer records than this, more is read.
 const RECORDS: usize = 100;
@@ -179,7 +179,7 @@ fn by_header(name: &str, head: &[u8]) -> Option<Format> {
     None
 }
 
-/// Whether a line by itself is of a format without a header of names. Names may stand in what it tells
+/// Whether a line by itself is of a format without a header of names. Names may stand in its text
 /// (`/api?fields=id,url`), and clients choose that. Of a log a time in brackets is enough, since its
 /// request may be none.
 pub(super) fn is_record(line: &[u8]) -> bool {
@@ -404,7 +404,7 @@ mod tests {
             }
         }
         let agent = COMBINED.replace("UA", "UA,url,x");
-        // What was no request speaks for no format, but no header has a time in brackets.
+        // A broken request speaks for no format, but no header has a time in brackets.
         let request = COMBINED.replace("GET /a HTTP/1.1", "a,url,x");
         for first in [agent, request] {
             let log = format!("{first}\n{COMBINED}\n{COMBINED}\n");

@@ -46,8 +46,8 @@ pub(super) fn dropped_host<'a>(
     candidates.into_iter().find(is_it).map(|known| known.name)
 }
 
-/// The fields of a line of an access log that name sites, by their number. What is in quotation marks,
-/// brackets or braces is one field.
+/// The fields of a line of an access log that name sites, by their number. Quotation marks, brackets and
+/// braces each enclose one field.
 fn fields_of_log(line: &[u8]) -> Vec<(String, &[u8])> {
     let Some((time, request)) = time_and_request(line) else { return Vec::new() };
     // A request in absolute-form names its host itself.

@@ -361,11 +361,16 @@ impl Format {
 
     /// True if each record is a line, or can be one, so that it may stand in an [envelope](Wrapped).
     pub fn fits_envelopes(&self) -> bool {
-        match self {
-            Format::Archive(_) | Format::Table(_) | Format::Cdx(_) | Format::Cdxj(_) => false,
-            Format::Sitemap | Format::Varnishlog | Format::Wrapped(_) => false,
-            _ => true,
-        }
+        !matches!(
+            self,
+            Format::Archive(_)
+                | Format::Table(_)
+                | Format::Cdx(_)
+                | Format::Cdxj(_)
+                | Format::Sitemap
+                | Format::Varnishlog
+                | Format::Wrapped(_)
+        )
     }
 
     /// True if `refusal` may reject an input of this format.

@@ -52,7 +52,7 @@ fn is_name(text: &[u8]) -> bool {
         && text.strip_suffix(b".").unwrap_or(text).split(|byte| *byte == b'.').all(is_label)
 }
 
-/// True for a name of two or more labels of which the last is no number: `a.example`, perhaps with
+/// True for a name of two or more labels whose last label is no number: `a.example`, perhaps with
 /// a port.
 pub(super) fn is_dotted(word: &[u8]) -> bool {
     let (host, _) = split_port(word);

@@ -333,7 +333,7 @@ mod tests {
         let all = shown(&ctx, MAP);
         for first in 0..MAP.len() {
             let Some(cut) = MAP[..first].rfind('>').map(|at| at + 1) else { continue };
-            let whole = whole(&ctx, MAP[..cut].as_bytes());
+            let whole = whole(&ctx, &MAP.as_bytes()[..cut]);
             let mut parts = shown(&ctx, &MAP[..whole]);
             parts.extend(shown(&ctx, &MAP[whole..]));
             assert_eq!(parts, all, "cut at {cut}, whole to {whole}");

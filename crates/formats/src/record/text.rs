@@ -9,7 +9,6 @@
 
 mod markup;
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memmem};
@@ -104,7 +103,7 @@ fn push(
     ctx: &Context,
     line: Line<'_>,
     span: Range<usize>,
-    uri: &Cow<'_, [u8]>,
+    uri: &[u8],
     is_verbatim: bool,
     out: &mut Records,
 ) {

@@ -250,7 +250,7 @@ mod tests {
     fn records_do_not_depend_on_chunks() {
         let ctx = Context::default();
         for (feed, _) in LOG.match_indices('\n') {
-            let whole = whole(&ctx, LOG[..=feed].as_bytes());
+            let whole = whole(&ctx, &LOG.as_bytes()[..=feed]);
             let mut parts = shown(&ctx, &LOG[..whole]);
             parts.extend(shown(&ctx, &LOG[whole..]));
             assert_eq!(parts, shown(&ctx, LOG), "{feed}");

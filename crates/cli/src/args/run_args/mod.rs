@@ -202,7 +202,7 @@ pub struct RunArgs {
 
     /// Reject records that are longer than this, such as lines of a log; the default is 16M
     ///
-    /// Of a record, only what holds the URL counts for --max-url. Each record is held in memory as a whole.
+    /// Only the part of a record that holds the URL counts for --max-url. Each record is held in memory as a whole.
     /// BYTES can be at most 512M.
     #[arg(
         long,

@@ -197,7 +197,7 @@ impl InputQueue<'_> {
         }
     }
 
-    /// The records at the start of a file, as many as its format is told from.
+    /// The records at the start of a file, as many as it takes to detect its format.
     fn read_head(&self, file: &OpenFile) -> Result<RangeBuffer, InputError> {
         let Context { max_record, separator, .. } = self.context;
         let limit = match &self.plan.input.format {

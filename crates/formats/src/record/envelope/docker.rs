@@ -1,6 +1,6 @@
 //! Strips the JSON object of Docker's json-file driver: `{"log":"LINE\n","stream":"stdout","time":"…"}`.
 //!
-//! Docker cuts lines of more than 16 KiB over several objects, of which only the last has the line
+//! Docker cuts lines of more than 16 KiB over several objects. Only the last of them has the line
 //! feed at its end. A shorter text without a line feed is a line of another writer, or the last one
 //! of a container.
 

@@ -162,7 +162,7 @@ impl InnerChunk {
                 line = Some(next);
             }
             let Some(line) = line else { return };
-            // A header among the skipped records stays what it is.
+            // A header among the skipped records stays one.
             if let InnerText::Missing(why) = line.text
                 && number >= headers
             {

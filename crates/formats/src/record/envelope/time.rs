@@ -1,4 +1,4 @@
-//! The times in envelopes, of which only the length matters.
+//! The times in envelopes. Only their length matters.
 
 /// Length of the time of RFC 3339 at the start of `text`: `2024-01-01T00:00:00.123456+00:00`. The
 /// offset may lack its colon, and the fraction may have any number of digits.

@@ -23,13 +23,13 @@ pub(in crate::record) enum LineTest {
     Log(LineShape),
     /// The line is an object with these values, and has members at these pointers.
     Json(Json, Vec<Vec<Vec<u8>>>),
-    /// The line has at least so many columns, of which these are parts.
+    /// The line has at least so many columns, and these are parts.
     Tsv(Vec<(usize, RecordPart)>, usize),
     /// A format with a reader of its own.
     Reader(Family),
 }
 
-/// The formats with a reader of their own that are told by a line.
+/// The formats with a reader of their own that one line shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::record) enum Family {
     /// The access logs whose request is the first quoted field after the time: `clf`, `combined` and
@@ -115,7 +115,7 @@ fn is_request(said: &Said<'_>, has_query: impl Fn() -> bool) -> bool {
     let is_status = |status: &[u8]| status.len() == 3 && status.iter().all(u8::is_ascii_digit);
     let is_method =
         |method: &[u8]| method.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'-');
-    // A decoded path is told from a whole target by the query in another member.
+    // The query in another member tells a decoded path from a whole target.
     let is_decoded = |path: &[u8]| path.starts_with(b"/") && !path.contains(&b'?') && has_query();
     let has_source = said.has_source()
         || said.get(RecordPart::Uri).is_some()
