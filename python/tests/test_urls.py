@@ -431,4 +431,4 @@ def test_package_contains_its_license():
     licence = next(file for file in importlib.metadata.files("uniqurl") if file.match("licenses/LICENSE"))
     text = licence.read_text()
     assert "MIT License" in text and "Apache License" in text
-    assert importlib.metadata.metadata("uniqurl")["License-Expression"] == "MIT OR Apache-2.0"
+    assert importlib.metadata.metadata("uniqurl")["License-Expression"] == "(MIT OR Apache-2.0) AND MPL-2.0"
