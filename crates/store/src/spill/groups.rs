@@ -1,4 +1,4 @@
-//! The groups of a partition's keys, of which only the first few are kept.
+//! The groups of a partition's keys. Only the first few keys of each are kept.
 //!
 //! All keys of a group are in one partition. A pass that cannot take all of them writes the others to smaller
 //! partitions, by the group again. There, an entry with the group's count stands before the first key of the
@@ -14,7 +14,7 @@ use uniqurl::set::{Hash, HashKey, SetFull};
 const GROUP: &[u8] = b"\n";
 
 impl<'a> SpillEntry<'a> {
-    /// The entry of a group, of which so many keys are kept before the entries of the partition.
+    /// The entry of a group, with the number of its keys that are kept before the partition.
     pub fn of_group(group: &'a [u8], kept: u64) -> Self {
         Self { ordinal: kept, count: 0, key: group, line: GROUP }
     }

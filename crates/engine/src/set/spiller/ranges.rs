@@ -36,7 +36,7 @@ pub(crate) enum Partitioner {
     Hash,
     /// By ranges of keys.
     Ranges(Arc<KeyRanges>),
-    /// By the hash of their group, of which so many keys are kept.
+    /// By the hash of their group. So many keys of each group are kept.
     Groups(KeyGroup, u64),
 }
 

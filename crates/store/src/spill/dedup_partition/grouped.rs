@@ -105,7 +105,7 @@ mod tests {
 
     type Outcome = (BTreeMap<u64, RecordStatus>, Vec<(String, u64)>);
 
-    /// The plain loop: groups of which `kept` keys are kept before, the records, and the status of each that
+    /// The plain loop: groups with `kept` keys before, the records, and the status of each that
     /// has one; then the keys with their counts, in order.
     fn expected(records: &[String], seen: &HashSet<&str>, kept: u64, most: u64) -> Outcome {
         let (mut groups, mut keys) = (HashMap::from([("giant", kept)]), BTreeMap::new());
