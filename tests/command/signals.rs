@@ -106,7 +106,7 @@ fn skipped_bytes_of_an_overlong_record_count_as_read() {
         let mut input = child.stdin.take().expect("piped");
         for _ in 0..2 {
             if arguments[1] == "-" {
-                input.write_all(&vec![b'x'; 9 << 20]).expect("taken");
+                input.write_all(&vec![b'x'; 20 << 20]).expect("taken");
             }
             thread::sleep(pause);
         }
@@ -117,8 +117,8 @@ fn skipped_bytes_of_an_overlong_record_count_as_read() {
         rest.split(' ').next().and_then(|bytes| bytes.parse().ok())
     };
     for (arguments, read) in [
-        (["dedup", "-", "-f", "lines"], 8 << 20),
-        (["dedup", "-", "-f", "csv:1"], 8 << 20),
+        (["dedup", "-", "-f", "lines"], 16 << 20),
+        (["dedup", "-", "-f", "csv:1"], 16 << 20),
         (["dedup", "sparse", "-f", "csv:1"], 1),
     ] {
         // A busy machine may not have begun to read after the first pause.

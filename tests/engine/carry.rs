@@ -484,11 +484,11 @@ fn json_objects_name_fields_and_carried_columns() {
     let (out, _, result) = dedup(&path, how(LineForm::Json, Keep::First));
     result.unwrap();
     let first =
-        "{\"canonical\":\"http://h/\",\"a_base64\":\"6Q==\",\"b\\\"c\":\"\",\"none\":null}\n";
+        "{\"canonical\":\"http://h/\",\"a_base64\":\"6Q==\",\"b\\\"c\":\"\",\"none\":\"\"}\n";
     assert_eq!(out, first);
     let (out, _, result) = dedup(&path, how(LineForm::Json, Keep::Last));
     result.unwrap();
-    let last = "{\"canonical\":\"http://h/\",\"a\":\"1\",\"b\\\"c\":\"2\",\"none\":null}\n";
+    let last = "{\"canonical\":\"http://h/\",\"a\":\"1\",\"b\\\"c\":\"2\",\"none\":\"\"}\n";
     assert_eq!(out, last);
     let (out, _, result) = dedup(&path, how(LineForm::Tabs, Keep::First));
     result.unwrap();

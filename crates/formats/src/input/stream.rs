@@ -21,7 +21,7 @@ use super::read_ahead::ReadAhead;
 use super::source::{self, ByteSource, StreamSource};
 use super::{Chunk, Data};
 use crate::record::{
-    self, Detected, Doubts, EnvelopeChoice, Format, FormatTable, Framing, Separator,
+    self, Detected, Doubts, EnvelopeChoice, Format, FormatTable, Framing, HeadLines, Separator,
 };
 
 /// An event of a stream.
@@ -138,24 +138,26 @@ impl StreamReader {
         if known.as_ref().is_none_or(looks) {
             let begun = Instant::now();
             // Detection must not delay a slow list.
-            let is_late = |head: &[u8], source: &dyn ByteSource| {
+            let is_late = |lines: &HeadLines, source: &dyn ByteSource| {
                 while !self.is_in_turn() {
-                    if memchr(b'\n', head).is_none() || !source.waits(PATIENCE) {
+                    if !lines.has_some() || !source.waits(PATIENCE) {
                         return false;
                     }
                 }
                 let left = self.patience.saturating_sub(begun.elapsed());
-                memchr(b'\n', head).is_some() && (left.is_zero() || source.waits(left))
+                lines.has_some() && (left.is_zero() || source.waits(left))
             };
-            let is_enough = |head: &[u8]| match &known {
-                Some(format) if !envelope.looks_into(format) => head.len() >= record::HEAD,
-                _ => record::is_enough(head, self.options.head_limit),
+            let limit = match &known {
+                Some(format) if !envelope.looks_into(format) => record::HEAD,
+                _ => self.options.head_limit,
             };
-            while !is_enough(head.bytes())
+            let mut lines = HeadLines::default();
+            while !lines.are_enough(limit)
                 && matches!(last, Got::Some)
-                && (record::could_be_archive(head.bytes()) || !is_late(head.bytes(), &*source))
+                && (record::could_be_archive(head.bytes()) || !is_late(&lines, &*source))
             {
                 last = read(&mut *source, &mut head);
+                lines.count(head.bytes());
             }
             let why = match &known {
                 Some(format) if format.may_refuse() => record::refusal(head.bytes()),

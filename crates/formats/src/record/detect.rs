@@ -33,10 +33,31 @@ pub fn head_limit(budget: usize) -> usize {
     (budget / 8).clamp(HEAD, LONGEST_HEAD)
 }
 
-/// Whether a head tells enough: it has 64 KiB and 100 records, or is as long as it may become.
-pub fn is_enough(head: &[u8], limit: usize) -> bool {
-    head.len() >= HEAD
-        && (head.len() >= limit || memchr_iter(b'\n', head).nth(RECORDS - 1).is_some())
+/// The lines of a head that grows. Each byte is looked at once, however long a line is.
+#[derive(Debug, Default)]
+pub struct HeadLines {
+    looked: usize,
+    ended: usize,
+}
+
+impl HeadLines {
+    /// Counts the lines that end after the bytes of the last call.
+    pub fn count(&mut self, head: &[u8]) {
+        // A file that was cut meanwhile gives fewer bytes.
+        let fresh = head.get(self.looked..).unwrap_or_default();
+        self.ended += memchr_iter(b'\n', fresh).count();
+        self.looked = head.len();
+    }
+
+    /// True if a line has ended.
+    pub fn has_some(&self) -> bool {
+        self.ended > 0
+    }
+
+    /// True if the head has 64 KiB and 100 records, or is as long as it may become.
+    pub fn are_enough(&self, limit: usize) -> bool {
+        self.looked >= HEAD && (self.looked >= limit || self.ended >= RECORDS)
+    }
 }
 
 /// What an input seems to be.
@@ -489,10 +510,17 @@ mod tests {
     #[test]
     fn head_is_long_enough_with_a_hundred_records_or_at_its_limit() {
         let long = format!("{}\n", "x".repeat(1 << 20)).into_bytes();
-        assert!(!super::is_enough(&long, 4 << 20));
-        assert!(super::is_enough(&long.repeat(4), 4 << 20));
-        assert!(super::is_enough(&b"x\n".repeat(32 << 10), 4 << 20));
-        assert!(!super::is_enough(&b"x\n".repeat(1000), 4 << 20));
+        let is_enough = |head: &[u8]| {
+            let mut lines = super::HeadLines::default();
+            // However the head grew.
+            lines.count(&head[..head.len() / 3]);
+            lines.count(head);
+            lines.are_enough(4 << 20)
+        };
+        assert!(!is_enough(&long));
+        assert!(is_enough(&long.repeat(4)));
+        assert!(is_enough(&b"x\n".repeat(32 << 10)));
+        assert!(!is_enough(&b"x\n".repeat(1000)));
     }
 
     #[test]

@@ -84,7 +84,7 @@ pub use unsupported::Refusal;
 pub use archive::{Frame, FrameState};
 pub(crate) use archive::{arc_body, blanks, could_be_archive, warc_body, warc_head};
 
-pub use detect::{HEAD, head_limit, is_enough, is_table, refusal_of_auto};
+pub use detect::{HEAD, HeadLines, head_limit, is_table, refusal_of_auto};
 pub use line::without_mark;
 pub use line::{MARK, cut};
 

@@ -12,7 +12,9 @@ use uniqurl_formats::input::{
     self, Compression, Input, InputError, OpenFile, Packed, RangeBuffer, ReadAhead, Source,
     StreamSource, Trouble,
 };
-use uniqurl_formats::record::{self, Context, Detected, Doubts, EnvelopeChoice, Framing};
+use uniqurl_formats::record::{
+    self, Context, Detected, Doubts, EnvelopeChoice, Framing, HeadLines,
+};
 
 /// Most streams that are open at once, however many threads there are.
 const STREAMS: usize = 64;
@@ -208,10 +210,12 @@ impl InputQueue<'_> {
         };
         let mut block = RangeBuffer::default();
         let mut length = record::HEAD as u64;
+        let mut lines = HeadLines::default();
         loop {
             let range = 0..length.min(file.size());
             input::read_range(file, range, max_record.min(limit), separator.byte(), &mut block)?;
-            if length >= file.size().min(limit as u64) || record::is_enough(block.bytes(), limit) {
+            lines.count(block.bytes());
+            if length >= file.size().min(limit as u64) || lines.are_enough(limit) {
                 return Ok(block);
             }
             length = (2 * length.max(block.bytes().len() as u64)).min(limit as u64);
