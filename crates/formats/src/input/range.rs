@@ -77,7 +77,8 @@ pub struct CutLine {
     pub at: u64,
 }
 
-/// Read size while completing the last record of a range.
+/// Read size while completing the last record of a range; a quarter of what was added so far, if that is
+/// more, since each step may move the whole buffer.
 const STEP: usize = 16 << 10;
 
 /// A line this many bytes longer than the record limit is too long under any terminator: one of the
@@ -120,8 +121,9 @@ pub fn read_range(
     // Read on until the last record is complete, too long, or the last of the file.
     let limit = last + max_record + TOO_LONG;
     let mut complete = last == length;
+    let first = length;
     while !complete && from + (length as u64) < size && length < limit {
-        let step = STEP.min((size - from - length as u64) as usize);
+        let step = STEP.max((length - first) / 4).min((size - from - length as u64) as usize);
         block.reach(length + step).map_err(no_room)?;
         read(opened, from, length..length + step, block)?;
         match memchr(separator, &block.read(length + step)[length..]) {
