@@ -72,10 +72,32 @@ fn named_members_of_json_lead_to_the_urls() {
 }
 
 #[test]
+fn logs_in_unusual_envelopes_lead_to_the_option_or_to_jq() {
+    let log = r#"10.0.0.9 - - [31/Jan/2026:12:00:00 +0000] \"GET /a?b HTTP/1.1\" 200 5"#;
+    let place = Place::new();
+    for (line, option) in [
+        (format!("{{\"log\":\"{log}\",\"pod\":\"x\"}}\n"), ["--envelope", "docker"]),
+        (format!("{{\"_PID\":\"7\",\"MESSAGE\":\"{log}\"}}\n"), ["--envelope", "journald"]),
+    ] {
+        let run = place.run_on(["dedup"], line.as_str()).exits(3);
+        assert!(run.err.contains(&option.join(" ")), "{}", run.err);
+        let run = place.run_on([&["dedup"], &option[..]].concat(), line).exits(0);
+        assert_eq!(run.out(), "/a?b\n");
+    }
+    let run = place.run_on(["dedup"], format!("{{\"event\":{{\"raw\":\"{log}\"}}}}\n")).exits(3);
+    assert!(run.err.contains("jq -r '.event.raw'"), "{}", run.err);
+    let run = place.run_on(["dedup"], "{\n  \"url\": \"http://h/\"\n}\n").exits(3);
+    assert!(run.err.contains("jq -c '.'") && !run.err.contains("--base"), "{}", run.err);
+}
+
+#[test]
 fn columns_are_told_of_whatever_stands_between_them() {
-    for (row, format) in
-        [("http://h/{},200", "csv:1"), ("http://h/{} 404", "ws:1"), ("7\thttp://h/{}", "tsv:2")]
-    {
+    for (row, format) in [
+        ("http://h/{},200", "csv:1"),
+        ("http://h/{} 404", "ws:1"),
+        ("http://h/{} [404]", "ws:1"),
+        ("7\thttp://h/{}", "tsv:2"),
+    ] {
         let rows: String = (1..=3).map(|n| row.replace("{}", &n.to_string()) + "\n").collect();
         leads_to(&rows, format, "http://h/1\nhttp://h/2\nhttp://h/3\n");
     }
@@ -84,6 +106,11 @@ fn columns_are_told_of_whatever_stands_between_them() {
         let run = place.run_on(["dedup"], list).exits(0);
         assert!(!run.err.contains("hint"), "{}", run.err);
     }
+    // Paths of two sites are two URLs.
+    let row = "POST,h.example,/a\nPOST,i.example,/a\n";
+    leads_to(row, "csv:host=2,target=3", "http://h.example/a\nhttp://i.example/a\n");
+    let run = place.run_on(["dedup"], row.replace(',', " ")).exits(3);
+    assert!(!run.err.contains("ws:"), "{}", run.err);
     // CloudFront's columns without the header that names them.
     let row = "2026-01-31\t12:00:00\tFRA\t7\t10.0.0.9\tGET\td.cloudfront.net\t/a\t200\t-\tUA\tb=1\t-\t\
         Hit\tid\th.example\thttps\t6\t0.1\n";

@@ -206,6 +206,21 @@ fn a_host_that_the_format_drops_is_named() {
     assert_eq!(json("tenant"), ("json:target=/url".into(), Some("/tenant".into())));
     assert_eq!(json("client_host"), ("json:target=/url".into(), None));
     assert_eq!(json("vhost"), ("json:host=/vhost,target=/url".into(), None));
+    let nested = |before: &str, after: &str| {
+        let object = |host: &str| format!("{{\"url\":\"/x\",{before}\"{host}\"{after}}}\n");
+        let text = ["a.test", "b.test"].map(object).concat();
+        FormatTable::shipped().detect("x", text.as_bytes(), true).doubts.dropped_host
+    };
+    let pointer = nested(r#""http/1":{"h":{"Host":"#, "}}");
+    assert_eq!(pointer.as_deref(), Some("/http~11/h/Host"));
+    for (before, after) in [
+        (r#""user":{"domain":"#, "}"),
+        (r#""kubernetes":{"host":"#, "}"),
+        (r#""module":{"name":"#, "}"),
+        (r#""a":{"b":{"c":{"d":{"host":"#, "}}}}"),
+    ] {
+        assert_eq!(nested(before, after), None, "{before}");
+    }
     for (line, name) in [
         (r#"{"host":"a.test","path":"/x","status":200}"#, "json:host=/host,target=/path"),
         (r#"{"host":"a.test","path":"/var/log/x"}"#, "lines"),

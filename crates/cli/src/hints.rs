@@ -207,7 +207,11 @@ pub(crate) fn of_suggestion(suggestion: &Suggestion) -> Cow<'static, str> {
         }
         Suggestion::Jq { filter, is_raw } => {
             let option = if *is_raw { "-r" } else { "-c" };
-            format!("write its URLs on lines with jq {option} {}", quoted(filter)).into()
+            format!("pipe it through jq {option} {}", quoted(filter)).into()
+        }
+        Suggestion::Envelope(envelope) => {
+            format!("take off what stands around its lines with --envelope {}", envelope.name())
+                .into()
         }
         Suggestion::Words => {
             "name the layout of its lines with --format log:'FORMAT', or see each reason with \

@@ -104,7 +104,7 @@ fn split(line: &[u8]) -> Vec<&[u8]> {
 }
 
 /// Parts of the names of members that name other machines than the site.
-const OTHERS: [&str; 12] = [
+const OTHERS: [&str; 13] = [
     "client",
     "remote",
     "addr",
@@ -117,21 +117,42 @@ const OTHERS: [&str; 12] = [
     "email",
     "origin",
     "logger",
+    "kube",
 ];
+
+/// Parts of the names of members that may name the site, which objects inside of a record need: they
+/// tell of much else.
+const SITES: [&str; 5] = ["host", "authority", "domain", "site", "server"];
+
+/// How deep in a record a site is looked for.
+const DEPTH: usize = 3;
 
 /// The members of an object that name sites, by their pointers.
 fn members(line: &[u8]) -> Vec<(String, &[u8])> {
     let mut found = Vec::new();
-    for (name, value) in slice::members(line) {
-        let Some(site) = value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\""))
-        else {
-            continue;
-        };
-        let name = String::from_utf8_lossy(name).into_owned();
+    add_members(line, "", &mut found);
+    found
+}
+
+fn add_members<'a>(object: &'a [u8], outer: &str, found: &mut Vec<(String, &'a [u8])>) {
+    let depth = outer.matches('/').count();
+    for (name, value) in slice::members(object) {
+        let name = String::from_utf8_lossy(name);
         let lower = name.to_ascii_lowercase();
-        if is_site(site) && !OTHERS.iter().any(|other| lower.contains(other)) {
-            found.push((format!("/{name}"), site));
+        if OTHERS.iter().any(|other| lower.contains(other)) {
+            continue;
+        }
+        let pointer = format!("{outer}/{}", name.replace('~', "~0").replace('/', "~1"));
+        if value.starts_with(b"{") && depth < DEPTH {
+            add_members(value, &pointer, found);
+            continue;
+        }
+        if depth > 0 && !SITES.iter().any(|site| lower.contains(site)) {
+            continue;
+        }
+        let site = value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\""));
+        if let Some(site) = site.filter(|site| is_site(site)) {
+            found.push((pointer, site));
         }
     }
-    found
 }

@@ -4,13 +4,14 @@
 //! unless it is read better in the envelope: a doubtful envelope must not change what a plain input
 //! gives.
 
-use memchr::memrchr;
+use memchr::{memchr_iter, memrchr};
 
 use uniqurl::normalize::Parts;
 
 use super::super::detect::lines;
 use super::super::{
     Archive, BufferId, Context, Detected, Doubts, Extracted, Format, FormatTable, Records,
+    Suggestion,
 };
 use super::inner_chunk::InnerChunk;
 use super::parts::{self, OverlongStreams};
@@ -30,9 +31,19 @@ impl FormatTable {
         head: &[u8],
         is_whole: bool,
     ) -> Detected {
-        let bare = self.detect(name, head, is_whole);
+        let mut bare = self.detect(name, head, is_whole);
         let head = whole_lines(head, is_whole);
-        let Some((envelope, lines)) = envelope_of(choice, head) else { return bare };
+        let Some((envelope, lines)) = envelope_of(choice, head) else {
+            let reads = matches!(
+                bare.doubts.suggestion,
+                Some(Suggestion::Formats(_) | Suggestion::Column(_))
+            );
+            if bare.format == Format::Lines && !reads {
+                let envelope = self.envelope_of_logs(head).map(Suggestion::Envelope);
+                bare.doubts.suggestion = envelope.or(bare.doubts.suggestion);
+            }
+            return bare;
+        };
         if matches!(bare.format, Format::Archive(_)) || Archive::detect(head).is_some() {
             return bare;
         }
@@ -53,6 +64,20 @@ impl FormatTable {
             return bare;
         }
         Detected { format: wrapped(envelope, lines, found.format), ..found }
+    }
+}
+
+impl FormatTable {
+    /// The envelope, perhaps an unusual one, in which a format reads most of the lines of a log.
+    fn envelope_of_logs(&self, head: &[u8]) -> Option<Envelope> {
+        let head = memchr_iter(b'\n', head).nth(LINES).map_or(head, |feed| &head[..feed]);
+        let all = lines(head).count();
+        Envelope::ALL.into_iter().find(|envelope| {
+            let inner = inner_lines(*envelope, BareLines::AreRejected, &Format::Lines, head);
+            let format = self.detect("", &inner, true).format;
+            let is_log = !matches!(format, Format::Lines | Format::Labelled | Format::Target);
+            is_log && format.fits_envelopes() && urls_in(&format, &inner) * 2 > all
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! The walk stops where the text ends or is no JSON, so the beginning of a long document is enough.
 
+use super::super::detect::is_record;
 use super::{Sample, Suggestion, is_url};
 
 /// A step of a path.
@@ -54,9 +55,40 @@ pub(super) fn suggest(text: &[u8], sample: &Sample<'_>) -> Option<Suggestion> {
     if !formats.is_empty() {
         return Some(Suggestion::Formats(formats));
     }
-    request(&members)
-        .filter(|format| sample.reads(format))
-        .map(|format| Suggestion::Formats(vec![format]))
+    let request = request(&members).filter(|format| sample.reads(format));
+    match (request, best) {
+        (Some(format), _) => Some(Suggestion::Formats(vec![format])),
+        // An object on many lines.
+        (None, Some((member, _))) if is_on_many_lines(sample) => Some(jq(&member.path)),
+        (None, _) => log_lines(&members, sample),
+    }
+}
+
+/// True if the first object goes on in the second line.
+fn is_on_many_lines(sample: &Sample<'_>) -> bool {
+    sample.lines.len() > 1 && members_of(sample.lines[0]).is_empty()
+}
+
+/// The filter that writes the lines of a log that a member holds.
+fn log_lines(members: &[Member], sample: &Sample<'_>) -> Option<Suggestion> {
+    let begins = |member: &&Member| !member.value.starts_with(['/', '{']);
+    let is_log = |member: &&Member| is_record(member.value.as_bytes());
+    let member = members.iter().filter(begins).find(is_log)?;
+    let text = sample.lines.iter().filter_map(|line| {
+        let members = members_of(line);
+        members.into_iter().find(|other| other.path == member.path).map(|other| other.value)
+    });
+    let text: Vec<String> = text.collect();
+    let inner = Sample::of(text.join("\n").as_bytes()).found("combined");
+    (inner * 2 >= sample.lines.len()).then(|| jq(&member.path))
+}
+
+/// The strings of an object on one line; none if it does not end there.
+fn members_of(line: &[u8]) -> Vec<Member> {
+    match serde_json::from_slice::<serde::de::IgnoredAny>(line) {
+        Ok(_) => Walk::over(line),
+        Err(_) => Vec::new(),
+    }
 }
 
 /// How likely a member is to hold the URL: 0 for that of a page before.
@@ -132,7 +164,7 @@ fn jq(path: &[Step]) -> Suggestion {
         [outer @ .., Step::Key(name)] if name == "url" || name == "uri" => (false, outer),
         path => (true, path),
     };
-    let mut filter = String::new();
+    let mut filter = String::from(if path.is_empty() { "." } else { "" });
     for step in path {
         match step {
             Step::Item if filter.is_empty() => filter.push_str(".[]"),
@@ -269,6 +301,9 @@ mod tests {
             assert_eq!(suggested(&format!("{line}\n{line}\n")), formats(names), "{line}");
         }
         assert_eq!(suggested(r#"{"a":"b","referrer":"http://h/"}"#), None);
+        let line = r#"{"e":{"raw":"10.1.1.1 - - [31/Jan/2026:12:00:00 +0000] \"GET /a HTTP/1.1\" 200 5"}}"#;
+        assert_eq!(suggested(&format!("{line}\n{line}\n")), filter(".e.raw", true));
+        assert_eq!(suggested(&format!("{line}\n{{}}\n{{}}\n")), None);
         assert_eq!(suggested("{\"a\":\"http://h/\"}\n{}\n{}\n"), None);
     }
 
@@ -283,6 +318,8 @@ mod tests {
                 filter(".log.e[].r", false),
             ),
             (r#"{"images":["http://h/1"],"url":"http://h/2"}"#, formats(&["json:/url"])),
+            ("{\n\"uri\": \"http://h/1\"\n}\n{\n\"uri\": \"http://h/2\"\n}\n", filter(".", false)),
+            ("{ \"p\":\n{ \"q\": \"http://h/1\" }\n}\n", filter(".p.q", true)),
         ] {
             assert_eq!(suggested(text), expected, "{text}");
         }

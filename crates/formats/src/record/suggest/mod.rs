@@ -8,9 +8,10 @@ mod members;
 
 use memchr::memchr;
 
+use super::hosts::is_site;
 use super::label;
 use super::line::{is_blank, without_mark};
-use super::{BufferId, Context, Extracted, Format, Record, Records};
+use super::{BufferId, Context, Envelope, Extracted, Format, Record, Records};
 
 /// A way to read an input that has no format of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub enum Suggestion {
         /// Whether it writes strings, so that jq needs `-r`.
         is_raw: bool,
     },
+    /// Its lines are those of a format in this envelope.
+    Envelope(Envelope),
     /// Its lines are words, and no format is known for them.
     Words,
 }
@@ -92,6 +95,9 @@ pub fn suggest(format: &Format, head: &[u8]) -> Option<Suggestion> {
         if let Some(name) = (1..=COLUMNS).map(of_tabs).find(reads) {
             return Some(Suggestion::Column(name));
         }
+        if let Some(name) = request(lines[0], "tsv", b'\t').filter(reads) {
+            return Some(Suggestion::Column(name));
+        }
     }
     if are_urls(lines, is_target) {
         return columns(sample, is_target);
@@ -100,13 +106,21 @@ pub fn suggest(format: &Format, head: &[u8]) -> Option<Suggestion> {
         return Some(Suggestion::Formats(vec![(*name).to_owned()]));
     }
     if let Some(count) = same_commas(lines)
-        && let Some(name) = (1..=count + 1).map(|n| format!("csv:{n}")).find(reads)
+        && let Some(name) = (1..=count + 1)
+            .map(|n| format!("csv:{n}"))
+            .chain(request(lines[0], "csv", b','))
+            .find(reads)
     {
         return Some(Suggestion::Column(name));
     }
     if let Some(name) = (1..=COLUMNS).map(|n| format!("ws:{n}")).find(reads) {
+        let urls = sample.found("text");
+        // Targets alone would lose the site.
+        if urls == 0 && most(lines, names_site) {
+            return Some(Suggestion::Words);
+        }
         // In running text, a word may be a URL by chance.
-        if sample.found("text") <= sample.found(&name) {
+        if urls <= sample.found(&name) {
             return Some(Suggestion::Column(name));
         }
     }
@@ -228,11 +242,25 @@ fn columns(sample: &Sample<'_>, is_target: bool) -> Option<Suggestion> {
     None
 }
 
-/// True for a cell that is hardly a part of a URL: a number, a quotation, nothing.
+/// The columns of a table of requests: the first host and the first target in a row.
+fn request(row: &[u8], kind: &str, delimiter: u8) -> Option<String> {
+    let cells = || row.split(|byte| *byte == delimiter);
+    let host = cells().position(is_site)? + 1;
+    let target = cells().position(is_target)? + 1;
+    Some(format!("{kind}:host={host},target={target}"))
+}
+
+/// True if a word of a line names a site.
+fn names_site(line: &[u8]) -> bool {
+    line.split(u8::is_ascii_whitespace).any(is_site)
+}
+
+/// True for a cell that is hardly a part of a URL: a number, a quotation, brackets, nothing.
 fn is_value(cell: &[u8]) -> bool {
     let is_quoted = cell.len() > 1 && cell.starts_with(b"\"") && cell.ends_with(b"\"");
     let is_number = cell.iter().all(|byte| byte.is_ascii_digit() || b".:-+/".contains(byte));
-    is_quoted || is_number || cell.contains(&b' ') || is_url(cell)
+    let is_bracketed = cell.starts_with(b"[") && cell.ends_with(b"]");
+    is_quoted || is_bracketed || is_number || cell.contains(&b' ') || is_url(cell)
 }
 
 /// How many commas each line has, if all have the same number.
@@ -311,6 +339,9 @@ mod tests {
             ("   12 http://h/a\n    3 http://h/b\n", "ws:2"),
             ("12\thttp://h/a\n3\thttp://h/b\n", "tsv:2"),
             ("http://h/a\t12\nhttp://h/b\tx\n", "tsv:1"),
+            ("http://h/a [200]\nhttp://h/b [404]\n", "ws:1"),
+            ("/a\tGET\th.example\n/b\tGET\ti.example\n", "tsv:host=3,target=1"),
+            ("7,h.example,/a\n8,i.example,/b\n", "csv:host=2,target=3"),
         ] {
             assert_eq!(suggested(text), column(name), "{text}");
         }
@@ -328,5 +359,8 @@ mod tests {
         let text = "see http://h/a for\nmore than http://h/b says\n";
         assert_eq!(suggested(text), formats(&["text"]));
         assert_eq!(suggested("one two\nthree four\n"), Some(Suggestion::Words));
+        // `ws:3` would join the paths of both sites.
+        let sites = "GET h.example /a 200\nGET i.example /a 200\n";
+        assert_eq!(suggested(sites), Some(Suggestion::Words));
     }
 }
