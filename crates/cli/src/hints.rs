@@ -177,7 +177,9 @@ pub(crate) fn of_rejects(
 ) -> Cow<'static, str> {
     let hint = match (most, suggestion) {
         (_, Some(suggestion)) => return of_suggestion(suggestion),
-        (Some(RejectReason::TooLong), None) => "allow longer URLs with --max-url",
+        (Some(RejectReason::TooLong), None) => {
+            "allow longer URLs with --max-url, or longer records with --max-record"
+        }
         (Some(RejectReason::Relative), None) if are_lists => {
             "resolve relative URLs with --base, or read hosts with --assume-scheme"
         }

@@ -124,7 +124,7 @@ const OTHERS: [&str; 13] = [
 /// tell of much else.
 const SITES: [&str; 5] = ["host", "authority", "domain", "site", "server"];
 
-/// How deep in a record a site is looked for.
+/// How many objects around a member are gone into.
 const DEPTH: usize = 3;
 
 /// The members of an object that name sites, by their pointers.

@@ -117,7 +117,9 @@ mod tests {
             assert!(Labels::Unregistered.has(line.as_bytes()), "{line}");
             assert!(!Labels::Spaced.has(line.as_bytes()), "{line}");
         }
-        for line in ["urn:a:b", "MAILTO:a@h", "app://x", "http:x", "tel:1", "/a:b", "1:2", "x"] {
+        for line in
+            ["urn:a:b", "MAILTO:a@h", "app://x", "http:x", "tel:1", "ms-word:a", "/a:b", "1:2", "x"]
+        {
             assert!(!Labels::Unregistered.has(line.as_bytes()), "{line}");
         }
         let most = |text: &str| are_most(text.lines().map(str::as_bytes));
