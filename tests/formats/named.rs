@@ -182,6 +182,8 @@ fn a_host_that_the_format_drops_is_named() {
     assert_eq!(dropped("", r#" "-" "UA" "HOST""#).as_deref(), Some("field 10"));
     assert_eq!(dropped("", r#" "-" "UA" - HOST:443 0.1"#).as_deref(), Some("field 11"));
     assert_eq!(dropped("192.0.2.9 HOST ", "").as_deref(), Some("field 2"));
+    assert_eq!(dropped("", r#" "-" "UA" rt=0.1 vhost="HOST""#).as_deref(), Some("field 11"));
+    assert_eq!(dropped("", r#" "-" "UA" site:HOST"#).as_deref(), Some("field 10"));
     let ident = ["a.test", "b.test"].map(|host| {
         format!("192.0.2.1 {host} - [17/May/2015:10:05:03 +0000] \"GET /x HTTP/1.1\" 200 5 0.1\n")
     });
@@ -192,6 +194,8 @@ fn a_host_that_the_format_drops_is_named() {
         ("", r#" "-" "UA" "h.test""#),
         ("", r#" "-" "UA" "HOST.html""#),
         ("", r#" "-" "HOST of UA""#),
+        ("", r#" "-" "UA" upstream=HOST"#),
+        ("", r#" "https://HOST" "UA""#),
         ("Jan  1 00:00:00 HOST nginx: ", ""),
         ("HOST ", ""),
     ] {
@@ -206,6 +210,20 @@ fn a_host_that_the_format_drops_is_named() {
     assert_eq!(json("tenant"), ("json:target=/url".into(), Some("/tenant".into())));
     assert_eq!(json("client_host"), ("json:target=/url".into(), None));
     assert_eq!(json("vhost"), ("json:host=/vhost,target=/url".into(), None));
+    // nginx-json knows where a host may be, and no record has one there.
+    let nginx = |name: &str| {
+        let line = |host: &str| {
+            format!(
+                "{{\"request\":\"GET /x HTTP/1.1\",\"{name}\":\"{host}\",\"zone\":\"{host}\"}}\n"
+            )
+        };
+        let text = ["a.test", "b.test"].map(line).concat();
+        let detected = FormatTable::shipped().detect("x", text.as_bytes(), true);
+        assert_eq!(detected.format.name(), "nginx-json");
+        detected.doubts.dropped_host
+    };
+    assert_eq!(nginx("frontend"), Some("/frontend".into()));
+    assert_eq!(nginx("host"), None);
     let nested = |before: &str, after: &str| {
         let object = |host: &str| format!("{{\"url\":\"/x\",{before}\"{host}\"{after}}}\n");
         let text = ["a.test", "b.test"].map(object).concat();

@@ -2,9 +2,12 @@
 //!
 //! Without it, equal paths of different sites would become one URL.
 
+use memchr::memchr2;
+
 use super::access::time_and_request;
 use super::hosts::is_site;
-use super::json::slice;
+use super::json::{Json, slice};
+use super::part::RecordPart;
 use super::{Format, request};
 
 /// A field by its name, its values, and the number of lines in which it names a site.
@@ -21,17 +24,21 @@ pub(super) fn dropped_host<'a>(
     format: &Format,
     lines: impl Iterator<Item = &'a [u8]>,
 ) -> Option<String> {
-    let is_json = match format {
-        Format::Clf | Format::Combined | Format::Haproxy => false,
-        Format::Log(format) if !format.has_host() => false,
-        Format::Json(json) if !json.has_host() && json.has_target() => true,
+    let json = match format {
+        Format::Clf | Format::Combined | Format::Haproxy => None,
+        Format::Log(format) if !format.has_host() => None,
+        Format::Json(json) if json.has_target() => Some(json),
         _ => return None,
     };
     let mut candidates: Vec<Candidate<'a>> = Vec::new();
     let mut all = 0;
     for line in lines {
         all += 1;
-        let fields = if is_json { members(line) } else { fields_of_log(line) };
+        let fields = match json {
+            None => fields_of_log(line),
+            Some(json) if finds_host(json, line) => Vec::new(),
+            Some(_) => members(line),
+        };
         for (name, value) in fields {
             match candidates.iter_mut().find(|known| known.name == name) {
                 Some(known) => {
@@ -44,6 +51,15 @@ pub(super) fn dropped_host<'a>(
     }
     let is_it = |known: &Candidate<'_>| known.varies && known.lines * 2 > all;
     candidates.into_iter().find(is_it).map(|known| known.name)
+}
+
+/// True if a record has one of the members that the format reads as a host.
+fn finds_host(json: &Json, line: &[u8]) -> bool {
+    let mut buffer = Vec::new();
+    json.has_host()
+        && json.said(line, &mut buffer).is_ok_and(|said| {
+            [RecordPart::Host, RecordPart::ClientHost].iter().any(|part| said.get(*part).is_some())
+        })
 }
 
 /// The fields of a line of an access log that name sites, by their number. Quotation marks, brackets and
@@ -71,12 +87,26 @@ fn fields_of_log(line: &[u8]) -> Vec<(String, &[u8])> {
         if is_client || field.contains(&b' ') {
             continue;
         }
-        let parts = field.split(|byte| *byte == b'|');
-        if let Some(site) = parts.into_iter().find(|part| is_site(part)) {
+        if let Some(site) = field.split(|byte| *byte == b'|').find_map(site_of) {
             found.push((format!("field {}", index + 1), site));
         }
     }
     found
+}
+
+/// The site that a word names, perhaps after a label: `a.example`, `vhost=a.example`, `vhost:a.example`.
+fn site_of(word: &[u8]) -> Option<&[u8]> {
+    if is_site(word) {
+        return Some(word);
+    }
+    let (label, value) = word.split_at(memchr2(b'=', b':', word)?);
+    let value = unquoted(&value[1..]).unwrap_or(&value[1..]);
+    (is_site(value) && !names_other(&String::from_utf8_lossy(label))).then_some(value)
+}
+
+/// The text between quotation marks.
+fn unquoted(value: &[u8]) -> Option<&[u8]> {
+    value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\""))
 }
 
 /// The fields of a line, without their marks.
@@ -103,7 +133,7 @@ fn split(line: &[u8]) -> Vec<&[u8]> {
     fields
 }
 
-/// Parts of the names of members that name other machines than the site.
+/// Parts of the names of members and labels that name other machines than the site.
 const OTHERS: [&str; 13] = [
     "client",
     "remote",
@@ -120,9 +150,15 @@ const OTHERS: [&str; 13] = [
     "kube",
 ];
 
+/// True for the name of a member that names another machine than the site.
+fn names_other(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    OTHERS.iter().any(|other| lower.contains(other))
+}
+
 /// Parts of the names of members that may name the site, which objects inside of a record need: they
 /// tell of much else.
-const SITES: [&str; 5] = ["host", "authority", "domain", "site", "server"];
+const SITES: [&str; 6] = ["host", "authority", "domain", "fqdn", "site", "server"];
 
 /// How many objects around a member are gone into.
 const DEPTH: usize = 3;
@@ -139,7 +175,7 @@ fn add_members<'a>(object: &'a [u8], outer: &str, found: &mut Vec<(String, &'a [
     for (name, value) in slice::members(object) {
         let name = String::from_utf8_lossy(name);
         let lower = name.to_ascii_lowercase();
-        if OTHERS.iter().any(|other| lower.contains(other)) {
+        if names_other(&name) {
             continue;
         }
         let pointer = format!("{outer}/{}", name.replace('~', "~0").replace('/', "~1"));
@@ -150,8 +186,7 @@ fn add_members<'a>(object: &'a [u8], outer: &str, found: &mut Vec<(String, &'a [
         if depth > 0 && !SITES.iter().any(|site| lower.contains(site)) {
             continue;
         }
-        let site = value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\""));
-        if let Some(site) = site.filter(|site| is_site(site)) {
+        if let Some(site) = unquoted(value).filter(|site| is_site(site)) {
             found.push((pointer, site));
         }
     }
