@@ -187,7 +187,7 @@ pub(super) fn bracketed_time(line: &[u8]) -> Option<Range<usize>> {
 }
 
 /// True if `text` begins like `10/Oct/2000:` (Apache, nginx, HAProxy), `10/Oct/2000 ` (Python's
-/// http.server) or `2000-10-10T` (ISO 8601).
+/// http.server) or `2000-10-10T` (ISO 8601). The month may be a name in any language, as Java writes it.
 #[inline]
 pub(super) fn begins_as_time(text: &[u8]) -> bool {
     let digits = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_digit);
@@ -198,8 +198,18 @@ pub(super) fn begins_as_time(text: &[u8]) -> bool {
         [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T' | b' ', ..] => {
             digits(&[y1, y2, y3, y4, m1, m2, d1, d2])
         }
+        [d1, b'/', ..] if d1.is_ascii_digit() => begins_as_month(&text[2..]),
+        [d1, d2, b'/', ..] if digits(&[d1, d2]) => begins_as_month(&text[3..]),
         _ => false,
     }
+}
+
+/// True if `text` begins like `sept./2000:`.
+fn begins_as_month(text: &[u8]) -> bool {
+    let is_letter = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'.' | 0x80..);
+    let length = text.iter().take_while(|byte| is_letter(byte)).count();
+    let is_year = |year: &[u8]| matches!(year, [b'/', y @ .., b':' | b' '] if y.iter().all(u8::is_ascii_digit));
+    (3..=16).contains(&length) && text.get(length..length + 6).is_some_and(is_year)
 }
 
 /// The first unescaped quotation mark at or after `from`, outside of any quotation.

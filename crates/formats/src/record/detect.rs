@@ -256,7 +256,7 @@ impl<'t> Votes<'t> {
     fn cast(&mut self, line: &[u8]) {
         self.all += 1;
         if line.starts_with(b"/") {
-            self.target += 1;
+            self.target += usize::from(!label::is_of_path(line));
             return;
         }
         if line.starts_with(b"!") {
@@ -356,6 +356,8 @@ mod tests {
             (of_python, "clf"),
             (CLF, "clf"),
             (COMBINED, "combined"),
+            (&COMBINED.replace("17/May", "7/May"), "combined"),
+            (&COMBINED.replace("May", "févr."), "combined"),
             (&proxied, "combined"),
             (&wrapped, "combined"),
             (&vhost, "vhost"),
@@ -366,6 +368,7 @@ mod tests {
             (&HERITRIX.replace("200", "OK"), "lines"),
             ("/a?b", "target"),
             ("//h/x", "target"),
+            ("/a.php: no user 'x' from 1.2.3.4", "lines"),
             ("http://h/", "lines"),
             ("1.2.3.4 - - [x] \"GET /a\"", "lines"),
             (r#"{"a":"[17/May/2015:10:05:03 +0000]","b":1}"#, "lines"),
