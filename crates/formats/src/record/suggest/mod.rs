@@ -5,10 +5,11 @@
 //! for.
 
 mod members;
+mod words;
 
 use memchr::memchr;
 
-use super::hosts::is_site;
+use super::hosts::{is_dotted, is_site, names_port};
 use super::label;
 use super::line::{is_blank, without_mark};
 use super::{BufferId, Context, Envelope, Extracted, Format, Record, Records};
@@ -54,8 +55,11 @@ const LOGS: [&str; 8] = [
     "cdxj",
     r#"log:$level: $remote_addr - "$request" $status"#,
     "log:[$time_local] $a $b $status - $request_method $scheme $host \"$request_uri\"",
-    "ws:7",
+    COLUMN_OF_TARGET,
 ];
+
+/// The entry of `LOGS` that says less than the words of the lines may.
+const COLUMN_OF_TARGET: &str = "ws:7";
 
 /// CloudFront's logs without a header: standard, and real-time with all fields.
 const CLOUDFRONT: [&str; 2] =
@@ -89,6 +93,9 @@ pub fn suggest(format: &Format, head: &[u8]) -> Option<Suggestion> {
     let tabs = most(lines, |line| memchr(b'\t', line).is_some());
     let of_tabs = |n: usize| format!("tsv:{n}");
     if tabs {
+        if let Some(name) = zeek(lines).filter(reads) {
+            return Some(Suggestion::Column(name));
+        }
         if let Some(name) = CLOUDFRONT.iter().find(|name| sample.reads(name)) {
             return Some(Suggestion::Column((*name).to_owned()));
         }
@@ -102,7 +109,13 @@ pub fn suggest(format: &Format, head: &[u8]) -> Option<Suggestion> {
     if are_urls(lines, is_target) {
         return columns(sample, is_target);
     }
-    if let Some(name) = LOGS.iter().find(|name| sample.reads(name)) {
+    let log = LOGS.iter().find(|name| sample.reads(name));
+    if log.is_none_or(|name| *name == COLUMN_OF_TARGET)
+        && let Some(layout) = words::layout(lines).filter(reads)
+    {
+        return Some(Suggestion::Formats(vec![layout]));
+    }
+    if let Some(name) = log {
         return Some(Suggestion::Formats(vec![(*name).to_owned()]));
     }
     if let Some(count) = same_commas(lines)
@@ -178,15 +191,26 @@ impl<'a> Sample<'a> {
     /// The number of URLs that a format finds in the lines.
     fn found(&self, name: &str) -> usize {
         let Ok(format) = Format::parse(name) else { return 0 };
+        let is_of_words = name.starts_with("ws:");
         let mut out = Records::default();
         format.read(&Context::default(), self.text, &mut out);
         let has_url = |record: &&Record| match record.found {
-            Extracted::Url(buffer, url) => is_url(of(url, buffer, self.text, &out.scratch)),
+            Extracted::Url(buffer, url) => {
+                let url = of(url, buffer, self.text, &out.scratch);
+                is_url(url) && !(is_of_words && has_mark(url))
+            }
             Extracted::Target(buffer, target) => {
-                is_target(of(target, buffer, self.text, &out.scratch))
+                let found = of(target, buffer, self.text, &out.scratch);
+                // Among words, a path without a method is a file's.
+                is_target(found)
+                    && !(is_of_words && has_mark(found))
+                    && (!is_of_words
+                        || words::ends_with_method(&self.text[..target.start as usize]))
             }
             Extracted::Joined { url, prefix } => {
-                is_target(&url.of(&out.scratch)[prefix as usize..]) && prefix > 0
+                let (origin, target) = url.of(&out.scratch).split_at(prefix as usize);
+                // The client stands first in a log without hosts.
+                is_target(target) && prefix > 0 && (name != "vhost" || names_site(origin))
             }
             _ => false,
         };
@@ -212,6 +236,17 @@ fn is_url(text: &[u8]) -> bool {
 
 fn is_target(text: &[u8]) -> bool {
     text.starts_with(b"/") && !text.contains(&b' ')
+}
+
+/// True for a word with a mark at its end that belongs to the text around it.
+fn has_mark(word: &[u8]) -> bool {
+    matches!(word, [.., b':' | b'"' | b',' | b'>' | b']' | b')'])
+}
+
+/// True for the origin of a site by name or with a port.
+fn names_site(origin: &[u8]) -> bool {
+    let start = memchr::memmem::find(origin, b"://").map_or(0, |at| at + 3);
+    is_dotted(&origin[start..]) || names_port(&origin[start..])
 }
 
 fn most(lines: &[&[u8]], is_one: impl Fn(&[u8]) -> bool) -> bool {
@@ -293,6 +328,15 @@ fn ltsv(line: &[u8]) -> Vec<String> {
     ["vhost", "server_name", "http_host", ""].map(layout).into()
 }
 
+/// The format of a log of Zeek's, whose header names its columns.
+fn zeek(lines: &[&[u8]]) -> Option<String> {
+    let names = lines.iter().find_map(|line| line.strip_prefix(b"#fields\t"))?;
+    let column = |name: &[u8]| {
+        names.split(|byte| *byte == b'\t').position(|one| one == name).map(|index| index + 1)
+    };
+    Some(format!("tsv:host={},target={}", column(b"host")?, column(b"uri")?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -356,6 +400,31 @@ mod tests {
         let layout = r"log:time:$x\tvhost:$host\treq:$request\tstatus:$status";
         assert_eq!(suggested(ltsv), formats(&[layout]));
         assert_eq!(suggested("host:h\tsize:1\n"), Some(Suggestion::Words));
+        // A client is no host, and a path is no target without a method.
+        let client = "10.1.1.1 - - [x] \"GET /a HTTP/1.1\" 200 5\n";
+        assert_eq!(suggested(client), formats(&["combined"]));
+        for text in [
+            "Jan 1 script /usr/bin/a started\nJan 2 script /usr/bin/b started\n",
+            "1 POST /a: no user\n2 POST /b: no user\n",
+            "<a b=\"c\" /> d\n<a b=\"c\" /> e\n",
+        ] {
+            assert_eq!(suggested(text), Some(Suggestion::Words), "{text}");
+        }
+        let class = "b o.t.AccessFilter 10.1.1.1 POST /a took 8\n";
+        assert_eq!(suggested(class), column("ws:5"));
+        let site = "x shop.example 10.1.1.1 GET /a 200 ok\nx blog.example 10.1.1.2 GET /b 404 -\n";
+        assert_eq!(
+            suggested(site),
+            formats(&["log:$x $host $x $request_method $request_uri $rest"])
+        );
+        let query = "1:2 GET /a b=1 80 - UA\n1:3 GET /c - 80 - UA\n";
+        assert_eq!(
+            suggested(query),
+            formats(&["log:$x $request_method $uri $args $server_port $rest"])
+        );
+        let zeek = "#fields\tts\thost\turi\treferrer\n1\ta.example\t/x\thttp://r/\n\
+            2\ta.example\t/y\thttp://r/\n";
+        assert_eq!(suggested(zeek), column("tsv:host=2,target=3"));
         let text = "see http://h/a for\nmore than http://h/b says\n";
         assert_eq!(suggested(text), formats(&["text"]));
         assert_eq!(suggested("one two\nthree four\n"), Some(Suggestion::Words));
