@@ -348,6 +348,8 @@ fn what_is_no_envelope_is_read_as_before() {
         (r#"{"log":"http://h/","url":"http://h/"}"#, "json:/url"),
         (r#"{"MESSAGE":"http://h/","url":"http://h/"}"#, "json:/url"),
         ("Jan  1 00:00:00 h sshd[1]: session opened", "lines"),
+        ("Jan  1 00:00:00 h gate: Rule:3051 Port:1 denied", "lines"),
+        ("Jan  1 00:00:00 h php[1]: /index.php: login failed", "lines"),
     ] {
         assert_eq!(
             detect_in(EnvelopeChoice::Auto, "x", line.as_bytes(), true).name(),

@@ -55,7 +55,8 @@ impl FormatTable {
         let is_better = match (&found.format, &bare.format) {
             _ if lines == BareLines::AreRejected => true,
             (Format::Lines, Format::Lines) => most_are_values(&inner),
-            (Format::Lines, _) => false,
+            // Lines that begin with a word and a colon are a log's, and no list's.
+            (Format::Lines | Format::Labelled, _) => false,
             // Its reader finds the fields after any header, so the envelope would only cost time.
             (Format::Haproxy, Format::Haproxy) => envelope.escapes(),
             _ => true,
