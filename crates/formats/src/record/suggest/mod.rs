@@ -61,6 +61,9 @@ const LOGS: [&str; 8] = [
 /// The entry of `LOGS` that says less than the words of the lines may.
 const COLUMN_OF_TARGET: &str = "ws:7";
 
+/// Zeek's log of HTTP without its header, whose first column with URLs is the referrer's.
+const ZEEK: &str = "tsv:host=9,target=10";
+
 /// CloudFront's logs without a header: standard, and real-time with all fields.
 const CLOUDFRONT: [&str; 2] =
     ["tsv:scheme=17,host=16,path=8,query=12", "tsv:scheme=7,host=13,path=9,query=20"];
@@ -93,7 +96,7 @@ pub fn suggest(format: &Format, head: &[u8]) -> Option<Suggestion> {
     let tabs = most(lines, |line| memchr(b'\t', line).is_some());
     let of_tabs = |n: usize| format!("tsv:{n}");
     if tabs {
-        if let Some(name) = zeek(lines).filter(reads) {
+        if let Some(name) = zeek(lines).or(Some(ZEEK.to_owned())).filter(reads) {
             return Some(Suggestion::Column(name));
         }
         if let Some(name) = CLOUDFRONT.iter().find(|name| sample.reads(name)) {
@@ -210,7 +213,9 @@ impl<'a> Sample<'a> {
             Extracted::Joined { url, prefix } => {
                 let (origin, target) = url.of(&out.scratch).split_at(prefix as usize);
                 // The client stands first in a log without hosts.
-                is_target(target) && prefix > 0 && (name != "vhost" || names_site(origin))
+                is_target(target)
+                    && prefix > 0
+                    && (!["vhost", ZEEK].contains(&name) || names_site(origin))
             }
             _ => false,
         };
@@ -425,6 +430,9 @@ mod tests {
         let zeek = "#fields\tts\thost\turi\treferrer\n1\ta.example\t/x\thttp://r/\n\
             2\ta.example\t/y\thttp://r/\n";
         assert_eq!(suggested(zeek), column("tsv:host=2,target=3"));
+        let bare = "1\tC\t10.1.1.1\t5\t10.2.2.2\t80\t1\tGET\ta.example\t/x\thttp://r/\n";
+        assert_eq!(suggested(bare), column(ZEEK));
+        assert_eq!(suggested(&bare.replace("a.example", "200")), column("tsv:11"));
         let text = "see http://h/a for\nmore than http://h/b says\n";
         assert_eq!(suggested(text), formats(&["text"]));
         assert_eq!(suggested("one two\nthree four\n"), Some(Suggestion::Words));
