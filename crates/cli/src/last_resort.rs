@@ -13,15 +13,13 @@ use rustix::fs::{OFlags, fcntl_setfl};
 use signal_hook::consts::SIGABRT;
 use signal_hook::low_level;
 
+use crate::signals::STACK;
 use crate::status::{Status, eprint_hinted};
 use uniqurl::bytes::alloc;
 use uniqurl_engine::RunError;
 
 /// Memory for the last words. Nobody writes to it before, so it takes addresses alone.
 const RESERVE: usize = 8 << 20;
-
-/// The stack of a thread that only writes a few lines.
-const STACK: usize = 256 << 10;
 
 /// Starts the thread that ends the process once it is unparked, after `last_words`.
 pub fn start(last_words: impl FnOnce() + Send + 'static) -> io::Result<Thread> {

@@ -22,7 +22,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Barrier, Mutex, PoisonError};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
@@ -33,6 +33,9 @@ use uniqurl_engine::output;
 /// next to no time, but on a busy machine they may wait for more than a tenth of
 /// this.
 const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// The stack of a thread that only waits, removes files or writes a few lines.
+pub const STACK: usize = 256 << 10;
 
 /// The signals, and their names for `kill -s`.
 const SIGNALS: [(i32, &str); 3] = [(SIGINT, "INT"), (SIGTERM, "TERM"), (SIGHUP, "HUP")];
@@ -71,8 +74,16 @@ impl Signals {
         let signals = iterator::Signals::new(&wanted)?;
         let is_limited = out_of_memory.is_some();
         let end = SignalThread { signals, at_once, held_off: Arc::clone(&held_off), out_of_memory };
-        let wait = move || end.wait(move || last_words());
-        thread::Builder::new().name("signals".into()).spawn(wait)?;
+        let started = Arc::new(Barrier::new(2));
+        let begun = Arc::clone(&started);
+        let wait = move || {
+            begun.wait();
+            end.wait(move || last_words());
+        };
+        thread::Builder::new().name("signals".into()).stack_size(STACK).spawn(wait)?;
+        // A thread allocates when it starts. If that failed while aborting threads are held, nobody would
+        // be left to end the process.
+        started.wait();
         if is_limited {
             last_resort::hold_aborting_threads()?;
         }
@@ -142,7 +153,8 @@ fn call_with_timeout(last_words: impl FnOnce() + Send + 'static) {
         let _ = said.send(());
     };
     // If the thread cannot start, nothing is printed, and the process ends all the same.
-    if thread::Builder::new().name("last-words".into()).spawn(speak).is_ok() {
+    let thread = thread::Builder::new().name("last-words".into()).stack_size(STACK);
+    if thread.spawn(speak).is_ok() {
         let _ = waiting.recv_timeout(LAST_WORDS);
     }
 }

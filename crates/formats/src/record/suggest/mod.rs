@@ -132,7 +132,7 @@ pub fn suggest(format: &Format, head: &[u8]) -> Option<Suggestion> {
     if let Some(name) = (1..=COLUMNS).map(|n| format!("ws:{n}")).find(reads) {
         let urls = sample.found("text");
         // Targets alone would lose the site.
-        if urls == 0 && most(lines, names_site) {
+        if urls == 0 && most(lines, has_site) {
             return Some(Suggestion::Words);
         }
         // In running text, a word may be a URL by chance.
@@ -290,9 +290,10 @@ fn request(row: &[u8], kind: &str, delimiter: u8) -> Option<String> {
     Some(format!("{kind}:host={host},target={target}"))
 }
 
-/// True if a word of a line names a site.
-fn names_site(line: &[u8]) -> bool {
-    line.split(u8::is_ascii_whitespace).any(is_site)
+/// True if a word of a line names a site. A word with capitals, as `o.t.Filter`, is the name of a class.
+fn has_site(line: &[u8]) -> bool {
+    let has_capital = |word: &[u8]| word.iter().any(u8::is_ascii_uppercase);
+    line.split(u8::is_ascii_whitespace).any(|word| is_site(word) && !has_capital(word))
 }
 
 /// True for a cell that is hardly a part of a URL: a number, a quotation, brackets, nothing.
