@@ -69,10 +69,14 @@ pub fn read(format: &str, known: &Known, line: &[u8]) -> Holds {
         "clf" | "combined" => clf(known, line, None),
         "vhost" => {
             let mut first: Vec<u8> = line.iter().copied().take_while(|b| *b != b' ').collect();
-            if line[0] == b'"' {
+            let quote = usize::from(line[0] == b'"');
+            if quote == 1 {
                 first = line[1..].iter().copied().take_while(|b| *b != b' ').collect();
             }
-            clf(known, line, host_and_port(&first))
+            let text = String::from_utf8_lossy(&first);
+            let is_client = line[quote + first.len()..].starts_with(b" - ")
+                && (text.parse::<std::net::IpAddr>().is_ok());
+            clf(known, line, if is_client { None } else { host_and_port(&first) })
         }
         "haproxy" => haproxy(known, line),
         _ => whitespace(known, line, format.strip_prefix("ws:").unwrap().parse().unwrap()),

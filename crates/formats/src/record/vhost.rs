@@ -1,10 +1,13 @@
 //! Reads `vhost`, Apache's `vhost_combined`: `%v:%p %h %l %u %t "%r" ...`.
 //!
 //! A combined log whose first field names the host: `host` or `host:port`, IPv6 in brackets. The
-//! scheme follows from the port. If the field is `-` or empty, the base supplies the host.
+//! scheme follows from the port. If the field is `-` or empty, the base supplies the host. So it does
+//! for a line of the Common Log Format among them: its first field is an address and its second `-`, where
+//! a line with a host has the client.
 
 use memchr::memchr;
 
+use super::hosts::{is_ipv4, is_ipv6};
 use super::line;
 use super::origin::RecordOrigin;
 use super::{Context, Records, clf};
@@ -17,11 +20,15 @@ pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
     });
 }
 
-/// The first field, without the quotation mark of a line that is quoted as a whole.
+/// The first field, without the quotation mark of a line that is quoted as a whole. Empty if it is a client.
 #[inline]
 fn first_field(line: &[u8]) -> &[u8] {
     let line = line.strip_prefix(b"\"").unwrap_or(line);
-    &line[..memchr(b' ', line).unwrap_or(line.len())]
+    let (field, rest) = line.split_at(memchr(b' ', line).unwrap_or(line.len()));
+    if rest.starts_with(b" - ") && (is_ipv4(field) || is_ipv6(field)) {
+        return b"";
+    }
+    field
 }
 
 #[cfg(test)]
@@ -72,6 +79,18 @@ mod tests {
         for host in ["a/b", "a?b:80", "u@h:80", "a#b", r"a\\b:80", r"a\x2fb", "h:8/0"] {
             assert_eq!(vhost(&Context::default(), host, "/a"), "log-syntax 0", "{host}");
         }
+    }
+
+    #[test]
+    fn client_of_a_common_line_is_no_host() {
+        let line = |first: &str| {
+            let rest = r#"u [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 5"#;
+            show(&Format::Vhost, &Context::default(), format!("{first} {rest}").as_bytes())
+        };
+        assert_eq!(line("1.2.3.4 -"), "target /a");
+        assert_eq!(line("2001:db8::1 -"), "target /a");
+        assert_eq!(line("1.2.3.4 5.6.7.8 -"), "joined 14 http://1.2.3.4/a");
+        assert_eq!(line("h.example -"), "joined 16 http://h.example/a");
     }
 
     #[test]
