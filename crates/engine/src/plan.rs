@@ -134,6 +134,12 @@ impl ResourceLimits {
     pub fn workers(&self) -> usize {
         self.threads.min(self.most_workers).max(1)
     }
+
+    /// Threads that decode streams, if `pipes` inputs are pipes. A thread that reads a pipe mostly waits; any other
+    /// needs a core, and memory for the bytes that it decodes ahead.
+    pub(crate) fn decoders(&self, pipes: usize) -> usize {
+        self.threads.min(self.workers().saturating_add(pipes))
+    }
 }
 
 impl JobPlan {
@@ -307,3 +313,22 @@ const LARGEST_CHUNK: usize = 64 << 20;
 
 /// Most threads of a run, and of the command's `--threads`.
 pub const MOST_THREADS: u16 = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uniqurl::Profile;
+
+    #[test]
+    fn threads_beyond_the_workers_decode_only_pipes() {
+        let normalizer = Normalizer::new(&Profile::CRAWL);
+        let mut limits = JobPlan::new(normalizer, Job::Dedup(Dedup::default())).limits;
+        limits.threads = 64;
+        limits.most_workers = 2;
+        assert_eq!([0, 1, 4, 100].map(|pipes| limits.decoders(pipes)), [2, 3, 6, 64]);
+        limits.threads = 2;
+        assert_eq!([0, 4].map(|pipes| limits.decoders(pipes)), [2, 2]);
+        limits.most_workers = usize::MAX;
+        assert_eq!([0, 4].map(|pipes| limits.decoders(pipes)), [2, 2]);
+    }
+}

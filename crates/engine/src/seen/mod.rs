@@ -184,6 +184,7 @@ impl Loader<'_> {
             Some(file) => StreamSource::File(Arc::clone(file)),
             None => StreamSource::Unopened(input.clone()),
         };
+        let workers = self.plan.limits.workers();
         let cutting = StreamOptions {
             format: Some(Arc::new(Format::Lines)),
             envelope: EnvelopeChoice::None,
@@ -193,11 +194,11 @@ impl Loader<'_> {
             chunk_size: self.plan.limits.chunk_size,
             max_record: self.rules.context.max_record,
             separator: self.rules.context.separator,
-            ahead: self.plan.limits.threads * CHUNKS,
-            limits: input::Limits::within(self.plan.budget(), self.plan.limits.threads),
+            ahead: workers * CHUNKS,
+            limits: input::Limits::within(self.plan.budget(), workers),
         };
         // Lists are read one after the other.
-        let alone = ReadAhead::new(0, self.plan.limits.threads);
+        let alone = ReadAhead::new(0, workers);
         let events = input::stream(origin, cutting, &alone).map_err(|error| {
             RunError::Input(InputError::new(&input.path, None, Trouble::Io(error)))
         })?;

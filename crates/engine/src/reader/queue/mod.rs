@@ -6,8 +6,8 @@
 //! start. Small files are read here too, and closed.
 //!
 //! Inputs that cannot be cut, such as pipes and most compressed files, are read ahead: as many as there are
-//! threads are decoded side by side, each into memory of its own. Their chunks are taken in the order of the
-//! inputs all the same, so the results do not depend on it.
+//! threads that decode are decoded side by side, each into memory of its own. Their chunks are taken in the
+//! order of the inputs all the same, so the results do not depend on it.
 
 mod open;
 mod file;
@@ -127,6 +127,8 @@ struct Ahead {
     opened: VecDeque<Result<OpenedInput, InputError>>,
     /// Most streams that are open at once.
     most: usize,
+    /// Threads that decode them.
+    decoders: usize,
     memory: Arc<ReadAhead>,
 }
 
@@ -169,7 +171,7 @@ impl<'a> InputQueue<'a> {
             once: false,
             next: 0,
             current: None,
-            ahead: Ahead::new(plan),
+            ahead: Ahead::new(plan, inputs),
             ended: None,
         }
     }

@@ -44,14 +44,16 @@ enum Turn {
 }
 
 impl Ahead {
-    pub(super) fn new(plan: &JobPlan) -> Self {
-        let threads = plan.limits.threads;
-        let limit = (plan.budget() / SHARE).min(threads * THREAD_SHARE);
+    pub(super) fn new(plan: &JobPlan, inputs: &[Input]) -> Self {
+        let pipes = inputs.iter().filter(|input| input.source == Source::Stream).count();
+        let decoders = plan.limits.decoders(pipes);
+        let limit = (plan.budget() / SHARE).min(decoders * THREAD_SHARE);
         let shards = plan.output.split.as_ref().map_or(0, |split| u64::from(split.shards));
         let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let files = files.saturating_sub(shards) / FILES_SHARE;
-        let most = threads.min(STREAMS).min(files.max(1) as usize);
-        Self { opened: VecDeque::new(), most, memory: ReadAhead::new(limit, threads) }
+        let most = decoders.min(STREAMS).min(files.max(1) as usize);
+        let memory = ReadAhead::new(limit, decoders);
+        Self { opened: VecDeque::new(), most, decoders, memory }
     }
 }
 

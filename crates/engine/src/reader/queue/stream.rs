@@ -40,8 +40,8 @@ impl InputQueue<'_> {
             chunk_size: self.plan.limits.chunk_size,
             max_record: self.context.max_record,
             separator: self.context.separator,
-            ahead: self.plan.limits.threads * CHUNKS,
-            limits: input::Limits::within(self.plan.budget(), self.plan.limits.threads),
+            ahead: self.plan.limits.workers() * CHUNKS,
+            limits: input::Limits::within(self.plan.budget(), self.ahead.decoders),
         };
         let pieces = input::stream(source, cutting, &self.ahead.memory)
             .map_err(|error| InputError::new(path, None, Trouble::Io(error)))?;
