@@ -25,7 +25,6 @@ use uniqurl::{Key, Normalizer};
 use uniqurl_engine::output::{self, Field, FileStats, Inputs, LineForm, Stats, Summary};
 use uniqurl_engine::{
     self, InputFormat, InputOptions, Job, JobPlan, Report, RunError, Trace, TraceStage, Watch,
-    cores, most_workers,
 };
 use uniqurl_formats::input::InputState;
 use uniqurl_formats::input::{Input, InputError, Source};
@@ -110,7 +109,7 @@ fn plan(common: &RunArgs, normalizer: Normalizer, job: Job) -> JobPlan {
     plan.output.count_rules = common.stats.is_some() || common.report.is_some();
     plan.output.observes = common.report.is_some();
     plan.limits.threads = common.threads();
-    plan.limits.most_workers = most_workers(cores());
+    plan.limits.most_workers = common.most_workers();
     plan.limits.max_url = common.max_url;
     plan.limits.max_record = common.max_record;
     plan

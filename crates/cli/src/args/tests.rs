@@ -7,7 +7,7 @@ use crate::progress::When;
 use std::path::Path;
 use uniqurl::{Backend, Key};
 use uniqurl_engine::output::Field;
-use uniqurl_engine::{cores, most_threads};
+use uniqurl_engine::{cores, most_threads, most_workers};
 use uniqurl_formats::record::{Format, MAX_URL};
 
 fn parse(line: &str) -> Result<Cli, clap::Error> {
@@ -208,6 +208,8 @@ fn error_for_a_bad_number_names_the_valid_range() {
     assert_eq!((dedup("--limit 0").limit, dedup("--min-count 1").min_count), (Some(0), 1));
     assert_eq!(dedup("-j 64").common.threads(), 64);
     assert_eq!(dedup("-j 1024").common.threads(), most_threads(cores()).min(1024));
+    assert_eq!(dedup("-j 64").common.most_workers(), most_workers(cores()));
+    assert_eq!(dedup("-j 64 --trace file").common.most_workers(), usize::MAX);
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub(super) fn memory_for(args: &MemoryArgs, common: &mut RunArgs) -> Option<Memo
     if let Err(message) = args.check() {
         args::exit(&args::usage("dedup", ErrorKind::ValueValidation, message));
     }
-    let memory = args.memory(common.threads(), memory::warn);
+    let memory = args.memory(common.threads().min(common.most_workers()), memory::warn);
     if let Some(memory) = &memory {
         common.policy.limit(memory.budget);
     }

@@ -40,7 +40,7 @@ pub struct MemoryArgs {
     /// The output does not depend on SIZE. K, M and G are powers of 1024, and the least is 1M. The
     /// default is three quarters of the free memory: the memory that the system, the control group
     /// of this process, and its limits (ulimit -v, -d) could give when the run starts. 64 MiB of
-    /// it, and 12 MiB for each thread, stay free in any case.
+    /// it, and 12 MiB for each thread that computes, stay free in any case.
     #[arg(
         long,
         value_name = "SIZE",

@@ -28,7 +28,7 @@ use uniqurl::bytes::Secrets;
 use uniqurl::normalize::Charset;
 use uniqurl::{Backend, Key, Normalizer, Profile, RejectReason, Ring};
 use uniqurl_engine::MOST_THREADS;
-use uniqurl_engine::{cores, most_threads};
+use uniqurl_engine::{cores, most_threads, most_workers};
 use uniqurl_formats::record::{EnvelopeChoice, Format, FormatTable, Kinds, Separator};
 
 /// The options that `dedup` and `normalize` share.
@@ -329,8 +329,8 @@ pub struct RunArgs {
 
     /// Use N threads, 1 to 1024 [default: one for each core]
     ///
-    /// Two of them for each core compute at once, or four if that is more. The others decompress
-    /// inputs; there are at most 64 in all, or 16 for each core if that is more.
+    /// One of them for each core computes, and two on a single core. The others wait for pipes;
+    /// there are at most 64 in all, or 16 for each core if that is more.
     #[arg(
         short = 'j',
         long,
@@ -366,6 +366,11 @@ impl RunArgs {
             Some(threads) => most_threads(cores()).min(threads.into()),
             None => cores().min(MOST_THREADS.into()),
         }
+    }
+
+    /// How many of them compute at most. A trace is recorded as if each had a core, to model larger machines.
+    pub fn most_workers(&self) -> usize {
+        if self.trace.is_some() { usize::MAX } else { most_workers(cores()) }
     }
 
     /// The records of WARC files to read.
