@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """What people run today in place of uniqurl, on a list of URLs: others.py TOOL IN OUT FORMAT.
 
-DuckDB and Polars make lines unique, on two threads, or the targets of a combined log. w3lib and surt
-normalize each line and keep a set."""
+DuckDB and Polars make lines unique, or the targets of a combined log, on as many threads as THREADS and
+POLARS_MAX_THREADS say. w3lib and surt normalize each line and keep a set."""
 
+import os
 import sys
 
 
@@ -16,7 +17,7 @@ def duckdb(source, target, log):
         "read_csv(?, header=false, auto_detect=false, delim='\x01', quote='', escape='', "
         "columns={'line': 'VARCHAR'})"
     )
-    connection = duckdb.connect(config={"threads": 2})
+    connection = duckdb.connect(config={"threads": int(os.environ["THREADS"])})
     connection.execute(
         f"COPY (SELECT DISTINCT {line} FROM {table}) TO '{target}' "
         "(FORMAT csv, HEADER false, DELIMITER '\x01', QUOTE '', ESCAPE '')",

@@ -1,16 +1,19 @@
-//! Measures uniqurl beside other normalizers: every line of a corpus in memory, on one thread, all
-//! in one process and in turn, so that other load on the machine affects all of them alike.
+//! Measures uniqurl beside other normalizers: every line of a corpus in memory, on one thread, all in one
+//! process and each round in random order, so that other load on the machine affects all of them alike.
 
 #[path = "../../../crates/bench/src/corpus/mod.rs"]
 mod generator;
 
 mod contenders;
+mod estimate;
 mod report;
 
+use std::hash::{BuildHasher, RandomState};
 use std::process::ExitCode;
 use std::time::Instant;
 
 use contenders::{CONTENDERS, Contender, Fold};
+use estimate::Estimate;
 use generator::{Amount, Kind, in_memory, parse_amount};
 use report::{Measured, Table};
 
@@ -93,9 +96,13 @@ fn measure(
     let mut seconds = vec![Vec::with_capacity(rounds); CONTENDERS.len()];
     let mut folds = vec![Fold::default(); CONTENDERS.len()];
     let mut copy = vec![0u8; corpus.len()];
+    let random = RandomState::new();
+    let mut order: Vec<usize> = (0..CONTENDERS.len()).collect();
     // The first round only warms up and checks.
     for round in 0..=rounds {
-        for (i, contender) in CONTENDERS.iter().enumerate() {
+        order.sort_by_key(|i| random.hash_one((round, i)));
+        for &i in &order {
+            let contender = &CONTENDERS[i];
             let start = Instant::now();
             let fold = (contender.run)(&corpus, &mut copy);
             let took = start.elapsed().as_secs_f64();
@@ -114,18 +121,18 @@ fn measure(
             }
         }
     }
+    let ours = CONTENDERS.iter().position(|contender| contender.name == contenders::OURS);
+    let ours = &seconds[ours.expect("uniqurl is a contender")];
+    let beside = |times: &[f64]| times.iter().zip(ours).map(|(a, b)| a / b).collect::<Vec<_>>();
     let rows = CONTENDERS
         .iter()
-        .zip(&mut seconds)
+        .zip(&seconds)
         .zip(&folds)
-        .map(|((contender, seconds), fold)| {
-            seconds.sort_by(f64::total_cmp);
-            Measured {
-                contender,
-                median: (seconds[(seconds.len() - 1) / 2] + seconds[seconds.len() / 2]) / 2.0,
-                best: seconds[0],
-                accepted: fold.accepted,
-            }
+        .map(|((contender, seconds), fold)| Measured {
+            contender,
+            seconds: Estimate::of(seconds),
+            ratio: Estimate::of(&beside(seconds)),
+            accepted: fold.accepted,
         })
         .collect();
     let urls = corpus.lines().count() as u64;

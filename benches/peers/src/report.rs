@@ -2,15 +2,16 @@
 
 use std::fmt::Write;
 
-use crate::contenders::{Contender, OURS};
+use crate::contenders::Contender;
+use crate::estimate::Estimate;
 
 /// One contender on one corpus.
 pub struct Measured {
     pub contender: &'static Contender,
-    /// Seconds, the median of the rounds.
-    pub median: f64,
-    /// Seconds, the fastest round.
-    pub best: f64,
+    /// Seconds of a round.
+    pub seconds: Estimate,
+    /// The same divided by the seconds of uniqurl in that round.
+    pub ratio: Estimate,
     pub accepted: u64,
 }
 
@@ -27,17 +28,16 @@ impl Table {
     /// The table for people.
     pub fn text(&self) -> String {
         let mut out = String::new();
-        let ours = self.ours();
         let length = self.bytes as f64 / self.urls as f64;
         let _ = writeln!(
             out,
-            "\n{}: {} URLs of {length:.1} bytes, medians of {} rounds, one thread",
+            "\n{}: {} URLs of {length:.1} bytes, medians of {} rounds with 95 % intervals, one thread",
             self.corpus, self.urls, self.rounds
         );
         let _ = writeln!(
             out,
-            "  {:<24} {:>8} {:>8} {:>10} {:>9} {:>9}",
-            "", "ns/URL", "best", "GB/s", "x uniqurl", "accepted"
+            "  {:<24} {:<24} {:<20} {:>6} {:>9}",
+            "", "ns/URL", "x uniqurl", "GB/s", "accepted"
         );
         for row in &self.rows {
             let name = match version(row.contender) {
@@ -46,11 +46,10 @@ impl Table {
             };
             let _ = writeln!(
                 out,
-                "  {name:<24} {:>8.1} {:>8.1} {:>10.2} {:>9.2} {:>8.1}%",
-                self.nanoseconds(row.median),
-                self.nanoseconds(row.best),
-                self.bytes as f64 / row.median / 1e9,
-                row.median / ours,
+                "  {name:<24} {:<24} {:<20} {:>6.2} {:>8.1}%",
+                row.seconds.times(self.nanoseconds()).text(1),
+                row.ratio.text(2),
+                self.bytes as f64 / row.seconds.median / 1e9,
                 if is_normalizer(row) {
                     100.0 * row.accepted as f64 / self.urls as f64
                 } else {
@@ -61,12 +60,9 @@ impl Table {
         out
     }
 
-    fn ours(&self) -> f64 {
-        self.rows.iter().find(|row| row.contender.name == OURS).map_or(f64::NAN, |row| row.median)
-    }
-
-    fn nanoseconds(&self, seconds: f64) -> f64 {
-        seconds * 1e9 / self.urls as f64
+    /// Nanoseconds of a URL, for each second of a round.
+    fn nanoseconds(&self) -> f64 {
+        1e9 / self.urls as f64
     }
 }
 
@@ -79,14 +75,16 @@ pub fn json(tables: &[Table]) -> String {
                 .rows
                 .iter()
                 .map(|row| {
+                    let time = row.seconds.times(table.nanoseconds());
                     format!(
-                        "{{\"name\":\"{}\",\"version\":\"{}\",\"ns_per_url\":{:.2},\"best_ns_per_url\":{:.2},\
-                         \"ratio\":{:.3},\"accepted\":{}}}",
+                        "{{\"name\":\"{}\",\"version\":\"{}\",\"ns_per_url\":{:.2},\"ns_per_url_interval\":{},\
+                         \"ratio\":{:.3},\"ratio_interval\":{},\"accepted\":{}}}",
                         row.contender.name,
                         version(row.contender).unwrap_or_default(),
-                        table.nanoseconds(row.median),
-                        table.nanoseconds(row.best),
-                        row.median / table.ours(),
+                        time.median,
+                        time.interval_json(),
+                        row.ratio.median,
+                        row.ratio.interval_json(),
                         row.accepted
                     )
                 })
