@@ -170,10 +170,11 @@ fn results_do_not_depend_on_the_number_of_streams_at_once() {
         (true, DEDUP, Some(10)),
     ] {
         let mut first = None;
-        for (threads, chunk_size, budget) in
-            [1, 2, 3, 8].into_iter().map(|n| (n, [20_000, 230_000][n % 2], &budgets[n / 2 % 2]))
-        {
+        for (threads, workers) in [(1, 1), (2, 2), (3, 3), (8, 8), (8, 2)] {
+            let chunk_size = [20_000, 230_000][workers % 2];
+            let budget = &budgets[workers / 2 % 2];
             let mut plan = plan(threads, chunk_size, dedup);
+            plan.limits.most_workers = workers;
             plan.input.keep_going = keep_going;
             plan.policy.max_rejected = most.map(MaxRejected::Count);
             plan.limits.memory = budget.clone();
