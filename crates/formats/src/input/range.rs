@@ -77,8 +77,8 @@ pub struct CutLine {
     pub at: u64,
 }
 
-/// Read size while completing the last record of a range; a quarter of what was added so far, if that is
-/// more, since each step may move the whole buffer.
+/// Least read size while the last record of a range is completed. Each step may move the whole buffer, so
+/// steps grow with the record.
 const STEP: usize = 16 << 10;
 
 /// A line this many bytes longer than the record limit is too long under any terminator: one of the
