@@ -3,4 +3,7 @@
 #![warn(missing_debug_implementations)]
 
 pub mod corpus;
+pub mod machine;
+pub mod counters;
+pub mod placement;
 pub mod measure;

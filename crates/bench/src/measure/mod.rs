@@ -2,7 +2,6 @@
 
 pub mod check;
 pub mod compare;
-pub mod machine;
 pub mod rounds;
 pub mod plot;
 pub mod result;

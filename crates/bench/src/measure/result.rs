@@ -1,7 +1,7 @@
 //! A result: the measured numbers, the machine and the corpora. `--json` writes its JSON and `--compare`
 //! reads it.
 
-use super::machine::Machine;
+use crate::machine::Machine;
 use serde::{Deserialize, Serialize};
 
 /// Version of the JSON. Files of different versions are not compared.

@@ -65,12 +65,8 @@ impl Display for ResultTable<'_> {
 
 /// When and on which machine a result was measured. The text is escaped, since anyone may have made the file.
 pub fn heading(document: &Document) -> String {
-    let machine = &document.machine;
-    let cores = if machine.cores == 1 { "core" } else { "cores" };
-    let text = format!(
-        "{}, {} {cores}, {}, {}, uniqurl {}, {}",
-        machine.cpu, machine.cores, machine.arch, machine.os, document.uniqurl, document.date
-    );
+    let machine = document.machine.summary();
+    let text = format!("{machine}, uniqurl {}, {}", document.uniqurl, document.date);
     Printable(text.as_bytes()).to_string()
 }
 

@@ -1,0 +1,120 @@
+//! Events of the processor, counted by Linux (`perf_event_open`).
+//!
+//! Only what happens outside of the kernel is counted: this is all that `perf_event_paranoid` 2 allows, the default
+//! of the kernel. Each counter stands alone, since Linux cannot pass groups of counters on to new threads.
+
+use crate::machine::read_file;
+use perf_event::events::Hardware;
+use perf_event::{Builder, Counter};
+use std::io;
+
+/// A counter for each event, or the reason why there is none.
+#[derive(Debug)]
+pub struct Events([Result<Counter, String>; 3]);
+
+/// The names of the events as the JSON has them.
+const NAMES: [&str; 3] = ["cycles", "instructions", "cache_misses"];
+
+/// The state of one counter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventCount {
+    count: u64,
+    /// Nanoseconds in which it was asked for.
+    enabled: u64,
+    /// Nanoseconds in which it counted. Fewer, if the processor has too few counters for all who ask.
+    running: u64,
+}
+
+impl Events {
+    /// Opens and starts the counters.
+    pub fn open() -> Self {
+        let events = [Hardware::CPU_CYCLES, Hardware::INSTRUCTIONS, Hardware::CACHE_MISSES];
+        Self(events.map(|event| {
+            let mut builder = Builder::new().observe_self().kind(event);
+            builder.inherit(true);
+            let opened = builder.build().and_then(|mut counter| {
+                counter.enable()?;
+                Ok(counter)
+            });
+            opened.map_err(|error| reason(&error)).and_then(counting)
+        }))
+    }
+
+    /// The state of each.
+    pub fn read(&mut self) -> [Option<EventCount>; 3] {
+        self.0.each_mut().map(|counter| read(counter.as_mut().ok()?))
+    }
+
+    /// The events that cannot be counted, with reasons.
+    pub fn missing(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let all = NAMES.into_iter().zip(&self.0);
+        all.filter_map(|(name, counter)| Some((name, counter.as_ref().err()?.clone())))
+    }
+}
+
+impl EventCount {
+    /// The count between two readings, extrapolated if the counter did not run all the time.
+    pub fn between(earlier: Self, now: Self) -> Option<u64> {
+        let count = now.count.checked_sub(earlier.count)?;
+        let enabled = now.enabled.checked_sub(earlier.enabled)?;
+        let running = now.running.checked_sub(earlier.running)?;
+        if running == 0 || running >= enabled {
+            return (running > 0).then_some(count);
+        }
+        u64::try_from(u128::from(count) * u128::from(enabled) / u128::from(running)).ok()
+    }
+}
+
+fn read(counter: &mut Counter) -> Option<EventCount> {
+    let now = counter.read_count_and_time().ok()?;
+    Some(EventCount { count: now.count, enabled: now.time_enabled, running: now.time_running })
+}
+
+/// Some virtual machines let counters be opened that never count.
+fn counting(mut counter: Counter) -> Result<Counter, String> {
+    // Cache misses need memory that was not touched yet: 1 MB of it.
+    let touched: Vec<u8> = (0..1 << 20).map(|n| n as u8).collect();
+    std::hint::black_box(touched);
+    match read(&mut counter) {
+        Some(now) if now.running > 0 && now.count > 0 => Ok(counter),
+        Some(now) if now.running > 0 => Err("the counter stays at 0".to_owned()),
+        _ => Err("the processor has no free counter".to_owned()),
+    }
+}
+
+fn reason(error: &io::Error) -> String {
+    let why = match error.kind() {
+        io::ErrorKind::NotFound => "the processor offers no such counter".to_owned(),
+        io::ErrorKind::PermissionDenied => {
+            let paranoid = read_file("/proc/sys/kernel/perf_event_paranoid");
+            let paranoid = paranoid.unwrap_or_else(|_| "unknown".to_owned());
+            format!("not permitted, perf_event_paranoid is {paranoid}")
+        }
+        _ => return format!("perf_event_open: {error}"),
+    };
+    format!("perf_event_open: {why} ({error})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counter_that_ran_half_of_the_time_is_doubled() {
+        let at = |count, enabled, running| EventCount { count, enabled, running };
+        assert_eq!(EventCount::between(at(5, 10, 10), at(25, 30, 30)), Some(20));
+        assert_eq!(EventCount::between(at(5, 10, 10), at(25, 30, 20)), Some(40));
+        assert_eq!(EventCount::between(at(5, 10, 10), at(5, 30, 10)), None);
+        assert_eq!(EventCount::between(at(5, 10, 10), at(4, 30, 30)), None);
+    }
+
+    #[test]
+    fn refusals_are_explained() {
+        let text = reason(&io::Error::from_raw_os_error(2));
+        assert!(text.contains("the processor offers no such counter"), "{text}");
+        let text = reason(&io::Error::from_raw_os_error(13));
+        assert!(text.contains("perf_event_paranoid is "), "{text}");
+        let text = reason(&io::Error::from_raw_os_error(38));
+        assert!(text.starts_with("perf_event_open: "), "{text}");
+    }
+}
