@@ -35,10 +35,9 @@ fn result_holds_the_requested_measurements() {
     assert_eq!(result["uniqurl"], env!("CARGO_PKG_VERSION"));
     assert_eq!(strings(&result["flags"]["profile"]), ["syntax@1", "crawl@1"]);
     assert!(result["date"].as_str().is_some_and(|d| d.len() == 20 && d.ends_with('Z')));
-    for name in ["cpu", "arch", "os"] {
-        assert!(result["machine"][name].as_str().is_some_and(|text| !text.is_empty()), "{name}");
-    }
-    assert!(result["machine"]["features"].is_array() && result["machine"]["cores"].is_u64());
+    let machine = &result["machine"];
+    assert!(machine["cpu"]["arch"].is_string() && machine["cpu"]["features"].is_array());
+    assert!(machine["allowed"]["cpu_count"].is_u64() && machine["why_null"].is_object());
     let rows = result["results"].as_array().expect("rows");
     // The product: 2 corpora, 2 profiles, 4 stages, 1 scanner, 1 and 2 threads.
     assert_eq!(rows.len(), 32);
@@ -63,6 +62,32 @@ fn result_holds_the_requested_measurements() {
         assert!(table.out().contains(word), "{word} is not in {}", table.out());
     }
     assert_eq!(table.err, "");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn result_says_how_the_process_is_confined() {
+    use rustix::thread::{CpuSet, disable_transparent_huge_pages};
+    use rustix::thread::{sched_getaffinity, sched_setaffinity};
+    // The mask is that of one thread and of the processes that it starts.
+    let confined = std::thread::spawn(|| {
+        let mine = sched_getaffinity(None).expect("a mask");
+        let cpu = (0..CpuSet::MAX_CPU).find(|cpu| mine.is_set(*cpu)).expect("a CPU");
+        let mut one = CpuSet::new();
+        one.set(cpu);
+        sched_setaffinity(None, &one).expect("pinned");
+        disable_transparent_huge_pages(true).expect("disabled");
+        let place = Place::new();
+        small(&place, &["--corpus=clean", "--stage=scan"]);
+        disable_transparent_huge_pages(false).expect("enabled");
+        (cpu, place.json("here.json"))
+    });
+    let (cpu, result) = confined.join().expect("a result");
+    let machine = &result["machine"];
+    assert_eq!(machine["allowed"]["cpus"], cpu.to_string());
+    assert_eq!(machine["allowed"]["cpu_count"], 1);
+    let pages = &machine["memory"]["transparent_huge_pages"];
+    assert!(*pages == "never" || pages.is_null(), "{pages}");
 }
 
 #[test]

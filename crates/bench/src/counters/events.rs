@@ -4,7 +4,7 @@
 //! of the kernel. Each counter stands alone, since Linux cannot pass groups of counters on to new threads.
 
 use crate::machine::read_file;
-use perf_event::events::Hardware;
+use perf_event::events::{Event, Hardware};
 use perf_event::{Builder, Counter};
 use std::io;
 
@@ -29,15 +29,7 @@ impl Events {
     /// Opens and starts the counters.
     pub fn open() -> Self {
         let events = [Hardware::CPU_CYCLES, Hardware::INSTRUCTIONS, Hardware::CACHE_MISSES];
-        Self(events.map(|event| {
-            let mut builder = Builder::new().observe_self().kind(event);
-            builder.inherit(true);
-            let opened = builder.build().and_then(|mut counter| {
-                counter.enable()?;
-                Ok(counter)
-            });
-            opened.map_err(|error| reason(&error)).and_then(counting)
-        }))
+        Self(events.map(|event| open(event).map_err(|error| reason(&error)).and_then(counting)))
     }
 
     /// The state of each.
@@ -65,6 +57,15 @@ impl EventCount {
     }
 }
 
+/// A counter of this thread and of those that it will start.
+fn open(event: impl Into<Event>) -> io::Result<Counter> {
+    let mut builder = Builder::new().observe_self().kind(event);
+    builder.inherit(true);
+    let mut counter = builder.build()?;
+    counter.enable()?;
+    Ok(counter)
+}
+
 fn read(counter: &mut Counter) -> Option<EventCount> {
     let now = counter.read_count_and_time().ok()?;
     Some(EventCount { count: now.count, enabled: now.time_enabled, running: now.time_running })
@@ -83,16 +84,17 @@ fn counting(mut counter: Counter) -> Result<Counter, String> {
 }
 
 fn reason(error: &io::Error) -> String {
-    let why = match error.kind() {
-        io::ErrorKind::NotFound => "the processor offers no such counter".to_owned(),
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            "perf_event_open knows no such counter, as in most virtual machines".to_owned()
+        }
         io::ErrorKind::PermissionDenied => {
             let paranoid = read_file("/proc/sys/kernel/perf_event_paranoid");
             let paranoid = paranoid.unwrap_or_else(|_| "unknown".to_owned());
-            format!("not permitted, perf_event_paranoid is {paranoid}")
+            format!("perf_event_open is not permitted, and perf_event_paranoid is {paranoid}")
         }
-        _ => return format!("perf_event_open: {error}"),
-    };
-    format!("perf_event_open: {why} ({error})")
+        _ => format!("perf_event_open: {error}"),
+    }
 }
 
 #[cfg(test)]
@@ -109,9 +111,31 @@ mod tests {
     }
 
     #[test]
+    fn threads_that_start_later_are_counted_while_they_live() {
+        use perf_event::events::Software;
+        use rustix::time::{ClockId, clock_gettime};
+        // Every machine has this clock, but not everyone may use it.
+        let Ok(mut counter) = open(Software::TASK_CLOCK) else { return };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("started");
+        let before = read(&mut counter).expect("a count");
+        let spent = pool.broadcast(|_| {
+            let now = || {
+                let now = clock_gettime(ClockId::ThreadCPUTime);
+                now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+            };
+            let start = now();
+            while now() - start < 20_000_000 {}
+            now() - start
+        });
+        let after = read(&mut counter).expect("a count");
+        let counted = EventCount::between(before, after).expect("it ran");
+        assert!(counted >= spent.iter().sum::<u64>() * 9 / 10, "{counted} of {spent:?}");
+    }
+
+    #[test]
     fn refusals_are_explained() {
         let text = reason(&io::Error::from_raw_os_error(2));
-        assert!(text.contains("the processor offers no such counter"), "{text}");
+        assert!(text.contains("knows no such counter"), "{text}");
         let text = reason(&io::Error::from_raw_os_error(13));
         assert!(text.contains("perf_event_paranoid is "), "{text}");
         let text = reason(&io::Error::from_raw_os_error(38));

@@ -127,10 +127,6 @@ mod tests {
             reasons.0.keys().collect::<Vec<_>>()
         );
         assert!(usage.cpu_seconds > Some(0.0), "{usage:?}");
-        if let Some(instructions) = usage.instructions {
-            // Two threads, some instructions a step. One thread alone would be less.
-            assert!(instructions > 2 * 20_000_000 * 2, "{usage:?}");
-        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::cgroup;
 use super::files::{ReadFile, line_bytes, read_file, read_number};
-use super::topology::Topology;
+use super::topology::{allowed, online};
 use super::why_null::WhyNull;
 use serde::{Deserialize, Serialize};
 
@@ -177,10 +177,10 @@ fn stalled(read: ReadFile, resource: &str) -> Result<f64, String> {
 }
 
 fn mhz(read: ReadFile) -> Result<f64, String> {
-    let topology = Topology::read(read)?;
+    let allowed = allowed(&online(read)?, read);
     let path = |cpu: &usize| format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq");
     let of_cpus: Result<Vec<f64>, String> =
-        topology.allowed.iter().map(|cpu| read_number(read, &path(cpu))).collect();
+        allowed.iter().map(|cpu| read_number(read, &path(cpu))).collect();
     let of_cpus = of_cpus.map(|all| all.into_iter().map(|kilohertz| kilohertz / 1e3).collect());
     let all: Vec<f64> = of_cpus.or_else(|reason| {
         let lines = read("/proc/cpuinfo").map_err(|_| reason.clone())?;

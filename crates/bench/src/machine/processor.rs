@@ -1,7 +1,7 @@
 //! The processor: its model, instruction sets, hypervisor and frequencies.
 
 use super::files::{ReadFile, line_value, printable, read_number};
-use super::topology::read_list;
+use super::topology::online;
 use super::why_null::WhyNull;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -125,7 +125,7 @@ fn hypervisor(info: &str, read: ReadFile) -> Result<String, String> {
 
 fn governor(read: ReadFile) -> Result<String, String> {
     let path = |cpu: usize| format!("{CPU}/cpu{cpu}/cpufreq/scaling_governor");
-    let online = read_list(read, &format!("{CPU}/online"))?;
+    let online = online(read)?;
     let all: BTreeSet<_> = online.iter().filter_map(|cpu| read(&path(*cpu)).ok()).collect();
     if all.is_empty() {
         return read(&path(online.first().copied().unwrap_or(0)));

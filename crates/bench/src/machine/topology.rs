@@ -55,7 +55,8 @@ impl Topology {
 
     /// Reads it from `/sys`. Of a CPU that `/sys` says nothing about, each value is that of a single core.
     pub(super) fn read(read: ReadFile) -> Result<Self, String> {
-        let online = read_list(read, "/sys/devices/system/cpu/online")?;
+        let online = online(read)?;
+        let allowed = allowed(&online, read);
         let nodes = nodes(read);
         let cpus: Vec<_> = online
             .into_iter()
@@ -75,11 +76,6 @@ impl Topology {
                 }
             })
             .collect();
-        let may = allowed(read).unwrap_or_default();
-        let mut allowed: Vec<_> = cpus.iter().map(|cpu| cpu.cpu).collect();
-        if allowed.iter().any(|cpu| may.contains(cpu)) {
-            allowed.retain(|cpu| may.contains(cpu));
-        }
         Ok(Self { cpus, allowed })
     }
 }
@@ -120,12 +116,22 @@ fn nodes(read: ReadFile) -> Vec<(usize, Vec<usize>)> {
     nodes.into_iter().filter_map(|node| Some((node, cpus(node).ok()?))).collect()
 }
 
-/// The CPUs of the affinity mask, some of which may be offline.
-fn allowed(read: ReadFile) -> Result<Vec<usize>, String> {
-    let path = "/proc/self/status";
-    let status = read(path)?;
-    let list = line_value(&status, "Cpus_allowed_list").and_then(cpu_list::parse);
-    list.ok_or_else(|| format!("{path}: no Cpus_allowed_list"))
+/// The CPUs that are online, ascending.
+pub fn online(read: ReadFile) -> Result<Vec<usize>, String> {
+    read_list(read, "/sys/devices/system/cpu/online")
+}
+
+/// Those of the CPUs that the affinity mask of this process has. The mask may have CPUs that are offline.
+pub fn allowed(online: &[usize], read: ReadFile) -> Vec<usize> {
+    let status = read("/proc/self/status").unwrap_or_default();
+    let mask = line_value(&status, "Cpus_allowed_list").and_then(cpu_list::parse);
+    let mut allowed = online.to_vec();
+    if let Some(mask) = mask
+        && online.iter().any(|cpu| mask.contains(cpu))
+    {
+        allowed.retain(|cpu| mask.contains(cpu));
+    }
+    allowed
 }
 
 #[cfg(test)]
