@@ -1,4 +1,4 @@
-//! What the work cost: CPU time, page faults, events of the processor and energy.
+//! The cost of work: CPU time, page faults, events of the processor and energy.
 //!
 //! All values are of the whole process, and of the time between two readings.
 
@@ -81,7 +81,7 @@ impl Counters {
 }
 
 impl Reading {
-    /// What was used between an earlier reading and this one.
+    /// The usage between an earlier reading and this one.
     pub fn since(&self, earlier: &Self) -> Usage {
         let count = |i: usize| EventCount::between(earlier.events[i]?, self.events[i]?);
         let [cycles, instructions, cache_misses] = [count(0), count(1), count(2)];

@@ -4,7 +4,7 @@
 #[derive(Debug)]
 pub struct Events;
 
-/// The state of a counter, of which there are none.
+/// The state of a counter. No value of this type exists.
 #[derive(Debug, Clone, Copy)]
 pub enum EventCount {}
 

@@ -1,4 +1,4 @@
-//! What else the machine is doing: load, pressure, stolen time, throttling, frequency.
+//! Other work on the machine: load, pressure, stolen time, throttling, frequency.
 
 use super::cgroup;
 use super::files::{ReadFile, line_bytes, read_file, read_number};
