@@ -8,7 +8,7 @@
 #![allow(dead_code)]
 
 mod access;
-mod random;
+pub mod random;
 mod url;
 mod words;
 

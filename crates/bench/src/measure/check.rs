@@ -4,35 +4,57 @@
 //! the plain scanner, one URL at a time, with the set of the standard library.
 
 use super::stage::{Answer, Limit, Stage};
-use super::subject::LoadedCorpus;
+use super::subject::TestBytes;
 use crate::corpus::Truth;
+use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use uniqurl::simd::UrlKind;
 use uniqurl::{Backend, Normalizer, Outcome, Profile};
 use uniqurl_formats::record::{BufferId, Context, Extracted, Records};
 
 /// The right answers for one corpus under one profile.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expected {
-    clean: u64,
-    records: u64,
-    rejected: u64,
-    blank: u64,
-    distinct: u64,
-    /// Of the distinct URLs, each with its line feed.
-    bytes: u64,
+    /// URLs that are proven clean.
+    pub clean: u64,
+    /// Records.
+    pub records: u64,
+    /// Records without a canonical URL.
+    pub rejected: u64,
+    /// Records of blanks.
+    pub blank: u64,
+    /// Distinct canonical URLs.
+    pub distinct: u64,
+    /// Bytes of the distinct URLs, each with its line feed.
+    pub bytes: u64,
+    /// Distinct URLs that are not [seen](is_seen).
+    pub unseen: u64,
+    /// Bytes of these.
+    pub unseen_bytes: u64,
+}
+
+/// Whether the seen store of the stage `seen` holds the URL: half of all, by a hash (FNV-1a).
+pub fn is_seen(url: &[u8]) -> bool {
+    let hash = url.iter().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3)
+    });
+    hash.count_ones() % 2 == 1
 }
 
 impl Expected {
-    /// Finds the answers for a profile.
-    pub fn new(sample: &LoadedCorpus, profile: &'static Profile) -> Result<Self, String> {
-        let found = one_by_one(sample, profile);
+    /// Finds the answers for a profile, and the distinct URLs.
+    pub fn new(
+        bytes: &TestBytes,
+        truth: &Truth,
+        profile: &'static Profile,
+    ) -> Result<(Self, HashSet<Vec<u8>>), String> {
+        let (found, urls) = one_by_one(bytes, profile);
         if profile != &Profile::CRAWL {
-            return Ok(found);
+            return Ok((found, urls));
         }
-        let known = Self { clean: found.clean, ..Self::known(&sample.truth) };
-        let canonical = known.records - known.rejected - known.blank - sample.truth.dirty;
-        let name = sample.kind.name();
+        let known = found.known(truth);
+        let canonical = known.records - known.rejected - known.blank - truth.dirty;
+        let name = bytes.kind.name();
         if found != known {
             return Err(format!(
                 "{name}: one by one there are {found:?}, and the truth is {known:?}"
@@ -44,52 +66,40 @@ impl Expected {
                 found.clean
             ));
         }
-        Ok(known)
+        Ok((known, urls))
     }
 
-    /// The counts that the generator knows: all but the number of URLs proven clean.
-    fn known(truth: &Truth) -> Self {
+    /// The same with the counts that the generator knows: all but those of clean and unseen URLs.
+    fn known(&self, truth: &Truth) -> Self {
         Self {
-            clean: 0,
             records: truth.lines,
             rejected: truth.rejected,
             blank: truth.blank,
             distinct: truth.distinct,
             bytes: truth.distinct_bytes + truth.distinct,
+            ..self.clone()
         }
     }
 
     /// Compares the answer of a stage with the expected counts.
     pub fn check(&self, stage: Stage, found: &Answer) -> Result<(), String> {
-        let Self { clean, records, rejected, blank, distinct, bytes } = *self;
-        let all = [
-            ("records", records),
-            ("rejected", rejected),
-            ("blank", blank),
-            ("distinct", distinct),
-            ("bytes of output", bytes),
-        ];
-        let expected = match stage {
-            Stage::Scan => &[("clean", clean)][..],
-            Stage::Normalize => &all[..3],
-            Stage::Dedup => &all[..4],
-            Stage::Whole => &all,
-        };
-        same(found, expected)
+        same(found, &stage.expected(self))
     }
 }
 
-/// Checks the result of a limit, so that no work was skipped.
+/// Checks the result of a limit, so that no work was skipped. `sum` and `records` are the right ones.
 pub fn check_limit(
     limit: Limit,
-    sample: &LoadedCorpus,
+    bytes: &[u8],
     copy: &[u8],
     found: &Answer,
+    (sum, records): (u64, u64),
 ) -> Result<(), String> {
     match limit {
-        Limit::Copy if copy != sample.bytes => Err("the copy is not the same".into()),
+        Limit::Copy if copy != bytes => Err("the copy is not the same".into()),
         Limit::Copy => Ok(()),
-        Limit::Newlines => same(found, &[("records", sample.truth.lines)]),
+        Limit::Read => same(found, &[("sum", sum)]),
+        Limit::Newlines => same(found, &[("records", records)]),
     }
 }
 
@@ -102,15 +112,15 @@ fn same(found: &Answer, expected: &[(&str, u64)]) -> Result<(), String> {
     if found.len() == expected.len() { Ok(()) } else { Err("another answer than asked for".into()) }
 }
 
-fn one_by_one(sample: &LoadedCorpus, profile: &'static Profile) -> Expected {
+fn one_by_one(bytes: &TestBytes, profile: &'static Profile) -> (Expected, HashSet<Vec<u8>>) {
     let normalizer = Normalizer::new(profile).with_backend(Backend::Scalar);
     let context = Context { targets: normalizer.targets(), ..Context::default() };
     let mut expected = Expected::default();
     let mut set: HashSet<Vec<u8>> = HashSet::new();
     let (mut records, mut out) = (Records::default(), Vec::new());
-    for chunk in &sample.chunks {
+    for chunk in &bytes.chunks {
         records.clear();
-        sample.format.read(&context, chunk, &mut records);
+        bytes.format.read(&context, chunk, &mut records);
         for record in &records.records {
             expected.records += u64::from(record.found != Extracted::Skipped);
             let (place, span) = match record.found {
@@ -138,12 +148,16 @@ fn one_by_one(sample: &LoadedCorpus, profile: &'static Profile) -> Expected {
             expected.rejected += u64::from(outcome != Outcome::Canonical);
             if outcome == Outcome::Canonical && !set.contains(&out) {
                 expected.bytes += out.len() as u64 + 1;
+                if !is_seen(&out) {
+                    expected.unseen += 1;
+                    expected.unseen_bytes += out.len() as u64 + 1;
+                }
                 set.insert(out.clone());
             }
         }
     }
     expected.distinct = set.len() as u64;
-    expected
+    (expected, set)
 }
 
 #[cfg(test)]
@@ -154,21 +168,20 @@ mod tests {
     #[test]
     fn normalizing_each_url_gives_the_counts_of_the_corpus() {
         for kind in Kind::ALL {
-            let sample = LoadedCorpus::new(kind, 2, 200_000).expect("made");
-            let expected = Expected::new(&sample, &Profile::CRAWL).expect("the truth");
-            assert_eq!(expected.records, sample.truth.lines, "{}", kind.name());
+            let (bytes, truth) = TestBytes::draw(kind, 2, 200_000).expect("made");
+            let (expected, urls) = Expected::new(&bytes, &truth, &Profile::CRAWL).expect("right");
+            assert_eq!(expected.records, truth.lines, "{}", kind.name());
+            assert_eq!(urls.len() as u64, expected.distinct);
+            let share = expected.unseen as f64 / expected.distinct as f64;
+            assert!((0.3..0.7).contains(&share), "{}: {share}", kind.name());
         }
     }
 
     #[test]
     fn wrong_answer_is_reported() {
-        let sample = LoadedCorpus::new(Kind::Sample, 2, 20_000).expect("made");
-        let expected = Expected::new(&sample, &Profile::CRAWL).expect("the truth");
-        let mut answer = vec![
-            ("records", expected.records),
-            ("rejected", expected.rejected),
-            ("blank", expected.blank),
-        ];
+        let (bytes, truth) = TestBytes::draw(Kind::Sample, 2, 20_000).expect("made");
+        let (expected, _) = Expected::new(&bytes, &truth, &Profile::CRAWL).expect("right");
+        let mut answer = Stage::Normalize.expected(&expected);
         assert_eq!(expected.check(Stage::Normalize, &answer), Ok(()));
         assert!(expected.check(Stage::Dedup, &answer).is_err());
         answer[1].1 += 1;
@@ -178,8 +191,8 @@ mod tests {
 
     #[test]
     fn corpus_with_a_wrong_count_is_an_error() {
-        let mut sample = LoadedCorpus::new(Kind::Mixed, 2, 20_000).expect("made");
-        sample.truth.distinct += 1;
-        assert!(Expected::new(&sample, &Profile::CRAWL).is_err());
+        let (bytes, mut truth) = TestBytes::draw(Kind::Mixed, 2, 20_000).expect("made");
+        truth.distinct += 1;
+        assert!(Expected::new(&bytes, &truth, &Profile::CRAWL).is_err());
     }
 }

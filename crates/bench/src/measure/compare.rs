@@ -1,6 +1,8 @@
-//! Two results side by side.
+//! Two results beside each other: one ratio for all rows, then each row, the largest effect first.
 
-use super::result::{Document, FORMAT, StageRow};
+use super::effect::{Effect, Machines, RunPoint};
+use super::result::{Document, FORMAT, LimitRow, StageRow, Times};
+use super::statistics::{mean, median};
 use super::table::heading;
 use std::fmt::{self, Display, Formatter};
 use std::path::Path;
@@ -12,6 +14,15 @@ use uniqurl_formats::input::read_whole;
 pub struct Comparison {
     a: Document,
     b: Document,
+}
+
+/// A row of A and its partner in B.
+struct Pair<'d> {
+    backend: String,
+    a: &'d StageRow,
+    b: &'d StageRow,
+    /// Whether both scanners are the same.
+    is_exact: bool,
 }
 
 impl Comparison {
@@ -35,7 +46,7 @@ impl Comparison {
             }
         }
         let comparison = Self { a: a.1, b: b.1 };
-        if comparison.pairs().next().is_none() {
+        if comparison.pairs().is_empty() {
             return Err(format!(
                 "{} and {} have no measurement in common",
                 Printable::path(a.0),
@@ -45,41 +56,86 @@ impl Comparison {
         Ok(comparison)
     }
 
-    /// A warning for readers of the comparison, if the two results are not directly comparable.
-    pub fn warning(&self) -> Option<String> {
-        let (a, b) = (&self.a.uniqurl, &self.b.uniqurl);
-        (a != b).then(|| {
-            let [a, b] = [a, b].map(|version| Printable(version.as_bytes()).to_string());
-            format!("warning: A is of uniqurl {a}, and B of uniqurl {b}")
-        })
+    /// Warnings for readers of the comparison: of different versions and machines.
+    pub fn warnings(&self) -> Vec<String> {
+        let printable = |text: &str| Printable(text.as_bytes()).to_string();
+        let mut warnings = Vec::new();
+        if self.a.uniqurl != self.b.uniqurl {
+            let [a, b] = [&self.a, &self.b].map(|document| printable(&document.uniqurl));
+            warnings.push(format!("warning: A is of uniqurl {a}, and B of uniqurl {b}"));
+        }
+        if self.machines() == Machines::Different {
+            let [a, b] = [&self.a, &self.b].map(|document| printable(&document.machine.summary()));
+            warnings.push(format!("warning: A is of another machine ({a}) than B ({b})"));
+        }
+        warnings
+    }
+
+    fn machines(&self) -> Machines {
+        let (a, b) = (&self.a, &self.b);
+        match a.machine.summary() == b.machine.summary() && a.flags.pin == b.flags.pin {
+            true => Machines::Same,
+            false => Machines::Different,
+        }
     }
 
     /// The rows that both have, and the fastest scanners of each kind of work if those differ.
-    fn pairs(&self) -> impl Iterator<Item = (String, &StageRow, &StageRow)> {
+    fn pairs(&self) -> Vec<Pair<'_>> {
         let b = &self.b.results;
-        let partner =
-            move |a: &StageRow| b.iter().find(move |b| same_work(a, b) && a.backend == b.backend);
-        let exact =
-            self.a.results.iter().filter_map(move |a| Some((a.backend.clone(), a, partner(a)?)));
-        let fastest = self.a.results.iter().filter_map(move |row| {
+        let exact = self.a.results.iter().filter_map(|row| {
+            let b = b.iter().find(|other| other.key == row.key)?;
+            Some(Pair { backend: row.key.backend.clone(), a: row, b, is_exact: true })
+        });
+        let fastest = self.a.results.iter().filter_map(|row| {
             let best = |rows: &'_ [StageRow]| {
                 let rows = rows.iter().enumerate().filter(|(_, other)| same_work(row, other));
                 rows.min_by(|(_, x), (_, y)| x.seconds.median.total_cmp(&y.seconds.median))
                     .map(|(i, _)| i)
             };
-            let (best_a, best_b) = (best(&self.a.results)?, best(b)?);
-            let (best_a, best_b) = (&self.a.results[best_a], &b[best_b]);
+            let (a, b) = (&self.a.results[best(&self.a.results)?], &b[best(b)?]);
             // Once for each kind of work, and only if the scanners differ.
-            let told = std::ptr::eq(row, best_a) && best_a.backend != best_b.backend;
-            told.then(|| (format!("{}:{}", best_a.backend, best_b.backend), best_a, best_b))
+            let told = std::ptr::eq(row, a) && a.key.backend != b.key.backend;
+            let backend = format!("{}:{}", a.key.backend, b.key.backend);
+            told.then_some(Pair { backend, a, b, is_exact: false })
         });
-        exact.chain(fastest)
+        exact.chain(fastest).collect()
     }
+
+    /// The effect on some pairs, all rows of a run taken together.
+    fn effect(&self, pairs: &[&Pair<'_>]) -> Effect {
+        let points = |rows: Vec<&StageRow>, limits: &[LimitRow]| -> Vec<RunPoint> {
+            let beside = |row: &&StageRow| {
+                let (corpus, threads) = (&row.key.corpus, row.key.threads);
+                let of_row = move |limit: &&LimitRow| {
+                    (&limit.key.corpus, limit.key.threads) == (corpus, threads)
+                };
+                limits.iter().filter(of_row).map(|limit| &limit.seconds).collect::<Vec<_>>()
+            };
+            let limits: Vec<&Times> = rows.iter().flat_map(beside).collect();
+            let rows: Vec<&Times> = rows.iter().map(|row| &row.seconds).collect();
+            let runs = rows.iter().chain(&limits).map(|times| times.runs.len()).min();
+            let point = |n| RunPoint { rows: of_run(&rows, n), limits: of_run(&limits, n) };
+            (0..runs.unwrap_or(0)).map(point).collect()
+        };
+        let a = points(pairs.iter().map(|pair| pair.a).collect(), &self.a.limits);
+        let b = points(pairs.iter().map(|pair| pair.b).collect(), &self.b.limits);
+        Effect::new(&a, &b, self.machines())
+    }
+}
+
+/// The mean logarithm of the median times of one run. Zero without times.
+fn of_run(times: &[&Times], run: usize) -> f64 {
+    let logs: Vec<f64> = times.iter().map(|times| median(&times.runs[run]).ln()).collect();
+    if logs.is_empty() { 0.0 } else { mean(&logs) }
 }
 
 /// Whether two rows did the same work, perhaps with different scanners.
 fn same_work(a: &StageRow, b: &StageRow) -> bool {
-    (&a.corpus, &a.profile, &a.stage, a.threads) == (&b.corpus, &b.profile, &b.stage, b.threads)
+    let work = |row: &StageRow| {
+        let key = &row.key;
+        (key.corpus.clone(), key.profile.clone(), key.stage.clone(), key.threads)
+    };
+    work(a) == work(b)
 }
 
 fn read(path: &Path) -> Result<Document, String> {
@@ -105,37 +161,54 @@ impl Display for Comparison {
         writeln!(f, "A: {}\nB: {}\n", heading(&self.a), heading(&self.b))?;
         writeln!(
             f,
-            "  {:8}{:13}{:11}{:15}{:>7} {:>9} {:>9} {:>7}  {:>11} {:>11}",
-            "corpus",
-            "profile",
-            "stage",
-            "backend",
-            "threads",
-            "A GB/s",
-            "B GB/s",
-            "B/A",
-            "A x newlines",
-            "B x newlines"
+            "  {:8}{:13}{:14}{:15}{:>7} {:>8} {:>8} {:>8}  95 % interval",
+            "corpus", "profile", "stage", "backend", "threads", "A GB/s", "B GB/s", "B/A"
         )?;
-        let mut rows = 0;
-        for (backend, a, b) in self.pairs() {
-            rows += 1;
-            let texts = [&a.corpus, &a.profile, &a.stage, &backend];
+        let pairs = self.pairs();
+        let mut rows: Vec<_> = pairs.iter().map(|pair| (self.effect(&[pair]), pair)).collect();
+        let size = |effect: &Effect| effect.ratio.ln().abs();
+        rows.sort_by(|(a, _), (b, _)| size(b).total_cmp(&size(a)));
+        for (effect, Pair { backend, a, b, .. }) in &rows {
+            let texts = [&a.key.corpus, &a.key.profile, &a.key.stage, backend];
             let [corpus, profile, stage, backend] =
                 texts.map(|text| Printable(text.as_bytes()).to_string());
+            let interval = effect.interval.map_or(String::new(), |interval| {
+                format!("  {:.2}..{:.2}", interval.low, interval.high)
+            });
             writeln!(
                 f,
-                "  {corpus:8}{profile:13}{stage:11}{backend:15}{:>7} {:9.2} {:9.2} {:6.2}x  {:12.2} {:12.2}",
-                a.threads,
-                a.gb_per_second,
-                b.gb_per_second,
-                a.seconds.median / b.seconds.median,
-                a.x_newlines,
-                b.x_newlines
+                "  {corpus:8}{profile:13}{stage:14}{backend:15}{:>7} {:8.2} {:8.2} {:7.2}x{interval}",
+                a.key.threads, a.gb_per_second, b.gb_per_second, effect.ratio,
             )?;
         }
         let (a, b) = (self.a.results.len(), self.b.results.len());
-        let noun = if rows == 1 { "row" } else { "rows" };
-        writeln!(f, "\nB/A: how many times as fast B is. {rows} {noun}, of {a} in A and {b} in B.")
+        let noun = if rows.len() == 1 { "row" } else { "rows" };
+        writeln!(f, "\nB/A: how many times as fast B is, the largest effect first.")?;
+        writeln!(f, "{} {noun}, of {a} in A and {b} in B.", rows.len())?;
+        self.verdict(f, &pairs)
+    }
+}
+
+impl Comparison {
+    /// The last line: all rows with the same scanner, or all if there are none.
+    fn verdict(&self, f: &mut Formatter<'_>, pairs: &[Pair<'_>]) -> fmt::Result {
+        let mut counted: Vec<&Pair<'_>> = pairs.iter().filter(|pair| pair.is_exact).collect();
+        if counted.is_empty() {
+            counted = pairs.iter().collect();
+        }
+        let Effect { ratio, interval } = self.effect(&counted);
+        write!(f, "\nGeometric mean of B/A: {ratio:.3}")?;
+        match interval {
+            None => writeln!(f, ", without an interval: a result of one run has none."),
+            Some(interval) => {
+                write!(f, ", 95 % interval {:.3}..{:.3}: ", interval.low, interval.high)?;
+                let verdict = match interval.holds(1.0) {
+                    true => "no difference.",
+                    false if ratio > 1.0 => "B is faster.",
+                    false => "B is slower.",
+                };
+                writeln!(f, "{verdict}")
+            }
+        }
     }
 }

@@ -1,13 +1,16 @@
 //! A result: the measured numbers, the machine and the corpora. `--json` writes its JSON and `--compare`
-//! reads it.
+//! reads it. `docs/bench-result.schema.json` describes it.
 
-use crate::machine::Machine;
+use super::plan::{LimitKey, RowKey};
+use super::statistics::{interval, median_of_medians};
+use crate::counters::Usage;
+use crate::machine::{Conditions, Disturbance, Machine, WhyNull};
 use serde::{Deserialize, Serialize};
 
 /// Version of the JSON. Files of different versions are not compared.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
-/// A run of `uniqurl bench`.
+/// A result of `uniqurl bench`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Document {
     /// [`FORMAT`].
@@ -16,27 +19,54 @@ pub struct Document {
     pub uniqurl: String,
     /// When it was begun, as RFC 3339 writes it.
     pub date: String,
-    /// Where.
+    /// How the program was built.
+    pub build: Build,
+    /// The machine.
     pub machine: Machine,
-    /// The options of the run.
+    /// The options.
     pub flags: Flags,
+    /// The runs of the process.
+    pub runs: Vec<RunInfo>,
     /// The corpora.
     pub corpora: Vec<CorpusInfo>,
     /// The machine's own limits.
     pub limits: Vec<LimitRow>,
     /// The stages.
     pub results: Vec<StageRow>,
+    /// The one number, if all that it needs was measured.
+    pub score: Option<Score>,
+    /// Why values in this object and in rows are null.
+    pub why_null: WhyNull,
 }
 
-/// The options of a run, defaults filled in.
+/// How the program was built.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Build {
+    /// The commit.
+    pub commit: Option<String>,
+    /// The compiler and its version.
+    pub compiler: Option<String>,
+    /// The profile of Cargo.
+    pub profile: Option<String>,
+    /// The allocator.
+    pub allocator: String,
+    /// Why values are null.
+    pub why_null: WhyNull,
+}
+
+/// The options, defaults filled in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flags {
     /// Bytes of each corpus, at least.
     pub size: u64,
     /// Seed of the corpora.
     pub seed: u64,
-    /// How often each was timed.
+    /// How often the process restarted.
+    pub runs: u32,
+    /// How often each run timed a row.
     pub repeats: u32,
+    /// Where threads ran.
+    pub pin: String,
     /// Names.
     pub corpus: Vec<String>,
     /// Names with versions.
@@ -47,6 +77,19 @@ pub struct Flags {
     pub backend: Vec<String>,
     /// Numbers.
     pub threads: Vec<usize>,
+}
+
+/// A run of the process.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunInfo {
+    /// Seed of the order of its rows.
+    pub order_seed: u64,
+    /// The state of the machine when it began.
+    pub before: Conditions,
+    /// The state when it ended.
+    pub after: Conditions,
+    /// The difference.
+    pub disturbance: Disturbance,
 }
 
 /// A corpus.
@@ -66,70 +109,78 @@ pub struct CorpusInfo {
     pub sha256: String,
 }
 
-/// How fast the machine copies a corpus or counts its line feeds.
+/// How fast the machine reads or copies a corpus, or counts its line feeds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LimitRow {
-    /// Name of the corpus.
-    pub corpus: String,
-    /// `memory copy` or `newline count`.
-    pub limit: String,
-    /// Threads that did it.
-    pub threads: usize,
+    /// What was measured.
+    #[serde(flatten)]
+    pub key: LimitKey,
     /// How long it took.
     pub seconds: Times,
     /// 10^9 bytes of the corpus a second, by the median.
     pub gb_per_second: f64,
     /// Nanoseconds a record, by the median.
     pub ns_per_url: f64,
+    /// Resources of a pass, by the median of all.
+    pub usage: Usage,
 }
 
 /// How fast a stage is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StageRow {
-    /// Name of the corpus.
-    pub corpus: String,
-    /// Profile with its version.
-    pub profile: String,
-    /// The stage.
-    pub stage: String,
-    /// The scanner.
-    pub backend: String,
-    /// Threads that worked.
-    pub threads: usize,
+    /// What was measured.
+    #[serde(flatten)]
+    pub key: RowKey,
     /// How long it took.
     pub seconds: Times,
     /// 10^9 bytes of the corpus a second, by the median.
     pub gb_per_second: f64,
     /// Nanoseconds a record, by the median.
     pub ns_per_url: f64,
-    /// Its median divided by that of the newline count with the same number of threads.
-    pub x_newlines: f64,
+    /// The time of the memory read with as many threads, divided by the time of this row.
+    pub roofline: f64,
+    /// Resources of a pass, by the median of all.
+    pub usage: Usage,
 }
 
 /// Seconds of each repeat.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Times {
-    /// The middle one, or the mean of the two in the middle.
+    /// The median over runs of the medians in each.
     pub median: f64,
-    /// The shortest.
-    pub min: f64,
-    /// The longest.
-    pub max: f64,
-    /// All, in the order of the run.
-    pub runs: Vec<f64>,
+    /// The lower end of its 95 % interval, null for a single run.
+    pub low: Option<f64>,
+    /// The upper end.
+    pub high: Option<f64>,
+    /// All, in the order of time: a list for each run.
+    pub runs: Vec<Vec<f64>>,
+}
+
+/// The number to cite.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Score {
+    /// The version of its definition.
+    pub version: u32,
+    /// 10^9 bytes a second with one thread.
+    pub one_thread: f64,
+    /// The most threads.
+    pub threads: usize,
+    /// 10^9 bytes a second with these.
+    pub all_threads: f64,
+    /// The second rate divided by as many times the first.
+    pub efficiency: f64,
 }
 
 impl Times {
     /// Of at least one run.
-    pub fn new(runs: Vec<f64>) -> Self {
-        let mut sorted = runs.clone();
-        sorted.sort_by(f64::total_cmp);
-        let middle = sorted.len() / 2;
-        let median = match sorted.len() % 2 {
-            0 => (sorted[middle - 1] + sorted[middle]) / 2.0,
-            _ => sorted[middle],
-        };
-        Self { median, min: sorted[0], max: sorted[sorted.len() - 1], runs }
+    pub fn new(runs: Vec<Vec<f64>>) -> Self {
+        let interval = interval(&runs);
+        Self {
+            median: median_of_medians(&runs),
+            low: interval.map(|interval| interval.low),
+            high: interval.map(|interval| interval.high),
+            runs,
+        }
     }
 }
 
@@ -157,19 +208,5 @@ impl Document {
         let mut text = uniqurl_formats::escape_controls(&text).into_owned().into_bytes();
         text.push(b'\n');
         text
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn median_is_the_middle_value() {
-        let times = Times::new(vec![3.0, 1.0, 2.0]);
-        assert_eq!((times.median, times.min, times.max), (2.0, 1.0, 3.0));
-        assert_eq!(times.runs, [3.0, 1.0, 2.0]);
-        assert_eq!(Times::new(vec![1.0, 4.0, 2.0, 8.0]).median, 3.0);
-        assert_eq!(Times::new(vec![5.0]).median, 5.0);
     }
 }

@@ -1,196 +1,200 @@
-//! The rounds: first everything is checked once, then everything is timed in turn again and again, so that
-//! disturbances of the machine affect all rows alike.
+//! One run of the process: all rows in random order, again and again, so that a disturbance of the machine
+//! affects no row more than another.
 
-use super::check::{self, Expected};
-use super::result::{CorpusInfo, LimitRow, StageRow, Times};
-use super::stage::{Limit, Stage};
-use super::subject::{LoadedCorpus, Team};
+use super::check;
+use super::plan::{LimitKey, PreparedCorpus, RowKey, RunOrder};
+use super::stage::{Limit, Stage, StageInputs};
+use super::stopwatch::TimedPass;
+use super::subject::{Team, TestBytes, untouched};
 use crate::corpus::Kind;
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::corpus::random::Rng;
+use crate::counters::Counters;
+use crate::machine::{Conditions, Topology};
+use crate::placement::{Pin, Placement};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
 use uniqurl::{Backend, Normalizer, Profile};
+use uniqurl_formats::input::{self, Input};
 
-/// The plan of a benchmark.
-#[derive(Debug, Clone)]
-pub struct BenchPlan {
-    /// Seed of the corpora.
-    pub seed: u64,
-    /// Bytes of each, at least.
-    pub size: u64,
-    /// Timed rounds.
-    pub repeats: u32,
-    /// The corpora.
-    pub kinds: Vec<Kind>,
-    /// The profiles.
-    pub profiles: Vec<&'static Profile>,
-    /// The stages.
-    pub stages: Vec<Stage>,
-    /// The scanners.
-    pub backends: Vec<Backend>,
-    /// The numbers of threads.
-    pub threads: Vec<usize>,
+/// All that one run measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunResult {
+    /// The state of the machine when the run began.
+    pub before: Conditions,
+    /// The state when it ended.
+    pub after: Conditions,
+    /// The passes of each limit, in the order of [`RunOrder::limits`].
+    pub limits: Vec<Vec<TimedPass>>,
+    /// The passes of each row, in the order of [`RunOrder::rows`].
+    pub rows: Vec<Vec<TimedPass>>,
 }
 
-/// The result for one corpus.
-#[derive(Debug)]
-pub struct CorpusResult {
-    /// The corpus.
-    pub corpus: CorpusInfo,
-    /// The machine's limits.
-    pub limits: Vec<LimitRow>,
-    /// The stages.
-    pub rows: Vec<StageRow>,
+/// A row or a limit, by its number in the order.
+#[derive(Debug, Clone, Copy)]
+enum Item {
+    Limit(usize),
+    Row(usize),
 }
 
-/// One stage under one profile by one scanner.
-struct Cell {
-    profile: usize,
-    stage: Stage,
-    normalizer: Normalizer,
-}
-
-impl BenchPlan {
-    /// Passes over a corpus that are timed or checked.
-    pub fn passes(&self) -> u64 {
-        let cells = self.profiles.len() * self.stages.len() * self.backends.len();
-        let passes = (cells + Limit::ALL.len()) * self.threads.len() * self.kinds.len();
-        passes as u64 * (u64::from(self.repeats) + 1)
-    }
-
-    /// Measures everything on one corpus, and counts the bytes gone through.
-    pub fn measure(&self, kind: Kind, done: &AtomicU64) -> Result<CorpusResult, String> {
-        let sample = LoadedCorpus::new(kind, self.seed, self.size)?;
-        let mut copy = Vec::new();
-        copy.try_reserve_exact(sample.bytes.len())
-            .map_err(|_| "no memory for a copy".to_owned())?;
-        copy.resize(sample.bytes.len(), 0);
-        let expected: Vec<_> =
-            self.profiles.iter().map(|p| Expected::new(&sample, p)).collect::<Result<_, _>>()?;
-        let teams: Vec<_> =
-            self.threads.iter().map(|threads| Team::new(*threads)).collect::<Result<_, _>>()?;
-        let cells = self.cells();
-        let mut of_limits = vec![Vec::new(); teams.len() * Limit::ALL.len()];
-        let mut of_cells = vec![Vec::new(); teams.len() * cells.len()];
-        for round in 0..=self.repeats {
-            let (mut of_limits, mut of_cells) = (of_limits.iter_mut(), of_cells.iter_mut());
-            for team in &teams {
-                let threads = team.threads();
-                for (limit, runs) in Limit::ALL.into_iter().zip(&mut of_limits) {
-                    let (time, answer) = limit.run(&sample, team, &mut copy);
-                    check::check_limit(limit, &sample, &copy, &answer).map_err(|wrong| {
-                        format!("{}, {}, {threads} threads: {wrong}", kind.name(), limit.name())
-                    })?;
-                    done.fetch_add(sample.truth.bytes, Ordering::Relaxed);
-                    runs.extend((round > 0).then_some(time.as_secs_f64()));
+/// Measures as ordered. Calls `did` with the number of bytes after each pass.
+pub fn measure(
+    order: &RunOrder,
+    counters: &mut Counters,
+    did: &dyn Fn(u64),
+) -> Result<RunResult, String> {
+    let pin = Pin::named(&order.pin).ok_or("unknown kind of placement")?;
+    let placement = Placement::new(pin, &Topology::here());
+    let mut result = RunResult {
+        before: Conditions::now(),
+        after: Conditions::now(),
+        limits: vec![Vec::new(); order.limits.len()],
+        rows: vec![Vec::new(); order.rows.len()],
+    };
+    let mut rng = Rng::new(order.order_seed);
+    let mut corpora: Vec<_> = order.corpora.iter().collect();
+    shuffle(&mut corpora, &mut rng);
+    for corpus in corpora {
+        let mut bench = CorpusBench::new(order, corpus, &placement)?;
+        for _ in 0..order.repeats {
+            shuffle(&mut bench.items, &mut rng);
+            for n in 0..bench.items.len() {
+                let item = bench.items[n];
+                let pass = bench.pass(item, counters)?;
+                match item {
+                    Item::Limit(n) => result.limits[n].push(pass),
+                    Item::Row(n) => result.rows[n].push(pass),
                 }
-                for (cell, runs) in cells.iter().zip(&mut of_cells) {
-                    let result = cell.stage.run(&sample, &cell.normalizer, team);
-                    let result = result.and_then(|(time, answer)| {
-                        expected[cell.profile].check(cell.stage, &answer).map(|()| time)
-                    });
-                    let time = result.map_err(|wrong| {
-                        let (profile, stage) =
-                            (self.profiles[cell.profile].name(), cell.stage.name());
-                        let backend = cell.normalizer.backend().name();
-                        let corpus = kind.name();
-                        format!(
-                            "{corpus}, {profile}, {stage}, {backend}, {threads} threads: {wrong}"
-                        )
-                    })?;
-                    done.fetch_add(sample.truth.bytes, Ordering::Relaxed);
-                    runs.extend((round > 0).then_some(time.as_secs_f64()));
-                }
+                did(corpus.info.bytes);
             }
         }
-        Ok(self.report(&sample, &cells, of_limits, of_cells))
+    }
+    result.after = Conditions::now();
+    Ok(result)
+}
+
+/// A corpus that is ready for its passes.
+struct CorpusBench<'o> {
+    order: &'o RunOrder,
+    corpus: &'o PreparedCorpus,
+    bytes: TestBytes,
+    copy: Vec<u8>,
+    file: Vec<Input>,
+    packed: Vec<Input>,
+    teams: Vec<Team>,
+    items: Vec<Item>,
+}
+
+impl<'o> CorpusBench<'o> {
+    fn new(
+        order: &'o RunOrder,
+        corpus: &'o PreparedCorpus,
+        placement: &Placement,
+    ) -> Result<Self, String> {
+        let name = &corpus.info.name;
+        let of_limits = order.limits.iter().enumerate().filter(|(_, key)| key.corpus == *name);
+        let of_rows = order.rows.iter().enumerate().filter(|(_, key)| key.corpus == *name);
+        let mut threads: Vec<usize> = of_limits.clone().map(|(_, key)| key.threads).collect();
+        threads.extend(of_rows.clone().map(|(_, key)| key.threads));
+        threads.sort_unstable();
+        threads.dedup();
+        let teams: Vec<_> = threads
+            .iter()
+            .map(|threads| Team::new(*threads, placement))
+            .collect::<Result<_, _>>()?;
+        let largest = teams.last().ok_or("nothing to measure")?;
+        let kind = Kind::named(name).ok_or("unknown corpus")?;
+        let bytes = TestBytes::read(kind, &corpus.file, corpus.info.bytes, largest)?;
+        let mut copy = untouched(corpus.info.bytes)?;
+        // Touches its pages, which would be a part of the first pass otherwise.
+        largest.copy(&bytes.bytes, &mut copy);
+        let items =
+            of_limits.map(|(n, _)| Item::Limit(n)).chain(of_rows.map(|(n, _)| Item::Row(n)));
+        let items = items.collect();
+        Ok(Self {
+            order,
+            corpus,
+            bytes,
+            copy,
+            file: inputs(std::slice::from_ref(&corpus.file))?,
+            packed: inputs(&corpus.packed)?,
+            teams,
+            items,
+        })
     }
 
-    fn cells(&self) -> Vec<Cell> {
-        let mut cells = Vec::new();
-        for (profile, rules) in self.profiles.iter().enumerate() {
-            for stage in &self.stages {
-                for backend in &self.backends {
-                    let normalizer = Normalizer::new(rules).with_backend(*backend);
-                    cells.push(Cell { profile, stage: *stage, normalizer });
-                }
-            }
+    /// Does one row or limit once, and checks its answer.
+    fn pass(&mut self, item: Item, counters: &mut Counters) -> Result<TimedPass, String> {
+        let order = self.order;
+        match item {
+            Item::Limit(n) => self.limit(&order.limits[n], counters),
+            Item::Row(n) => self.row(&order.rows[n], counters),
         }
-        cells
     }
 
-    /// Makes rows of the times, which are in the order of the rounds.
-    fn report(
-        &self,
-        sample: &LoadedCorpus,
-        cells: &[Cell],
-        of_limits: Vec<Vec<f64>>,
-        of_cells: Vec<Vec<f64>>,
-    ) -> CorpusResult {
-        let name = || sample.kind.name().to_owned();
-        let corpus = CorpusInfo {
-            name: name(),
-            seed: self.seed,
-            bytes: sample.truth.bytes,
-            records: sample.truth.lines,
-            distinct: sample.truth.distinct,
-            sha256: sample.sha256.clone(),
+    fn limit(&mut self, key: &LimitKey, counters: &mut Counters) -> Result<TimedPass, String> {
+        let LimitKey { corpus, limit, threads } = key;
+        let kind = Limit::named(limit).ok_or("unknown limit")?;
+        let team = self.teams.iter().find(|team| team.threads() == *threads);
+        let team = team.ok_or("no such team")?;
+        let (pass, answer) = kind.run(&self.bytes, team, &mut self.copy, counters);
+        let right = (self.corpus.sum, self.corpus.info.records);
+        check::check_limit(kind, &self.bytes.bytes, &self.copy, &answer, right)
+            .map_err(|wrong| format!("{corpus}, {limit}, {threads} threads: {wrong}"))?;
+        Ok(pass)
+    }
+
+    fn row(&self, key: &RowKey, counters: &mut Counters) -> Result<TimedPass, String> {
+        let RowKey { corpus, profile, stage, backend, threads } = key;
+        let kind = Stage::named(stage).ok_or("unknown stage")?;
+        let rules = Profile::named(profile).ok_or("unknown profile")?;
+        let scanner = Backend::named(backend).ok_or("unknown scanner")?;
+        let team = self.teams.iter().find(|team| team.threads() == *threads);
+        let prepared = self.corpus.profiles.iter().find(|prepared| prepared.name == *profile);
+        let prepared = prepared.ok_or("a profile without answers")?;
+        let inputs = StageInputs {
+            bytes: &self.bytes,
+            file: &self.file,
+            packed: &self.packed,
+            profile: prepared,
+            directory: Path::new(&self.order.directory),
         };
-        let (mut of_limits, mut of_cells) = (of_limits.into_iter(), of_cells.into_iter());
-        let (mut limits, mut rows) = (Vec::new(), Vec::new());
-        for &threads in &self.threads {
-            let mut newlines = f64::NAN;
-            for (limit, runs) in Limit::ALL.into_iter().zip(&mut of_limits) {
-                let seconds = Times::new(runs);
-                if limit == Limit::Newlines {
-                    newlines = seconds.median;
-                }
-                limits.push(LimitRow {
-                    corpus: name(),
-                    limit: limit.name().to_owned(),
-                    threads,
-                    gb_per_second: corpus.rate(seconds.median),
-                    ns_per_url: corpus.nanoseconds(seconds.median),
-                    seconds,
-                });
-            }
-            for (cell, runs) in cells.iter().zip(&mut of_cells) {
-                let seconds = Times::new(runs);
-                let profile = self.profiles[cell.profile];
-                rows.push(StageRow {
-                    corpus: name(),
-                    profile: profile.to_string(),
-                    stage: cell.stage.name().to_owned(),
-                    backend: cell.normalizer.backend().name().to_owned(),
-                    threads,
-                    gb_per_second: corpus.rate(seconds.median),
-                    ns_per_url: corpus.nanoseconds(seconds.median),
-                    x_newlines: seconds.median / newlines,
-                    seconds,
-                });
-            }
-        }
-        CorpusResult { corpus, limits, rows }
+        let normalizer = Normalizer::new(rules).with_backend(scanner);
+        let result = kind.run(&inputs, &normalizer, team.ok_or("no such team")?, counters);
+        result
+            .and_then(|(pass, answer)| prepared.expected.check(kind, &answer).map(|()| pass))
+            .map_err(|wrong| {
+                format!("{corpus}, {profile}, {stage}, {backend}, {threads} threads: {wrong}")
+            })
     }
+}
 
-    /// Estimates the duration in seconds from a small corpus of each kind. None if all corpora are small.
-    pub fn estimate(&self) -> Result<Option<f64>, String> {
-        const SMALL: u64 = 2 << 20;
-        if self.size <= 4 * SMALL {
-            return Ok(None);
-        }
-        let small = BenchPlan { size: SMALL, repeats: 1, ..self.clone() };
-        let mut total = 0.0;
-        let times = self.size as f64 / SMALL as f64;
-        for kind in &self.kinds {
-            let start = std::time::Instant::now();
-            let measured = small.measure(*kind, &AtomicU64::new(0))?;
-            let all = start.elapsed().as_secs_f64();
-            let limits: f64 = measured.limits.iter().map(|row| row.seconds.median).sum();
-            let rows: f64 = measured.rows.iter().map(|row| row.seconds.median).sum();
-            let passes = limits + rows;
-            // The rest of the time is spent on generating the corpus and finding its truth.
-            let around = (all - 2.0 * passes).max(0.0);
-            total += times * (passes * (f64::from(self.repeats) + 1.0) + around);
-        }
-        Ok(Some(total))
+fn inputs(paths: &[std::path::PathBuf]) -> Result<Vec<Input>, String> {
+    let (inputs, errors) = input::check(paths);
+    errors.first().map_or(Ok(inputs), |error| Err(error.to_string()))
+}
+
+/// Puts the items into a random order (Fisher and Yates).
+fn shuffle<T>(items: &mut [T], rng: &mut Rng) {
+    for n in (1..items.len()).rev() {
+        items.swap(n, rng.below(n as u64 + 1) as usize);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shuffle_keeps_all_items_and_depends_on_the_seed_alone() {
+        let shuffled = |seed| {
+            let mut items: Vec<u32> = (0..20).collect();
+            shuffle(&mut items, &mut Rng::new(seed));
+            items
+        };
+        assert_eq!(shuffled(1), shuffled(1));
+        assert_ne!(shuffled(1), shuffled(2));
+        let mut sorted = shuffled(3);
+        sorted.sort_unstable();
+        assert!(sorted.into_iter().eq(0..20));
     }
 }

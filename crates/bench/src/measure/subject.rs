@@ -1,24 +1,21 @@
-//! A corpus that is ready to be worked on, and the threads that work.
+//! The bytes of a corpus in memory, and the threads that work on them.
 
 use crate::corpus::{Amount, Corpus, Kind, Truth};
+use crate::placement::Placement;
 use bytes::Bytes;
 use rayon::prelude::*;
-use sha2::{Digest, Sha256};
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use uniqurl::bytes::Printable;
-use uniqurl_engine::output::Temporary;
 use uniqurl_engine::{CHUNK_SIZE, StageBuffers};
-use uniqurl_formats::input::{self, Input};
 use uniqurl_formats::record::Format;
 
-/// A corpus in memory and in a file, and the truth about it.
+/// A corpus in memory.
 #[derive(Debug)]
-pub struct LoadedCorpus {
+pub struct TestBytes {
     /// The kind of its URLs.
     pub kind: Kind,
     /// Where the URL is in a record.
@@ -27,19 +24,11 @@ pub struct LoadedCorpus {
     pub bytes: Bytes,
     /// The same in pieces of whole records, as large as those of the pipeline.
     pub chunks: Vec<Bytes>,
-    /// The file.
-    pub inputs: Vec<Input>,
-    /// The counts that the generator knows.
-    pub truth: Truth,
-    /// SHA-256 in hexadecimal.
-    pub sha256: String,
-    /// Removes the file when this is dropped, or a signal ends the process.
-    _file: Temporary,
 }
 
-impl LoadedCorpus {
+impl TestBytes {
     /// Draws at least `size` bytes.
-    pub fn new(kind: Kind, seed: u64, size: u64) -> Result<Self, String> {
+    pub fn draw(kind: Kind, seed: u64, size: u64) -> Result<(Self, Truth), String> {
         let mut corpus = Corpus::new(kind, seed, Amount::Bytes(size));
         let mut bytes = Vec::new();
         // The last line may be longer by as much.
@@ -48,34 +37,35 @@ impl LoadedCorpus {
         room.and_then(|room| bytes.try_reserve_exact(room).ok())
             .ok_or_else(|| format!("no memory for a corpus of {size} bytes"))?;
         while corpus.fill(&mut bytes, usize::MAX) {}
-        let bytes = Bytes::from(bytes);
-        let digest = Sha256::digest(&bytes);
-        let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        let directory = std::env::temp_dir();
-        let create =
-            |path: &Path| OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-        let made = Temporary::make(&directory, create).and_then(|(mut file, name)| {
-            file.write_all(&bytes)?;
-            Ok(name)
-        });
-        let file = made.map_err(|error| {
-            format!("no temporary file in {}: {error}", Printable::path(&directory))
-        })?;
-        let (inputs, errors) = input::check(&[file.path().to_owned()]);
-        if let Some(error) = errors.first() {
-            return Err(error.to_string());
-        }
-        Ok(Self {
-            kind,
-            format: if kind == Kind::Access { Format::Combined } else { Format::Lines },
-            chunks: chunks(&bytes),
-            bytes,
-            inputs,
-            truth: corpus.truth().clone(),
-            sha256,
-            _file: file,
-        })
+        Ok((Self::new(kind, bytes), corpus.truth().clone()))
     }
+
+    /// Reads a file of so many bytes. The threads of the team touch the memory first, each the part that it reads.
+    pub fn read(kind: Kind, path: &Path, size: u64, team: &Team) -> Result<Self, String> {
+        let failed = |error| format!("{}: {error}", Printable::path(path));
+        let file = File::open(path).map_err(failed)?;
+        let mut bytes = untouched(size)?;
+        let pieces = bytes.par_chunks_mut(CHUNK_SIZE).enumerate();
+        let read =
+            |(n, piece): (usize, &mut [u8])| file.read_exact_at(piece, (n * CHUNK_SIZE) as u64);
+        team.pool.install(|| pieces.try_for_each(read)).map_err(failed)?;
+        Ok(Self::new(kind, bytes))
+    }
+
+    fn new(kind: Kind, bytes: Vec<u8>) -> Self {
+        let format = if kind == Kind::Access { Format::Combined } else { Format::Lines };
+        let bytes = Bytes::from(bytes);
+        Self { kind, format, chunks: chunks(&bytes), bytes }
+    }
+}
+
+/// Zeros in pages that the system gives on the first touch.
+pub fn untouched(size: u64) -> Result<Vec<u8>, String> {
+    let none = || format!("no memory for {size} bytes");
+    let size = usize::try_from(size).map_err(|_| none())?;
+    // `vec!` ends the process if there is no memory, so this tries first.
+    Vec::<u8>::new().try_reserve_exact(size).map_err(|_| none())?;
+    Ok(vec![0; size])
 }
 
 /// Cuts after the last line feed of each piece.
@@ -91,25 +81,48 @@ fn chunks(bytes: &Bytes) -> Vec<Bytes> {
     chunks
 }
 
-/// A pool of threads, each with its buffers.
+/// A pool of threads, each with its place and its buffers.
 #[derive(Debug)]
 pub struct Team {
     pool: rayon::ThreadPool,
     buffers: Vec<Mutex<StageBuffers>>,
+    placement: Placement,
 }
 
 impl Team {
-    /// Starts the threads.
-    pub fn new(threads: usize) -> Result<Self, String> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    /// Starts the threads, each at its place.
+    pub fn new(threads: usize, placement: &Placement) -> Result<Self, String> {
+        let failed: Arc<Mutex<Option<String>>> = Arc::default();
+        let (place, failure) = (placement.clone(), Arc::clone(&failed));
+        let bind = move |thread| {
+            if let Err(error) = place.bind(thread, threads) {
+                failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            }
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).start_handler(bind).build();
         let pool = pool.map_err(|error| format!("cannot start {threads} threads: {error}"))?;
+        // A start handler runs before the first job of its thread.
+        pool.broadcast(|_| ());
+        if let Some(error) = failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Err(error);
+        }
         let buffers = (0..threads).map(|_| Mutex::default()).collect();
-        Ok(Self { pool, buffers })
+        Ok(Self { pool, buffers, placement: placement.clone() })
     }
 
     /// How many there are.
     pub fn threads(&self) -> usize {
         self.buffers.len()
+    }
+
+    /// Binds the calling thread to the CPUs of the team, for threads that it starts.
+    pub fn bind_run(&self) -> Result<(), String> {
+        self.placement.bind_run(self.threads())
+    }
+
+    /// Undoes [`bind_run`](Self::bind_run).
+    pub fn release(&self) -> Result<(), String> {
+        self.placement.release()
     }
 
     /// Does `work` on each chunk; the next free thread takes the next chunk. `work` gets the chunk, the
@@ -118,7 +131,7 @@ impl Team {
         let next = AtomicUsize::new(0);
         self.pool.broadcast(|thread| {
             let mut buffers =
-                self.buffers[thread.index()].lock().unwrap_or_else(|e| e.into_inner());
+                self.buffers[thread.index()].lock().unwrap_or_else(PoisonError::into_inner);
             while let Some(chunk) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
                 work(chunk, thread.index(), &mut buffers);
             }
@@ -137,10 +150,17 @@ impl Team {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::Topology;
+    use crate::measure::stage::add_up;
+    use crate::placement::Pin;
+
+    fn team(threads: usize) -> Team {
+        Team::new(threads, &Placement::new(Pin::None, &Topology::here())).expect("started")
+    }
 
     #[test]
     fn chunks_end_at_line_feeds_and_cover_the_corpus() {
-        let sample = LoadedCorpus::new(Kind::Access, 3, 1 << 20).expect("made");
+        let (sample, _) = TestBytes::draw(Kind::Access, 3, 1 << 20).expect("made");
         assert!(sample.chunks.len() >= 4);
         assert!(
             sample.chunks.iter().all(|chunk| chunk.len() <= CHUNK_SIZE && chunk.ends_with(b"\n"))
@@ -148,12 +168,15 @@ mod tests {
         assert!(sample.chunks.concat() == sample.bytes);
         let line = vec![b'a'; CHUNK_SIZE + 5];
         assert_eq!(chunks(&Bytes::from(line.clone())).concat(), line);
+        // The sum over chunks depends on where they end, so it is taken over the same ones.
+        let sums = sample.chunks.iter().fold(0u64, |sum, chunk| sum.wrapping_add(add_up(chunk)));
+        assert_ne!(sums, 0);
     }
 
     #[test]
     fn each_chunk_is_processed_once_by_a_team() {
-        let sample = LoadedCorpus::new(Kind::Clean, 1, 1 << 20).expect("made");
-        let team = Team::new(3).expect("started");
+        let (sample, _) = TestBytes::draw(Kind::Clean, 1, 1 << 20).expect("made");
+        let team = team(3);
         let done = Mutex::new(Vec::new());
         team.each(&sample.chunks, |chunk, _, _| done.lock().unwrap().push(chunk.as_ptr() as usize));
         let mut done = done.into_inner().unwrap();
@@ -164,5 +187,16 @@ mod tests {
         let mut copy = vec![0; sample.bytes.len()];
         team.copy(&sample.bytes, &mut copy);
         assert!(copy == sample.bytes);
+    }
+
+    #[test]
+    fn corpus_is_read_back_from_its_file() {
+        let (sample, _) = TestBytes::draw(Kind::Dirty, 1, 1 << 20).expect("made");
+        let file = tempfile::NamedTempFile::new().expect("made");
+        std::fs::write(file.path(), &sample.bytes).expect("written");
+        let size = sample.bytes.len() as u64;
+        let read = TestBytes::read(Kind::Dirty, file.path(), size, &team(2)).expect("read");
+        assert!(read.bytes == sample.bytes && read.chunks == sample.chunks);
+        assert!(TestBytes::read(Kind::Dirty, file.path(), size + 1, &team(2)).is_err());
     }
 }

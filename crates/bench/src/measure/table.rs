@@ -1,6 +1,6 @@
 //! A result as a table for people.
 
-use super::result::{Document, Times};
+use super::result::{CorpusInfo, Document, Times};
 use std::fmt::{self, Display, Formatter};
 use uniqurl::bytes::Printable;
 
@@ -23,44 +23,41 @@ impl Display for ResultTable<'_> {
                 corpus.seed,
                 corpus.sha256
             )?;
-            writeln!(
-                f,
-                "  {:13}{:11}{:9}{:>7} {:>8}  {:17} {:>8} {:>11}",
-                "profile",
-                "stage",
-                "backend",
-                "threads",
-                "GB/s",
-                "min..max",
-                "ns/URL",
-                "x newlines"
-            )?;
-            let limits = document.limits.iter().filter(|row| row.corpus == corpus.name);
-            for row in limits.clone() {
-                let (rate, nanoseconds) = (row.gb_per_second, row.ns_per_url);
-                let newlines = limits
-                    .clone()
-                    .find(|other| other.limit == "newline count" && other.threads == row.threads);
-                let ratio = newlines.map_or(f64::NAN, |n| row.seconds.median / n.seconds.median);
-                let spread = spread(&row.seconds, |seconds| corpus.rate(seconds));
-                writeln!(
-                    f,
-                    "  {:33}{:>7} {rate:8.2}  {spread:17} {nanoseconds:8.1} {ratio:11.2}",
-                    row.limit, row.threads
-                )?;
-            }
-            for row in document.results.iter().filter(|row| row.corpus == corpus.name) {
-                let (rate, nanoseconds) = (row.gb_per_second, row.ns_per_url);
-                let (spread, ratio) = (spread(&row.seconds, |s| corpus.rate(s)), row.x_newlines);
-                writeln!(
-                    f,
-                    "  {:13}{:11}{:9}{:>7} {rate:8.2}  {spread:17} {nanoseconds:8.1} {ratio:11.2}",
-                    row.profile, row.stage, row.backend, row.threads
-                )?;
-            }
+            rows(f, document, corpus)?;
+        }
+        if let Some(score) = &document.score {
+            writeln!(f, "\n{score}")?;
         }
         Ok(())
     }
+}
+
+fn rows(f: &mut Formatter<'_>, document: &Document, corpus: &CorpusInfo) -> fmt::Result {
+    writeln!(
+        f,
+        "  {:13}{:14}{:9}{:>7} {:>8}  {:17} {:>8} {:>9}",
+        "profile", "stage", "backend", "threads", "GB/s", "95 % interval", "ns/URL", "roofline"
+    )?;
+    for row in document.limits.iter().filter(|row| row.key.corpus == corpus.name) {
+        let (rate, nanoseconds) = (row.gb_per_second, row.ns_per_url);
+        let interval = interval(&row.seconds, corpus);
+        writeln!(
+            f,
+            "  {:36}{:>7} {rate:8.2}  {interval:17} {nanoseconds:8.1}",
+            row.key.limit, row.key.threads
+        )?;
+    }
+    for row in document.results.iter().filter(|row| row.key.corpus == corpus.name) {
+        let (rate, nanoseconds) = (row.gb_per_second, row.ns_per_url);
+        let (interval, share) = (interval(&row.seconds, corpus), 100.0 * row.roofline);
+        let key = &row.key;
+        writeln!(
+            f,
+            "  {:13}{:14}{:9}{:>7} {rate:8.2}  {interval:17} {nanoseconds:8.1} {share:7.0} %",
+            key.profile, key.stage, key.backend, key.threads
+        )?;
+    }
+    Ok(())
 }
 
 /// When and on which machine a result was measured. The text is escaped, since anyone may have made the file.
@@ -70,7 +67,12 @@ pub fn heading(document: &Document) -> String {
     Printable(text.as_bytes()).to_string()
 }
 
-/// The slowest and the fastest rate.
-fn spread(times: &Times, rate: impl Fn(f64) -> f64) -> String {
-    format!("{:.2}..{:.2}", rate(times.max), rate(times.min))
+/// The interval of the rate. Empty for a single run.
+fn interval(times: &Times, corpus: &CorpusInfo) -> String {
+    match (times.low, times.high) {
+        (Some(low), Some(high)) => {
+            format!("{:.2}..{:.2}", corpus.rate(high), corpus.rate(low))
+        }
+        _ => String::new(),
+    }
 }

@@ -9,7 +9,10 @@ use clap::{ArgAction, Args};
 use std::path::{Path, PathBuf};
 use uniqurl::{Backend, Profile};
 use uniqurl_bench::corpus::Kind;
+use uniqurl_bench::machine::Topology;
+use uniqurl_bench::measure::size::default_repeats;
 use uniqurl_bench::measure::stage::Stage;
+use uniqurl_bench::placement::{Pin, Placement};
 use uniqurl_engine::MOST_THREADS;
 use uniqurl_engine::cores;
 
@@ -27,7 +30,7 @@ const MEASUREMENTS: &str = "Measurements";
     help_template = help::TEMPLATE,
     before_long_help = "\
 Examples:
-  # Measure this machine under crawl, in about a minute
+  # Measure this machine under crawl, in some minutes
   uniqurl bench
 
   # Keep the result, as JSON and as a plot
@@ -37,23 +40,33 @@ Examples:
   uniqurl bench --compare here.json there.json
 
   # Measure one scanner with one thread under all profiles
-  uniqurl bench --corpus clean --profile all --threads 1 --backend avx2
+  uniqurl bench --corpus clean --stage normalize --profile all --threads 1 --backend avx2
 
   # Measure a large log, from file to output
-  uniqurl bench --corpus access --stage whole --size 1G --repeats 9",
+  uniqurl bench --corpus access --stage end-to-end --size 1G --runs 9",
     after_help = help::MORE,
     after_long_help = "\
-Each stage also does the work of the stages before it:
-  scan       Find the records, and prove with vector code that most URLs are clean.
-  normalize  Write the canonical form of all other URLs.
-  dedup      Put the canonical URLs into the set.
-  whole      Run the pipeline of the command, from a temporary file in the page cache to a
-             sink that counts bytes. The file is in $TMPDIR, or else in /tmp.
+Each of the first four stages also does the work of the stages before it:
+  scan           Find the records, and prove with vector code that most URLs are clean.
+  normalize      Write the canonical form of all other URLs.
+  dedup          Put the canonical URLs into the set.
+  end-to-end     Run the pipeline of the command, from a temporary file in the page cache to a
+                 sink that counts bytes. The file is in $TMPDIR, or else in /tmp.
+  gz             The same, from gzip files.
+  beyond-memory  The same, within a quarter of the memory that the set needs.
+  seen           The same, beside a seen store that holds half of the keys.
 
-Two more measurements use the same bytes and number of threads: memory copy copies them, and newline count \
-counts their line feeds with memchr. Times are medians. x newlines is the ratio to the newline count.
+The pipelines run with the fastest scanner, and the last three with the most threads.
 
-Every result is checked before it is timed. For the profile crawl, the generator knows the right result. \
+Three more measurements use the same bytes and number of threads: memory read adds them up, memory copy \
+copies them, and newline count counts their line feeds with memchr. The roofline is the share of the memory \
+read's speed that a row reaches.
+
+The process restarts for each run, and does its rows in random order. Times are medians over runs; the 95 % \
+interval is across runs. The last line is the number to cite. It needs all corpora, the first four stages, the \
+profile crawl, one thread and all cores, and at least the default size.
+
+Every result is checked. For the profile crawl, the generator knows the right result. \
 For every other profile, a slow pass over single URLs with the standard library's set must give the same \
 result. A wrong result ends the benchmark with exit status 2."
 )]
@@ -111,7 +124,8 @@ pub struct BenchArgs {
     )]
     pub profile: Vec<ProfileSelection>,
 
-    /// Measure these stages: scan, normalize, dedup, whole [default: all]
+    /// Measure these stages: scan, normalize, dedup, end-to-end, gz, beyond-memory, seen
+    /// [default: all]
     #[arg(
         long,
         value_name = "LIST",
@@ -122,7 +136,7 @@ pub struct BenchArgs {
     )]
     pub stage: Vec<Stage>,
 
-    /// Measure these scanners [default: all that this CPU has]
+    /// Measure these scanners [default: the fastest of this CPU]
     #[arg(
         long,
         value_name = "LIST",
@@ -145,16 +159,32 @@ pub struct BenchArgs {
     )]
     threads: Vec<u16>,
 
+    /// Pin threads to cores or to memory nodes
+    ///
+    ///   none   The system places threads.
+    ///   cores  Each thread has its own core; SMT siblings come last.
+    ///   nodes  Each thread stays on a memory node.
+    #[arg(
+        long,
+        value_name = "WHERE",
+        default_value = "none",
+        value_parser = PossibleValuesParser::new(pins()).map(pin),
+        hide_possible_values = true,
+        verbatim_doc_comment,
+        help_heading = MEASUREMENTS
+    )]
+    pub pin: Pin,
+
     /// Make each corpus this large; K, M and G are powers of 1024
+    /// [default: the larger of 256M and 4 times the last-level cache]
     #[arg(
         long,
         value_name = "BYTES",
-        default_value = "32M",
         value_parser = size,
         allow_negative_numbers = true,
         help_heading = MEASUREMENTS
     )]
-    pub size: u64,
+    pub size: Option<u64>,
 
     /// Generate the corpora from this seed
     #[arg(
@@ -167,7 +197,7 @@ pub struct BenchArgs {
     )]
     pub seed: u64,
 
-    /// Time each measurement N times, after one pass that is checked
+    /// Restart the process N times
     #[arg(
         long,
         value_name = "N",
@@ -176,7 +206,17 @@ pub struct BenchArgs {
         allow_negative_numbers = true,
         help_heading = MEASUREMENTS
     )]
-    pub repeats: u32,
+    pub runs: u32,
+
+    /// Time each measurement N times in each run [default: 3, and fewer of larger corpora]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = args::number(1..=1000u32),
+        allow_negative_numbers = true,
+        help_heading = MEASUREMENTS
+    )]
+    repeats: Option<u32>,
 
     /// Write the result to FILE as JSON
     ///
@@ -191,20 +231,26 @@ pub struct BenchArgs {
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub plot: Option<PathBuf>,
 
-    /// Measure nothing, and print two results of --json side by side
+    /// Measure nothing, and compare two results of --json
     ///
-    /// The files may be compressed.
+    /// The last line says how many times as fast B is, with a 95 % interval. The files may be
+    /// compressed.
     #[arg(
         long,
         value_name = "FILE",
         num_args = 2,
         value_names = ["A", "B"],
         conflicts_with_all = [
-            "corpus", "profile", "stage", "backend", "threads", "size", "seed", "repeats", "json", "plot",
+            "corpus", "profile", "stage", "backend", "threads", "pin", "size", "seed", "runs", "repeats",
+            "json", "plot", "one_run",
         ],
         help_heading = OUTPUT
     )]
     pub compare: Vec<PathBuf>,
+
+    /// Measure once, as standard input orders. The process starts itself so.
+    #[arg(long, hide = true)]
+    pub one_run: bool,
 }
 
 impl BenchArgs {
@@ -256,19 +302,22 @@ impl BenchArgs {
     /// The scanners, each once, slowest first.
     pub fn backends(&self) -> Vec<Backend> {
         let available = Backend::available();
-        let backends = or_all(&self.backend, &available);
+        let fastest = &available[available.len() - 1..];
+        let backends = or_all(&self.backend, fastest);
         available.into_iter().filter(|backend| backends.contains(backend)).collect()
+    }
+
+    /// How often each run times a row on corpora of this size.
+    pub fn repeats(&self, size: u64) -> u32 {
+        self.repeats.unwrap_or_else(|| default_repeats(size))
     }
 
     /// The numbers of threads, each once, ascending.
     pub fn threads(&self) -> Vec<usize> {
         let mut threads: Vec<usize> = self.threads.iter().map(|n| usize::from(*n)).collect();
         if threads.is_empty() {
-            let cores = cores().min(MOST_THREADS.into());
-            threads = std::iter::successors(Some(1), |n| Some(n * 2))
-                .take_while(|n| *n < cores)
-                .collect();
-            threads.push(cores);
+            let placement = Placement::new(self.pin, &Topology::here());
+            threads = placement.thread_counts(cores().min(MOST_THREADS.into()));
         }
         threads.sort_unstable();
         threads.dedup();
@@ -308,6 +357,14 @@ fn stage(name: String) -> Stage {
     Stage::named(&name).expect("only names of stages are accepted")
 }
 
+fn pins() -> Vec<&'static str> {
+    Pin::ALL.iter().map(|pin| pin.name()).collect()
+}
+
+fn pin(name: String) -> Pin {
+    Pin::named(&name).expect("only names of placements are accepted")
+}
+
 fn backends() -> Vec<&'static str> {
     Backend::ALL.iter().map(|backend| backend.name()).collect()
 }
@@ -337,33 +394,36 @@ mod tests {
     }
 
     #[test]
-    fn default_measures_everything_under_crawl() {
+    fn default_measures_everything_under_crawl_with_the_fastest_scanner() {
         let bench = parse("").expect("valid");
         assert_eq!(bench.corpora(), KINDS);
         assert_eq!(bench.profiles(), [&Profile::CRAWL]);
         assert_eq!(bench.stages(), Stage::ALL);
-        assert_eq!(bench.backends(), Backend::available());
+        assert_eq!(bench.backends().first(), Backend::available().last());
+        assert_eq!(bench.backends().len(), 1);
         let threads = bench.threads();
         assert_eq!(
             (threads.first(), threads.last()),
             (Some(&1), Some(&cores().min(MOST_THREADS.into())))
         );
         assert!(threads.is_sorted_by(|a, b| a < b && *b <= a * 2), "{threads:?}");
-        assert_eq!((bench.size, bench.seed, bench.repeats), (32 << 20, 1, 5));
+        assert_eq!((bench.size, bench.seed, bench.runs), (None, 1, 5));
+        assert_eq!((bench.pin, bench.repeats(32 << 20), bench.repeats(1 << 30)), (Pin::None, 3, 1));
     }
 
     #[test]
     fn repeated_choices_are_merged_and_sorted() {
         let bench = parse(
-            "--corpus dup,clean,dup --profile ia,syntax --profile ia --stage whole,scan \
-             --backend scalar,scalar -j 3,1 --threads 3 --size 2K --seed 7 --repeats 1",
+            "--corpus dup,clean,dup --profile ia,syntax --profile ia --stage end-to-end,scan \
+             --backend scalar,scalar -j 3,1 --threads 3 --size 2K --seed 7 --repeats 1 --pin cores",
         )
         .expect("valid");
         assert_eq!(bench.corpora(), [Kind::Dup, Kind::Clean]);
         assert_eq!(bench.profiles(), [&Profile::IA, &Profile::SYNTAX]);
-        assert_eq!(bench.stages(), [Stage::Scan, Stage::Whole]);
+        assert_eq!(bench.stages(), [Stage::Scan, Stage::EndToEnd]);
         assert_eq!((bench.backends(), bench.threads()), (vec![Backend::Scalar], vec![1, 3]));
-        assert_eq!((bench.size, bench.seed, bench.repeats), (2048, 7, 1));
+        assert_eq!((bench.size, bench.seed, bench.repeats(2048)), (Some(2048), 7, 1));
+        assert_eq!(bench.pin, Pin::Cores);
         assert_eq!(parse("-p all").expect("valid").profiles(), Profile::ALL);
         assert_eq!(parse("-p crawl,all").expect("valid").profiles(), Profile::ALL);
     }

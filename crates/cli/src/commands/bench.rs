@@ -5,24 +5,36 @@ use crate::args::bench::BenchArgs;
 use crate::progress::{Bar, Progress, When};
 use crate::signals::Signals;
 use crate::status::{CLOSED_PIPE, Status, eprint_message, wrote};
+use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::process::{Command, ExitCode};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
-use uniqurl_bench::machine::Machine;
+use uniqurl_bench::corpus::random::Rng;
+use uniqurl_bench::counters::Counters;
+use uniqurl_bench::machine::{Machine, WhyNull};
 use uniqurl_bench::measure::compare::Comparison;
-use uniqurl_bench::measure::result::{Document, FORMAT, Flags};
-use uniqurl_bench::measure::rounds::BenchPlan;
+use uniqurl_bench::measure::estimate::estimate;
+use uniqurl_bench::measure::plan::{BenchPlan, RunOrder};
+use uniqurl_bench::measure::restart::{restart, serve};
+use uniqurl_bench::measure::result::{Build, Document, FORMAT, Flags, Score};
+use uniqurl_bench::measure::rounds::RunResult;
+use uniqurl_bench::measure::size::DefaultSize;
 use uniqurl_bench::measure::table::ResultTable;
-use uniqurl_engine::output::Output;
+use uniqurl_bench::measure::{assemble, prepare};
+use uniqurl_engine::cores;
+use uniqurl_engine::output::{Output, Temporary};
 
 /// Runs the subcommand.
 pub fn main(bench: &BenchArgs) -> ExitCode {
+    if bench.one_run {
+        return one_run();
+    }
     let text = match bench.compare.as_slice() {
         [a, b] => Comparison::read(a, b).map_err(Failure::from).map(|comparison| {
-            comparison.warning().into_iter().for_each(eprint_message);
+            comparison.warnings().into_iter().for_each(eprint_message);
             Some(comparison.to_string())
         }),
         _ => run(bench),
@@ -59,58 +71,63 @@ impl From<io::Error> for Failure {
     }
 }
 
+/// Measures once, for the process that started this one.
+fn one_run() -> ExitCode {
+    match serve() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(Status::Failed as u8),
+        Err(error) => {
+            eprint_message(error);
+            ExitCode::from(Status::Failed as u8)
+        }
+    }
+}
+
 /// Measures, and gives the table unless standard output has the JSON or the plot.
 fn run(bench: &BenchArgs) -> Result<Option<String>, Failure> {
     let bar = Bar::default();
-    let drawn = bar.clone();
-    // A signal only has to wipe the progress line: the measured file is a temporary one.
-    Signals::watch(move || drawn.wipe())
-        .map_err(|error| format!("cannot watch for signals: {error}"))?;
+    let directory = watch_signals(&bar)?;
     // Open the outputs first, so that one that cannot be written fails before minutes of measuring.
     let json = create(&bench.json)?;
     let svg = create(&bench.plot)?;
-    let plan = BenchPlan {
-        seed: bench.seed,
-        size: bench.size,
-        repeats: bench.repeats,
-        kinds: bench.corpora(),
-        profiles: bench.profiles(),
-        stages: bench.stages(),
-        backends: bench.backends(),
-        threads: bench.threads(),
-    };
+    let machine = Machine::here();
+    let default_size = DefaultSize::here(&machine);
+    let plan = plan(bench, default_size.bytes);
     let date = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let quiet = bench.messages == MessageLevel::Warnings;
-    if !quiet && let Some(seconds) = plan.estimate()? {
-        let about = humantime::format_duration(Duration::from_secs(seconds.ceil() as u64));
-        eprint_message(format_args!(
-            "{} passes over {} bytes, about {about}",
-            plan.passes(),
-            plan.size
-        ));
+    if !quiet {
+        if let (None, Some(note)) = (bench.size, default_size.note()) {
+            eprint_message(note);
+        }
+        if let Some(seconds) = estimate(&plan, directory.path())? {
+            let about = humantime::format_duration(Duration::from_secs(seconds.ceil() as u64));
+            let (passes, size) = (plan.passes(), plan.size);
+            eprint_message(format_args!("{passes} passes over {size} bytes, about {about}"));
+        }
     }
     let done = Arc::new(AtomicU64::new(0));
     let when = if quiet { When::Never } else { bench.progress };
     let total = plan.passes().saturating_mul(plan.size);
     bar.draw(|| Progress::start(when, Arc::clone(&done), Some(total)));
+    let measured = measure(&plan, &directory, &done);
+    bar.wipe();
+    let Measured { order, seeds, runs } = measured?;
+    let limits = assemble::limits(&order, &runs);
     let mut document = Document {
         format: FORMAT,
         uniqurl: env!("CARGO_PKG_VERSION").to_owned(),
         date,
-        machine: Machine::here(),
+        build: build(),
+        machine,
         flags: flags(&plan),
-        corpora: Vec::new(),
-        limits: Vec::new(),
-        results: Vec::new(),
+        runs: assemble::run_infos(&seeds, &runs),
+        corpora: order.corpora.iter().map(|corpus| corpus.info.clone()).collect(),
+        results: assemble::rows(&order, &runs, &limits),
+        limits,
+        score: None,
+        why_null: WhyNull::default(),
     };
-    let measured: Result<Vec<_>, _> =
-        plan.kinds.iter().map(|kind| plan.measure(*kind, &done)).collect();
-    bar.wipe();
-    for measured in measured? {
-        document.corpora.push(measured.corpus);
-        document.limits.extend(measured.limits);
-        document.results.extend(measured.rows);
-    }
+    rate(&mut document, default_size.bytes);
     if let Some(svg) = svg {
         finish(svg, uniqurl_bench::measure::plot::svg(&document).as_bytes())?;
     }
@@ -118,6 +135,104 @@ fn run(bench: &BenchArgs) -> Result<Option<String>, Failure> {
         finish(json, &document.json())?;
     }
     Ok((!bench.writes_to_stdout()).then(|| ResultTable(&document).to_string()))
+}
+
+/// Makes the directory of the corpora, which a signal removes.
+fn watch_signals(bar: &Bar) -> Result<Temporary, Failure> {
+    let (drawn, path) = (bar.clone(), Arc::<OnceLock<PathBuf>>::default());
+    let to_remove = Arc::clone(&path);
+    Signals::watch(move || {
+        drawn.wipe();
+        // A thread that writes a file meanwhile may have kept the directory from being removed.
+        if let Some(path) = to_remove.get() {
+            while path.exists() && fs::remove_dir_all(path).is_err() {}
+        }
+    })
+    .map_err(|error| format!("cannot watch for signals: {error}"))?;
+    let directory = prepare::directory()?;
+    let _ = path.set(directory.path().to_owned());
+    Ok(directory)
+}
+
+fn plan(bench: &BenchArgs, default_size: u64) -> BenchPlan {
+    let size = bench.size.unwrap_or(default_size);
+    BenchPlan {
+        seed: bench.seed,
+        size,
+        runs: bench.runs,
+        repeats: bench.repeats(size),
+        kinds: bench.corpora(),
+        profiles: bench.profiles(),
+        stages: bench.stages(),
+        backends: bench.backends(),
+        threads: bench.threads(),
+        pin: bench.pin,
+    }
+}
+
+/// All runs.
+struct Measured {
+    order: RunOrder,
+    /// The seed of each run's order.
+    seeds: Vec<u64>,
+    runs: Vec<RunResult>,
+}
+
+fn measure(plan: &BenchPlan, directory: &Temporary, done: &AtomicU64) -> Result<Measured, String> {
+    let program = std::env::current_exe();
+    let program = program.map_err(|error| format!("cannot find this program: {error}"))?;
+    let mut order = prepare::order(plan, directory.path(), 0)?;
+    let did = |bytes| {
+        done.fetch_add(bytes, Ordering::Relaxed);
+    };
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let mut rng = Rng::new(now.as_nanos() as u64);
+    let (mut seeds, mut runs) = (Vec::new(), Vec::new());
+    for _ in 0..plan.runs {
+        // JSON numbers are exact below 2^53.
+        order.order_seed = rng.bits() >> 11;
+        let mut command = Command::new(&program);
+        command.args(["bench", "--one-run"]);
+        runs.push(restart(command, &order, &did)?);
+        seeds.push(order.order_seed);
+    }
+    Ok(Measured { order, seeds, runs })
+}
+
+/// Adds the score, and the reasons why values are null.
+fn rate(document: &mut Document, default_size: u64) {
+    let mut reasons = WhyNull::default();
+    match Score::of(document, default_size, cores()) {
+        Ok(score) => document.score = Some(score),
+        Err(reason) => drop(reasons.0.insert("score".to_owned(), reason)),
+    }
+    if document.flags.runs < 2 {
+        for end in ["seconds.low", "seconds.high"] {
+            reasons.0.insert(end.to_owned(), "one run has no interval".to_owned());
+        }
+    }
+    // The runs opened theirs in the same way.
+    for (counter, reason) in Counters::open().why_null().0 {
+        reasons.0.insert(format!("usage.{counter}"), reason);
+    }
+    document.why_null = reasons;
+}
+
+fn build() -> Build {
+    let own = |value: Option<&str>| value.filter(|value| !value.is_empty()).map(str::to_owned);
+    let mut why_null = WhyNull::default();
+    let commit = own(option_env!("UNIQURL_COMMIT"));
+    let compiler = own(option_env!("UNIQURL_COMPILER"));
+    let profile = own(option_env!("UNIQURL_PROFILE"));
+    if commit.is_none() {
+        why_null.0.insert("commit".to_owned(), "built outside a Git repository".to_owned());
+    }
+    for (name, value) in [("compiler", &compiler), ("profile", &profile)] {
+        if value.is_none() {
+            why_null.0.insert(name.to_owned(), "unknown to the build".to_owned());
+        }
+    }
+    Build { commit, compiler, profile, allocator: "mimalloc".to_owned(), why_null }
 }
 
 fn create(path: &Option<PathBuf>) -> io::Result<Option<Output>> {
@@ -133,7 +248,9 @@ fn flags(plan: &BenchPlan) -> Flags {
     Flags {
         size: plan.size,
         seed: plan.seed,
+        runs: plan.runs,
         repeats: plan.repeats,
+        pin: plan.pin.name().to_owned(),
         corpus: plan.kinds.iter().map(|kind| own(kind.name())).collect(),
         profile: plan.profiles.iter().map(ToString::to_string).collect(),
         stage: plan.stages.iter().map(|stage| own(stage.name())).collect(),
