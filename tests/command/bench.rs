@@ -2,12 +2,14 @@
 //! tests never judge how long anything took.
 
 use super::packed::gzip;
-use super::{Place, Run, built};
+use super::{Place, Run, bench_schema, built};
 use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
 
 /// Little work of every sort, in `here.json`.
-const SMALL: [&str; 9] =
-    ["bench", "-q", "--size", "60K", "--repeats", "2", "--threads", "1,2", "--json=here.json"];
+const SMALL: [&str; 7] =
+    ["bench", "-q", "--size=60K", "--runs=2", "--repeats=3", "--threads=1,2", "--json=here.json"];
 
 fn small(place: &Place, arguments: &[&str]) -> Run {
     place.run(SMALL.iter().chain(arguments)).exits(0)
@@ -31,36 +33,44 @@ fn result_holds_the_requested_measurements() {
     ];
     let table = small(&place, &arguments);
     let result = place.json("here.json");
-    assert_eq!((&result["format"], &result["flags"]["seed"]), (&json!(1), &json!(7)));
+    assert_eq!((&result["format"], &result["flags"]["seed"]), (&json!(2), &json!(7)));
     assert_eq!(result["uniqurl"], env!("CARGO_PKG_VERSION"));
     assert_eq!(strings(&result["flags"]["profile"]), ["syntax@1", "crawl@1"]);
     assert!(result["date"].as_str().is_some_and(|d| d.len() == 20 && d.ends_with('Z')));
+    let runs = result["runs"].as_array().expect("runs");
+    assert_ne!(runs[0]["order_seed"], runs[1]["order_seed"]);
     let machine = &result["machine"];
     assert!(machine["cpu"]["arch"].is_string() && machine["cpu"]["features"].is_array());
     assert!(machine["allowed"]["cpu_count"].is_u64() && machine["why_null"].is_object());
     let rows = result["results"].as_array().expect("rows");
-    // The product: 2 corpora, 2 profiles, 4 stages, 1 scanner, 1 and 2 threads.
-    assert_eq!(rows.len(), 32);
-    for row in rows {
-        assert_eq!(row["seconds"]["runs"].as_array().expect("times").len(), 2);
-        for number in ["gb_per_second", "ns_per_url", "x_newlines"] {
+    // 2 corpora, 2 profiles: 4 stages with 1 and 2 threads, 3 stages with 2.
+    assert_eq!(rows.len(), 44);
+    for row in rows.iter().chain(result["limits"].as_array().expect("rows")) {
+        let runs = row["seconds"]["runs"].as_array().expect("runs");
+        assert_eq!(runs.len(), 2);
+        assert!(runs.iter().all(|run| run.as_array().is_some_and(|times| times.len() == 3)));
+        for number in ["gb_per_second", "ns_per_url"] {
             assert!(row[number].as_f64().is_some_and(|n| n > 0.0), "{number} in {row}");
         }
-        let [median, min, max] = ["median", "min", "max"].map(|n| row["seconds"][n].as_f64());
-        assert!(min <= median && median <= max, "{row}");
+        let [median, low, high] = ["median", "low", "high"].map(|n| row["seconds"][n].as_f64());
+        assert!(low <= median && median <= high, "{row}");
     }
-    let works = |row: &&Value| row["stage"] == "whole" && row["threads"] == 2;
+    assert!(rows.iter().all(|row| row["roofline"].as_f64().is_some_and(|share| share > 0.0)));
+    let works = |row: &&Value| row["stage"] == "seen" && row["threads"] == 2;
     assert_eq!(rows.iter().filter(works).count(), 4);
-    assert_eq!(result["limits"].as_array().expect("rows").len(), 8);
+    assert_eq!(result["limits"].as_array().expect("rows").len(), 12);
     let corpora = result["corpora"].as_array().expect("two");
     assert_eq!((&corpora[0]["name"], &corpora[1]["name"]), (&json!("access"), &json!("mixed")));
     for corpus in corpora {
         assert!(corpus["bytes"].as_u64().is_some_and(|bytes| bytes >= 60 << 10));
         assert!(corpus["sha256"].as_str().is_some_and(|hash| hash.len() == 64));
     }
-    for word in ["x newlines", "memory copy", "newline count", "syntax@1", "dedup", "SHA-256"] {
+    // A small run has no score, and says why.
+    assert!(result["score"].is_null() && result["why_null"]["score"].is_string());
+    for word in ["roofline", "memory read", "newline count", "syntax@1", "dedup", "SHA-256"] {
         assert!(table.out().contains(word), "{word} is not in {}", table.out());
     }
+    assert!(!table.out().contains("uniqurl-bench"), "{}", table.out());
     assert_eq!(table.err, "");
 }
 
@@ -94,7 +104,9 @@ fn result_says_how_the_process_is_confined() {
 fn every_profile_stage_and_backend_gives_the_right_answer() {
     let place = Place::new();
     let arguments = ["bench", "--profile=all", "--size=6K", "--repeats=1", "-j2", "--json=-"];
-    let run = place.run(arguments.iter().chain(&["--corpus=dirty,access"])).exits(0);
+    let backends = format!("--backend={}", built::scanners().join(","));
+    let more = ["--corpus=dirty,access", "--runs=1", &backends];
+    let run = place.run(arguments.iter().chain(&more)).exits(0);
     let result: Value = serde_json::from_slice(&run.out).expect("JSON alone");
     let flags = &result["flags"];
     let mut scanners = strings(&flags["backend"]);
@@ -103,9 +115,12 @@ fn every_profile_stage_and_backend_gives_the_right_answer() {
     expected.sort();
     scanners.sort_unstable();
     assert_eq!(scanners, expected);
-    assert_eq!(strings(&flags["stage"]), ["scan", "normalize", "dedup", "whole"]);
+    assert_eq!(
+        strings(&flags["stage"]),
+        ["scan", "normalize", "dedup", "end-to-end", "gz", "beyond-memory", "seen"]
+    );
     assert_eq!(strings(&flags["profile"]).len(), uniqurl::Profile::ALL.len());
-    let rows = 2 * uniqurl::Profile::ALL.len() * 4 * expected.len();
+    let rows = 2 * uniqurl::Profile::ALL.len() * (3 * expected.len() + 4);
     assert_eq!(result["results"].as_array().expect("rows").len(), rows);
 }
 
@@ -119,7 +134,7 @@ fn every_corpus_is_measured_under_crawl_unless_others_are_named() {
     assert_eq!(strings(&result["flags"]["profile"]), ["crawl@1"]);
     let corpora = result["corpora"].as_array().expect("corpora");
     assert!(corpora.iter().map(|corpus| &corpus["name"]).eq(&expected));
-    assert_eq!(result["results"].as_array().expect("rows").len(), 5 * 4 * 2);
+    assert_eq!(result["results"].as_array().expect("rows").len(), 5 * (4 * 2 + 3));
 }
 
 #[test]
@@ -139,12 +154,13 @@ fn the_plot_is_well_formed() {
     let place = Place::new();
     for threads in ["1", "1,2"] {
         let arguments = ["bench", "-q", "--size=20K", "--repeats=1", "--corpus=clean,access"];
-        place.run(arguments.iter().chain(&["--plot=here.svg", "-j", threads])).exits(0);
+        let more = ["--backend=scalar", "--runs=2", "--plot=here.svg", "-j", threads];
+        place.run(arguments.iter().chain(&more)).exits(0);
         let svg = place.text("here.svg");
         assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"), "{svg}");
         is_nested(&svg);
         for word in
-            ["clean, crawl@1", "access, crawl@1", "GB/s", "whole", "newline count", "scalar"]
+            ["clean, crawl@1", "access, crawl@1", "GB/s", "end-to-end", "newline count", "scalar"]
         {
             assert!(svg.contains(word), "{word}");
         }
@@ -156,8 +172,7 @@ fn the_plot_is_well_formed() {
 #[test]
 fn json_or_plot_on_standard_output_is_alone() {
     let place = Place::new();
-    let small =
-        ["bench", "-q", "--size=6K", "--repeats=1", "-j1", "--corpus=clean", "--stage=scan"];
+    let small = ["bench", "-q", "--size=6K", "--runs=1", "-j1", "--corpus=clean", "--stage=scan"];
     for name in ["-", "/dev/stdout"] {
         let json = place.run(small.iter().chain(&["--json", name, "--plot=a.svg"])).exits(0);
         serde_json::from_slice::<Value>(&json.out).expect("JSON alone");
@@ -192,25 +207,47 @@ fn is_nested(xml: &str) {
     assert_eq!(open, [""; 0]);
 }
 
+/// The same result with all times of rows multiplied by `factor`.
+fn scaled(result: &Value, factor: f64) -> Value {
+    let mut result = result.clone();
+    for row in result["results"].as_array_mut().expect("rows") {
+        let scale = |time: &mut Value| *time = json!(time.as_f64().expect("a time") * factor);
+        ["median", "low", "high"].iter().for_each(|name| scale(&mut row["seconds"][*name]));
+        let runs = row["seconds"]["runs"].as_array_mut().expect("runs");
+        runs.iter_mut().flat_map(|run| run.as_array_mut().expect("times")).for_each(scale);
+    }
+    result
+}
+
 #[test]
 fn results_of_the_same_bytes_are_compared() {
     let place = Place::new();
-    small(&place, &["--corpus=clean", "--stage=normalize,dedup"]);
-    let mut faster = place.json("here.json");
-    for row in faster["results"].as_array_mut().expect("rows") {
-        let median = row["seconds"]["median"].as_f64().expect("a time");
-        row["seconds"]["median"] = json!(median / 2.0);
-    }
+    let backends = format!("--backend={}", built::scanners().join(","));
+    small(&place, &["--corpus=clean", "--stage=normalize,dedup", "--runs=3", &backends]);
+    let here = place.json("here.json");
+    let mut faster = scaled(&here, 0.5);
     place.write("faster.json", faster.to_string());
     let run = place.run(["bench", "--compare", "here.json", "faster.json"]).exits(0);
     let rows = 2 * 2 * built::scanners().len();
     assert_eq!(run.out().matches(" 2.00x ").count(), rows, "{}", run.out());
     assert!(run.out().contains(&format!("{rows} rows")) && run.err.is_empty());
+    assert!(run.out().contains("Geometric mean of B/A: 2.000, 95 % interval "), "{}", run.out());
+    let same = place.run(["bench", "--compare", "here.json", "here.json"]).exits(0);
+    assert!(same.out().trim_end().ends_with("no difference."), "{}", same.out());
 
     // Compressed, as --json writes it to a name that ends in `.gz`.
     place.write("here.json.gz", gzip(&place.read("here.json")));
     let packed = place.run(["bench", "--compare", "here.json.gz", "faster.json"]).exits(0);
     assert_eq!(packed.out(), run.out());
+
+    // The largest effect comes first.
+    let mut one_slower = here.clone();
+    let slow = scaled(&here, 100.0)["results"][2].clone();
+    one_slower["results"][2] = slow;
+    place.write("slower.json", one_slower.to_string());
+    let run = place.run(["bench", "--compare", "here.json", "slower.json"]).exits(0);
+    let ratios = run.out().lines().filter(|line| line.contains("x  ")).collect::<Vec<_>>();
+    assert!(ratios[0].contains(" 0.01x "), "{}", run.out());
 
     // Another machine may have other scanners: then the fastest scanner of each machine is
     // compared.
@@ -218,10 +255,16 @@ fn results_of_the_same_bytes_are_compared() {
         row["backend"] = json!("riscv\u{1b}");
     }
     faster["uniqurl"] = json!("9.9.9");
+    faster["machine"]["cpu"]["model"] = json!("RISC");
     place.write("other.json", faster.to_string());
     let run = place.run(["bench", "--compare", "here.json", "other.json"]).exits(0);
     assert!(run.out().contains(":riscv\\x1B") && run.out().contains("4 rows"), "{}", run.out());
     assert!(run.err.contains("B of uniqurl 9.9.9"), "{}", run.err);
+    assert!(
+        run.err.contains("A is of another machine (") && run.err.contains("RISC"),
+        "{}",
+        run.err
+    );
 
     let mut one = place.json("here.json");
     one["results"].as_array_mut().expect("rows").truncate(1);
@@ -241,7 +284,7 @@ fn results_that_cannot_be_compared_are_rejected() {
         place.write(name, other.to_string());
     };
     changed("bytes.json", |other| other["corpora"][0]["sha256"] = json!("0"));
-    changed("format.json", |other| other["format"] = json!(2));
+    changed("format.json", |other| other["format"] = json!(1));
     changed("rows.json", |other| other["results"] = json!([]));
     changed("shape.json", |other| other["results"] = json!(5));
     place.write("text.json", "no JSON");
@@ -249,7 +292,7 @@ fn results_that_cannot_be_compared_are_rejected() {
     place.write("stats.json", "{}");
     for (name, why) in [
         ("bytes.json", "measured different bytes as `clean`"),
-        ("format.json", "version 2 of the format"),
+        ("format.json", "version 1 of the format"),
         ("rows.json", "no measurement in common"),
         ("shape.json", "not a result of uniqurl bench"),
         ("text.json", "not a result of uniqurl bench"),
@@ -277,6 +320,10 @@ fn unknown_names_are_wrong_usage() {
         &["--size", "0"],
         &["--size", "65G"],
         &["--repeats", "0"],
+        &["--runs", "0"],
+        &["--pin", "core"],
+        &["--stage", "whole"],
+        &["--one-run", "--compare", "x", "y"],
         &["--seed", "-1"],
         &["--json", "x", "--plot", "x"],
         &["--json", "x", "--plot", "./x"],
@@ -311,4 +358,65 @@ fn temporary_corpus_file_is_removed() {
     command.env("TMPDIR", place.path("")).current_dir(place.path(""));
     command.args(SMALL).arg("--corpus=clean").assert().success();
     assert_eq!(place.names(), ["here.json"]);
+}
+
+#[test]
+fn result_follows_the_schema_in_the_docs() {
+    let place = Place::new();
+    for arguments in [&["--corpus=clean"][..], &["--runs=1", "--corpus=access", "--pin=cores"]] {
+        small(&place, arguments);
+        bench_schema::check(&place.json("here.json"));
+    }
+}
+
+#[test]
+fn failure_of_a_run_is_the_failure_of_the_benchmark() {
+    let place = Place::new();
+    let mut command = built::process();
+    command.args(["bench", "--one-run"]).current_dir(place.path(""));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("started");
+    let order = json!({
+        "order_seed": 1, "repeats": 1, "pin": "none", "directory": "/",
+        "corpora": [{
+            "info": {
+                "name": "clean", "seed": 1, "bytes": 1, "records": 1, "distinct": 1, "sha256": ""
+            },
+            "file": "/no/such/file", "packed": [], "sum": 0, "profiles": []
+        }],
+        "limits": [{ "corpus": "clean", "limit": "memory read", "threads": 1 }], "rows": []
+    });
+    // The pipe stays open: a run ends when its pipe does.
+    let mut orders = child.stdin.take().expect("a pipe");
+    writeln!(orders, "{order}").expect("written");
+    let output = child.wait_with_output().expect("ended");
+    let message: Value = serde_json::from_slice(&output.stdout).expect("a message");
+    let error = message["error"].as_str().expect("an error");
+    assert!(error.starts_with("/no/such/file: "), "{error}");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn run_ends_with_the_process_that_started_it() {
+    let place = Place::with([("corpus", b"http://a/\n")]);
+    // It would last for hours.
+    let order = json!({
+        "order_seed": 1, "repeats": u32::MAX, "pin": "none", "directory": "/",
+        "corpora": [{
+            "info": {
+                "name": "clean", "seed": 1, "bytes": 10, "records": 1, "distinct": 1, "sha256": ""
+            },
+            "file": place.path("corpus"), "packed": [], "sum": 0, "profiles": []
+        }],
+        "limits": [{ "corpus": "clean", "limit": "newline count", "threads": 1 }], "rows": []
+    });
+    let mut command = built::process();
+    command.args(["bench", "--one-run"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("started");
+    let mut orders = child.stdin.take().expect("a pipe");
+    writeln!(orders, "{order}").expect("written");
+    let mut messages = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    assert_eq!(messages.next().expect("a message").expect("text"), r#"{"did":10}"#);
+    drop(orders);
+    assert_eq!(child.wait().expect("ended").code(), Some(1));
 }

@@ -520,7 +520,7 @@ fn stats_into_a_closed_pipe_end_the_run_without_an_error() {
         assert!(!told.contains("Broken pipe"), "{told}");
     }
     let bench = ["bench", "-q", "--size", "4K", "--corpus", "clean", "--stage", "scan", "-j", "1"];
-    let json = [&bench[..], &["--repeats", "1", "--json", "-"]].concat();
+    let json = [&bench[..], &["--runs", "1", "--json", "-"]].concat();
     assert_eq!(closed(&json), (Some(141), String::new()));
 }
 

@@ -225,7 +225,7 @@ fn interrupted_benchmark_removes_its_corpus() {
         let place = Place::new();
         let mut command = built::process();
         command.args(["bench", "-q", "--size", "1M", "--repeats", "1000", "--corpus", "clean"]);
-        command.args(["--stage", "whole", "-j", "1"]).env("TMPDIR", place.path(""));
+        command.args(["--stage", "end-to-end", "-j", "1"]).env("TMPDIR", place.path(""));
         let mut child = piped(command);
         let start = Instant::now();
         while place.names().is_empty() {

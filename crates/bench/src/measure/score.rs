@@ -7,11 +7,8 @@ use std::fmt::{self, Display, Formatter};
 /// The version of this definition.
 pub const VERSION: u32 = 1;
 
-/// Bytes of each corpus at least. On machines with large caches corpora are larger ([`LARGER_THAN_CACHE`]).
+/// Bytes of each corpus, at least.
 pub const SIZE: u64 = 256 << 20;
-
-/// A corpus is this many times as large as the last-level cache, or larger.
-pub const LARGER_THAN_CACHE: u64 = 4;
 
 /// The seed of the corpora.
 pub const SEED: u64 = 1;
@@ -28,14 +25,13 @@ pub const STAGES: [(&str, f64); 4] =
 
 impl Score {
     /// The weighted geometric mean of the rates of the fastest scanner. The error says why there is none.
-    pub fn of(document: &Document, default_size: u64, cores: usize) -> Result<Self, String> {
+    pub fn of(document: &Document, cores: usize) -> Result<Self, String> {
         let flags = &document.flags;
         if flags.seed != SEED {
             return Err(format!("the seed is {}, not {SEED}", flags.seed));
         }
-        if flags.size < default_size.max(SIZE) {
-            let least = default_size.max(SIZE);
-            return Err(format!("the corpora have {} bytes, not {least}", flags.size));
+        if flags.size < SIZE {
+            return Err(format!("the corpora have {} bytes, not {SIZE}", flags.size));
         }
         let one_thread = rate(document, 1)?;
         let all_threads = rate(document, cores)?;
@@ -93,7 +89,7 @@ mod tests {
 
     #[test]
     fn definition_of_version_1_is_frozen() {
-        assert_eq!((VERSION, SIZE, LARGER_THAN_CACHE, SEED), (1, 268_435_456, 4, 1));
+        assert_eq!((VERSION, SIZE, SEED), (1, 268_435_456, 1));
         assert_eq!(
             (PROFILE, CORPORA.join(" ")),
             ("crawl@1", "clean mixed dirty dup access".into())
@@ -112,7 +108,7 @@ mod tests {
             (_, _) => 3.0,
         };
         let document = document(&["avx2"], &[1, 2], SIZE, rate);
-        let score = Score::of(&document, SIZE, 2).expect("all rows");
+        let score = Score::of(&document, 2).expect("all rows");
         assert!((score.one_thread - 2.0).abs() < 1e-9 && (score.all_threads - 3.0).abs() < 1e-9);
         let line = "uniqurl-bench 1: 2.0 GB/s one thread, 3.0 GB/s on 2, efficiency 0.75";
         assert_eq!(score.to_string(), line);
@@ -121,10 +117,12 @@ mod tests {
     #[test]
     fn score_needs_all_its_rows() {
         let mut document = document(&["avx2"], &[1, 2], SIZE, |_| 1.0);
-        assert!(Score::of(&document, 2 * SIZE, 2).is_err());
-        assert!(Score::of(&document, SIZE, 4).is_err());
+        assert!(Score::of(&document, 4).is_err());
         document.results.retain(|row| row.key.corpus != "dup" || row.key.stage != "scan");
-        let error = Score::of(&document, SIZE, 2).expect_err("a row is missing");
+        let error = Score::of(&document, 2).expect_err("a row is missing");
         assert_eq!(error, "no row of dup, scan, 1 threads");
+        document.flags.size = SIZE - 1;
+        let error = Score::of(&document, 2).expect_err("too small");
+        assert_eq!(error, "the corpora have 268435455 bytes, not 268435456");
     }
 }

@@ -1,7 +1,10 @@
 //! The default size of a corpus, and how often it is timed.
 
-use super::score::{LARGER_THAN_CACHE, SIZE};
+use super::score::SIZE;
 use crate::machine::{Conditions, Machine};
+
+/// A corpus is this many times as large as the last-level cache, so that it does not stay in it.
+const LARGER_THAN_CACHE: u64 = 4;
 
 /// A run with its files takes this many times as much memory as one corpus: five files in the page cache with
 /// their gzip files and stores, and one corpus with its copy and its set.

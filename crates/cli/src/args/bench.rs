@@ -64,7 +64,7 @@ read's speed that a row reaches.
 
 The process restarts for each run, and does its rows in random order. Times are medians over runs; the 95 % \
 interval is across runs. The last line is the number to cite. It needs all corpora, the first four stages, the \
-profile crawl, one thread and all cores, and at least the default size.
+profile crawl, one thread and all cores, and a size of at least 256M.
 
 Every result is checked. For the profile crawl, the generator knows the right result. \
 For every other profile, a slow pass over single URLs with the standard library's set must give the same \

@@ -127,7 +127,7 @@ fn run(bench: &BenchArgs) -> Result<Option<String>, Failure> {
         score: None,
         why_null: WhyNull::default(),
     };
-    rate(&mut document, default_size.bytes);
+    rate(&mut document);
     if let Some(svg) = svg {
         finish(svg, uniqurl_bench::measure::plot::svg(&document).as_bytes())?;
     }
@@ -200,9 +200,9 @@ fn measure(plan: &BenchPlan, directory: &Temporary, done: &AtomicU64) -> Result<
 }
 
 /// Adds the score, and the reasons why values are null.
-fn rate(document: &mut Document, default_size: u64) {
+fn rate(document: &mut Document) {
     let mut reasons = WhyNull::default();
-    match Score::of(document, default_size, cores()) {
+    match Score::of(document, cores()) {
         Ok(score) => document.score = Some(score),
         Err(reason) => drop(reasons.0.insert("score".to_owned(), reason)),
     }
