@@ -60,7 +60,7 @@ fn bars(
     let series = numbers.iter().flat_map(|n| flags.backend.iter().map(move |name| (name, *n)));
     let series: Vec<_> = series.collect();
     let drawn = rows.iter().filter(|row| numbers.contains(&row.key.threads));
-    let highest = drawn.map(|row| corpus.rate(shortest(row))).fold(0.0, f64::max);
+    let highest = highest(drawn, corpus);
     let caption = format!("{}, {profile}", corpus.name);
     let stages = flags.stage.len() as f64;
     let mut panel = Panel::new(place, &caption, -0.5..stages - 0.5, highest);
@@ -93,6 +93,16 @@ fn limits(document: &Document, corpus: &CorpusInfo, threads: usize) -> String {
     format!("{} GB/s on {threads} {noun}", limits.join(", "))
 }
 
+/// The highest rate that has to be visible. Longer intervals are cut, so that bars stay readable.
+fn highest<'r>(rows: impl Iterator<Item = &'r &'r StageRow>, corpus: &CorpusInfo) -> f64 {
+    let (mut bar, mut end) = (0.0, 0.0);
+    for row in rows {
+        bar = f64::max(bar, row.gb_per_second);
+        end = f64::max(end, corpus.rate(shortest(row)));
+    }
+    end.min(1.5 * bar)
+}
+
 /// The lower end of the interval, or the median.
 fn shortest(row: &StageRow) -> f64 {
     row.seconds.low.unwrap_or(row.seconds.median)
@@ -115,8 +125,7 @@ fn lines(
     let series = flags.stage.iter().map(|stage| (stage, of_stage(stage)));
     // A stage that ran on one number of threads has no line.
     let series: Vec<_> = series.filter(|(_, rows)| rows.len() > 1).collect();
-    let rates = series.iter().flat_map(|(_, rows)| rows).map(|row| corpus.rate(shortest(row)));
-    let highest = rates.fold(0.0, f64::max);
+    let highest = highest(series.iter().flat_map(|(_, rows)| rows), corpus);
     let (first, last) = (at(flags.threads[0]), at(flags.threads[flags.threads.len() - 1]));
     let margin = (last - first) * 0.08;
     let caption = format!("{backend} by number of threads");
@@ -210,7 +219,7 @@ impl Panel {
         self.rect((left, top), (right - left, bottom - top), colour);
         let middle = (x.start + x.end) / 2.0;
         self.whisker(middle, row, corpus);
-        let (x, y) = self.at(middle, corpus.rate(shortest(row)));
+        let (x, y) = self.at(middle, corpus.rate(shortest(row)).min(self.highest / 1.12));
         let number = match row.gb_per_second {
             rate if rate < 10.0 => format!("{rate:.2}"),
             rate => format!("{rate:.0}"),
@@ -221,7 +230,8 @@ impl Panel {
     /// The 95 % interval, if there is one.
     fn whisker(&mut self, x: f64, row: &StageRow, corpus: &CorpusInfo) {
         if let (Some(low), Some(high)) = (row.seconds.low, row.seconds.high) {
-            let ends = [high, low].map(|seconds| (x, corpus.rate(seconds)));
+            let top = self.highest / 1.12;
+            let ends = [high, low].map(|seconds| (x, corpus.rate(seconds).min(top)));
             self.line(&ends, "black", 1.0);
         }
     }

@@ -112,7 +112,7 @@ pub struct CorpusInfo {
 /// How fast the machine reads or copies a corpus, or counts its line feeds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LimitRow {
-    /// What was measured.
+    /// Corpus, threads and work.
     #[serde(flatten)]
     pub key: LimitKey,
     /// How long it took.
@@ -128,7 +128,7 @@ pub struct LimitRow {
 /// How fast a stage is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StageRow {
-    /// What was measured.
+    /// Corpus, threads and work.
     #[serde(flatten)]
     pub key: RowKey,
     /// How long it took.
