@@ -2,7 +2,7 @@
 
 use super::effect::{Effect, Machines, RunPoint};
 use super::result::{Document, FORMAT, LimitRow, StageRow, Times};
-use super::statistics::{mean, median};
+use super::statistics::{lower_quartile, mean};
 use super::table::heading;
 use std::fmt::{self, Display, Formatter};
 use std::path::Path;
@@ -123,9 +123,11 @@ impl Comparison {
     }
 }
 
-/// The mean logarithm of the median times of one run. Zero without times.
+/// The mean logarithm of the times of one run. Zero without times.
+///
+/// Other programs and guests only make passes slower, so the lower quartile of a run varies less than its median.
 fn of_run(times: &[&Times], run: usize) -> f64 {
-    let logs: Vec<f64> = times.iter().map(|times| median(&times.runs[run]).ln()).collect();
+    let logs: Vec<f64> = times.iter().map(|times| lower_quartile(&times.runs[run]).ln()).collect();
     if logs.is_empty() { 0.0 } else { mean(&logs) }
 }
 

@@ -15,6 +15,10 @@ use super::statistics::{Interval, mean, student_t, variance};
 /// result do not show: the place of their files in memory, and neighbours that stay for minutes.
 const SESSION_ERROR: f64 = 0.007;
 
+/// On a disturbed machine results differ more, too: by this share of the standard deviation of runs. Without it,
+/// 9 to 11 of 15 intervals held 1.00 where other programs came and went by the minute; with it, 12.
+const SESSION_SHARE: f64 = 0.5;
+
 /// A run: the mean logarithms of the times of its rows and of its limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunPoint {
@@ -63,9 +67,14 @@ impl Effect {
     }
 }
 
+/// The variance of a result, in variances of a run.
+fn of_mean(rows: &[f64]) -> f64 {
+    1.0 / rows.len() as f64 + SESSION_SHARE.powi(2)
+}
+
 /// The difference of two means, its standard error, and the degrees of freedom by Welch.
 fn welch(rows: &[Vec<f64>; 2]) -> (f64, f64, f64) {
-    let parts = rows.each_ref().map(|rows| variance(rows) / rows.len() as f64);
+    let parts = rows.each_ref().map(|rows| variance(rows) * of_mean(rows));
     let sum = parts[0] + parts[1];
     let weights: f64 =
         parts.iter().zip(rows).map(|(part, rows)| part.powi(2) / (rows.len() - 1) as f64).sum();
@@ -94,8 +103,8 @@ fn adjusted(rows: &[Vec<f64>; 2], limits: &[Vec<f64>; 2]) -> Option<(f64, f64, f
     let apart = mean(&limits[0]) - mean(&limits[1]);
     let difference = mean(&rows[0]) - mean(&rows[1]) - slope * apart;
     let residual = (yy - slope * xy).max(0.0) / freedom;
-    let reciprocals: f64 = rows.iter().map(|rows| 1.0 / rows.len() as f64).sum();
-    let error = (residual * (reciprocals + apart.powi(2) / xx)).sqrt();
+    let of_means: f64 = rows.iter().map(|rows| of_mean(rows)).sum();
+    let error = (residual * (of_means + apart.powi(2) / xx)).sqrt();
     Some((difference, error, freedom))
 }
 
@@ -143,8 +152,8 @@ mod tests {
     fn slowdown_of_5_percent_is_found_and_one_of_1_percent_is_not() {
         for noise in [0.0, 0.02, 0.05] {
             let (found, small) = (claims(1.05, noise), claims(1.01, noise));
-            assert!(found >= 850, "{noise}: 5 % in {found} of 1000");
-            assert!(small <= 150, "{noise}: 1 % in {small} of 1000");
+            assert!(found >= 900, "{noise}: 5 % in {found} of 1000");
+            assert!(small <= 100, "{noise}: 1 % in {small} of 1000");
         }
     }
 

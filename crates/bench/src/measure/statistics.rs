@@ -43,6 +43,14 @@ fn median_in_place(values: &mut [f64]) -> f64 {
     }
 }
 
+/// The value that a quarter of the values is not above: of three the lowest, of five the second. NaN if there
+/// are none.
+pub fn lower_quartile(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.get(values.len().saturating_sub(1) / 4).copied().unwrap_or(f64::NAN)
+}
+
 /// The median over runs of the medians in each.
 pub fn median_of_medians(runs: &[Vec<f64>]) -> f64 {
     let medians: Vec<f64> = runs.iter().map(|run| median(run)).collect();
@@ -119,6 +127,13 @@ mod tests {
         assert_eq!(median(&[1.0, 4.0, 2.0, 8.0]), 3.0);
         assert_eq!(median_of_medians(&[vec![1.0, 9.0, 2.0], vec![5.0], vec![3.0, 3.0]]), 3.0);
         assert!(median(&[]).is_nan());
+    }
+
+    #[test]
+    fn lower_quartile_is_among_the_lowest_values() {
+        let of = |n: u32| lower_quartile(&(1..=n).rev().map(f64::from).collect::<Vec<_>>());
+        assert_eq!([1, 2, 3, 5, 9].map(of), [1.0, 1.0, 1.0, 2.0, 3.0]);
+        assert!(lower_quartile(&[]).is_nan());
     }
 
     #[test]
