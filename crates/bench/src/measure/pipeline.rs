@@ -10,7 +10,8 @@ use std::sync::Arc;
 use uniqurl::Normalizer;
 use uniqurl::bytes::Secrets;
 use uniqurl_engine::{
-    Dedup, InputFormat, Job, JobPlan, Memory, SeenBefore, SetOrder, Sinks, Watch,
+    Dedup, InputFormat, Job, JobPlan, Memory, SeenBefore, SetOrder, Sinks, Watch, cores,
+    most_workers,
 };
 use uniqurl_store::seen::SeenStore;
 
@@ -59,6 +60,7 @@ fn plan(
     plan.input.format = InputFormat::Fixed(Arc::new(inputs.bytes.format.clone()));
     plan.output.secrets = Secrets::Masked;
     plan.limits.threads = threads;
+    plan.limits.most_workers = most_workers(cores());
     match (stage, &inputs.profile.store) {
         (Stage::BeyondMemory, _) => {
             let directory = inputs.directory.to_owned();
