@@ -126,8 +126,9 @@ pub struct BenchArgs {
     )]
     pub profile: Vec<ProfileSelection>,
 
-    /// Measure these stages: scan, normalize, dedup, end-to-end, gz, beyond-memory, seen
-    /// [default: all]
+    /// Measure these stages [default: all]
+    ///
+    /// They are scan, normalize, dedup, end-to-end, gz, beyond-memory and seen.
     #[arg(
         long,
         value_name = "LIST",
@@ -178,7 +179,8 @@ pub struct BenchArgs {
     pub pin: Pin,
 
     /// Make each corpus this large; K, M and G are powers of 1024
-    /// [default: the larger of 256M and 4 times the last-level cache]
+    ///
+    /// The default is the larger of 256M and 4 times the last-level cache, as far as there is memory.
     #[arg(
         long,
         value_name = "BYTES",
@@ -210,7 +212,9 @@ pub struct BenchArgs {
     )]
     pub runs: u32,
 
-    /// Time each measurement N times in each run [default: 3, and fewer of larger corpora]
+    /// Time each measurement N times in each run
+    ///
+    /// The default is 3, and fewer for corpora above 256M.
     #[arg(
         long,
         value_name = "N",
