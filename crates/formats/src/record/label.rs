@@ -17,7 +17,7 @@ const WITH_BLANK: [&str; 5] = ["javascript", "data", "mailto", "tel", "sms"];
 /// Which lines of a list are labels and no URLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Labels {
-    /// Those with a blank after the first colon, or with blanks and a scheme that nobody registered.
+    /// Those with a blank after the first colon.
     Spaced,
     /// Those without a registered scheme, too.
     Unregistered,
@@ -41,19 +41,9 @@ impl Labels {
             |names: &[&str]| names.iter().any(|n| name.eq_ignore_ascii_case(n.as_bytes()));
         match rest.first() {
             Some(b' ' | b'\t') => !is_one_of(&WITH_BLANK),
-            // A line of a log (`MainThread::INFO::run it`, `CEF:0|a b`) has blanks; a URL hardly has them.
-            _ => {
-                (self == Labels::Unregistered || is_text(rest))
-                    && !rest.starts_with(b"//")
-                    && !is_registered(name)
-            }
+            _ => self == Labels::Unregistered && !rest.starts_with(b"//") && !is_registered(name),
         }
     }
-}
-
-/// True for words.
-fn is_text(rest: &[u8]) -> bool {
-    rest.trim_ascii_end().contains(&b' ')
 }
 
 /// True for a line that begins with a path and says something of it (`/index.php: login failed`), which is
@@ -83,9 +73,7 @@ pub(super) fn are_most<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
     let (mut all, mut labels) = (0, 0);
     for line in lines.filter(|line| !is_blank(line)) {
         all += 1;
-        let is_spaced =
-            scheme(line).is_some_and(|(_, rest)| rest.starts_with(b" ") || rest.starts_with(b"\t"));
-        labels += usize::from(Labels::Unregistered.has(line) && !is_spaced);
+        labels += usize::from(Labels::Unregistered.has(line) && !Labels::Spaced.has(line));
     }
     labels * 2 > all
 }
@@ -110,29 +98,16 @@ mod tests {
 
     #[test]
     fn blank_after_the_first_colon_is_of_no_url() {
-        for line in [
-            "INFO:     1.2.3.4",
-            "Host: h",
-            "a:\tb",
-            " x: y",
-            "urn: x",
-            "http: //h/",
-            "a:b c",
-            "MainThread::INFO::run it",
-            "CEF:0|Vendor|Web Gate|1",
-        ] {
+        for line in ["INFO:     1.2.3.4", "Host: h", "a:\tb", " x: y", "urn: x", "http: //h/"] {
             assert!(Labels::Spaced.has(line.as_bytes()), "{line}");
         }
         for line in [
             "http://h/a: b",
             "/a: b",
             "a b: c",
-            "a:b",
-            "a:b ",
-            "app://x/a b",
+            "a:b c",
             "javascript: void(0)",
             "mailto: a@h",
-            "urn:x y",
             "x:",
             "12: a",
             "",

@@ -206,6 +206,7 @@ impl<'a> Sample<'a> {
                 let found = of(target, buffer, self.text, &out.scratch);
                 // Among words, a path without a method is a file's.
                 is_target(found)
+                    && name != "vhost"
                     && !(is_of_words && has_mark(found))
                     && (!is_of_words
                         || words::ends_with_method(&self.text[..target.start as usize]))
