@@ -6,8 +6,6 @@
 
 use memchr::memchr;
 
-use super::line::is_blank;
-
 /// The schemes that are registered.
 const SCHEMES: &str = include_str!("../../data/schemes.txt");
 
@@ -68,14 +66,16 @@ fn is_registered(name: &[u8]) -> bool {
     names.any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
 }
 
-/// True if most lines are labels of the kind that is no URL only in such company.
+/// True if most lines with a scheme are labels, and some of them of the kind that is no URL only in such
+/// company.
 pub(super) fn are_most<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
-    let (mut all, mut labels) = (0, 0);
-    for line in lines.filter(|line| !is_blank(line)) {
+    let (mut all, mut labels, mut spaced) = (0, 0, 0);
+    for line in lines.filter(|line| scheme(line).is_some()) {
         all += 1;
-        labels += usize::from(Labels::Unregistered.has(line) && !Labels::Spaced.has(line));
+        labels += usize::from(Labels::Unregistered.has(line));
+        spaced += usize::from(Labels::Spaced.has(line));
     }
-    labels * 2 > all
+    labels > spaced && labels * 2 > all
 }
 
 /// The names of the fields of a line in LTSV (`host:h<TAB>req:GET /a`), and their values. None if the line
