@@ -124,14 +124,15 @@ these switches:
   strip-trailing-slash  Drop slashes at the end of the path, except for the root.
   strip-index           Drop index.html and similar names from the end of the path.
   squeeze-slashes       Drop empty segments of the path.
+  blank-values          Drop the values of query parameters, and keep their names.
   squeeze-query         Drop an empty query and blank parameters (&& and =).
   drop-query            Drop the query.
   lower-path            Write the path in lower case, except for triplets.
   keep-fragment         Keep the fragment.
   keep-userinfo         Keep user name and password.
 
-scheme turns on the last two and no other. crawl turns on none. aggressive turns on all but fold-scheme \
-and the last four. servlet has one switch, keep-empty-segments.";
+scheme turns on the last two and no other. crawl turns on none. aggressive turns on all but fold-scheme, \
+blank-values and the last four. servlet has one switch, keep-empty-segments.";
 
 /// The help of `--fields`.
 pub(crate) const FIELDS: &str = "\
