@@ -93,7 +93,7 @@ FORMAT says where the URL is in a record:
 
 csv, tsv, json, parquet and arrow also read a URL from parts, as in \
 json:host=/request/host,target=/request/uri. The parts are scheme, host, and either target or path and \
-query. The parts status, method and mime serve the filters.
+query. The parts status, method, mime, time and agent serve the filters.
 
 Inputs may be compressed with gzip, zstd, bzip2 or xz, whatever their names are.";
 
@@ -182,7 +182,11 @@ decides how a column is named:
   json   A member of the object, or a pointer such as /a/b.
   cdxj   The same, or urlkey, timestamp.
   w3c, cloudfront
-         A name in #Fields.";
+         A name in #Fields, or one of the next names.
+  access logs
+         client, time, method, status, bytes, referrer, agent: those that the format has.
+         A time is written as 2026-11-27T08:00:00Z. The presets of json have these names
+         too; a member of the same name comes first.";
 
 /// The help of `--keep`.
 pub(crate) const KEEP: &str = "\
