@@ -126,6 +126,7 @@ def test_length_is_limited_as_in_the_command():
 
 def test_switches_and_options_are_keywords():
     url = "http://www.h/?b=1&a=2&utm_source=x&ref=y"
+    assert uniqurl.normalize("http://h/?b=2&a&a=", blank_values=True) == "http://h/?b&a&a"
     assert uniqurl.normalize(url, sort_query=True, strip_tracking=True, drop_param="r*f") == "http://www.h/?a=2&b=1"
     assert uniqurl.normalize(url, keep_param=["a"]) == "http://www.h/?a=2"
     assert uniqurl.normalize("http://www.example.com/index.html", "aggressive", strip_www=False) == "http://www.example.com/"

@@ -205,7 +205,7 @@ mod tests {
         let switched = |switch: Switch| aggressive().without_switches([switch]).unwrap();
         let steps = Profile::AGGRESSIVE.switches().iter().map(switched);
         let lists = aggressive().with_dropped_parameters(["a*"]).unwrap();
-        let more = [Switch::LowerPath, Switch::FoldScheme, Switch::DropQuery];
+        let more = [Switch::LowerPath, Switch::FoldScheme, Switch::DropQuery, Switch::BlankValues];
         let more = more.map(|switch| aggressive().with_switches([switch]).unwrap());
         let one = Normalizer::new(&Profile::SCHEME).with_switches([Switch::SortQuery]).unwrap();
         let normalizers: Vec<Normalizer> =

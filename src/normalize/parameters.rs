@@ -28,6 +28,13 @@ impl Parameter {
         if self.name < BLOCK { self.name } else { memchr::memchr(b'=', text).unwrap_or(text.len()) }
     }
 
+    /// The name alone, in the same URL.
+    #[inline(always)]
+    pub(super) fn without_value(self, url: &[u8]) -> Self {
+        let name = self.name_in(&url[self.start..self.end]);
+        Self { end: self.start + name, ..self }
+    }
+
     /// Whether the parameter may have one of these starts.
     #[inline(always)]
     pub(super) fn may_be_one_of(self, starts: &Starts) -> bool {

@@ -100,7 +100,7 @@ fn normalizers() -> Vec<(String, Normalizer)> {
         let name = format!("aggressive without {}", switch.name());
         add(&name, aggressive().without_switches([switch]).unwrap());
     }
-    for switch in [Switch::LowerPath, Switch::FoldScheme, Switch::DropQuery] {
+    for switch in [Switch::LowerPath, Switch::FoldScheme, Switch::DropQuery, Switch::BlankValues] {
         add(
             &format!("aggressive with {}", switch.name()),
             aggressive().with_switches([switch]).unwrap(),
@@ -245,6 +245,7 @@ aggressive without sort-query           fast     384  1261    37   2102  3810  1
 aggressive with lower-path              fast     297   982    32   1957  3810  1488   522
 aggressive with fold-scheme             fast     298  1032    33   2004  3810  1516   522
 aggressive with drop-query              fast     199   672    19   2273  3810  1062   522
+aggressive with blank-values            fast     231   748    20   2102  3810  1161   522
 scheme, sorted                          fast     697  1928   100   2315  3467  3189   522
 crawl, dropped                          fast     709  1953   106   2315  3810  3269     0
 crawl, kept                             fast     501  1414    71   2330  3810  2349     0

@@ -170,6 +170,7 @@ switches! {
     StripTrailingSlash "strip-trailing-slash" "slashes at the end of the path go, but for the root"
     DropQuery "drop-query" "the query goes"
     StripTracking "strip-tracking" "parameters of the tracking list go"
+    BlankValues "blank-values" "parameters keep their names and lose their values"
     SqueezeQuery "squeeze-query" "empty queries and blank parameters go"
     SortQuery "sort-query" "parameters are sorted by name, equal ones in the order they came in"
     KeepEmptySegments "keep-empty-segments" "empty segments of a servlet's path stay"
@@ -189,14 +190,20 @@ pub(crate) const STEPS: Switches = Switches::of(&[
     Switch::StripTrailingSlash,
     Switch::DropQuery,
     Switch::StripTracking,
+    Switch::BlankValues,
     Switch::SqueezeQuery,
     Switch::SortQuery,
 ]);
 
 /// The switches of `aggressive` beyond `crawl`. The others cost more than they find: dropping whole
-/// queries, folding the case of paths, and folding a scheme that is needed for retrieval.
-pub(crate) const AGGRESSIVE: Switches =
-    STEPS.without(Switches::of(&[Switch::DropQuery, Switch::LowerPath, Switch::FoldScheme]));
+/// queries or all values in them, folding the case of paths, and folding a scheme that is needed for
+/// retrieval.
+pub(crate) const AGGRESSIVE: Switches = STEPS.without(Switches::of(&[
+    Switch::DropQuery,
+    Switch::BlankValues,
+    Switch::LowerPath,
+    Switch::FoldScheme,
+]));
 
 #[cfg(test)]
 mod tests {

@@ -233,3 +233,34 @@ fn signed_numbers_compare_by_value() {
     let run = place.run(["dedup", "-f", "csv:url", "--carry", "n", "--keep", "max:n", "t.csv"]);
     assert_eq!(run.exits(0).out(), "http://h/\t+11\n");
 }
+
+#[test]
+fn logs_have_columns_with_names_in_common() {
+    let line = |at: &str, status: &str| {
+        format!(
+            "h1 - - [{at} +0000] \"GET /a HTTP/1.1\" {status} 5 \"http://u:p@r/?q=1\" \"UA \\\"x\\\"\"\n"
+        )
+    };
+    let log = [line("02/Oct/2025:00:00:00", "200"), line("10/Oct/2024:00:00:00", "404")].concat();
+    let place = Place::with([("log", log.as_bytes())]);
+    let all = "client,time,method,status,bytes,referrer,agent";
+    let run = place.run(["dedup", "log", "--carry", all]).exits(0);
+    let told = "/a\th1\t2025-10-02T00:00:00Z\tGET\t200\t5\thttp://u:p@r/?q=1\tUA \"x\"\n";
+    assert_eq!(run.out(), told);
+    // Times are compared as times, though the log writes the day first.
+    for (keep, status) in [("max:time", "200"), ("max:status", "404"), ("last", "404")] {
+        let run = place.run(["dedup", "log", "--carry", "status", "--keep", keep]).exits(0);
+        assert_eq!(run.out(), format!("/a\t{status}\n"), "{keep}");
+    }
+    let run = place.run(["dedup", "log", "--carry", "referrer", "--redact"]).exits(0);
+    assert_eq!(run.out(), "/a\thttp://***@r/?q=***\n");
+    let json = place.run(["dedup", "log", "--carry", "agent,client", "--json"]).exits(0);
+    assert_eq!(json.out(), "{\"canonical\":\"/a\",\"agent\":\"UA \\\"x\\\"\",\"client\":\"h1\"}\n");
+    for (format, told) in [
+        ("clf", "clf has no such column: its columns are client, time, method, status, bytes"),
+        ("lines", "lines has no columns with names"),
+    ] {
+        let run = place.run(["dedup", "log", "-f", format, "--carry", "agent"]).exits(2);
+        assert!(run.err.contains(told), "{}", run.err);
+    }
+}

@@ -79,14 +79,197 @@ fn status_and_method_are_read_from_every_log_format() {
     }
 }
 
+/// Requests of two agents, at different times of a day.
+const VISITS: &str = r#"h1 - - [10/Oct/2025:23:59:59 +0000] "GET /a.html HTTP/1.1" 200 5 "http://r/" "Mozilla/5.0 (X11)"
+h2 - - [11/Oct/2025:02:00:00 +0200] "GET /b.css?v HTTP/1.1" 200 7 "-" "Googlebot/2.1 (\"x\")"
+h3 - - [11/Oct/2025:12:00:00 +0000] "GET /c HTTP/1.1" 404 - "-" "-"
+h4 - - [12/Oct/2025:00:00:00 +0000] "GET /d.tar.gz HTTP/1.1" 200 9
+h5 - - [noon] "GET /e HTTP/1.1" 200 9 "-" "curl/8"
+no log line
+"#;
+
 #[test]
-fn filter_without_effect_is_an_error_or_a_warning() {
-    let place = Place::with([("list", b"http://a/\n")]);
-    let run = place.run(["dedup", "-f", "lines", "--status", "200", "list"]).exits(2);
-    assert!(run.err.contains("--status can do nothing"), "{}", run.err);
-    let run = place.run(["dedup", "--mime", "text/*", "list"]).exits(0);
-    assert_eq!(run.out(), "http://a/\n");
-    assert!(run.err.contains("warning") && run.err.contains("--mime"), "{}", run.err);
+fn a_filter_that_applies_to_no_input_is_wrong_usage() {
+    let place = Place::with([
+        ("list", &b"http://a/\n"[..]),
+        ("more", b"http://b/\n"),
+        ("log", VISITS.as_bytes()),
+        ("empty", b""),
+        ("in.csv", b"url,n\nhttp://a/,1\n"),
+    ]);
+    let options = [
+        ["--status", "200"],
+        ["--method", "GET"],
+        ["--mime", "text/*"],
+        ["--agent", "bot"],
+        ["--not-agent", "bot"],
+        ["--since", "2025-10-10"],
+        ["--until", "2025-10-10"],
+        ["--record-types", "request"],
+    ];
+    for [option, value] in options {
+        let told = format!(
+            "{option} can do nothing with the format lines: its records have no such field\n"
+        );
+        let run = place.run(["dedup", "-f", "lines", option, value, "list"]).exits(2);
+        assert!(run.err.contains(&told), "{}", run.err);
+        // The format is found in the input: nothing is written, be it of one input or of several.
+        for job in ["dedup", "normalize"] {
+            let run = place.run([job, option, value, "list"]).exits(2);
+            assert!(run.err.contains(&format!("uniqurl: {told}")), "{}", run.err);
+            assert!(run.out.is_empty() && !run.err.contains("warning"), "{}", run.err);
+            let run = place.run([job, option, value, "list", "more", "-o", "out"]).exits(2);
+            assert!(run.err.contains(&told) && !run.err.contains("warning"), "{}", run.err);
+            assert!(!place.names().contains(&"out".into()));
+        }
+        let run = place.run_on(["dedup", option, value], "http://a/\n").exits(2);
+        assert!(run.err.contains(&told) && run.out.is_empty(), "{}", run.err);
+        // Without a record there is nothing that lacks a field.
+        place.run(["dedup", option, value, "empty"]).exits(0);
+        place.run_on(["dedup", option, value], "").exits(0);
+    }
+    let run = place.run(["dedup", "--agent", "x", "list", "in.csv"]).exits(2);
+    let told = "--agent can do nothing: the records of no input have such a field\n";
+    assert!(run.err.contains(told), "{}", run.err);
+    let run = place.run(["dedup", "--since", "2025-10-10", "in.csv"]).exits(2);
+    let hint = "hint: say where it is with --format csv:url,time=COL\n";
+    assert!(run.err.contains(hint), "{}", run.err);
+    // It applies to one of them.
+    let run = place.run(["dedup", "--agent", "Mozilla", "list", "log"]).exits(0);
+    assert_eq!(run.out(), "http://a/\n/a.html\n");
+    let told = "warning: list: --agent dropped no records, since lines has no such field\n";
+    assert!(run.err.contains(told), "{}", run.err);
+}
+
+#[test]
+fn agent_and_time_filters_judge_the_records_of_logs() {
+    let place = Place::with([("log", VISITS.as_bytes())]);
+    for (arguments, out, rejected) in [
+        (&["--agent", "(?i)BOT"][..], "/b.css?v", 1),
+        (&["--agent", "bot", "--agent", "^-$"], "/b.css?v /c", 1),
+        (&["--agent", r#""x""#], "/b.css?v", 1),
+        (&["--not-agent", "bot|curl"], "/a.html /c /d.tar.gz", 1),
+        (&["--agent", "/", "--not-agent", "Mozilla"], "/b.css?v /e", 1),
+        (&["--since", "2025-10-11"], "/b.css?v /c /d.tar.gz", 1),
+        (&["--since", "2025-10-11", "--until", "2025-10-12"], "/b.css?v /c", 1),
+        (&["--until", "2025-10-11T02:00:00+02:00"], "/a.html", 1),
+        (&["--until", "2025-10-11T00:00:01"], "/a.html /b.css?v", 1),
+        (&["--since", "2025-10-11 11:59:59.5Z", "--status", "2xx"], "/d.tar.gz", 1),
+        (&["--since", "1s"], "", 1),
+        (&["--since", "100000d"], "/a.html /b.css?v /c /d.tar.gz", 1),
+    ] {
+        for threads in ["1", "2"] {
+            let run = place.run([&["dedup", "log", "-j", threads], arguments].concat()).exits(0);
+            assert_eq!(run.out().lines().collect::<Vec<_>>().join(" "), out, "{arguments:?}");
+            let kept = run.out().lines().count() as u64;
+            assert_eq!(run.summary("rejected"), rejected, "{arguments:?}");
+            assert_eq!(run.summary("filtered"), 6 - rejected - kept, "{arguments:?}");
+        }
+    }
+    let run = place.run(["normalize", "--json", "log", "--agent", "curl"]).exits(0);
+    let objects = json_lines(&run.out);
+    assert_eq!(objects[0], json!({"record": 1, "filtered": true}));
+    assert_eq!(objects[4], json!({"record": 5, "out": "/e"}));
+    assert_eq!(objects[5]["reject"], json!(["log-syntax"]));
+    for (option, value) in [
+        ("--agent", "("),
+        ("--not-agent", "("),
+        ("--since", "2025"),
+        ("--since", "2025-13-01"),
+        ("--since", "noon"),
+        ("--until", "10/Oct/2025:23:59:59 +0000"),
+        ("--until", "5x"),
+    ] {
+        let run = place.run(["dedup", "log", option, value]).exits(2);
+        assert!(run.err.contains(option), "{}", run.err);
+    }
+    let run = place.run(["dedup", "log", "--since", "2025-10-11", "--until", "2025-10-11"]);
+    let run = run.exits(2);
+    assert!(run.err.contains("--since is not before --until"), "{}", run.err);
+}
+
+#[test]
+fn agent_and_time_are_read_from_every_kind_of_format() {
+    let place = Place::new();
+    let line = |day: u32, agent: &str, path: &str| {
+        format!(
+            "h - - [{day:02}/Oct/2025:00:00:00 +0000] \"GET {path} HTTP/1.1\" 200 5 \"-\" \"{agent}\"\n"
+        )
+    };
+    let docker = |text: &str| format!("{}\n", json!({"log": text, "stream": "stdout"}));
+    let logs = [line(11, "a bot", "/a"), line(12, "a bot", "/b"), line(11, "UA", "/c")];
+    let wrapped: String = logs.iter().map(|line| docker(line)).collect();
+    let rows =
+        [("/a", "2025-10-11", "a bot"), ("/b", "2025-10-12", "a bot"), ("/c", "2025-10-11", "UA")];
+    let table = |comma: &str, time: &str| {
+        let row = |(path, day, agent): &(&str, &str, &str)| {
+            format!("http://e.org{path}{comma}{day}{time}{comma}{agent}\n")
+        };
+        format!("u{comma}t{comma}a\n") + &rows.iter().map(row).collect::<String>()
+    };
+    let caddy = |(path, day, agent): &(&str, &str, &str)| {
+        let request = json!({"host": "e.org", "uri": path, "method": "GET", "headers": {"User-Agent": [agent]}});
+        format!(
+            "{}\n",
+            json!({"ts": format!("{day}T00:00:00Z"), "request": request, "status": 200})
+        )
+    };
+    let caddy: String = rows.iter().map(caddy).collect();
+    let w3c = |(path, day, agent): &(&str, &str, &str)| {
+        format!("{day} 00:00:00 {path} {}\n", agent.replace(' ', "+"))
+    };
+    let w3c: String = "#Fields: date time cs-uri-stem cs(User-Agent)\n".to_owned()
+        + &rows.iter().map(w3c).collect::<String>();
+    let common = ["--agent", "bot", "--until", "2025-10-12"];
+    for (format, input, out) in [
+        ("combined", logs.concat(), "/a\n"),
+        ("auto", wrapped, "/a\n"),
+        ("csv:u,time=t,agent=a", table(",", "T00:00:00Z"), "http://e.org/a\n"),
+        ("tsv:u,time=2,agent=a", table("\t", " 00:00:00"), "http://e.org/a\n"),
+        ("caddy", caddy, "http://e.org/a\n"),
+        ("w3c", w3c, "/a\n"),
+    ] {
+        let run = place.run_on([&["dedup", "-f", format][..], &common].concat(), &*input);
+        assert_eq!(run.exits(0).out(), out, "{format}");
+    }
+    // A table of the same rows.
+    place.write("in.csv", table(",", "T00:00:00Z").as_bytes());
+    for name in ["t.parquet", "t.arrow"] {
+        place.run(["dedup", "-f", "csv:u", "--carry", "t,a", "in.csv", "-o", name]).exits(0);
+        let kind = name.split_once('.').unwrap().1;
+        let format = format!("{kind}:canonical,time=t,agent=a");
+        let run = place.run([&["dedup", "-f", &format, name][..], &common].concat()).exits(0);
+        assert_eq!(run.out(), "http://e.org/a\n", "{name}");
+    }
+}
+
+#[test]
+fn extension_filters_judge_the_last_segment_of_the_path() {
+    let list =
+        b"http://h/a.JPG?x=b.css\nhttp://h/b.css;v=1.2\nhttp://h/c.tar.gz\nhttp://h/d.css/\n\
+        http://h/e\nhttp://h/.css\nmailto:a@b.jpg\n/f%2Ejpg\n";
+    let place = Place::with([("list", list)]);
+    for (arguments, count, first) in [
+        (&["--ext", "jpg,CSS"][..], 3, "http://h/a.JPG?x=b.css"),
+        (&["--ext", ".jpg", "--ext", "gz"], 3, "http://h/a.JPG?x=b.css"),
+        (&["--ext", "tar.gz"], 1, "http://h/c.tar.gz"),
+        (&["--not-ext", "jpg,css,gz"], 3, "http://h/d.css/"),
+        (&["--ext", "css,gz", "--not-ext", "css"], 1, "http://h/c.tar.gz"),
+        (&["--ext", "png"], 0, ""),
+    ] {
+        let all = ["dedup", "-p", "mediawiki", "-f", "lines", "list"];
+        let run = place.run([&all[..], arguments].concat()).exits(0);
+        assert_eq!(run.out().lines().next().unwrap_or_default(), first, "{arguments:?}");
+        assert_eq!(run.summary("unique"), count, "{arguments:?}: {}", run.out());
+        assert_eq!(run.summary("filtered") + count + run.summary("rejected"), 8, "{arguments:?}");
+    }
+    // The key is made after it.
+    let run = place.run(["dedup", "--key", "hash", "--ext", "gz", "list"]).exits(0);
+    assert_eq!(run.summary("unique"), 1);
+    for bad in ["", "a/b", ".", "*.jpg"] {
+        let run = place.run(["dedup", "list", "--ext", bad]).exits(2);
+        assert!(run.err.contains("--ext"), "{}", run.err);
+    }
 }
 
 #[test]
@@ -530,10 +713,17 @@ fn record_types_apply_to_archives_only() {
         assert!(run.err.contains(&told), "{}", run.err);
     }
     place.run(["dedup", "--record-types", "request", "-0", "in"]).exits(2);
-    let run = place.run(["dedup", "--record-types", "request", "in"]).exits(0);
+    // Of a list and an archive, it applies to one.
+    let warc = "WARC/1.0\r\nWARC-Type: request\r\nWARC-Target-URI: http://b/\r\n\
+                WARC-Date: 2025-10-10T00:00:00Z\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
+    place.write("in.warc", warc);
+    let both = ["dedup", "--record-types", "request", "in", "in.warc"];
+    let run = place.run(both).exits(0);
     let told =
         "uniqurl: warning: in: --record-types dropped no records, since lines has no such field\n";
-    assert!(run.err.starts_with(told), "{}", run.err);
+    assert!(run.err.contains(told), "{}", run.err);
+    assert_eq!(run.out(), "http://a/\nhttp://b/\n");
+    let run = place.run([&both[..], &["--since", "2025-10-11"]].concat()).exits(0);
     assert_eq!(run.out(), "http://a/\n");
     assert!(!place.run(["dedup", "in"]).exits(0).err.contains("--record-types"));
 }

@@ -90,3 +90,20 @@ fn min_count_and_limit_shorten_the_output() {
     let run = place.run(["dedup", "a", "b", "--limit", "1", "--min-count", "3"]).exits(0);
     assert_eq!(run.out(), "http://b/\n");
 }
+
+#[test]
+fn a_limit_of_counted_urls_says_which_ones_it_writes() {
+    let place = Place::with([("list", b"http://a/\nhttp://b/\nhttp://b/\n")]);
+    let told = |arguments: &[&str]| {
+        let run = place.run([&["dedup", "-q", "list", "--limit", "1"], arguments].concat());
+        run.exits(0).err
+    };
+    let first = "uniqurl: warning: --limit writes the first 1 URLs, not the most frequent ones\n\
+                 hint: write those with --top 1\n";
+    assert_eq!(told(&["--count"]), first);
+    assert_eq!(told(&["--count", "--order", "none"]), first.replace("the first 1", "any 1"));
+    for arguments in [&[][..], &["--count", "--order", "count"], &["--count", "--order", "sorted"]]
+    {
+        assert_eq!(told(arguments), "", "{arguments:?}");
+    }
+}

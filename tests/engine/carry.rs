@@ -502,8 +502,9 @@ fn carrying_from_a_format_without_columns_is_an_error() {
     write(&path, "http://h/\n".into());
     for (format, column, words) in [
         ("auto", "a", "lines has no columns with names, as csv:COL"),
-        ("combined", "a", "combined has no columns"),
-        ("warc", "a", "warc has no columns"),
+        ("combined", "a", "its columns are client, time, method"),
+        ("warc", "a", "warc has no such column: its columns are time"),
+        ("robots", "a", "robots has no columns"),
         ("csv:1", "a", "so columns have only numbers"),
         ("tsv:1", "0", "counted from 1"),
         ("cdx", "stamp", "urlkey, timestamp"),

@@ -8,6 +8,7 @@ mod interface;
 mod limit_by;
 mod messages;
 mod pipeline;
+mod requests;
 mod seen;
 mod spill;
 mod streams;

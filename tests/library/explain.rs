@@ -241,6 +241,11 @@ fn switches_are_explained_in_execution_order() {
             "sort-query",
         ]
     );
+    let blanking = all.clone().with_switches([Switch::BlankValues]).unwrap();
+    assert_eq!(
+        told(&blanking, "http://h/?b=2&a=1&=3&utm_x"),
+        ["strip-tracking", "blank-values", "squeeze-query", "sort-query"]
+    );
     let dropping = all.with_switches([Switch::DropQuery]).unwrap();
     assert_eq!(told(&dropping, "http://h/a/?b&a&utm_x"), ["strip-trailing-slash", "drop-query"]);
 }

@@ -54,7 +54,9 @@ pub(crate) fn print_diagnostics(
                 "warning: {path}: --tally added nothing up, since {name} has no such field"
             ));
         }
-        for option in format.iter().flat_map(|format| common.idle(format)) {
+        let idle = format.iter().flat_map(|format| common.idle(format));
+        // The error of a run with a filter that applies to no input says the same.
+        for option in idle.filter(|option| !is_idle_for_all(report, common, option)) {
             let path = path(*input);
             eprint_hinted(
                 format_args!(
@@ -128,6 +130,14 @@ pub(crate) fn print_diagnostics(
             Some("give them a scheme and a host with --base"),
         );
     }
+}
+
+/// Whether an option asks for a field that no guessed format has.
+fn is_idle_for_all(report: &Report, common: &RunArgs, option: &str) -> bool {
+    report.guessed.iter().all(|(_, name)| {
+        let format = common.formats.parse(record::Wrapped::inner_name(name));
+        format.is_ok_and(|format| common.idle(&format).any(|idle| idle == option))
+    })
 }
 
 /// Rejected records from which on the format of an input is doubted.

@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 use std::io;
 
+use crate::args::{RunArgs, idle_message};
 use crate::status::{Status, eprint_hinted, eprint_message};
 use crate::{address_space, hints};
-use uniqurl_engine::RunError;
 use uniqurl_engine::output::JobKind;
+use uniqurl_engine::{IdleFilter, RunError};
 use uniqurl_formats::input::{InputError, Trouble};
+use uniqurl_formats::record::Wrapped;
 use uniqurl_store::seen::{SeenStoreError, SeenStoreProblem};
 
 /// The reason why nothing is committed.
@@ -16,10 +18,32 @@ pub(crate) enum RunFailure {
     Reported,
     /// With its message and a hint.
     NothingButRejects(String, Cow<'static, str>),
+    /// A filter that applies to no input, with its message and a hint.
+    Idle(String, Option<String>),
     ClosedPipe,
     Failed(RunError),
     /// A store cannot be read or written.
     Store(SeenStoreError),
+}
+
+impl RunFailure {
+    /// The same with the names of the options that led to it.
+    pub(crate) fn of_options(self, common: &RunArgs) -> Self {
+        let RunFailure::Failed(RunError::Idle(IdleFilter { field, format })) = &self else {
+            return self;
+        };
+        let option = common.filters.option(field);
+        match format {
+            Some(format) => {
+                let inner = Wrapped::inner_name(format);
+                RunFailure::Idle(idle_message(option, format), hints::of_idle(inner, option))
+            }
+            None => {
+                let message = "can do nothing: the records of no input have such a field";
+                RunFailure::Idle(format!("{option} {message}"), None)
+            }
+        }
+    }
 }
 
 impl From<SeenStoreError> for RunFailure {
@@ -51,6 +75,10 @@ pub(crate) fn failure(
         RunFailure::NothingButRejects(message, hint) => {
             eprint_hinted(message, Some(&hint));
             Status::Limit
+        }
+        RunFailure::Idle(message, hint) => {
+            eprint_hinted(message, hint.as_deref());
+            Status::Failed
         }
         RunFailure::Store(error) => {
             eprint_hinted(&error, hints::of_store(&error).or(hint));

@@ -245,14 +245,20 @@ fn is_plain(byte: u8) -> bool {
 /// The hint of a filter `option` that judges a field which the format `name` does not have.
 pub(crate) fn of_idle(name: &str, option: &str) -> Option<String> {
     let (kind, _) = name.split_once(':')?;
-    let part = option.strip_prefix("--")?;
+    let part = match option {
+        "--status" => "status",
+        "--method" => "method",
+        "--mime" => "mime",
+        "--agent" | "--not-agent" => "agent",
+        "--since" | "--until" => "time",
+        _ => return None,
+    };
     let place = match kind {
         "csv" | "tsv" | "parquet" | "arrow" => "COL",
         "json" => "POINTER",
         _ => return None,
     };
-    matches!(part, "status" | "method" | "mime")
-        .then(|| format!("say where it is with --format {name},{part}={place}"))
+    Some(format!("say where it is with --format {name},{part}={place}"))
 }
 
 /// The hint of a URL that was rejected with this code, in a sentence or two.

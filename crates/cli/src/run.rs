@@ -101,6 +101,7 @@ fn plan(common: &RunArgs, normalizer: Normalizer, job: Job) -> JobPlan {
         stores: Vec::new(),
     };
     plan.policy.records = common.filters.records();
+    plan.policy.requests = common.filters.requests();
     plan.policy.urls = common.filters.urls(&plan.normalizer);
     plan.policy.key = common.key();
     plan.policy.template = common.templates.template();
@@ -141,8 +142,10 @@ struct SummaryLine {
 impl SummaryLine {
     fn new(messages: MessageLevel, request: &Request) -> Self {
         let policy = &request.plan.policy;
-        let has_none =
-            policy.records.is_empty() && policy.urls.is_empty() && policy.limit_by.is_none();
+        let has_none = policy.records.is_empty()
+            && policy.requests.is_empty()
+            && policy.urls.is_empty()
+            && policy.limit_by.is_none();
         let filters = has_none.then_some(output::Filters::None);
         let asks = !request.seen.is_empty() || request.stores.are_asked();
         let before = (!asks).then_some(output::Before::Nothing);
@@ -247,7 +250,7 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
         {
             memory::report_spilled(memory, report.spilled.written);
         }
-        (report, result)
+        (report, result.map_err(|why| why.of_options(common)))
     };
     let summary = summary_line.summary_of(&report, &found.missing);
     debug_assert!(summary.tally.adds_up(summary_line.job));

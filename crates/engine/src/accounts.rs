@@ -4,10 +4,11 @@ use std::io;
 use std::time::Instant;
 
 use crate::batch::WorkBatch;
+use crate::job::InputFormat;
 use crate::output::{FileStats, Inputs, Tally};
 use crate::plan::JobPlan;
 use crate::reader::{InputEnd, RecordOrigins};
-use crate::report::{MaxRejected, Report, RunError, TooManyRejected, Watch};
+use crate::report::{IdleFilter, MaxRejected, Report, RunError, TooManyRejected, Watch};
 use crate::set::FirstCounts;
 use crate::stages::observe::add_names;
 use uniqurl_formats::input::{Input, InputError, InputState, Trouble};
@@ -24,6 +25,8 @@ pub(crate) struct Accounts<'a> {
     report: Report,
     /// The input whose records were counted last. Those before it are counted completely.
     counted: usize,
+    /// The fields that a filter asks for and no input so far has; None before the first input.
+    lacking: Option<Vec<&'static str>>,
     /// Whether all inputs are read to their ends and counted.
     is_read: bool,
     /// Rejected records so far.
@@ -45,7 +48,8 @@ impl<'a> Accounts<'a> {
             ..Report::default()
         };
         let start = Instant::now();
-        Self { plan, inputs, watch, report, counted: 0, is_read: false, rejected: 0, start }
+        let (lacking, counted) = (None, 0);
+        Self { plan, inputs, watch, report, counted, lacking, is_read: false, rejected: 0, start }
     }
 
     pub(crate) fn watch(&self) -> &'a Watch {
@@ -79,6 +83,32 @@ impl<'a> Accounts<'a> {
         self.report.guessed.push((input, format.name().into_owned()));
         self.report.dropped_hosts.extend(dropped_host.map(|field| (input, field)));
         self.report.suggestions.extend(suggestion.map(|suggestion| (input, suggestion)));
+        if let InputFormat::Auto = self.plan.input.format {
+            let lacked: Vec<_> = self.plan.lacked_by(format).collect();
+            match &mut self.lacking {
+                Some(lacking) => lacking.retain(|field| lacked.contains(field)),
+                None => self.lacking = Some(lacked),
+            }
+        }
+    }
+
+    /// Fails if the run has one input, and it lacks a field that a filter asks for. This is known before
+    /// anything is read.
+    pub(crate) fn check_filters_of_one(&self) -> Result<(), RunError> {
+        if self.inputs.len() == 1 { self.check_filters() } else { Ok(()) }
+    }
+
+    /// Fails if no input has a field that a filter asks for.
+    pub(crate) fn check_filters(&self) -> Result<(), RunError> {
+        match self.lacking.iter().flatten().next() {
+            Some(field) => {
+                let mut formats = self.report.guessed.iter().map(|(_, format)| format);
+                let first = formats.next().cloned().unwrap_or_default();
+                let format = formats.all(|format| *format == first).then_some(first);
+                Err(RunError::Idle(IdleFilter { field, format }))
+            }
+            None => Ok(()),
+        }
     }
 
     pub(crate) fn note_end(&mut self, input: usize, end: InputEnd) {

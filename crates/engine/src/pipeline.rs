@@ -148,6 +148,7 @@ impl<'a> Pipeline<'a> {
             return Err(RunError::Input(error));
         }
         self.accounts.end_reading(self.reader.reached());
+        self.accounts.check_filters()?;
         // A share can be judged only when all records are counted.
         self.accounts.check_share_of_rejected()?;
         // Sorting and partitions need the memory.

@@ -6,6 +6,7 @@ use super::job::{Dedup, InputFormat, Job, Keep, SetOrder};
 use super::limit_by::{KeyGroup, LimitBy};
 use super::memory::Memory;
 use super::report::MaxRejected;
+use super::request_filter::RequestFilter;
 use super::split::Split;
 use super::url_filter::UrlFilter;
 use crate::output::{Field, LineForm, TallyColumns};
@@ -14,7 +15,8 @@ use uniqurl::key::{Key, Template};
 use uniqurl::normalize::Normalizer;
 use uniqurl_formats::input::Input;
 use uniqurl_formats::record::{
-    Context, EnvelopeChoice, Filter, FormatTable, Kinds, LONGEST_RECORD, LONGEST_URL, Separator,
+    Context, EnvelopeChoice, Filter, Format, FormatTable, Kinds, LONGEST_RECORD, LONGEST_URL,
+    Separator,
 };
 use uniqurl_store::keep_policy::KeepPolicy;
 use uniqurl_store::seen::{SeenStore, UnixTime};
@@ -72,6 +74,8 @@ pub struct SeenBefore {
 pub struct RecordPolicy {
     /// The records to keep, by the other columns of their format.
     pub records: Filter,
+    /// The records to keep, by who made the request and when.
+    pub requests: RequestFilter,
     /// Which canonical URLs to keep.
     pub urls: UrlFilter,
     /// The key that is made unique, counted, sorted and written.
@@ -160,6 +164,7 @@ impl JobPlan {
             },
             policy: RecordPolicy {
                 records: Filter::default(),
+                requests: RequestFilter::default(),
                 urls: UrlFilter::default(),
                 key: Key::Url,
                 template: Template::new(),
@@ -204,6 +209,18 @@ impl JobPlan {
     /// compared by.
     pub(crate) fn extracted_columns(&self) -> Vec<String> {
         self.output.carry.iter().chain(self.policy.keep.column()).cloned().collect()
+    }
+
+    /// The fields that a filter asks for and records of `format` do not have.
+    pub(crate) fn lacked_by<'f>(
+        &self,
+        format: &'f Format,
+    ) -> impl Iterator<Item = &'static str> + use<'f, '_> {
+        let RecordPolicy { records, requests, .. } = &self.policy;
+        let kinds = self.input.kinds != Kinds::default() && !format.has_kinds();
+        let facts = format.facts();
+        let kinds = kinds.then_some("record type").into_iter();
+        records.lacking(facts).chain(requests.lacking(facts)).chain(kinds)
     }
 
     /// The groups of keys, and how many keys of each the set takes, if there is a limit.

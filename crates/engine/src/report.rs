@@ -113,8 +113,29 @@ pub enum RunError {
     Threads(String),
     /// More records were rejected than allowed.
     Rejected(TooManyRejected),
+    /// No input has a field that a filter asks for.
+    Idle(IdleFilter),
     /// [`Watch::stop`] was set.
     Stopped,
+}
+
+/// A filter that asks for a field that no input has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdleFilter {
+    /// The field: status, method, mime, agent, time or record type.
+    pub field: &'static str,
+    /// The format of the inputs, if all have the same.
+    pub format: Option<String>,
+}
+
+impl fmt::Display for IdleFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no input has a field for the filter by {}", self.field)?;
+        match &self.format {
+            Some(format) => write!(f, ": the format is {}", Printable(format.as_bytes())),
+            None => Ok(()),
+        }
+    }
 }
 
 /// How many records may be rejected.
@@ -179,6 +200,7 @@ impl fmt::Display for RunError {
             RunError::Set(error) => error.fmt(f),
             RunError::Memory => f.write_str("out of memory"),
             RunError::Rejected(error) => error.fmt(f),
+            RunError::Idle(error) => error.fmt(f),
             RunError::Spill(error) => error.fmt(f),
             RunError::Seen(error) => error.fmt(f),
             RunError::Store(error) => error.fmt(f),
@@ -199,7 +221,7 @@ impl std::error::Error for RunError {
             RunError::Spill(error) => error.source(),
             RunError::Seen(error) => error.source(),
             RunError::Store(error) => error.source(),
-            RunError::Memory | RunError::Threads(_) | RunError::Stopped => None,
+            RunError::Memory | RunError::Idle(_) | RunError::Threads(_) | RunError::Stopped => None,
         }
     }
 }
@@ -266,6 +288,7 @@ mod tests {
             }),
             RunError::Threads("no more".into()),
             RunError::Rejected(TooManyRejected { limit, rejected: 2, records: 3, first: None }),
+            RunError::Idle(IdleFilter { field: "time", format: Some("lines".into()) }),
             RunError::Stopped,
         ]
     }

@@ -2,11 +2,10 @@
 
 use std::fmt;
 use std::net::Ipv6Addr;
-use std::sync::OnceLock;
-
-use regex::bytes::{Regex, RegexSet, RegexSetBuilder};
 
 use crate::address_blocks::AddressBlocks;
+use crate::expressions::Expressions;
+use crate::extensions::Extensions;
 use uniqurl::key::Located;
 use uniqurl::normalize::Parts;
 
@@ -29,6 +28,8 @@ pub struct UrlFilter {
     unwanted: Expressions,
     hosts: Hosts,
     unwanted_hosts: Hosts,
+    extensions: Extensions,
+    unwanted_extensions: Extensions,
 }
 
 /// Globs for hosts, and blocks of addresses.
@@ -50,47 +51,6 @@ impl fmt::Display for BadUrlFilter {
 
 impl std::error::Error for BadUrlFilter {}
 
-/// A list of regular expressions; a URL matches if one of them is found in it.
-#[derive(Debug, Clone, Default)]
-struct Expressions {
-    all: Vec<String>,
-    /// The same, in sets of as many as one automaton takes.
-    sets: OnceLock<Vec<RegexSet>>,
-}
-
-/// Expressions that are looked for at once. Of 2,000 globs like `*.a.example`, for 60,000 hosts, one by
-/// one takes 20.8 s, 16 at a time 1.0 s, 64 and 100 0.6 s, 200 10 s, and all of them 69 s: then an
-/// automaton has more states than it may keep, and makes them again and again.
-const AT_ONCE: usize = 64;
-
-/// Memory limit of a compiled expression ([`regex::RegexBuilder::size_limit`]).
-const SIZE: usize = 10 << 20;
-
-impl Expressions {
-    fn add(&mut self, expression: &str) -> Result<(), BadUrlFilter> {
-        Regex::new(expression).map_err(|error| BadUrlFilter(error.to_string()))?;
-        self.all.push(expression.to_owned());
-        // The sets are compiled again, on the first look-up.
-        self.sets = OnceLock::new();
-        Ok(())
-    }
-
-    fn is_empty(&self) -> bool {
-        self.all.is_empty()
-    }
-
-    fn is_match(&self, text: &[u8]) -> bool {
-        let sets = self.sets.get_or_init(|| {
-            let set = |some: &[String]| {
-                RegexSetBuilder::new(some).size_limit((AT_ONCE + 1) * SIZE).build()
-            };
-            let sets = self.all.chunks(AT_ONCE).map(set).collect::<Result<_, _>>();
-            sets.expect("each of them could be compiled")
-        });
-        sets.iter().any(|set| set.is_match(text))
-    }
-}
-
 impl Hosts {
     fn add(&mut self, text: &str) -> Result<(), BadUrlFilter> {
         if is_block(text) {
@@ -107,7 +67,7 @@ impl Hosts {
             .case_insensitive(true)
             .build();
         let glob = glob.map_err(|error| BadUrlFilter(error.to_string()))?;
-        self.globs.add(glob.regex())
+        self.globs.add(glob.regex()).map_err(BadUrlFilter)
     }
 
     fn is_empty(&self) -> bool {
@@ -143,7 +103,7 @@ impl UrlFilter {
     ///
     /// `pattern` is not a regular expression.
     pub fn pattern(&mut self, pattern: &str) -> Result<(), BadUrlFilter> {
-        self.patterns.add(pattern)
+        self.patterns.add(pattern).map_err(BadUrlFilter)
     }
 
     /// Adds a regular expression; a URL is dropped in which one of them is found.
@@ -152,7 +112,7 @@ impl UrlFilter {
     ///
     /// `pattern` is not a regular expression.
     pub fn unwanted_pattern(&mut self, pattern: &str) -> Result<(), BadUrlFilter> {
-        self.unwanted.add(pattern)
+        self.unwanted.add(pattern).map_err(BadUrlFilter)
     }
 
     /// Adds a glob for hosts, or a block of addresses as in `10.0.0.0/8`. A URL is kept if its whole host
@@ -176,9 +136,40 @@ impl UrlFilter {
         self.unwanted_hosts.add(text)
     }
 
+    /// Adds extensions to keep, between commas: `jpg`, or with all of its parts `tar.gz`. A URL is kept if
+    /// the last segment of its path ends in one of them after a dot, in any case.
+    ///
+    /// ```
+    /// use uniqurl_engine::UrlFilter;
+    ///
+    /// let mut wanted = UrlFilter::default();
+    /// wanted.extension("gz,.html")?;
+    /// assert!(wanted.keeps(b"http://h/a.tar.GZ?x") && wanted.keeps(b"/b.html;v=1"));
+    /// assert!(!wanted.keeps(b"http://h/a.gz/") && !wanted.keeps(b"http://h/.gz"));
+    /// # Ok::<(), uniqurl_engine::BadUrlFilter>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The text between two commas is no extension.
+    pub fn extension(&mut self, list: &str) -> Result<(), BadUrlFilter> {
+        self.extensions.add(list).map_err(BadUrlFilter)
+    }
+
+    /// Adds extensions, as [`UrlFilter::extension`] takes them; a URL is dropped if its path ends in one of
+    /// them.
+    ///
+    /// # Errors
+    ///
+    /// The text between two commas is no extension.
+    pub fn unwanted_extension(&mut self, list: &str) -> Result<(), BadUrlFilter> {
+        self.unwanted_extensions.add(list).map_err(BadUrlFilter)
+    }
+
     /// Whether it keeps all URLs.
     pub fn is_empty(&self) -> bool {
         self.schemes.is_empty()
+            && [&self.extensions, &self.unwanted_extensions].into_iter().all(Extensions::is_empty)
             && [&self.patterns, &self.unwanted].into_iter().all(Expressions::is_empty)
             && [&self.hosts, &self.unwanted_hosts].into_iter().all(Hosts::is_empty)
     }
@@ -195,6 +186,8 @@ impl UrlFilter {
         let is_host =
             |hosts: &Hosts| Located::split(url).is_some_and(|located| hosts.is_match(located.host));
         (self.schemes.is_empty() || is_scheme())
+            && (self.extensions.is_empty() || self.extensions.are_of(url))
+            && (self.unwanted_extensions.is_empty() || !self.unwanted_extensions.are_of(url))
             && (self.hosts.is_empty() || is_host(&self.hosts))
             && (self.unwanted_hosts.is_empty() || !is_host(&self.unwanted_hosts))
             && (self.patterns.is_empty() || self.patterns.is_match(url))
@@ -358,7 +351,7 @@ mod tests {
 
     #[test]
     fn every_one_of_many_globs_matches() {
-        const GLOBS: usize = 3 * super::AT_ONCE + 1;
+        const GLOBS: usize = 3 * crate::expressions::AT_ONCE + 1;
         let mut wanted = UrlFilter::default();
         assert!(wanted.keeps(b"http://h0.example/"));
         for i in 0..GLOBS {

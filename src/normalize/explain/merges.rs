@@ -18,6 +18,7 @@ const STEPS: &[(Rule, Option<Switch>)] = &[
     (Rule::DropQuery, Some(Switch::DropQuery)),
     (Rule::ListedParameters, None),
     (Rule::StripTracking, Some(Switch::StripTracking)),
+    (Rule::BlankValues, Some(Switch::BlankValues)),
     (Rule::SqueezeQuery, Some(Switch::SqueezeQuery)),
     (Rule::SortQuery, Some(Switch::SortQuery)),
 ];

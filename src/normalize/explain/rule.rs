@@ -145,6 +145,8 @@ rules! {
         "parameters go that are listed to be dropped, or not to be kept"
     StripTracking "strip-tracking" Some("RFC 3986 section 6.2.4"),
         "parameters of the tracking list go"
+    BlankValues "blank-values" Some("RFC 3986 section 6.2.4"),
+        "parameters keep their names and lose their values"
     SqueezeQuery "squeeze-query" Some("RFC 3986 section 6.2.4"),
         "empty queries and blank parameters go"
     SortQuery "sort-query" None, "parameters are sorted"

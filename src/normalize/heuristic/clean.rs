@@ -1,5 +1,7 @@
 //! Fast path for `aggressive`: URLs that are clean under the ladder and hold no session id in their path.
 
+use memchr::memchr;
+
 use super::query::name_and_value;
 use super::{Heuristics, WWW};
 use crate::normalize::parameters::{Parameter, Parameters, ROOM, are_in_order, each_parameter};
@@ -158,7 +160,11 @@ impl FastPath for Steps<'_> {
         if path_end == masked.length {
             return stays;
         }
-        stays && !self.is_on(Switch::DropQuery) && self.leave_query(masked, path_end + 1)
+        stays
+            && !self.is_on(Switch::DropQuery)
+            && !(self.is_on(Switch::BlankValues)
+                && memchr(b'=', &masked.url()[path_end + 1..]).is_some())
+            && self.leave_query(masked, path_end + 1)
     }
 }
 
@@ -221,10 +227,14 @@ impl Steps<'_> {
                 if parameter.is_nameless() {
                     return false;
                 }
-                let Parameter { start, end, .. } = parameter;
                 if self.takes(masked, parameter) {
                     return true;
                 }
+                let parameter = match self.is_on(Switch::BlankValues) {
+                    true => parameter.without_value(masked.url()),
+                    false => parameter,
+                };
+                let Parameter { start, end, .. } = parameter;
                 let key = parameter.key();
                 sorted &= follows(key, before);
                 before = key;

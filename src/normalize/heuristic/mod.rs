@@ -3,7 +3,8 @@
 //! The input is a URL or request target in the canonical form of its rung. The output is one that no step
 //! changes any more. The order of the steps is: fold-scheme, strip-www, lower-path,
 //! squeeze-slashes, strip-session, strip-index, strip-trailing-slash, drop-query, the lists of
-//! parameters, strip-tracking, squeeze-query, sort-query; and all again until nothing changes.
+//! parameters, strip-tracking, blank-values, squeeze-query, sort-query; and all again until nothing
+//! changes.
 //!
 //! This terminates, and each component reaches its fixed point in one pass. The scheme, the case of
 //! letters and the order of parameters settle at once; every other step only removes bytes, so there

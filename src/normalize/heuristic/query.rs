@@ -17,7 +17,10 @@ impl Heuristics {
         let mut before: &[u8] = b"";
         for parameter in parameters(query) {
             let (name, value) = name_and_value(parameter);
-            if self.goes(parameter, name, value) || (sort && name < before) {
+            if self.goes(parameter, name, value)
+                || self.blanks(parameter, name)
+                || (sort && name < before)
+            {
                 return false;
             }
             before = name;
@@ -49,21 +52,30 @@ impl Heuristics {
         if self.is_on(Switch::SortQuery) {
             left.sort_by_key(|parameter| name_and_value(parameter).0);
         }
-        let at = out.len();
+        // A lone `?` goes if all parameters were removed (`?=`), or if only an empty one is left (`?&a`).
+        // One that is empty because its value went (`?=a`) was no empty one before.
+        if stripped && matches!(left[..], [] | [b""]) {
+            return;
+        }
         for (i, parameter) in left.iter().enumerate() {
             out.push(if i == 0 { b'?' } else { b'&' });
-            out.extend_from_slice(parameter);
+            let blanks = self.is_on(Switch::BlankValues);
+            out.extend_from_slice(if blanks { name_and_value(parameter).0 } else { parameter });
         }
-        // A lone `?` goes if all parameters were removed (`?=`), or if only an empty one is left (`?&a`).
-        if stripped && out.len() == at + 1 {
-            out.truncate(at);
-        }
+    }
+
+    /// Whether the parameter loses its value.
+    #[inline]
+    fn blanks(&self, parameter: &[u8], name: &[u8]) -> bool {
+        self.is_on(Switch::BlankValues) && name.len() < parameter.len()
     }
 
     /// Whether a step removes the parameter.
     #[inline]
     pub(super) fn goes(&self, parameter: &[u8], name: &[u8], value: &[u8]) -> bool {
-        (self.is_on(Switch::SqueezeQuery) && matches!(parameter, b"" | b"="))
+        (self.is_on(Switch::SqueezeQuery)
+            && (matches!(parameter, b"" | b"=")
+                || name.is_empty() && self.is_on(Switch::BlankValues)))
             || (self.is_on(Switch::StripSession) && is_session(name, value))
             || (self.is_on(Switch::StripTracking) && self.is_tracking(name))
             || ((self.dropped.is_some() || self.kept.is_some()) && self.is_unwanted(name))

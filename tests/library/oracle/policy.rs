@@ -28,7 +28,7 @@ pub const AGGRESSIVE: [&str; 8] = [
 ];
 
 /// The switches that can be turned on and off in `scheme`, `crawl` and `aggressive`.
-pub const SWITCHES: [&str; 13] = [
+pub const SWITCHES: [&str; 14] = [
     "sort-query",
     "strip-tracking",
     "strip-session",
@@ -37,6 +37,7 @@ pub const SWITCHES: [&str; 13] = [
     "strip-trailing-slash",
     "strip-index",
     "squeeze-slashes",
+    "blank-values",
     "squeeze-query",
     "drop-query",
     "lower-path",
@@ -173,6 +174,9 @@ impl Policy {
                 let name = name(pair).to_lowercase();
                 self.tracking.iter().any(|glob| fits(glob.as_bytes(), name.as_bytes()))
             });
+        }
+        if self.is_on("blank-values") {
+            query = query.map(|query| query.split('&').map(name).collect::<Vec<_>>().join("&"));
         }
         if self.is_on("squeeze-query") {
             query = query.filter(|query| !query.is_empty());

@@ -4,7 +4,7 @@ use crate::args::help::INPUT;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use uniqurl_formats::record::{Archive, Format, Kinds};
+use uniqurl_formats::record::{Format, Kinds};
 
 /// The records of archives to read.
 #[derive(Debug, Clone, Args)]
@@ -36,7 +36,6 @@ impl ArchiveArgs {
 
     /// The option, if it is given and has no effect on records of this format.
     pub fn idle(&self, format: &Format) -> Option<&'static str> {
-        let has_kinds = matches!(format, Format::Archive(Archive::Warc(_)));
-        (!self.record_types.is_empty() && !has_kinds).then_some("--record-types")
+        (!self.record_types.is_empty() && !format.has_kinds()).then_some("--record-types")
     }
 }

@@ -2,12 +2,16 @@
 
 use clap::Args;
 
+use crate::args::age;
 use crate::args::help::{FILTERS, INPUT};
 use uniqurl::Normalizer;
-use uniqurl_engine::{BadUrlFilter, MaxRejected, UrlFilter};
-use uniqurl_formats::record::{BadFilter, Filter, Format};
+use uniqurl::bytes::Printable;
+use uniqurl_engine::{BadRequestFilter, BadUrlFilter, MaxRejected, RequestFilter, UrlFilter};
+use uniqurl_formats::record::{BadFilter, Filter, Format, parse_time};
+use uniqurl_store::seen::UnixTime;
 
 /// The records and URLs to keep.
+// A field for each option, so more than a dozen.
 #[derive(Debug, Args)]
 pub struct FilterArgs {
     /// Keep only records with these statuses, such as 200,304 or 2xx
@@ -42,6 +46,92 @@ pub struct FilterArgs {
         help_heading = FILTERS
     )]
     pub mime: Vec<String>,
+
+    /// Keep only records whose agent this regular expression matches, such as '(?i)bot'
+    ///
+    /// The match may be anywhere in the agent as the log writes it. The option may be given several
+    /// times, and one match is enough. A record without an agent is dropped.
+    ///
+    /// These formats have an agent: combined, vhost, w3c, elb, alb, cloudfront, log:'FORMAT' with such a
+    /// field, most formats of uniqurl formats, and csv, tsv, json, parquet and arrow with a part agent=.
+    #[arg(
+        long = "agent",
+        value_name = "REGEX",
+        value_parser = agent,
+        hide_short_help = true,
+        help_heading = FILTERS
+    )]
+    pub agents: Vec<String>,
+
+    /// Drop records whose agent this regular expression matches
+    ///
+    /// The option may be given several times, and one match is enough, even if --agent matches too. A
+    /// record without an agent is kept.
+    #[arg(
+        long = "not-agent",
+        value_name = "REGEX",
+        value_parser = agent,
+        hide_short_help = true,
+        help_heading = FILTERS
+    )]
+    pub unwanted_agents: Vec<String>,
+
+    /// Keep only records from this time on, such as 2026-11-27, 2026-11-27T08:00:00Z or 12h
+    ///
+    /// TIME is a date, whose first second counts, or a date and time with a zone such as +01:00 or
+    /// without one; both are in UTC where they name no zone. An age such as 12h, 30d or 2w is so long
+    /// before now. A record without a readable time is dropped.
+    ///
+    /// These formats have a time: access logs, w3c, elb, alb, cloudfront, haproxy, warc, arc, cdx, cdxj,
+    /// log:'FORMAT' with such a field, most formats of uniqurl formats, and csv, tsv, json, parquet and
+    /// arrow with a part time=.
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = time,
+        hide_short_help = true,
+        help_heading = FILTERS
+    )]
+    pub since: Option<i64>,
+
+    /// Keep only records before this time, which itself is not in
+    ///
+    /// TIME is as for --since. A day is --since 2026-11-27 --until 2026-11-28.
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = time,
+        hide_short_help = true,
+        help_heading = FILTERS
+    )]
+    pub until: Option<i64>,
+
+    /// Keep only canonical URLs with these extensions, such as jpg,css
+    ///
+    /// The extension is at the end of the last segment of the path, after a dot and before any ; or
+    /// query; case does not count. gz matches a.gz and a.tar.gz, and tar.gz only the latter. A path
+    /// without an extension is dropped: one that ends in a slash, a name without a dot, and a name whose
+    /// only dot is its first byte.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_parser = extension,
+        hide_short_help = true,
+        help_heading = FILTERS
+    )]
+    pub ext: Vec<String>,
+
+    /// Drop canonical URLs with these extensions
+    ///
+    /// LIST is as for --ext. A path without an extension is kept.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_parser = extension,
+        hide_short_help = true,
+        help_heading = FILTERS
+    )]
+    pub not_ext: Vec<String>,
 
     /// Keep only canonical URLs with these schemes, such as http,https
     #[arg(
@@ -123,6 +213,16 @@ impl FilterArgs {
         filter
     }
 
+    /// The filter for records by who made the request, and when.
+    pub fn requests(&self) -> RequestFilter {
+        let mut filter = RequestFilter::default();
+        self.agents.iter().for_each(|pattern| drop(filter.agent(pattern)));
+        self.unwanted_agents.iter().for_each(|pattern| drop(filter.unwanted_agent(pattern)));
+        self.since.iter().for_each(|since| filter.since(*since));
+        self.until.iter().for_each(|until| filter.until(*until));
+        filter
+    }
+
     /// The filter for URLs that are canonical under the normalizer.
     pub fn urls(&self, normalizer: &Normalizer) -> UrlFilter {
         let mut wanted = UrlFilter::default();
@@ -137,28 +237,50 @@ impl FilterArgs {
         }
         self.patterns.iter().for_each(|pattern| drop(wanted.pattern(pattern)));
         self.unwanted.iter().for_each(|pattern| drop(wanted.unwanted_pattern(pattern)));
+        self.ext.iter().for_each(|list| drop(wanted.extension(list)));
+        self.not_ext.iter().for_each(|list| drop(wanted.unwanted_extension(list)));
         wanted
     }
 
     /// The options that have no effect on records of this format.
     pub fn idle(&self, format: &Format) -> Vec<&'static str> {
-        self.records().lacking(format.facts()).map(option).collect()
+        let (records, requests) = (self.records(), self.requests());
+        let facts = format.facts();
+        let lacking = records.lacking(facts).chain(requests.lacking(facts));
+        lacking.map(|field| self.option(field)).collect()
     }
+
+    /// The option that asks for a field.
+    pub fn option(&self, field: &str) -> &'static str {
+        match field {
+            "status" => "--status",
+            "method" => "--method",
+            "mime" => "--mime",
+            "agent" if !self.agents.is_empty() => "--agent",
+            "agent" => "--not-agent",
+            "time" if self.since.is_some() => "--since",
+            "time" => "--until",
+            _ => "--record-types",
+        }
+    }
+
+    /// The reason why no record can be kept, if there is one.
+    pub fn contradiction(&self) -> Option<&'static str> {
+        let (since, until) = (self.since?, self.until?);
+        (since >= until).then_some("--since is not before --until, so no record is between them")
+    }
+}
+
+/// The error about an option that asks for a field which the records of a format do not have.
+pub(crate) fn idle_message(option: &str, format: &str) -> String {
+    let format = Printable(format.as_bytes());
+    format!("{option} can do nothing with the format {format}: its records have no such field")
 }
 
 /// The globs that end in full stops, without those.
 fn without_stops(globs: &[String]) -> impl Iterator<Item = &str> {
     let stopped = globs.iter().filter_map(|glob| glob.strip_suffix('.'));
     stopped.map(|glob| glob.trim_end_matches('.')).filter(|glob| !glob.is_empty())
-}
-
-/// The option of a filter.
-fn option(name: &str) -> &'static str {
-    match name {
-        "status" => "--status",
-        "method" => "--method",
-        _ => "--mime",
-    }
 }
 
 fn checked<E>(list: &str, result: Result<(), E>) -> Result<String, E> {
@@ -175,6 +297,29 @@ fn method(list: &str) -> Result<String, BadFilter> {
 
 fn mime(list: &str) -> Result<String, BadFilter> {
     checked(list, Filter::default().mime(list))
+}
+
+fn agent(pattern: &str) -> Result<String, BadRequestFilter> {
+    checked(pattern, RequestFilter::default().agent(pattern))
+}
+
+/// A date, a time or an age, in seconds since 1970.
+fn time(text: &str) -> Result<i64, String> {
+    let error = "not a time like 2026-11-27, 2026-11-27T08:00:00Z or 12h";
+    let time = match text.as_bytes() {
+        [.., b's' | b'm' | b'h' | b'd' | b'w'] => {
+            let age = i64::try_from(age(text).map_err(|_| error)?).map_err(|_| error)?;
+            UnixTime::now().0.try_into().ok().and_then(|now: i64| now.checked_sub(age))
+        }
+        [_, _, _, _, b'-', ..] if text.len() == 10 => parse_time(&format!("{text}T00:00:00Z")),
+        [_, _, _, _, b'-', ..] => parse_time(text),
+        _ => None,
+    };
+    time.ok_or_else(|| error.into())
+}
+
+fn extension(list: &str) -> Result<String, BadUrlFilter> {
+    checked(list, UrlFilter::default().extension(list))
 }
 
 fn schemes(list: &str) -> Result<String, BadUrlFilter> {

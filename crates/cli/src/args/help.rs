@@ -93,7 +93,7 @@ FORMAT says where the URL is in a record:
 
 csv, tsv, json, parquet and arrow also read a URL from parts, as in \
 json:host=/request/host,target=/request/uri. The parts are scheme, host, and either target or path and \
-query. The parts status, method and mime serve the filters.
+query. The parts status, method, mime, time and agent serve the filters.
 
 Inputs may be compressed with gzip, zstd, bzip2 or xz, whatever their names are.";
 
@@ -124,14 +124,15 @@ these switches:
   strip-trailing-slash  Drop slashes at the end of the path, except for the root.
   strip-index           Drop index.html and similar names from the end of the path.
   squeeze-slashes       Drop empty segments of the path.
+  blank-values          Drop the values of query parameters, and keep their names.
   squeeze-query         Drop an empty query and blank parameters (&& and =).
   drop-query            Drop the query.
   lower-path            Write the path in lower case, except for triplets.
   keep-fragment         Keep the fragment.
   keep-userinfo         Keep user name and password.
 
-scheme turns on the last two and no other. crawl turns on none. aggressive turns on all but fold-scheme \
-and the last four. servlet has one switch, keep-empty-segments.";
+scheme turns on the last two and no other. crawl turns on none. aggressive turns on all but fold-scheme, \
+blank-values and the last four. servlet has one switch, keep-empty-segments.";
 
 /// The help of `--fields`.
 pub(crate) const FIELDS: &str = "\
@@ -181,7 +182,11 @@ decides how a column is named:
   json   A member of the object, or a pointer such as /a/b.
   cdxj   The same, or urlkey, timestamp.
   w3c, cloudfront
-         A name in #Fields.";
+         A name in #Fields, or one of the next names.
+  access logs
+         client, time, method, status, bytes, referrer, agent: those that the format has.
+         A time is written as 2026-11-27T08:00:00Z. The presets of json have these names
+         too; a member of the same name comes first.";
 
 /// The help of `--keep`.
 pub(crate) const KEEP: &str = "\

@@ -9,6 +9,7 @@ use crate::args::memory::MemoryArgs;
 use crate::args::{self, DedupArgs, OrderArg, RecordForm, RunArgs, memory};
 use crate::outputs::Division;
 use crate::run::{self, Request};
+use crate::status::eprint_hinted;
 use crate::stores::{ChangeKind, StoreChange, StoreOptions};
 use uniqurl_engine::output::{JobKind, LineForm, place};
 use uniqurl_engine::{Dedup, Job, JobPlan, Memory, SetOrder, Split};
@@ -16,7 +17,25 @@ use uniqurl_engine::{Dedup, Job, JobPlan, Memory, SetOrder, Split};
 /// Runs the subcommand.
 pub fn main(mut args: DedupArgs) -> ExitCode {
     let memory = memory_for(&args.memory, &mut args.common);
-    run::start(&args.common, JobKind::Dedup, || request(&args, memory))
+    run::start(&args.common, JobKind::Dedup, || {
+        let request = request(&args, memory)?;
+        warn_of_limit(&args);
+        Ok(request)
+    })
+}
+
+/// Warns that the URLs up to a limit are not the most frequent ones, though their counts are written.
+fn warn_of_limit(args: &DedupArgs) {
+    let Some(limit) = args.limit.filter(|_| args.writes_counts()) else { return };
+    let which = match args.order {
+        OrderArg::First => "the first",
+        OrderArg::None => "any",
+        OrderArg::Sorted | OrderArg::Count => return,
+    };
+    eprint_hinted(
+        format_args!("warning: --limit writes {which} {limit} URLs, not the most frequent ones"),
+        Some(&format!("write those with --top {limit}")),
+    );
 }
 
 /// The memory of a run. It is found before the rules are read, since they take a part of it.

@@ -47,7 +47,7 @@ impl WorkBatch {
             // Tabs in cells separate nothing.
             _ => self.tally.tabbed = 0,
         }
-        if let Some(urls) = rules.urls {
+        if let Some(urls) = rules.filters.urls {
             self.filter(urls);
         }
         if rules.key == Key::Domain {
@@ -99,6 +99,9 @@ impl WorkBatch {
             format => {
                 self.text.records.limit(from, at_once);
                 read(format, &rules.context, chunk, &mut self.text.records);
+                if let Some(requests) = rules.filters.requests {
+                    requests.apply(format, chunk, &mut self.text.records)?;
+                }
                 Ok(Shape::Records)
             }
         }

@@ -10,6 +10,7 @@ use uniqurl::set::HashKey;
 use uniqurl_formats::record::{Context, max_record};
 use uniqurl_store::keep_policy::KeepPolicy;
 
+use crate::request_filter::RequestFilter;
 use crate::url_filter::UrlFilter;
 
 /// How chunks are parsed. Made of the plan for the inputs, and of less for sets from before the run.
@@ -21,8 +22,7 @@ pub(crate) struct ParseRules<'a> {
     pub(crate) hasher: HashKey,
     /// Whether a byte-order mark at the start of a line of a list is no part of its URL.
     pub(crate) skips_marks: bool,
-    /// Which canonical URLs to keep, if not all.
-    pub(crate) urls: Option<&'a UrlFilter>,
+    pub(crate) filters: RuleFilters<'a>,
     /// The key made of each canonical URL.
     pub(crate) key: Key,
     /// Tells the group of each key, if only the first keys of a group are kept. The group, and not the key,
@@ -35,6 +35,15 @@ pub(crate) struct ParseRules<'a> {
     pub(crate) drops_blanks: bool,
     /// Bytes of URLs that a batch makes before the rest of its chunk goes to another, [`AT_ONCE`] at most.
     pub(crate) at_once: usize,
+}
+
+/// The filters that act beside that of the [`Context`].
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RuleFilters<'a> {
+    /// Which records to keep by time and agent, if not all.
+    pub(crate) requests: Option<&'a RequestFilter>,
+    /// Which canonical URLs to keep, if not all.
+    pub(crate) urls: Option<&'a UrlFilter>,
 }
 
 /// The data that a batch keeps besides keys. All `false` for most jobs.
@@ -76,7 +85,10 @@ impl<'a> ParseRules<'a> {
             separator: plan.input.separator,
         };
         Self {
-            urls: Some(&policy.urls).filter(|urls| !urls.is_empty()),
+            filters: RuleFilters {
+                requests: Some(&policy.requests).filter(|requests| !requests.is_empty()),
+                urls: Some(&policy.urls).filter(|urls| !urls.is_empty()),
+            },
             key: policy.key,
             group: plan.group_limit().map(|(group, _)| group),
             // Where any byte may be part of a URL, so may blanks.
@@ -105,7 +117,7 @@ impl<'a> ParseRules<'a> {
             skips_marks: normalizer.profile().grammar == Grammar::Repaired,
             context,
             hasher,
-            urls: None,
+            filters: RuleFilters::default(),
             key: Key::Url,
             group: None,
             shards,

@@ -233,6 +233,7 @@ impl<'a> Reader<'a> {
                 }
                 QueueItem::Guessed(input, format, doubts) => {
                     accounts.note_guess(input, &format, doubts);
+                    accounts.check_filters_of_one()?;
                 }
                 QueueItem::End(input, end) => accounts.note_end(input, end),
                 QueueItem::Trouble(input, error) => {

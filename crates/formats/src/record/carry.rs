@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::columns::{ColumnName, Columns};
+use super::logged::{LogColumn, LogColumns, place_of};
 use super::part::Value;
 use super::{Cdx, Context, Csv, Extended, Format, Tsv, cdx, cdxj, json};
 use super::{NULL, READS_TABLES, RowBatch, Wrapped};
@@ -44,9 +45,27 @@ impl Values {
         Ok(())
     }
 
+    /// Notes that memory ran out for one of the values.
+    pub(super) fn fail(&mut self) {
+        self.lacks = true;
+    }
+
     /// An error if memory ran out for any of the values.
     fn are_whole(&self) -> Result<(), AllocError> {
         if self.lacks { Err(AllocError) } else { Ok(()) }
+    }
+
+    /// Sets the value of the n-th column, unless it has one.
+    pub(super) fn fill(&mut self, n: usize, value: &[u8]) {
+        if self.places[n].is_some() {
+            return;
+        }
+        self.lacks |= alloc::try_reserve(&mut self.bytes, value.len()).is_err();
+        if !self.lacks {
+            let start = self.bytes.len();
+            self.bytes.extend_from_slice(value);
+            self.places[n] = Some(start..self.bytes.len());
+        }
     }
 
     /// The value of the n-th column, if the record has one.
@@ -62,6 +81,11 @@ pub struct Carrier {
     /// For JSON and tables: whether each column is a query, or holds one.
     queries: Vec<bool>,
     buffer: Vec<u8>,
+    /// The columns that logs have in common, if any of them is carried. They fill in where records have
+    /// no column of that name.
+    logged: Option<LogColumns>,
+    /// The number of columns.
+    count: usize,
     /// The envelope around each record, and a buffer for its text.
     wrapped: Option<(Wrapped, Vec<u8>)>,
 }
@@ -90,8 +114,26 @@ struct CdxjColumn {
 const BEFORE: [&str; 2] = ["urlkey", "timestamp"];
 
 /// The list of formats with columns, for error messages.
-const SUCH: &str =
-    "csv:COL, tsv:COL, json:POINTER, cdx, cdxj, w3c, cloudfront, parquet:COL and arrow:COL";
+const SUCH: &str = "csv:COL, tsv:COL, json:POINTER, cdx, cdxj, w3c, cloudfront, parquet:COL, \
+     arrow:COL and access logs";
+
+/// True if a format may have the columns that logs have in common. Tables with a header and indexes have
+/// names of their own.
+fn fills_in(format: &Format) -> bool {
+    match format {
+        Format::Tsv(tsv) => tsv.is_fixed(),
+        Format::Csv(_) | Format::Table(_) | Format::Wrapped(_) => false,
+        Format::Cdx(_) | Format::Cdxj(_) => false,
+        format => LogColumn::ALL.iter().any(|column| column.is_in(format)),
+    }
+}
+
+/// The reason why a log has no column of a name.
+fn lacks(format: &Format) -> String {
+    let names = LogColumn::ALL.iter().filter(|column| column.is_in(format));
+    let names: Vec<_> = names.map(|column| column.name()).collect();
+    format!("{} has no such column: its columns are {}", format.name(), names.join(", "))
+}
 
 /// The format with these columns to carry.
 ///
@@ -106,6 +148,9 @@ pub fn carrying(format: &Format, columns: &[String]) -> Result<Format, String> {
     for column in columns {
         if column.is_empty() {
             return wrong(column, "a column has a name or a number");
+        }
+        if fills_in(format) && LogColumn::named(column).is_some_and(|named| named.is_in(format)) {
+            continue;
         }
         match format {
             Format::Cdx(_) => {
@@ -127,6 +172,9 @@ pub fn carrying(format: &Format, columns: &[String]) -> Result<Format, String> {
             Format::Csv(Csv { columns: of_url, .. }) | Format::Tsv(Tsv { columns: of_url, .. }) => {
                 match ColumnName::parse(column) {
                     Err(why) => return wrong(column, why),
+                    Ok(ColumnName::Header(_)) if fills_in(format) => {
+                        return wrong(column, &lacks(format));
+                    }
                     Ok(ColumnName::Header(_)) if !of_url.need_header() => {
                         let why = format!(
                             "{name} takes the first line for a record, so columns have only numbers"
@@ -144,6 +192,7 @@ pub fn carrying(format: &Format, columns: &[String]) -> Result<Format, String> {
                     return wrong(column, why);
                 }
             }
+            _ if fills_in(format) => return wrong(column, &lacks(format)),
             _ => {
                 return wrong(column, &format!("{name} has no columns with names, as {SUCH} have"));
             }
@@ -200,9 +249,15 @@ pub fn missing(format: &Format, ctx: &Context, chunk: &[u8], columns: &[String])
         Format::Tsv(tsv) => lacking(&named(&tsv.columns), tsv.after(ctx, chunk)?.header()),
         // A column that a `#Fields:` line does not list is missing from the records after it.
         Format::Extended(extended) if !columns.is_empty() => {
-            let names = columns.iter().map(|name| ColumnName::Header(name.as_bytes().to_vec()));
-            let names: Vec<ColumnName> = names.collect();
-            extended.headers(ctx, chunk).find_map(|header| lacking(&names, &header))
+            extended.headers(ctx, chunk).find_map(|header| {
+                let fills_in = |name: &&String| {
+                    let column = LogColumn::named(name);
+                    column.is_some_and(|column| place_of(column, &header).is_some())
+                };
+                let names = columns.iter().filter(|name| !fills_in(name));
+                let names = names.map(|name| ColumnName::Header(name.as_bytes().to_vec()));
+                lacking(&names.collect::<Vec<_>>(), &header)
+            })
         }
         Format::Wrapped(wrapped) => wrapped.missing(ctx, chunk, columns),
         _ => None,
@@ -249,7 +304,25 @@ impl Carrier {
             }
             _ => Vec::new(),
         };
-        Self { from, queries, buffer: Vec::new(), wrapped: None }
+        let fill_in = |(n, name): (usize, &String)| Some((n, LogColumn::named(name)?));
+        let logged: Vec<_> = match fills_in(format) {
+            true => columns.iter().enumerate().filter_map(fill_in).collect(),
+            false => Vec::new(),
+        };
+        let logged = (!logged.is_empty()).then(|| LogColumns::new(format, logged));
+        let (buffer, count) = (Vec::new(), columns.len());
+        Self { from, queries, buffer, logged, count, wrapped: None }
+    }
+
+    /// Prepares to read the agent alone, where the format says that it is.
+    pub(super) fn of_agent(format: &Format) -> Self {
+        if let Format::Wrapped(wrapped) = format {
+            let wrapper = Some(((**wrapped).clone(), Vec::new()));
+            return Self { wrapped: wrapper, ..Self::of_agent(wrapped.format()) };
+        }
+        let logged = Some(LogColumns::new(format, vec![(0, LogColumn::Agent)]));
+        let (from, queries) = (CarrySource::Nothing, Vec::new());
+        Self { from, queries, buffer: Vec::new(), logged, count: 1, wrapped: None }
     }
 
     /// Appends the value of the n-th column of the last record read, with possible secrets hidden.
@@ -286,6 +359,9 @@ impl Carrier {
             CarrySource::Tsv(tsv, _) => tsv.take_header(line),
             CarrySource::Cdxj(_) | CarrySource::Json(_) | CarrySource::Nothing => {}
             CarrySource::Table(_) => {}
+        }
+        if let Some(logged) = &mut self.logged {
+            logged.pass(line);
         }
     }
 
@@ -331,8 +407,12 @@ impl Carrier {
                 let fields: Vec<&[u8]> = fields.iter().map(Value::bytes).collect();
                 take(names, header, &fields, out);
             }),
-            CarrySource::Nothing => {}
+            CarrySource::Nothing => (0..self.count).for_each(|_| out.push(None)),
             CarrySource::Table(_) => {}
+        }
+        out.are_whole()?;
+        if let Some(logged) = &mut self.logged {
+            logged.fill(line, out);
         }
         out.are_whole()
     }

@@ -34,7 +34,7 @@ struct Legend {
 }
 
 /// All indexes in use have these.
-pub(super) const FACTS: Facts = Facts { method: false, status: true, mime: true };
+pub(super) const FACTS: Facts = Facts { method: false, status: true, mime: true, ..Facts::NONE };
 
 impl Cdx {
     /// Appends a record for each line of `chunk`.

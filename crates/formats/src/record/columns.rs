@@ -50,8 +50,10 @@ impl ColumnLayout {
     ) -> Extracted {
         let mut said = Said::default();
         let mut next = 0;
-        let is_asked =
-            |part| !matches!(part, RecordPart::Status | RecordPart::Mime) || !ctx.filter.is_empty();
+        let is_asked = |part: RecordPart| match part {
+            RecordPart::Status | RecordPart::Mime => !ctx.filter.is_empty(),
+            part => part.is_read_at_once(),
+        };
         let mut slots = self.slots.iter().filter(|(_, part)| is_asked(*part)).peekable();
         while let Some((column, _)) = slots.peek() {
             let Some(field) = fields.nth(column - next) else {
@@ -147,6 +149,11 @@ impl Columns {
         self.names.iter().any(|(part, _)| part.is_query())
     }
 
+    /// True if a column holds this part.
+    pub fn have(&self, part: RecordPart) -> bool {
+        self.names.iter().any(|(other, _)| *other == part)
+    }
+
     pub fn facts(&self) -> Facts {
         Facts::of(self.names.iter().map(|(part, _)| *part))
     }
@@ -177,9 +184,9 @@ impl ColumnLayout {
         self.slots.iter().map(|(column, _)| *column)
     }
 
-    /// The column of the status.
-    pub fn status(&self) -> Option<usize> {
-        self.slots.iter().find(|(_, part)| *part == RecordPart::Status).map(|(column, _)| *column)
+    /// The column of a part.
+    pub fn column_of(&self, part: RecordPart) -> Option<usize> {
+        self.slots.iter().find(|(_, other)| *other == part).map(|(column, _)| *column)
     }
 
     /// The column that the URL is built from.
@@ -238,7 +245,7 @@ pub(super) fn parts(text: &str) -> Result<Vec<(RecordPart, &str)>, &'static str>
             "url" => RecordPart::Url,
             _ => part(item).ok_or(
                 "the parts are url, or scheme, host, target or path and query, and for filters status, \
-                 method and mime",
+                 method, mime, time and agent",
             )?,
         };
         if parts.iter().any(|(other, _)| *other == part) {

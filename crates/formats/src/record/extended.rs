@@ -57,7 +57,7 @@ pub(super) enum Dialect {
 }
 
 /// The log's owner chooses its fields, so all of these may occur.
-pub(super) const FACTS: Facts = Facts { method: true, status: true, mime: true };
+pub(super) const FACTS: Facts = Facts { method: true, status: true, mime: true, ..Facts::NONE };
 
 impl Extended {
     pub(super) fn new(dialect: Dialect) -> Self {

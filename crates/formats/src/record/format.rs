@@ -9,6 +9,7 @@ use std::num::NonZeroUsize;
 use std::str::FromStr;
 
 use super::extended::{self, Dialect};
+use super::logged::LogColumn;
 use super::{Archive, Csv, Framing, Json, Kinds, Labels, Text, Wrapped, cdxj};
 use super::{
     Cdx, Context, Extended, Facts, FormatTable, LogFormat, Records, Separator, Tsv, cdx, clf, elb,
@@ -226,6 +227,11 @@ impl Format {
         }
     }
 
+    /// True if [`with_kinds`](Self::with_kinds) restricts it.
+    pub fn has_kinds(&self) -> bool {
+        matches!(self, Format::Archive(Archive::Warc(_)))
+    }
+
     /// How to cut an input of this format into records.
     pub fn framing(&self) -> Framing {
         match self {
@@ -378,9 +384,15 @@ impl Format {
         matches!(self, Format::Cdx(_) | Format::Cdxj(_))
     }
 
-    /// The facts by which a [`Filter`](super::Filter) can judge the records.
+    /// The facts by which filters can judge the records.
     pub fn facts(&self) -> Facts {
-        let request = Facts { method: true, status: true, mime: false };
+        let (time, agent) = (LogColumn::Time.is_in(self), LogColumn::Agent.is_in(self));
+        Facts { time, agent, ..self.facts_of_url() }
+    }
+
+    /// The facts that are read with the URL, for a [`Filter`](super::Filter).
+    fn facts_of_url(&self) -> Facts {
+        let request = Facts { method: true, status: true, ..Facts::NONE };
         match self {
             Format::Lines | Format::Labelled => Facts::default(),
             Format::Target | Format::Text(_) | Format::Ws(_) => Facts::default(),
@@ -396,7 +408,7 @@ impl Format {
             Format::Csv(csv) => csv.columns.facts(),
             Format::Archive(archive) => archive.facts(),
             Format::Table(table) => table.facts(),
-            Format::Wrapped(wrapped) => wrapped.format().facts(),
+            Format::Wrapped(wrapped) => wrapped.format().facts_of_url(),
         }
     }
 }

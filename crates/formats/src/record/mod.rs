@@ -58,7 +58,9 @@ mod archive;
 mod envelope;
 
 mod carry;
+mod logged;
 mod measure;
+mod requests;
 
 pub use archive::{Archive, Kinds};
 pub use cdx::Cdx;
@@ -89,7 +91,8 @@ pub use line::without_mark;
 pub use line::{MARK, cut};
 
 pub use carry::{Carrier, Values, carrying, missing};
-pub use measure::{Measured, MeasuredFields, Measurer};
+pub use measure::{Measured, MeasuredFields, Measurer, parse_time};
+pub use requests::{RequestFacts, RequestReader};
 #[cfg(feature = "tables")]
 pub(crate) use table::{ALIKE, NoColumn};
 pub use table::{NULL, RowBatch};

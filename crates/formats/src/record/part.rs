@@ -47,9 +47,23 @@ pub(super) enum RecordPart {
     Status,
     /// The media type of the response.
     Mime,
+    /// The time of the request, or its date with the time of day in another field.
+    Time,
+    /// Its date.
+    Date,
+    /// Its agent.
+    Agent,
+    /// Its client.
+    Client,
+    /// Its referrer.
+    Referrer,
+    /// The bytes sent.
+    Bytes,
 }
 
 impl RecordPart {
+    /// The number of parts that a URL or a [`Filter`](super::Filter) is made of: the first ones. The
+    /// others are [read again](super::LogColumns) where they are asked for.
     const COUNT: usize = RecordPart::Mime as usize + 1;
 
     /// The parts that a user may name.
@@ -62,6 +76,8 @@ impl RecordPart {
         ("status", RecordPart::Status),
         ("method", RecordPart::Method),
         ("mime", RecordPart::Mime),
+        ("time", RecordPart::Time),
+        ("agent", RecordPart::Agent),
     ];
 
     /// The parts that only entries of a [`FormatTable`](super::FormatTable) name.
@@ -72,7 +88,16 @@ impl RecordPart {
         ("uri", RecordPart::Uri),
         ("request", RecordPart::Request),
         ("decoded-path", RecordPart::DecodedPath),
+        ("date", RecordPart::Date),
+        ("client", RecordPart::Client),
+        ("referrer", RecordPart::Referrer),
+        ("bytes", RecordPart::Bytes),
     ];
+
+    /// True for a part that is read with the URL.
+    pub fn is_read_at_once(self) -> bool {
+        (self as usize) < RecordPart::COUNT
+    }
 
     /// True for a query in a field of its own, which no mark precedes.
     pub fn is_query(self) -> bool {
@@ -312,15 +337,25 @@ pub struct Facts {
     pub status: bool,
     /// Its media type.
     pub mime: bool,
+    /// The time of the request. A [`RequestReader`](super::RequestReader) reads it.
+    pub time: bool,
+    /// The agent of the request, which it reads too.
+    pub agent: bool,
 }
 
 impl Facts {
+    /// No fact.
+    pub(super) const NONE: Facts =
+        Facts { method: false, status: false, mime: false, time: false, agent: false };
+
     /// The facts among these parts.
     pub(super) fn of(parts: impl IntoIterator<Item = RecordPart>) -> Self {
         parts.into_iter().fold(Self::default(), |facts, part| Self {
             method: facts.method || matches!(part, RecordPart::Method | RecordPart::Request),
             status: facts.status || part == RecordPart::Status,
             mime: facts.mime || part == RecordPart::Mime,
+            time: facts.time || part == RecordPart::Time,
+            agent: facts.agent || part == RecordPart::Agent,
         })
     }
 }

@@ -48,6 +48,12 @@ pub(super) fn split(request: &[u8]) -> Option<(Method, Range<usize>)> {
     }
 }
 
+/// The method of a request line as it is written. None if the line has no target.
+pub(super) fn method_text(request: &[u8]) -> Option<&[u8]> {
+    let (_, target) = split(request)?;
+    Some(request[..target.start].trim_ascii())
+}
+
 /// True if a request ends with a version.
 pub(super) fn has_version(request: &[u8]) -> bool {
     version(&request[..without_trailing_spaces(request)]).is_some()

@@ -154,6 +154,16 @@ impl TableFormat {
         self.layout.as_ref().and_then(|layout| layout.source()).unwrap_or(0)
     }
 
+    /// The cell of a row that holds a part.
+    pub(super) fn cell_of(&self, part: RecordPart) -> Option<usize> {
+        self.layout.as_ref()?.column_of(part)
+    }
+
+    /// True if a column holds a part.
+    pub(super) fn has(&self, part: RecordPart) -> bool {
+        self.columns.as_ref().is_some_and(|columns| columns.have(part))
+    }
+
     /// The container that it reads.
     pub fn container(&self) -> Container {
         self.container

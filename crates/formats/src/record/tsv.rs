@@ -63,6 +63,11 @@ impl Tsv {
         }
     }
 
+    /// True if the software that writes it fixes the layout.
+    pub(super) fn is_fixed(&self) -> bool {
+        self.fixed.is_some()
+    }
+
     /// True until the header has been read.
     pub(super) fn waits(&self) -> bool {
         self.layout.is_none()
@@ -117,9 +122,17 @@ impl Tsv {
         self.layout.as_ref().is_some_and(|layout| layout.is_query_named(name))
     }
 
-    /// The column of the status.
-    pub(super) fn status(&self) -> Option<usize> {
-        self.layout.as_ref()?.status()
+    /// The column of a part.
+    pub(super) fn column_of(&self, part: RecordPart) -> Option<usize> {
+        self.layout.as_ref()?.column_of(part)
+    }
+
+    /// The value of a field, without the encoding of the format.
+    pub(super) fn decoded<'a>(&self, field: &'a [u8]) -> Value<'a> {
+        match &self.fixed {
+            Some(fixed) if fixed.is_encoded => decoded(field),
+            _ => Value::InLine(field),
+        }
     }
 
     /// The names of the columns.

@@ -24,7 +24,7 @@ use uniqurl::bytes::{RejectReason, Span};
 use uniqurl::simd::Kernel;
 
 /// The facts for filters.
-pub(super) const FACTS: Facts = Facts { method: true, status: true, mime: false };
+pub(super) const FACTS: Facts = Facts { method: true, status: true, mime: false, ..Facts::NONE };
 
 /// The parts of a transaction.
 #[derive(Default)]

@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::error::ErrorKind;
 
 use super::{Directories, FormatChoice, RunArgs};
+use crate::args::filters::idle_message;
 use crate::args::{Stdin, check_output_name, share_a_place, usage};
 use crate::inputs::names::is_standard_input;
 use uniqurl::bytes::Printable;
@@ -12,11 +13,7 @@ use uniqurl_formats::record::{EnvelopeChoice, Format, Separator};
 
 /// The error about an option that asks for a field which the records of a format do not have.
 pub(in crate::args) fn idle(subcommand: &str, option: &str, format: &Format) -> clap::Error {
-    let message = format!(
-        "{option} can do nothing with the format {}: its records have no such field",
-        Printable(format.name().as_bytes())
-    );
-    usage(subcommand, ErrorKind::ArgumentConflict, message)
+    usage(subcommand, ErrorKind::ArgumentConflict, idle_message(option, &format.name()))
 }
 
 impl RunArgs {
@@ -36,6 +33,9 @@ impl RunArgs {
         }
         if let Err(error) = self.normalizer() {
             return Err(usage(subcommand, ErrorKind::ArgumentConflict, error));
+        }
+        if let Some(message) = self.filters.contradiction() {
+            return Err(usage(subcommand, ErrorKind::ArgumentConflict, message));
         }
         let is_unnamed = self.files.is_empty() && self.files_from.is_none();
         if is_unnamed && matches!(self.directories, Directories::AreWalked) {

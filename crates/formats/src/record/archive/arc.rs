@@ -8,7 +8,7 @@ use uniqurl::bytes::RejectReason;
 pub(super) const FIRST: &[u8] = b"filedesc://";
 
 /// The facts for filters.
-pub(super) const FACTS: Facts = Facts { method: false, status: false, mime: true };
+pub(super) const FACTS: Facts = Facts { method: false, status: false, mime: true, ..Facts::NONE };
 
 /// The relevant fields of a head.
 pub struct Fields<'a> {

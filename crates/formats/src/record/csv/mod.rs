@@ -19,7 +19,7 @@ use memchr::memchr;
 use self::cut::{CsvCutter, CsvRecord};
 use super::columns::{ColumnLayout, ColumnName, Columns};
 use super::line::{Line, is_blank, without_mark};
-use super::part::Value;
+use super::part::{RecordPart, Value};
 use super::{Context, Extracted, Record, Records};
 use uniqurl::bytes::RejectReason;
 
@@ -93,9 +93,9 @@ impl Csv {
         self.layout.as_ref().is_some_and(|layout| layout.is_query_named(name))
     }
 
-    /// The column of the status.
-    pub(super) fn status(&self) -> Option<usize> {
-        self.layout.as_ref()?.status()
+    /// The column of a part.
+    pub(super) fn column_of(&self, part: RecordPart) -> Option<usize> {
+        self.layout.as_ref()?.column_of(part)
     }
 
     /// The names of the columns.

@@ -38,31 +38,53 @@ pub struct Json {
     facts: Facts,
     /// The name of the format, if it is one of [`FormatTable`](super::FormatTable).
     name: Option<Arc<str>>,
-    numbers: Arc<NumberPointers>,
+    fields: Arc<JsonFields>,
 }
 
 /// The tokens of pointers.
 pub(super) type Pointers = Vec<Vec<Vec<u8>>>;
 
-/// The pointers to the numbers of a record beside its status. Of several to one number, the first with a
-/// value counts.
+/// The pointers to the fields of a record that are read again where they are asked for, beside its
+/// status and method. Of several to one field, the first with a value counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct NumberPointers {
+pub(super) struct JsonFields {
     /// To the bytes sent.
     pub bytes: Pointers,
     /// To the duration in seconds.
     pub seconds: Pointers,
     /// To the time: a date, or a number since 1970.
     pub time: Pointers,
+    /// To the address of the client.
+    pub client: Pointers,
+    /// To the method, which is also a part.
+    pub method: Pointers,
+    /// To the referrer.
+    pub referrer: Pointers,
+    /// To the agent.
+    pub agent: Pointers,
 }
 
-impl NumberPointers {
-    /// The pointers to the number of this name in a table of formats.
+impl JsonFields {
+    /// The pointers to the field of this name in a table of formats.
     pub(super) fn named(&mut self, name: &str) -> Option<&mut Pointers> {
         match name {
             "bytes" => Some(&mut self.bytes),
             "seconds" => Some(&mut self.seconds),
             "time" => Some(&mut self.time),
+            "client" => Some(&mut self.client),
+            "referrer" => Some(&mut self.referrer),
+            "agent" => Some(&mut self.agent),
+            _ => None,
+        }
+    }
+
+    /// The pointers to a text.
+    pub(super) fn of(&self, name: &str) -> Option<&Pointers> {
+        match name {
+            "client" => Some(&self.client),
+            "method" => Some(&self.method),
+            "referrer" => Some(&self.referrer),
+            "agent" => Some(&self.agent),
             _ => None,
         }
     }
@@ -85,11 +107,21 @@ impl Json {
 
     fn new(text: &str, parts: &[(RecordPart, impl AsRef<str>)]) -> Result<Self, &'static str> {
         let mut root = Node::default();
+        let mut fields = JsonFields::default();
         for (rank, (part, pointer)) in parts.iter().enumerate() {
-            root.add(pointer.as_ref(), *part, rank)?;
+            let field = match part {
+                RecordPart::Time => &mut fields.time,
+                RecordPart::Agent => &mut fields.agent,
+                part => {
+                    root.add(pointer.as_ref(), *part, rank)?;
+                    continue;
+                }
+            };
+            field.push(tokens(pointer.as_ref())?);
         }
+        fields.method = pointers_in(&root, RecordPart::Method);
         let facts = Facts::of(parts.iter().map(|(part, _)| *part));
-        Ok(Self { text: text.to_owned(), root, facts, name: None, numbers: Arc::default() })
+        Ok(Self { text: text.to_owned(), root, facts, name: None, fields: Arc::new(fields) })
     }
 
     /// The format of this name. If several pointers give the same part, the first one with a value
@@ -97,21 +129,21 @@ impl Json {
     pub(super) fn named(
         name: &str,
         parts: &[(RecordPart, String)],
-        numbers: NumberPointers,
+        fields: JsonFields,
     ) -> Result<Self, &'static str> {
-        let numbers = Arc::new(numbers);
-        Ok(Self { name: Some(name.into()), numbers, ..Self::new("", parts)? })
+        let json = Self::new("", parts)?;
+        let fields = Arc::new(JsonFields { method: json.fields.method.clone(), ..fields });
+        Ok(Self { name: Some(name.into()), fields, ..json })
     }
 
     /// The pointers to the status.
     pub(super) fn statuses(&self) -> Pointers {
-        let pointers = self.root.pointers_to(RecordPart::Status);
-        pointers.iter().map(|tokens| tokens.iter().map(|token| token.to_vec()).collect()).collect()
+        pointers_in(&self.root, RecordPart::Status)
     }
 
-    /// The pointers to the other numbers.
-    pub(super) fn numbers(&self) -> &NumberPointers {
-        &self.numbers
+    /// The pointers to other fields.
+    pub(super) fn fields(&self) -> &JsonFields {
+        &self.fields
     }
 
     /// The object in a line of `cdxj`.
@@ -121,8 +153,8 @@ impl Json {
         let node = |part| Node { parts: vec![(part, 0)], ..Node::default() };
         let children = parts.map(|(name, part)| (name.as_bytes().to_vec(), node(part)));
         let root = Node { children: children.to_vec(), ..Node::default() };
-        let facts = Facts { method: false, status: true, mime: true };
-        Self { text: String::new(), root, facts, name: None, numbers: Arc::default() }
+        let facts = Facts { method: false, status: true, mime: true, ..Facts::NONE };
+        Self { text: String::new(), root, facts, name: None, fields: Arc::default() }
     }
 
     /// The name that [`Format::parse`](super::Format::parse) accepts.
@@ -212,6 +244,12 @@ impl Json {
         without_hex_escapes(text, buffer);
         walk::walk(&self.root, buffer, |bytes| Value::Elsewhere(bytes.into()))
     }
+}
+
+/// The pointers of a tree to a part.
+fn pointers_in(root: &Node, part: RecordPart) -> Pointers {
+    let pointers = root.pointers_to(part);
+    pointers.iter().map(|tokens| tokens.iter().map(|token| token.to_vec()).collect()).collect()
 }
 
 /// Parses a pointer to a carried column: RFC 6901 if it begins with a slash, else the name of a

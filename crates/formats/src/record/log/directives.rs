@@ -122,7 +122,9 @@ fn apache(text: &str, out: &mut Vec<Token>) -> Result<usize, &'static str> {
         (b'i', "host") => Variable::new(Field::ClientHost, Shape::Site),
         (b'i', "x-forwarded-proto") => Variable::new(Field::ForwardedScheme, Shape::Word),
         (b'e', "request_scheme") => Variable::new(Field::Scheme, Shape::Scheme),
-        (b'a' | b'h', "") => Variable::other(Shape::Address),
+        (b'a' | b'h', "") => Variable::new(Field::Client, Shape::Address),
+        (b'i', "referer") => Variable::new(Field::Referrer, Shape::Word),
+        (b'i', "user-agent") => Variable::new(Field::Agent, Shape::Word),
         (b'b' | b'B' | b'O', "") => Variable::new(Field::Bytes, Shape::Number),
         (b'D', "") | (b'T', "us") => Variable::new(Field::Micros, Shape::Number),
         (b'T', "ms") => Variable::new(Field::Millis, Shape::Number),
@@ -187,8 +189,8 @@ fn nginx(text: &str, out: &mut Vec<Token>) -> Result<usize, &'static str> {
         protocol(out);
         return Ok(length);
     }
-    // `10/Oct/2000:13:55:36 -0700`
-    let spaces = u8::from(name == "time_local");
+    // `10/Oct/2000:13:55:36 -0700`, `2000-10-10 20:55:36`
+    let spaces = u8::from(matches!(name, "time_local" | "utc_date_time"));
     out.push(Token::Field(Variable { spaces, is_padded, ..variable(name) }));
     Ok(length)
 }
@@ -211,11 +213,15 @@ fn variable(name: &str) -> Variable {
         "http_x_forwarded_proto" => Variable::new(Field::ForwardedScheme, Shape::Word),
         "tls_version" => Variable::new(Field::TlsVersion, Shape::TlsVersion),
         "time_local" => Variable::new(Field::Date, Shape::LocalTime),
-        "time_iso8601" => Variable::new(Field::Date, Shape::IsoTime),
+        "time_iso8601" | "utc_date_time" => Variable::new(Field::Date, Shape::IsoTime),
         "msec" => Variable::new(Field::EpochSeconds, Shape::Epoch),
         "body_bytes_sent" | "bytes_sent" => Variable::new(Field::Bytes, Shape::Number),
         "request_time" => Variable::new(Field::Seconds, Shape::Number),
-        "remote_addr" => Variable::other(Shape::Address),
+        "remote_addr" => Variable::new(Field::Client, Shape::Address),
+        "client" => Variable::new(Field::Client, Shape::Word),
+        "http_referer" | "referer" => Variable::new(Field::Referrer, Shape::Word),
+        "http_user_agent" | "user_agent" => Variable::new(Field::Agent, Shape::Word),
+        "rest_user_agent" => Variable::new(Field::Agent, Shape::Any),
         "rest" => Variable::other(Shape::Any),
         _ if NUMBERS.iter().any(|ending| name.ends_with(ending)) => Variable::other(Shape::Number),
         _ => Variable::other(Shape::Word),

@@ -125,6 +125,27 @@ impl LogFormat {
         self.plan.measured.iter().map(|piece| piece.field)
     }
 
+    /// Passes the texts of a line that columns show to `take`, up to where the line does not match the
+    /// format. The method of a request line counts as [`Field::Method`].
+    pub(super) fn noted(&self, line: &[u8], mut take: impl FnMut(Field, &[u8])) {
+        let _ = self.walk(&self.plan.noted, 0, line, |field, range| match field {
+            Field::Request => {
+                if let Some(method) = request::method_text(&line[range]) {
+                    take(Field::Method, method);
+                }
+            }
+            field => take(field, &line[range]),
+        });
+    }
+
+    /// True if [`noted`](Self::noted) can pass this field.
+    pub(super) fn has_noted(&self, field: Field) -> bool {
+        self.plan.noted.iter().any(|piece| match piece.field {
+            Field::Request => field == Field::Method,
+            own => own == field,
+        })
+    }
+
     /// Matches a line against pieces. It must have the first `of_url` of them.
     #[inline(always)]
     fn walk(
@@ -188,7 +209,7 @@ impl LogFormat {
     pub(super) fn facts(&self) -> Facts {
         let has = |field: Field| self.plan.pieces.iter().any(|piece| piece.field == field);
         let method = self.plan.source == Field::Request || has(Field::Method);
-        Facts { method, status: has(Field::Status), mime: false }
+        Facts { method, status: has(Field::Status), mime: false, ..Facts::NONE }
     }
 
     fn found(

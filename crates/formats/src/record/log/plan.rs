@@ -63,6 +63,12 @@ pub(in crate::record) enum Field {
     EpochMillis,
     /// The time in microseconds since 1970.
     EpochMicros,
+    /// Unrelated to the URL, but a [column that logs have in common](super::super::LogColumns): the client.
+    Client,
+    /// The referrer.
+    Referrer,
+    /// The agent.
+    Agent,
 }
 
 impl Field {
@@ -71,12 +77,21 @@ impl Field {
 
     /// The field as the URL and filters need it.
     fn of_url(self) -> Field {
-        if self.is_measured() { Field::Other } else { self }
+        if self.is_of_url() { self } else { Field::Other }
+    }
+
+    fn is_of_url(self) -> bool {
+        (self as usize) < Field::COUNT
     }
 
     /// True for a number that only a measurer reads.
     fn is_measured(self) -> bool {
-        self as usize >= Field::COUNT
+        !self.is_of_url() && !self.is_noted()
+    }
+
+    /// True for a text that only columns show.
+    fn is_noted(self) -> bool {
+        matches!(self, Field::Client | Field::Referrer | Field::Agent)
     }
 
     pub fn is_host(self) -> bool {
@@ -91,7 +106,7 @@ impl Field {
     /// True for the request, or a part of it.
     fn is_request(self) -> bool {
         !self.is_host()
-            && !self.is_measured()
+            && self.is_of_url()
             && !matches!(
                 self,
                 Field::Other
@@ -182,6 +197,8 @@ pub(super) struct LinePlan {
     pub source: Field,
     /// The fields up to the last one that is measured.
     pub measured: Vec<LogField>,
+    /// The fields up to the last text that columns show.
+    pub noted: Vec<LogField>,
 }
 
 /// Compiles the parts of a format string.
@@ -244,12 +261,16 @@ pub(super) fn plan(tokens: Vec<(usize, Token)>) -> Result<LinePlan, FormatString
     mark_cuts(&mut pieces);
     let is_measured = |piece: &LogField| piece.field.is_measured() || piece.field == Field::Status;
     let measured = pieces[..up_to(pieces.iter().rposition(is_measured))].to_vec();
+    let is_noted = |piece: &LogField| {
+        piece.field.is_noted() || matches!(piece.field, Field::Method | Field::Request)
+    };
+    let noted = pieces[..up_to(pieces.iter().rposition(is_noted))].to_vec();
     pieces.iter_mut().for_each(|piece| piece.field = piece.field.of_url());
     pieces.truncate(up_to(pieces.iter().rposition(|piece| piece.field != Field::Other)));
     let of_url = |piece: &LogField| !matches!(piece.field, Field::Other | Field::Status);
     let of_url = up_to(pieces.iter().rposition(of_url));
     let lead = parts.into_iter().next().map(|part| part.before).unwrap_or_default();
-    Ok(LinePlan { lead, pieces, of_url, source, measured })
+    Ok(LinePlan { lead, pieces, of_url, source, measured, noted })
 }
 
 /// The fields, with adjacent ones merged, and the literal after the last.

@@ -1,9 +1,10 @@
 //! Reads the numbers of formats with columns: `w3c`, `cloudfront`, `cdx`, `csv` and `tsv`.
 
-use super::super::part::Value;
+use super::super::columns::Columns;
+use super::super::part::{RecordPart, Value};
 use super::super::{Cdx, Csv, Extended, Tsv};
 use super::number::{decimal, status, whole};
-use super::{Measured, time};
+use super::{Measured, MeasuredFields, time};
 
 /// A log with `#Fields:` lines, and the columns of the numbers.
 #[derive(Debug)]
@@ -69,19 +70,42 @@ pub(super) fn cdx(format: &Cdx, line: &[u8]) -> Measured {
     }
 }
 
-/// `csv`: the column of the status, if one is named.
+/// The numbers that columns are named for.
+pub(super) fn fields(columns: &Columns) -> MeasuredFields {
+    MeasuredFields {
+        status: columns.have(RecordPart::Status),
+        bytes: columns.have(RecordPart::Bytes),
+        duration: false,
+        time: columns.have(RecordPart::Time),
+    }
+}
+
+/// `csv`: the columns of the status and the time, if they are named.
 pub(super) fn csv(format: &Csv, record: &[u8]) -> Measured {
-    let Some(column) = format.status() else { return Measured::default() };
+    if !NUMBERS.iter().any(|part| format.columns.have(*part)) {
+        return Measured::default();
+    }
     let fields = format.fields(record);
-    of_status(fields.get(column).map(Value::bytes))
+    of_parts(|part| fields.get(format.column_of(part)?).map(Value::bytes))
 }
 
-/// `tsv`: the same.
+/// `tsv`: the same, and of formats with a name also the bytes.
 pub(super) fn tsv(format: &Tsv, line: &[u8]) -> Measured {
-    let column = format.status();
-    of_status(column.and_then(|column| line.split(|byte| *byte == b'\t').nth(column)))
+    of_parts(|part| line.split(|byte| *byte == b'\t').nth(format.column_of(part)?))
 }
 
-fn of_status(text: Option<&[u8]>) -> Measured {
-    Measured { status: text.and_then(status), ..Measured::default() }
+/// The parts that are numbers.
+const NUMBERS: [RecordPart; 3] = [RecordPart::Status, RecordPart::Time, RecordPart::Bytes];
+
+fn of_parts<'a>(field: impl Fn(RecordPart) -> Option<&'a [u8]>) -> Measured {
+    let clock = field(RecordPart::Time);
+    Measured {
+        status: field(RecordPart::Status).and_then(status),
+        bytes: field(RecordPart::Bytes).and_then(whole),
+        duration: None,
+        time: match field(RecordPart::Date) {
+            Some(date) => clock.and_then(|clock| time::date_and_time(date, clock)),
+            None => clock.and_then(time::of_any_form),
+        },
+    }
 }

@@ -1,6 +1,6 @@
 //! Reads the numbers of JSON records.
 
-use super::super::json::{NumberPointers, Pointers, carry};
+use super::super::json::{JsonFields, Pointers, carry};
 use super::super::{Json, cdxj};
 use super::number::{decimal, status, whole};
 use super::{Measured, MeasuredFields, time};
@@ -9,34 +9,32 @@ use super::{Measured, MeasuredFields, time};
 #[derive(Debug)]
 pub(super) struct JsonNumbers {
     statuses: Pointers,
-    numbers: NumberPointers,
+    fields: JsonFields,
     buffer: Vec<u8>,
 }
 
 impl JsonNumbers {
     pub fn new(json: &Json) -> Self {
-        Self { statuses: json.statuses(), numbers: json.numbers().clone(), buffer: Vec::new() }
+        Self { statuses: json.statuses(), fields: json.fields().clone(), buffer: Vec::new() }
     }
 
     pub fn fields(&self) -> MeasuredFields {
         MeasuredFields {
             status: !self.statuses.is_empty(),
-            bytes: !self.numbers.bytes.is_empty(),
-            duration: !self.numbers.seconds.is_empty(),
-            time: !self.numbers.time.is_empty(),
+            bytes: !self.fields.bytes.is_empty(),
+            duration: !self.fields.seconds.is_empty(),
+            time: !self.fields.time.is_empty(),
         }
     }
 
     pub fn measure(&mut self, text: &[u8]) -> Measured {
-        let Self { statuses, numbers: pointers, buffer } = self;
+        let Self { statuses, fields, buffer } = self;
         let mut numbers = Measured::default();
         let Measured { status: code, bytes, duration, time: when } = &mut numbers;
         first(text, statuses, buffer, code, status);
-        first(text, &pointers.bytes, buffer, bytes, whole);
-        first(text, &pointers.seconds, buffer, duration, |text| decimal(text, 6));
-        first(text, &pointers.time, buffer, when, |text| {
-            time::written(text).or_else(|| time::epoch(text))
-        });
+        first(text, &fields.bytes, buffer, bytes, whole);
+        first(text, &fields.seconds, buffer, duration, |text| decimal(text, 6));
+        first(text, &fields.time, buffer, when, time::of_any_form);
         numbers
     }
 

@@ -13,6 +13,8 @@ mod log;
 mod number;
 mod time;
 
+pub(super) use self::time::{of_any_form, write_time};
+
 use self::columns::ExtendedColumns;
 use self::json::JsonNumbers;
 use self::log::FormattedLog;
@@ -117,12 +119,8 @@ impl Measurer {
             MeasureSource::Cdx(_) | MeasureSource::Cdxj(_) => {
                 MeasuredFields { status: true, time: true, ..none }
             }
-            MeasureSource::Csv(csv) => {
-                MeasuredFields { status: csv.columns.facts().status, ..none }
-            }
-            MeasureSource::Tsv(tsv) => {
-                MeasuredFields { status: tsv.columns.facts().status, ..none }
-            }
+            MeasureSource::Csv(csv) => columns::fields(&csv.columns),
+            MeasureSource::Tsv(tsv) => columns::fields(&tsv.columns),
             MeasureSource::Archive(archive) => {
                 MeasuredFields { time: matches!(archive, Archive::Warc(_) | Archive::Arc), ..none }
             }
@@ -166,6 +164,12 @@ impl Measurer {
             MeasureSource::Nothing => Measured::default(),
         }
     }
+}
+
+/// Parses a date and time as logs write them, such as `2000-10-10T13:55:36-07:00`, in seconds since 1970
+/// began in UTC. A time without a zone is taken as UTC, and fractions of a second are dropped.
+pub fn parse_time(text: &str) -> Option<i64> {
+    time::written(text.as_bytes())
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 //! A time without a zone is taken as UTC. Fractions of a second are dropped. Text that is not a real
 //! date, or not entirely a time, gives none.
 
+use std::io::Write;
+
 use super::number::{decimal, whole};
 
 const MONTHS: &[u8; 36] = b"JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -50,9 +52,33 @@ pub(super) fn epoch(text: &[u8]) -> Option<i64> {
     seconds.map(|seconds| seconds as i64)
 }
 
+/// A time as [`written`], or [since 1970](epoch).
+pub(in crate::record) fn of_any_form(text: &[u8]) -> Option<i64> {
+    written(text).or_else(|| epoch(text))
+}
+
 /// Seconds since 1970 in a known unit: 10 to the power `power` seconds.
 pub(super) fn epoch_in(text: &[u8], power: i32) -> Option<i64> {
     decimal(text, power).filter(|seconds| *seconds < LAST).map(|seconds| seconds as i64)
+}
+
+/// Appends a time in the form of RFC 3339, in UTC: `2000-10-10T20:55:36Z`.
+pub(in crate::record) fn write_time(seconds: i64, out: &mut Vec<u8>) {
+    let (days, of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // Years begin in March here, so that a leap day is the last of its year. 146,097 days are 400 years.
+    let days = days + 719_468;
+    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let of_years = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * of_years + of_years / 4 - of_years / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let (year, month) = match month < 10 {
+        true => (400 * era + of_years, month + 3),
+        false => (400 * era + of_years + 1, month - 9),
+    };
+    let (hour, minute, second) = (of_day / 3_600, of_day / 60 % 60, of_day % 60);
+    // Writing to a vector cannot fail.
+    let _ = write!(out, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z");
 }
 
 /// The seconds of a time `13:55:36`, perhaps with a fraction, and the text after it.
@@ -162,6 +188,10 @@ mod tests {
                 for of_month in (1..=31).filter_map(|number| day(year, month, number)) {
                     expected += 86_400;
                     assert_eq!(of_month, expected, "{year}-{month}");
+                    let mut text = Vec::new();
+                    write_time(of_month + 3_661, &mut text);
+                    assert!(text.ends_with(b"T01:01:01Z"), "{}", text.escape_ascii());
+                    assert_eq!(written(&text), Some(of_month + 3_661));
                 }
             }
         }

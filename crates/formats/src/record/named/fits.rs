@@ -98,7 +98,7 @@ fn fits_tsv(columns: &[(usize, RecordPart)], least: usize, line: &[u8]) -> bool 
         return false;
     }
     let mut said = Said::default();
-    for (column, part) in columns {
+    for (column, part) in columns.iter().filter(|(_, part)| part.is_read_at_once()) {
         let Some(field) = fields.get(*column) else { return false };
         said.set(*part, Value::InLine(field));
     }

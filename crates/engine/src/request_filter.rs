@@ -1,0 +1,197 @@
+//! Which records to keep, by who made the request and when.
+//!
+//! The input is a batch whose records are found; the output is the same with records that are
+//! [filtered](Extracted::Filtered). A record that is rejected is filtered only if its time or agent can be
+//! read.
+
+use std::fmt;
+
+use crate::expressions::Expressions;
+use uniqurl::bytes::AllocError;
+use uniqurl_formats::input::Chunk;
+use uniqurl_formats::record::{Extracted, Facts, Format, Records, RequestFacts, RequestReader};
+
+/// A choice among the records of logs: all that is set must agree. The default keeps all of them.
+///
+/// A filter has no effect on a format without the field it asks for. Of formats that have it, a record
+/// without a readable time is dropped, and one without an agent matches no expression.
+///
+/// ```
+/// use uniqurl_engine::RequestFilter;
+/// use uniqurl_formats::record::Format;
+///
+/// let mut wanted = RequestFilter::default();
+/// wanted.unwanted_agent("(?i)bot")?;
+/// wanted.since(1_431_856_800);
+/// let combined = Format::parse("combined").unwrap();
+/// assert!(wanted.lacking(combined.facts()).next().is_none());
+/// assert!(wanted.lacking(Format::Clf.facts()).eq(["agent"]));
+/// # Ok::<(), uniqurl_engine::BadRequestFilter>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct RequestFilter {
+    agents: Expressions,
+    unwanted_agents: Expressions,
+    since: Option<i64>,
+    until: Option<i64>,
+}
+
+/// Why a text is no regular expression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadRequestFilter(String);
+
+impl fmt::Display for BadRequestFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadRequestFilter {}
+
+impl RequestFilter {
+    /// Adds a regular expression; a record is kept if one of them is found in its agent.
+    ///
+    /// # Errors
+    ///
+    /// `pattern` is not a regular expression.
+    pub fn agent(&mut self, pattern: &str) -> Result<(), BadRequestFilter> {
+        self.agents.add(pattern).map_err(BadRequestFilter)
+    }
+
+    /// Adds a regular expression; a record is dropped if one of them is found in its agent.
+    ///
+    /// # Errors
+    ///
+    /// `pattern` is not a regular expression.
+    pub fn unwanted_agent(&mut self, pattern: &str) -> Result<(), BadRequestFilter> {
+        self.unwanted_agents.add(pattern).map_err(BadRequestFilter)
+    }
+
+    /// Keeps records from this second on, counted since 1970 began in UTC.
+    pub fn since(&mut self, seconds: i64) {
+        self.since = Some(seconds);
+    }
+
+    /// Keeps records before this second, counted since 1970 began in UTC.
+    pub fn until(&mut self, seconds: i64) {
+        self.until = Some(seconds);
+    }
+
+    /// Whether it keeps all records.
+    pub fn is_empty(&self) -> bool {
+        !self.asks_time() && !self.asks_agent()
+    }
+
+    /// Which of `agent` and `time` the filter asks for that records with these facts do not have.
+    pub fn lacking(&self, facts: Facts) -> impl Iterator<Item = &'static str> + use<> {
+        let agent = self.asks_agent() && !facts.agent;
+        let time = self.asks_time() && !facts.time;
+        [("agent", agent), ("time", time)]
+            .into_iter()
+            .filter(|(_, lacks)| *lacks)
+            .map(|(name, _)| name)
+    }
+
+    fn asks_time(&self) -> bool {
+        self.since.is_some() || self.until.is_some()
+    }
+
+    fn asks_agent(&self) -> bool {
+        !self.agents.is_empty() || !self.unwanted_agents.is_empty()
+    }
+
+    /// Marks the records of a chunk that are to be dropped.
+    pub(crate) fn apply(
+        &self,
+        format: &Format,
+        chunk: &Chunk,
+        records: &mut Records,
+    ) -> Result<(), AllocError> {
+        let reader = RequestReader::new(format, self.asks_time(), self.asks_agent());
+        let Some(mut reader) = reader else { return Ok(()) };
+        let (has_time, has_agent) = (reader.has_time(), reader.has_agent());
+        let bytes = chunk.bytes();
+        let mut row = 0;
+        for record in &mut records.records {
+            if record.found == Extracted::Skipped {
+                reader.pass(record.line.of(bytes));
+                continue;
+            }
+            row += 1;
+            if matches!(record.found, Extracted::Blank | Extracted::Filtered) {
+                continue;
+            }
+            let facts = match rows_of(chunk) {
+                Some(rows) => reader.read_row(bytes, rows, row - 1),
+                None => reader.read(record.line.of(bytes))?,
+            };
+            let is_unread = facts == RequestFacts::default();
+            let stays_rejected = is_unread && matches!(record.found, Extracted::Reject(..));
+            let is_kept = (!has_time || self.keeps_time(facts.time))
+                && (!has_agent || self.keeps_agent(facts.agent));
+            if !is_kept && !stays_rejected {
+                record.found = Extracted::Filtered;
+            }
+        }
+        Ok(())
+    }
+
+    fn keeps_time(&self, time: Option<i64>) -> bool {
+        !self.asks_time()
+            || time.is_some_and(|time| {
+                self.since.is_none_or(|since| since <= time)
+                    && self.until.is_none_or(|until| time < until)
+            })
+    }
+
+    fn keeps_agent(&self, agent: Option<&[u8]>) -> bool {
+        let is_one = |agents: &Expressions| agent.is_some_and(|agent| agents.is_match(agent));
+        (self.agents.is_empty() || is_one(&self.agents))
+            && (self.unwanted_agents.is_empty() || !is_one(&self.unwanted_agents))
+    }
+}
+
+/// The rows of a chunk, if it is of a table.
+#[cfg(feature = "tables")]
+fn rows_of(chunk: &Chunk) -> Option<&uniqurl_formats::record::RowBatch> {
+    chunk.rows()
+}
+
+/// This build reads no tables.
+#[cfg(not(feature = "tables"))]
+fn rows_of(_: &Chunk) -> Option<&uniqurl_formats::record::RowBatch> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RequestFilter;
+
+    #[test]
+    fn interval_holds_its_start_and_not_its_end() {
+        let mut wanted = RequestFilter::default();
+        assert!(wanted.is_empty() && wanted.keeps_time(None));
+        wanted.since(10);
+        wanted.until(20);
+        for (time, kept) in [(9, false), (10, true), (19, true), (20, false)] {
+            assert_eq!(wanted.keeps_time(Some(time)), kept, "{time}");
+        }
+        assert!(!wanted.keeps_time(None));
+    }
+
+    #[test]
+    fn record_without_an_agent_matches_no_expression() {
+        let mut wanted = RequestFilter::default();
+        wanted.agent("bot|crawl").unwrap();
+        wanted.agent("^-$").unwrap();
+        assert!(wanted.keeps_agent(Some(b"Googlebot/2.1")) && wanted.keeps_agent(Some(b"-")));
+        assert!(!wanted.keeps_agent(Some(b"curl/8")) && !wanted.keeps_agent(None));
+        wanted.unwanted_agent("Google").unwrap();
+        assert!(!wanted.keeps_agent(Some(b"Googlebot/2.1")));
+        let mut others = RequestFilter::default();
+        others.unwanted_agent("bot").unwrap();
+        assert!(others.keeps_agent(None) && !others.keeps_agent(Some(b"bot")));
+        assert!(RequestFilter::default().agent("(").is_err());
+        assert!(RequestFilter::default().unwanted_agent("(").is_err());
+    }
+}
