@@ -70,3 +70,14 @@ fn no_progress_bar_is_drawn_while_input_is_typed() {
         assert_eq!(!text.contains('\x1b'), is_typed, "{text}");
     }
 }
+
+#[test]
+fn help_is_shown_at_a_terminal_without_a_command() {
+    let [person, command] = terminal(80);
+    let mut bare = built::process();
+    bare.stdin(command.try_clone().expect("one more")).stdout(Stdio::null()).stderr(command);
+    let mut child = bare.spawn().expect("started");
+    drop(bare);
+    assert!(seen(person).contains("Usage: uniqurl"));
+    assert_eq!(child.wait().expect("ended").code(), Some(2));
+}
