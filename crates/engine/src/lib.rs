@@ -49,6 +49,7 @@ mod url_filter;
 mod memory;
 mod cores;
 mod report;
+mod phase;
 mod trace;
 
 // The parts of a run.
@@ -67,6 +68,7 @@ pub use cores::{cores, most_threads, most_workers};
 pub use job::{Dedup, InputFormat, Job, Keep, SetOrder};
 pub use limit_by::{Group, LimitBy};
 pub use memory::{Memory, SpillNotice};
+pub use phase::Phase;
 pub use plan::{CHUNK_SIZE, MOST_THREADS};
 pub use plan::{InputOptions, JobPlan, OutputOptions, RecordPolicy, ResourceLimits, SeenBefore};
 pub use report::{MaxRejected, Report, RunError, TooManyRejected, Watch};

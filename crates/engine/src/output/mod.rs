@@ -26,7 +26,9 @@ mod shards;
 
 // Reports on a run.
 mod terminator;
+mod quantity;
 mod summary;
+mod terminal_summary;
 mod stats;
 mod page;
 
@@ -36,6 +38,7 @@ pub use file::Output;
 pub use page::HtmlText;
 pub use page::{Observed, ReportPage};
 pub use place::place;
+pub use quantity::{ByteRate, Grouped};
 pub use shards::ShardFiles;
 pub use stats::{FileStats, Stats};
 pub use summary::{Before, Filters, Inputs, JobKind, Summary, Tally};
@@ -45,4 +48,5 @@ pub use tally_columns::TallyColumns;
 pub(crate) use tally_columns::TallyLayout;
 pub use temporary::Temporary;
 pub use temporary::remove_all;
+pub use terminal_summary::TerminalSummary;
 pub use terminator::TerminatorWriter;
