@@ -438,8 +438,39 @@ fn output_extension_decides_the_format_or_is_rejected() {
         (&["dedup", "in", "--report", "x.Arrow"], "--report writes no table"),
         (&["seen", "export", "in", "-o", "x.parquet"], "seen export writes a list"),
         (
-            &["dedup", "in", "-o", "x", "--split-by", "hash:2", "--split-suffix", ".parquet"],
-            "--split-by writes lists",
+            &["dedup", "in", "-o", "x", "--split-by", "hash:2", "--split-suffix", ".parquet.gz"],
+            "has no ending for compression",
+        ),
+        (
+            &["dedup", "in", "-0", "-o", "x", "--split-by", "hash:2", "--split-suffix", ".arrow"],
+            "-0 ends records with NUL, and those of a table have no end, but the name of --split-suffix",
+        ),
+        (
+            &[
+                "dedup",
+                "in",
+                "--json",
+                "-o",
+                "x",
+                "--split-by",
+                "hash:2",
+                "--split-suffix",
+                ".arrow",
+            ],
+            "--json writes JSON, and no table, but the name of --split-suffix is that of a table",
+        ),
+        (
+            &[
+                "dedup",
+                "in",
+                "-o",
+                "x.parquet",
+                "--split-by",
+                "hash:2",
+                "--split-suffix",
+                ".parquet",
+            ],
+            "--split-by writes a directory, but the name of --output is that of a table",
         ),
         (&["set", "union", "in", "-o", "x.parquet"], "set writes lists"),
     ] {

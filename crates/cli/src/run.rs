@@ -285,10 +285,11 @@ fn await_signals(summary_line: SummaryLine, watch: &Arc<Watch>, bar: &Bar) -> io
 fn output_spec<'a>(common: &RunArgs, request: &'a Request) -> OutputSpec<'a> {
     let Request { plan, stores, division, .. } = request;
     let (job, output) = (&plan.job, &plan.output);
+    let kind = tables::TableSpec::kind(common, division.as_ref());
     OutputSpec {
         writes_urls: !stores.only_change(),
         division: division.as_ref(),
-        table: tables::TableSpec::new(common, job, output, &plan.normalizer),
+        table: kind.map(|kind| tables::TableSpec::new(kind, common, job, output, &plan.normalizer)),
         // A JSON object never contains a raw line feed, so it needs no other separator.
         end: match job {
             Job::Normalize { json: true } => Separator::LineFeed,

@@ -287,12 +287,11 @@ impl Cli {
         let mut no_table;
         let (common, name) = match &mut cli.command {
             Command::Dedup(dedup) => {
-                let DedupArgs { common, split_by, form, .. } = &mut **dedup;
-                no_table = split_by.is_some().then_some("--split-by writes a directory");
-                if *form == RecordForm::Json {
-                    no_table = Some("--json writes JSON, and no table");
+                no_table = dedup.no_table();
+                if dedup.split_by.is_some() {
+                    no_table = no_table.or(Some("--split-by writes a directory"));
                 }
-                (common, "dedup")
+                (&mut dedup.common, "dedup")
             }
             Command::Normalize(normalize) => {
                 let NormalizeArgs { common, form } = &mut **normalize;
@@ -352,7 +351,7 @@ impl Cli {
             common.profile = &Profile::RING;
         }
         if common.separator == Separator::Nul {
-            no_table = Some("-0 ends records with NUL, and those of a table have no end");
+            no_table = Some(NUL_ENDS_NO_ROW);
         }
         check_output_name("--output", &common.output, no_table)
             .map_err(|message| usage(name, ErrorKind::ArgumentConflict, message))?;
@@ -360,6 +359,9 @@ impl Cli {
         Ok(cli)
     }
 }
+
+/// Why -0 writes no table.
+const NUL_ENDS_NO_ROW: &str = "-0 ends records with NUL, and those of a table have no end";
 
 /// The arguments as they are parsed: if a choice is given again, the last one counts, so that a command line
 /// can overrule the alias that it begins with.

@@ -23,6 +23,8 @@ mod replaced;
 mod place;
 mod file;
 mod shards;
+#[cfg(feature = "tables")]
+mod shard_table;
 
 // Reports on a run.
 mod terminator;
