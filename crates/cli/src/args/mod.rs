@@ -90,7 +90,7 @@ Examples:
 
   # Measure the speed of this machine
   uniqurl bench",
-    after_help = "With piped input and no command, uniqurl is uniqurl dedup.
+    after_help = "With piped input and no command, uniqurl is uniqurl dedup, which writes each new URL at once.
 uniqurl dedup -h shows the common options of dedup, and --help lists all of them."
 )]
 pub struct Cli {

@@ -7,6 +7,8 @@ use super::pace::Pace;
 use uniqurl_engine::Phase;
 use uniqurl_engine::output::{ByteRate, Grouped};
 
+const SECOND: Duration = Duration::from_secs(1);
+
 /// The least width of a bar.
 const LEAST_BAR: usize = 6;
 
@@ -25,7 +27,7 @@ pub struct ProgressState {
     pub counts: Option<Counts>,
 }
 
-/// Records by what is known of them.
+/// Records by their outcome so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// All that were read.
@@ -34,6 +36,13 @@ pub struct Counts {
     pub unique: Option<u64>,
     /// Those whose URL may be new, which shows at the end of the run.
     pub undecided: u64,
+}
+
+/// Whether the rate is in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    Rate,
+    NoRate,
 }
 
 impl ProgressState {
@@ -54,8 +63,11 @@ impl ProgressState {
 
     /// The line, with a bar that fills the rest of the width.
     pub(super) fn line(&self, pace: &Pace, width: usize) -> String {
-        let (head, rest) = self.texts(pace);
-        let mut line = head;
+        let (mut line, mut rest) = self.texts(pace, Detail::Rate);
+        if line.len() + rest.len() + ", ".len() > width {
+            // The time left is worth more.
+            (line, rest) = self.texts(pace, Detail::NoRate);
+        }
         let room = width.saturating_sub(line.len() + rest.len() + " [] ".len());
         match self.share() {
             Some(share) if room >= LEAST_BAR => {
@@ -74,13 +86,13 @@ impl ProgressState {
 
     /// The line without a bar.
     pub(super) fn plain(&self, pace: &Pace) -> String {
-        let (head, rest) = self.texts(pace);
+        let (head, rest) = self.texts(pace, Detail::Rate);
         let between = if head.ends_with('%') { ", " } else { " " };
         format!("{head}{between}{rest}")
     }
 
     /// The text before the bar, and the text after it.
-    fn texts(&self, pace: &Pace) -> (String, String) {
+    fn texts(&self, pace: &Pace, detail: Detail) -> (String, String) {
         let phase = match self.phase {
             Phase::Reading => "reading",
             Phase::Sorting => "sorting",
@@ -98,30 +110,35 @@ impl ProgressState {
         }
         if let Some(Counts { records, unique, undecided }) = self.counts {
             rest.push(format!("{} records", Grouped(records)));
-            // Where all URLs are decided at the end, none is unique before.
-            let unique = unique.filter(|unique| *unique > 0 || undecided == 0);
+            // Counts of a part are of no use when all is read, nor are those of a set in which every
+            // URL is decided at the end.
+            let are_of_part = undecided > 0;
+            let is_reading = self.phase == Phase::Reading;
+            let unique = unique.filter(|unique| !are_of_part || is_reading && *unique > 0);
             rest.extend(unique.map(|unique| format!("{} unique", Grouped(unique))));
-            rest.extend((undecided > 0).then(|| format!("{} undecided", Grouped(undecided))));
+            let are_shown = are_of_part && is_reading;
+            rest.extend(are_shown.then(|| format!("{} undecided", Grouped(undecided))));
         }
-        if let Some(rate) = pace.rate() {
+        if let (Some(rate), Detail::Rate) = (pace.rate(), detail) {
             rest.push(ByteRate::new(rate as u64, 1.0).to_string());
         }
         match self.share().zip(self.total).zip(pace.rate()) {
             Some(((_, total), rate)) if self.done < total => {
-                let left = Duration::from_secs_f64(((total - self.done) as f64 / rate).min(1e9));
-                rest.push(format!("{} left", duration(left)));
+                // Rounded up: a second is left until nothing is.
+                let left = ((total - self.done) as f64 / rate).ceil().clamp(1.0, 1e9);
+                rest.push(format!("{} left", duration(Duration::from_secs(left as u64))));
             }
             // The last bytes are on their way.
             Some(_) => {}
-            None => rest.push(duration(pace.elapsed())),
+            None => rest.extend((pace.elapsed() >= SECOND).then(|| duration(pace.elapsed()))),
         }
         (head, rest.join(", "))
     }
 }
 
-/// A time, rounded up to seconds: a second is left until nothing is.
+/// A time in whole seconds, or in minutes from an hour on.
 fn duration(time: Duration) -> String {
-    let seconds = (time.as_secs() + u64::from(time.subsec_nanos() > 0)).max(1);
+    let seconds = time.as_secs();
     let (minutes, hours) = (seconds / 60, seconds / 3600);
     match (hours, minutes) {
         (0, 0) => format!("{seconds} s"),
@@ -171,7 +188,7 @@ mod tests {
         let writing = ProgressState { phase: Phase::Writing(50_000_000), ..sorting };
         assert_eq!(
             shown(writing, 0.5, 80),
-            "writing 50 MB, 12,345,678 records, 3,456,789 unique, 100 MB/s, 1 s"
+            "writing 50 MB, 12,345,678 records, 3,456,789 unique, 100 MB/s"
         );
     }
 
@@ -191,6 +208,8 @@ mod tests {
         let state = ProgressState { done: 5_000_000, counts: Some(counts), ..Default::default() };
         let line = shown(state, 1.0, 80);
         assert_eq!(line, "reading 5 MB, 12,345,678 records, 12,345,678 undecided, 5.0 MB/s, 1 s");
+        let sorting = ProgressState { phase: Phase::Sorting, ..state };
+        assert_eq!(shown(sorting, 1.0, 80), "sorting 12,345,678 records, 1 s");
         let counts = Counts { unique: None, undecided: 0, ..COUNTS };
         let line = shown(ProgressState { counts: Some(counts), ..state }, 1.0, 80);
         assert_eq!(line, "reading 5 MB, 12,345,678 records, 5.0 MB/s, 1 s");
@@ -203,6 +222,9 @@ mod tests {
         for width in 0..200 {
             assert!(shown(state, 4.0, width).len() <= width);
         }
-        assert!(shown(state, 4.0, 76).starts_with("reading 50%, 12,345,678 records, "));
+        let text = "reading 50%, 12,345,678 records, 3,456,789 unique, 4 s left";
+        assert_eq!(shown(state, 4.0, text.len()), text);
+        let text = "reading 50%, 12,345,678 records, 3,456,789 unique, 100 MB/s, 4 s left";
+        assert_eq!(shown(state, 4.0, text.len()), text);
     }
 }
