@@ -4,7 +4,7 @@ use super::{Place, built};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use uniqurl::Backend;
 
 #[track_caller]
@@ -28,12 +28,33 @@ fn help_and_version_succeed_and_usage_errors_exit_with_status_2() {
     let scanner = &built::scanners()[0];
     let expected = format!("uniqurl {} (scanner {scanner})\n", env!("CARGO_PKG_VERSION"));
     assert_eq!(version.out(), expected);
-    for wrong in [&[][..], &["frob"], &["dedup", "--frob"], &["dedup", "-p", "frob"]] {
+    for wrong in [&["frob"][..], &["dedup", "--frob"], &["dedup", "-p", "frob"]] {
         let run = place.run(wrong).exits(2);
         let tells = ["Usage: uniqurl", "--help", "uniqurl profiles"];
         let tells = tells.iter().any(|told| run.err.contains(told));
         assert!(run.out.is_empty() && tells, "{}", run.err);
     }
+}
+
+#[test]
+fn piped_input_without_a_command_is_deduplicated() {
+    let place = Place::with([("urls.txt", b"http://a/\n")]);
+    let list = "http://b/\nHTTP://B\n";
+    assert_eq!(place.run_on::<&str>([], list).exits(0).out(), "http://b/\n");
+    assert_eq!(place.run_on(["--count"], list).exits(0).out(), "2\thttp://b/\n");
+    let run = place.run_on(["--cuont"], list).exits(2);
+    assert!(run.err.contains("`--count`?)\nhint: see `uniqurl dedup --help`"), "{}", run.err);
+    // With a file the command has to be named, as it has without a pipe.
+    let run = place.run_on(["--count", "urls.txt"], list).exits(2);
+    assert!(
+        run.err.contains("unknown option `--count`\nhint: see `uniqurl --help`"),
+        "{}",
+        run.err
+    );
+    // Nobody sends anything to a device.
+    let run = built::process().stdin(Stdio::null()).output().expect("started");
+    assert_eq!((run.status.code(), &run.stdout[..]), (Some(2), &b""[..]));
+    assert!(String::from_utf8_lossy(&run.stderr).contains("Usage: uniqurl"));
 }
 
 /// The examples of a help text.
@@ -244,7 +265,7 @@ fn summary_is_the_last_line_and_adds_up() {
     let expected = "records 4 = unique 1 + duplicates 1 + rejected 1 + blank 1; \
                     inputs 1 ok, 0 damaged, 0 missing; 22 bytes in ";
     assert!(line.starts_with(expected), "{line}");
-    assert!(line.ends_with(" GB/s)"), "{line}");
+    assert!(line.ends_with(" MB/s)"), "{line}");
     let run = place.run(["normalize", "in"]).exits(0);
     assert!(run.err.contains("records 4 = canonical 2 + rejected 1 + blank 1; "), "{}", run.err);
 }

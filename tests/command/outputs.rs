@@ -438,8 +438,39 @@ fn output_extension_decides_the_format_or_is_rejected() {
         (&["dedup", "in", "--report", "x.Arrow"], "--report writes no table"),
         (&["seen", "export", "in", "-o", "x.parquet"], "seen export writes a list"),
         (
-            &["dedup", "in", "-o", "x", "--split-by", "hash:2", "--split-suffix", ".parquet"],
-            "--split-by writes lists",
+            &["dedup", "in", "-o", "x", "--split-by", "hash:2", "--split-suffix", ".parquet.gz"],
+            "has no ending for compression",
+        ),
+        (
+            &["dedup", "in", "-0", "-o", "x", "--split-by", "hash:2", "--split-suffix", ".arrow"],
+            "-0 ends records with NUL, and those of a table have no end, but the name of --split-suffix",
+        ),
+        (
+            &[
+                "dedup",
+                "in",
+                "--json",
+                "-o",
+                "x",
+                "--split-by",
+                "hash:2",
+                "--split-suffix",
+                ".arrow",
+            ],
+            "--json writes JSON, and no table, but the name of --split-suffix is that of a table",
+        ),
+        (
+            &[
+                "dedup",
+                "in",
+                "-o",
+                "x.parquet",
+                "--split-by",
+                "hash:2",
+                "--split-suffix",
+                ".parquet",
+            ],
+            "--split-by writes a directory, but the name of --output is that of a table",
         ),
         (&["set", "union", "in", "-o", "x.parquet"], "set writes lists"),
     ] {
@@ -722,7 +753,7 @@ fn no_progress_bar_appears_among_output_lines() {
                 return say("NOT TRIED: there is no script(1)");
             };
             let shown = String::from_utf8_lossy(&run.stdout);
-            assert!(shown.contains("records 2"), "{shown}");
+            assert!(shown.contains("2 records"), "{shown}");
             if shown.contains("\x1b[2K") == drawn {
                 break;
             }

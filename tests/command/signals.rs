@@ -181,15 +181,17 @@ fn signal_ignored_at_the_start_stays_ignored() {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", "trap '' HUP INT; exec \"$@\"", "sh"]);
     command.arg(built.get_program()).args(built.get_args());
-    command.args(["normalize", "-", "--progress", "always"]).current_dir(place.path(""));
+    command.args(["normalize", "-"]).current_dir(place.path(""));
     let mut child = piped(command);
-    // The run is under way once the bar is drawn.
-    child.stderr.as_mut().expect("piped").read_exact(&mut [0]).expect("a bar");
+    let mut input = child.stdin.take().expect("piped");
+    // The run is under way once a line is answered.
+    input.write_all(b"http://B\n").expect("read");
+    let mut answer = [0; 10];
+    child.stdout.as_mut().expect("piped").read_exact(&mut answer).expect("a line");
     for signal in [Signal::HUP, Signal::INT, Signal::HUP, Signal::INT] {
         send(&child, signal);
         thread::sleep(Duration::from_millis(100));
     }
-    let mut input = child.stdin.take().expect("piped");
     input.write_all(b"http://A\n").expect("read");
     drop(input);
     assert_eq!(end(&mut child).code(), Some(0));

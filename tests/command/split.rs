@@ -107,6 +107,58 @@ fn each_line_is_in_one_shard_and_each_host_in_one() {
 }
 
 #[test]
+fn tables_hold_the_lines_of_the_lists() {
+    let place = Place::with([("in", list().as_bytes())]);
+    for (turn, arguments) in [
+        &["--order", "first"][..],
+        &["--order", "sorted", "--count", "--min-count", "2"],
+        &["--fields", "host,canonical"],
+        &["--limit", "0"],
+    ]
+    .iter()
+    .enumerate()
+    {
+        let start = ["dedup", "in", "--split-by", "host:7", "-o"];
+        place.run([&start[..], &["lists"], *arguments].concat()).exits(0);
+        let lists = shards(&place, "lists");
+        let (mut tables, kind) = (Vec::new(), ["parquet", "arrow"][turn % 2]);
+        for (memory, threads) in [("1G", "1"), ("1M", "2")] {
+            let suffix = format!(".of-7.{kind}");
+            let how = ["tables", "--split-suffix", &suffix, "--memory", memory, "-j", threads];
+            place.run([&start[..], &how, *arguments].concat()).exits(0);
+            let mut files = BTreeMap::new();
+            for (name, text) in &lists {
+                let table = format!("tables/{name}{suffix}");
+                let format = format!("{kind}:canonical");
+                let read = place.run(["normalize", "-p", "string", "-f", &format, &table]).exits(0);
+                let place_of_url = usize::from(turn == 1 || turn == 2);
+                let urls = text.lines().map(|line| line.split('\t').nth(place_of_url));
+                let urls: Vec<_> = urls.map(|url| url.expect("a URL")).collect();
+                assert_eq!(read.out().lines().collect::<Vec<_>>(), urls, "{table} {arguments:?}");
+                files.insert(name.clone(), place.read(&table));
+            }
+            let names = fs::read_dir(place.path("tables")).expect("readable").count();
+            assert_eq!(names, 7);
+            tables.push(files);
+            fs::remove_dir_all(place.path("tables")).expect("removed");
+        }
+        assert!(tables[0] == tables[1], "{arguments:?}");
+        fs::remove_dir_all(place.path("lists")).expect("removed");
+    }
+    assert_eq!(place.names(), ["in"]);
+}
+
+#[test]
+fn tables_of_a_failed_run_leave_no_directory() {
+    let place = Place::with([("in", list().as_bytes())]);
+    let start = ["dedup", "in", "-o", "out", "--split-by", "hash:3", "--split-suffix", ".parquet"];
+    // The accounting is written when the tables are made.
+    let run = place.run([&start[..], &["--stats", "/dev/full"]].concat()).exits(2);
+    assert!(run.err.contains("/dev/full"), "{}", run.err);
+    assert_eq!(place.names(), ["in"]);
+}
+
+#[test]
 fn all_hosts_of_a_domain_are_in_one_shard() {
     let line = |i: u32| match i % 9 {
         8 => format!("mailto:a{i}@h\n"),

@@ -5,9 +5,9 @@ use arrow_array::types::Float16Type;
 use arrow_array::{
     Array, ArrayRef, ArrowPrimitiveType, BooleanArray, Date32Array, Decimal32Array, Decimal64Array,
     Decimal128Array, Decimal256Array, DictionaryArray, Float16Array, Float32Array, Float64Array,
-    Int32Array, Int64Array, RecordBatch, StringArray, StructArray, Time32MillisecondArray,
-    Time64NanosecondArray, TimestampMicrosecondArray, TimestampMillisecondArray,
-    TimestampNanosecondArray,
+    Int16Array, Int32Array, Int64Array, RecordBatch, StringArray, StructArray,
+    Time32MillisecondArray, Time64NanosecondArray, TimestampMicrosecondArray,
+    TimestampMillisecondArray, TimestampNanosecondArray,
 };
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::DataType;
@@ -60,6 +60,31 @@ fn counts_and_fields_are_table_columns() {
     place.run(["dedup", "urls", "--fields", "host,canonical", "-o", "f.arrow"]).exits(0);
     let canonical = place.run(["dedup", "-f", "arrow:2", "f.arrow"]).exits(0);
     assert_eq!(canonical.out(), "http://b/\nhttp://a/\nhttp://c/?q\n");
+}
+
+#[test]
+fn index_of_common_crawl_is_filtered_by_its_columns() {
+    let columns: [(&str, ArrayRef); 4] = [
+        ("url_surtkey", Arc::new(StringArray::from(vec!["a)/", "b)/", "c)/"]))),
+        ("url", Arc::new(StringArray::from(vec!["http://a/", "http://b/", "http://c/"]))),
+        ("fetch_status", Arc::new(Int16Array::from(vec![200, 404, 200]))),
+        (
+            "content_mime_type",
+            Arc::new(StringArray::from(vec!["text/html", "text/html", "image/png"])),
+        ),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let place = both("part", &batch, WriterProperties::default());
+    let all = ["dedup", "-f", "cc-index", "part.parquet"];
+    assert_eq!(place.run(all).exits(0).out(), "http://a/\nhttp://b/\nhttp://c/\n");
+    let run = |filters: &[&str]| place.run([&all[..], filters].concat()).exits(0);
+    assert_eq!(run(&["--status", "2xx"]).out(), "http://a/\nhttp://c/\n");
+    assert_eq!(run(&["--mime", "text/*"]).out(), "http://a/\nhttp://b/\n");
+    let carried = run(&["--status", "200", "--mime", "text/html", "--carry", "url_surtkey"]);
+    assert_eq!(carried.out(), "http://a/\ta)/\n");
+    place.run([&all[..], &["--method", "GET"]].concat()).exits(2);
+    // Without the columns it is another table.
+    place.run(["dedup", "-f", "cc-index", "part.arrow"]).exits(2);
 }
 
 /// A table as `NAME.parquet` and `NAME.arrow`.

@@ -70,3 +70,67 @@ fn no_progress_bar_is_drawn_while_input_is_typed() {
         assert_eq!(!text.contains('\x1b'), is_typed, "{text}");
     }
 }
+
+/// The standard error of a run at a terminal, and its exit status.
+fn shown(place: &Place, arguments: &[&str], term: &str) -> (String, Option<i32>) {
+    let [person, command] = terminal(100);
+    let mut run = built::process();
+    run.args(arguments).current_dir(place.path("")).env("TERM", term);
+    let mut child =
+        run.stdin(Stdio::null()).stdout(Stdio::null()).stderr(command).spawn().expect("started");
+    drop(run);
+    (seen(person), child.wait().expect("ended").code())
+}
+
+#[test]
+fn summary_at_a_terminal_is_two_lines_without_zeros() {
+    let list = "http://a/\n".repeat(1_200) + "x\n";
+    let place = Place::with([("in", list.as_bytes())]);
+    let (text, _) = shown(&place, &["dedup", "in", "-o", "out"], "xterm");
+    let (records, inputs) = text.split_once('\n').expect("two lines");
+    assert_eq!(records, "1,201 records = 1 unique + 1,199 duplicates + 1 rejected");
+    assert!(inputs.starts_with("1 input, 12,002 bytes in 0."), "{inputs}");
+    assert_eq!(inputs.lines().count(), 1, "{inputs}");
+    let (text, _) = shown(&place, &["dedup", "in", "-q"], "xterm");
+    assert_eq!(text, "");
+}
+
+#[test]
+fn wrong_usage_at_a_terminal_has_no_accounting() {
+    let place = Place::with([("in", b"http://a/\n")]);
+    for arguments in [
+        &["dedup", "in", "--frob"][..],
+        &["dedup", "missing"],
+        &["dedup", "in", "-o", "none/x"],
+        &["dedup", "in", "--seen", "missing"],
+    ] {
+        let (text, status) = shown(&place, arguments, "xterm");
+        assert_eq!(status, Some(2), "{text}");
+        assert!(text.starts_with("uniqurl: ") && !text.contains("record"), "{text}");
+    }
+    // Some of the input was read.
+    let (text, _) = shown(&place, &["dedup", "in", "--max-rejected", "0", "in"], "xterm");
+    assert!(text.contains("2 records = 1 unique + 1 duplicate\n"), "{text}");
+}
+
+#[test]
+fn progress_draws_over_its_line_unless_the_terminal_is_dumb() {
+    let place = Place::with([("in", b"http://a/\n")]);
+    for (term, is_drawn) in [("xterm", true), ("dumb", false)] {
+        let (text, _) = shown(&place, &["dedup", "in", "--progress", "always"], term);
+        assert_eq!(text.contains("\rreading "), is_drawn, "{text:?}");
+        assert_eq!(text.contains("\x1b[2K"), is_drawn, "{text:?}");
+        assert!(text.contains("1 record = 1 unique\n"), "{text:?}");
+    }
+}
+
+#[test]
+fn help_is_shown_at_a_terminal_without_a_command() {
+    let [person, command] = terminal(80);
+    let mut bare = built::process();
+    bare.stdin(command.try_clone().expect("one more")).stdout(Stdio::null()).stderr(command);
+    let mut child = bare.spawn().expect("started");
+    drop(bare);
+    assert!(seen(person).contains("Usage: uniqurl"));
+    assert_eq!(child.wait().expect("ended").code(), Some(2));
+}

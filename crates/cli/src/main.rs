@@ -21,6 +21,7 @@ mod dates;
 mod signals;
 mod last_resort;
 mod progress;
+mod summary_line;
 mod diagnostics;
 mod hints;
 mod status;

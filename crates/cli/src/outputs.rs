@@ -31,7 +31,7 @@ pub(crate) struct OutputSpec<'a> {
 pub(crate) enum MainOutput {
     /// Lines, into one file.
     Lines(TerminatorWriter<Output>),
-    /// Lines after marks, into several files.
+    /// Lines after marks, into several files or tables.
     Shards(ShardFiles),
     /// Into a table.
     Table(Box<TableFile>),
@@ -44,16 +44,24 @@ impl MainOutput {
         if !spec.writes_urls {
             return Ok(MainOutput::Nothing);
         }
-        if let Some(tables::TableSpec { kind, columns, sorted_by }) = spec.table.take() {
-            let table = TableFile::create(path, kind, columns, sorted_by)?;
-            return Ok(MainOutput::Table(Box::new(table)));
+        let table = spec.table.take();
+        if let Some(Division { shards, suffix }) = spec.division {
+            let enough = open_files::suffice_for((*shards).into(), "shards (--split-by)");
+            enough.map_err(io::Error::other)?;
+            let files = match table {
+                None => ShardFiles::create(path, *shards, suffix, spec.end),
+                Some(tables::TableSpec { kind, columns, sorted_by }) => {
+                    let columns = (kind, columns);
+                    ShardFiles::create_tables(path, *shards, suffix, columns, sorted_by)
+                }
+            };
+            return files.map(MainOutput::Shards);
         }
-        match spec.division {
+        match table {
             None => Ok(MainOutput::Lines(TerminatorWriter::new(Output::create(path)?, spec.end))),
-            Some(Division { shards, suffix, .. }) => {
-                let enough = open_files::suffice_for((*shards).into(), "shards (--split-by)");
-                enough.map_err(io::Error::other)?;
-                ShardFiles::create(path, *shards, suffix, spec.end).map(MainOutput::Shards)
+            Some(tables::TableSpec { kind, columns, sorted_by }) => {
+                let table = TableFile::create(path, kind, columns, sorted_by)?;
+                Ok(MainOutput::Table(Box::new(table)))
             }
         }
     }

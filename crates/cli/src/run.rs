@@ -1,11 +1,10 @@
 //! One run over inputs: from the request to an exit status.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
 
 use clap::error::ErrorKind;
 
@@ -16,13 +15,14 @@ use crate::failure::{RunFailure, failure};
 use crate::inputs::names::is_standard_input;
 use crate::inputs::{RunInputs, paths};
 use crate::outputs::{Division, Known, OutputSpec, Outputs, write_anew};
-use crate::progress::{Bar, Progress, When};
+use crate::progress::{Bar, Counts, Progress, ProgressState, When};
 use crate::signals::Signals;
 use crate::status::{CLOSED_PIPE, Status, eprint_hinted, eprint_message};
 use crate::stores::{StoreOptions, Stores};
+use crate::summary_line::{SummaryLine, unopened};
 use crate::{address_space, hints, outputs, tables};
 use uniqurl::{Key, Normalizer};
-use uniqurl_engine::output::{self, Field, FileStats, Inputs, LineForm, Stats, Summary};
+use uniqurl_engine::output::{self, Field, FileStats, LineForm, Stats};
 use uniqurl_engine::{
     self, InputFormat, InputOptions, Job, JobPlan, Report, RunError, Trace, TraceStage, Watch,
 };
@@ -129,54 +129,6 @@ pub(crate) fn start(
     }
 }
 
-/// The parts of a run's last line besides its counts.
-#[derive(Clone, Copy)]
-struct SummaryLine {
-    job: output::JobKind,
-    filters: output::Filters,
-    before: output::Before,
-    messages: MessageLevel,
-    start: Instant,
-}
-
-impl SummaryLine {
-    fn new(messages: MessageLevel, request: &Request) -> Self {
-        let policy = &request.plan.policy;
-        let has_none = policy.records.is_empty()
-            && policy.requests.is_empty()
-            && policy.urls.is_empty()
-            && policy.limit_by.is_none();
-        let filters = has_none.then_some(output::Filters::None);
-        let asks = !request.seen.is_empty() || request.stores.are_asked();
-        let before = (!asks).then_some(output::Before::Nothing);
-        Self {
-            job: request.name,
-            filters: filters.unwrap_or(output::Filters::InPlay),
-            before: before.unwrap_or(output::Before::Seen),
-            messages,
-            start: Instant::now(),
-        }
-    }
-
-    fn summary(&self, tally: output::Tally, inputs: Inputs, bytes: u64) -> Summary {
-        let &Self { job, filters, before, start, .. } = self;
-        let seconds = start.elapsed().as_secs_f64();
-        Summary { job, tally, filters, before, inputs, bytes, seconds }
-    }
-
-    fn summary_of(&self, report: &Report, missing: &[InputError]) -> Summary {
-        let begun = report.files.iter().map(|file| file.state);
-        let inputs = begun.chain(missing.iter().map(unopened)).collect();
-        self.summary(report.tally, inputs, report.bytes)
-    }
-
-    fn write(&self, summary: &Summary) {
-        if self.messages == MessageLevel::All {
-            let _ = writeln!(io::stderr(), "{summary}");
-        }
-    }
-}
-
 /// The error about a key that a profile file with its own ports cannot have.
 pub(crate) const OWN_PORTS: &str =
     "ssurt needs the ports of the registry, but the profile file has others";
@@ -207,7 +159,7 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
         Ok(opened) => opened,
         Err(error) => {
             eprint_hinted(&error, hints::of_output(&error));
-            summary_line.write(&summary_line.summary_of(&Report::default(), &[]));
+            summary_line.write_failed(&summary_line.summary_of(&Report::default(), &[]));
             return ExitCode::from(Status::Failed as u8);
         }
     };
@@ -234,8 +186,10 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
             eprint_hinted(message, Some(hint));
         }
         bar.draw(|| {
-            let done = Arc::clone(&watch.bytes);
-            Progress::start(when(common, inputs, &outputs), done, total(inputs))
+            Progress::start(
+                when(common, inputs, &outputs),
+                state(&watch, total(inputs), request.name),
+            )
         });
         request.plan.input.seen = seen;
         let plan = &request.plan;
@@ -301,7 +255,10 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
             }
         }
     };
-    summary_line.write(&summary);
+    match status {
+        Status::Complete | Status::Incomplete => summary_line.write(&summary),
+        Status::Failed | Status::Limit => summary_line.write_failed(&summary),
+    }
     ExitCode::from(status as u8)
 }
 
@@ -329,10 +286,11 @@ fn await_signals(summary_line: SummaryLine, watch: &Arc<Watch>, bar: &Bar) -> io
 fn output_spec<'a>(common: &RunArgs, request: &'a Request) -> OutputSpec<'a> {
     let Request { plan, stores, division, .. } = request;
     let (job, output) = (&plan.job, &plan.output);
+    let kind = tables::TableSpec::kind(common, division.as_ref());
     OutputSpec {
         writes_urls: !stores.only_change(),
         division: division.as_ref(),
-        table: tables::TableSpec::new(common, job, output, &plan.normalizer),
+        table: kind.map(|kind| tables::TableSpec::new(kind, common, job, output, &plan.normalizer)),
         // A JSON object never contains a raw line feed, so it needs no other separator.
         end: match job {
             Job::Normalize { json: true } => Separator::LineFeed,
@@ -376,6 +334,7 @@ fn read(
         // The last bytes may be the first to meet a full disk or a closed pipe.
         Ok(()) => {
             let timer = Trace::begin(watch.trace.as_ref());
+            watch.begin_last_phase();
             let prepared = prepare(outputs, plan.limits.workers());
             timer.end(TraceStage::Sync, 0, || 0);
             let finish = |()| Ok(keys.map(RunBuilder::finish).transpose()?);
@@ -392,14 +351,6 @@ fn prepare(outputs: &mut Outputs, threads: usize) -> io::Result<()> {
     match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
         Ok(pool) => pool.install(|| outputs.prepare()),
         Err(_) => outputs.prepare(),
-    }
-}
-
-/// The state of an input that was not opened.
-fn unopened(error: &InputError) -> InputState {
-    match error.state() {
-        InputState::Refused => InputState::Refused,
-        _ => InputState::Missing,
     }
 }
 
@@ -458,6 +409,25 @@ fn when(common: &RunArgs, inputs: &[Input], outputs: &Outputs) -> When {
         }
         MessageLevel::All => common.progress,
         MessageLevel::Warnings => When::Never,
+    }
+}
+
+/// Returns the state of a run, whenever it is called.
+fn state(
+    watch: &Arc<Watch>,
+    total: Option<u64>,
+    job: output::JobKind,
+) -> impl FnMut() -> ProgressState + Send + use<> {
+    let watch = Arc::clone(watch);
+    move || {
+        let (tally, _) = watch.counted();
+        let counts = Counts {
+            records: tally.records,
+            unique: (job == output::JobKind::Dedup).then_some(tally.unique),
+            undecided: tally.undecided,
+        };
+        let done = watch.bytes.load(Ordering::Relaxed);
+        ProgressState { phase: watch.phase(), done, total, counts: Some(counts), name: None }
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::thread;
 
 use crate::args::RunArgs;
+use crate::outputs::Division;
 use crate::run;
 use uniqurl::bytes::Printable;
 use uniqurl::{Key, Normalizer};
@@ -23,15 +24,23 @@ pub(crate) struct TableSpec {
 }
 
 impl TableSpec {
-    /// The table that a run writes, if its output is one.
+    /// The kind of table that a run writes, if it writes one or several.
+    pub(crate) fn kind(common: &RunArgs, division: Option<&Division>) -> Option<TableKind> {
+        match division {
+            Some(Division { suffix, .. }) => kind_of_shards(suffix),
+            None => TableKind::of(&common.output),
+        }
+    }
+
+    /// The table that a run writes.
     pub(crate) fn new(
+        kind: TableKind,
         common: &RunArgs,
         job: &Job,
         output: &OutputOptions,
         normalizer: &Normalizer,
-    ) -> Option<Self> {
+    ) -> Self {
         let OutputOptions { fields, carry, tally, .. } = output;
-        let kind = TableKind::of(&common.output)?;
         let key_bytes = match normalizer.may_write_any_byte() {
             true => TableValues::Bytes,
             false => TableValues::Text,
@@ -83,8 +92,13 @@ impl TableSpec {
         // Carried columns may have any name, also that of the key.
         let own = columns.len() - carry.len();
         let sorted_by = columns[..own].iter().position(|column| column.name == key_name);
-        Some(Self { kind, columns, sorted_by: sorted_by.filter(|_| sorted) })
+        Self { kind, columns, sorted_by: sorted_by.filter(|_| sorted) }
     }
+}
+
+/// The kind of table that each file of --split-by is, by the end of its name.
+pub(crate) fn kind_of_shards(suffix: &str) -> Option<TableKind> {
+    TableKind::of(Path::new(&format!("shard{suffix}")))
 }
 
 /// The message about lines that go into a file whose name promises JSON objects or cells of a table, and the

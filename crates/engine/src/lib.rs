@@ -52,6 +52,7 @@ mod request_filter;
 mod memory;
 mod cores;
 mod report;
+mod phase;
 mod trace;
 
 // The parts of a run.
@@ -70,6 +71,7 @@ pub use cores::{cores, most_threads, most_workers};
 pub use job::{Dedup, InputFormat, Job, Keep, SetOrder};
 pub use limit_by::{Group, LimitBy};
 pub use memory::{Memory, SpillNotice};
+pub use phase::Phase;
 pub use plan::{CHUNK_SIZE, MOST_THREADS};
 pub use plan::{InputOptions, JobPlan, OutputOptions, RecordPolicy, ResourceLimits, SeenBefore};
 pub use report::{IdleFilter, MaxRejected, Report, RunError, TooManyRejected, Watch};

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::accounts::Accounts;
 use crate::batch::WorkBatch;
+use crate::phase::Phase;
 use crate::plan::JobPlan;
 use crate::reader::{CHUNKS, ReadTask, Reader, batch_share};
 use crate::report::{Report, RunError};
@@ -153,6 +154,7 @@ impl<'a> Pipeline<'a> {
         self.accounts.check_share_of_rejected()?;
         // Sorting and partitions need the memory.
         self.reader.free_batches();
+        self.accounts.watch().enter(Phase::Sorting);
         let timer = Trace::begin(trace);
         self.set.finish(&mut self.sink, &mut self.accounts, &self.reader.origins)?;
         timer.end(TraceStage::Settle, 0, || 0);

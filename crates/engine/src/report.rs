@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::output::{FileStats, Inputs, Observed, Tally};
+use crate::phase::Phase;
 use crate::seen::{RejectedSeen, SeenError};
 use crate::trace::Trace;
 use uniqurl::bytes::AllocError;
@@ -72,6 +73,7 @@ pub struct Watch {
     /// Notes each task of the run, if there is one.
     pub trace: Option<Trace>,
     counted: Mutex<(Tally, Inputs)>,
+    phase: Mutex<Phase>,
 }
 
 impl Watch {
@@ -85,6 +87,24 @@ impl Watch {
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let (tally, inputs) = &mut *counted;
         change(tally, inputs);
+    }
+
+    /// The phase that the run is in.
+    pub fn phase(&self) -> Phase {
+        *self.phase.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that the run is in this phase.
+    pub(crate) fn enter(&self, phase: Phase) {
+        *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = phase;
+    }
+
+    /// Notes that all lines are made and only have to be brought to the disk.
+    pub fn begin_last_phase(&self) {
+        let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        if !matches!(*phase, Phase::Writing(_)) {
+            *phase = Phase::Writing(0);
+        }
     }
 
     pub(crate) fn is_stopped(&self) -> bool {

@@ -82,7 +82,7 @@ fn begin(place: &Place, torture: &mut Torture, doing: Doing, duration: u64) -> C
             child
         }
         Doing::Reading => {
-            command.args(["normalize", "-", "--progress", "always"]).stdin(Stdio::piped());
+            command.args(["normalize", "-"]).stdin(Stdio::piped());
             let mut child = command.spawn().expect("started");
             let mut input = child.stdin.take().expect("piped");
             // A slow source that never ends.
@@ -91,7 +91,7 @@ fn begin(place: &Place, torture: &mut Torture, doing: Doing, duration: u64) -> C
                     thread::sleep(Duration::from_millis(20));
                 }
             });
-            child.stderr.as_mut().expect("piped").read_exact(&mut [0]).expect("a bar");
+            child.stdout.as_mut().expect("piped").read_exact(&mut [0]).expect("a line");
             child
         }
         Doing::Writing => {

@@ -24,12 +24,16 @@ pub mod profile_choices;
 mod output_paths;
 mod values;
 
+// The subcommand if none is named.
+mod default_command;
+
 // Wrong usage.
 mod suggestions;
 mod usage;
 
 pub use dedup::{DedupArgs, OrderArg};
 pub(crate) use filters::idle_message;
+use default_command::{Stdin, with_command};
 pub use normalize::{NormalizeArgs, RecordForm};
 pub(crate) use output_paths::{check_output_name, share_a_place};
 pub use run_args::{BadInput, Directories, FormatChoice, MessageLevel, RunArgs};
@@ -53,7 +57,6 @@ use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, IsTerminal};
 use uniqurl::profile::System;
 use uniqurl::{Profile, UnknownName};
 use uniqurl_formats::record::{FormatTable, NamedFormat, Separator};
@@ -88,7 +91,8 @@ Examples:
 
   # Measure the speed of this machine
   uniqurl bench",
-    after_help = "uniqurl dedup -h shows the common options of dedup, and --help lists all of them."
+    after_help = "With piped input and no command, uniqurl is uniqurl dedup, which writes each new URL at once.
+uniqurl dedup -h shows the common options of dedup, and --help lists all of them."
 )]
 pub struct Cli {
     /// The subcommand to run.
@@ -256,8 +260,8 @@ impl Cli {
     /// Reads the arguments of this process. `--version` names `scanner`. Ends the process if there is
     /// nothing to run: after `--help`, `--version`, or a usage error.
     pub fn parse_or_exit(scanner: &str) -> Self {
-        let stdin = if io::stdin().is_terminal() { Stdin::Terminal } else { Stdin::Other };
-        Self::try_parse(std::env::args_os(), scanner, stdin).unwrap_or_else(|error| exit(&error))
+        Self::try_parse(std::env::args_os(), scanner, Stdin::of_process())
+            .unwrap_or_else(|error| exit(&error))
     }
 
     fn try_parse(
@@ -266,7 +270,7 @@ impl Cli {
         stdin: Stdin,
     ) -> Result<Self, clap::Error> {
         let version = format!("{} (scanner {scanner})", env!("CARGO_PKG_VERSION"));
-        let mut arguments: Vec<OsString> = arguments.into_iter().collect();
+        let mut arguments = with_command(arguments.into_iter().collect(), stdin);
         let first = arguments.get(1).cloned();
         let words = arguments.get(1..).unwrap_or_default().to_vec();
         // Clap takes any argument after `help` for a subcommand.
@@ -284,12 +288,11 @@ impl Cli {
         let mut no_table;
         let (common, name) = match &mut cli.command {
             Command::Dedup(dedup) => {
-                let DedupArgs { common, split_by, form, .. } = &mut **dedup;
-                no_table = split_by.is_some().then_some("--split-by writes a directory");
-                if *form == RecordForm::Json {
-                    no_table = Some("--json writes JSON, and no table");
+                no_table = dedup.no_table();
+                if dedup.split_by.is_some() {
+                    no_table = no_table.or(Some("--split-by writes a directory"));
                 }
-                (common, "dedup")
+                (&mut dedup.common, "dedup")
             }
             Command::Normalize(normalize) => {
                 let NormalizeArgs { common, form } = &mut **normalize;
@@ -349,7 +352,7 @@ impl Cli {
             common.profile = &Profile::RING;
         }
         if common.separator == Separator::Nul {
-            no_table = Some("-0 ends records with NUL, and those of a table have no end");
+            no_table = Some(NUL_ENDS_NO_ROW);
         }
         check_output_name("--output", &common.output, no_table)
             .map_err(|message| usage(name, ErrorKind::ArgumentConflict, message))?;
@@ -357,6 +360,9 @@ impl Cli {
         Ok(cli)
     }
 }
+
+/// Why -0 writes no table.
+const NUL_ENDS_NO_ROW: &str = "-0 ends records with NUL, and those of a table have no end";
 
 /// The arguments as they are parsed: if a choice is given again, the last one counts, so that a command line
 /// can overrule the alias that it begins with.
@@ -411,13 +417,6 @@ fn is_choice(argument: &clap::Arg) -> bool {
     let is_one = matches!(argument.get_action(), ArgAction::Set | ArgAction::SetTrue);
     let is_file = NAMED_ONCE.contains(&argument.get_id().as_str());
     is_one && !argument.is_positional() && !is_file
-}
-
-/// The kind of standard input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stdin {
-    Terminal,
-    Other,
 }
 
 #[cfg(test)]

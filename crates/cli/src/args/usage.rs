@@ -8,6 +8,7 @@ use std::path::Path;
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use super::default_command::words;
 use super::{Cli, named_command};
 use crate::status::{eprint_hinted, printable, status_of};
 use uniqurl::UnknownName;
@@ -62,8 +63,7 @@ pub fn exit(error: &clap::Error) -> ! {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         let _ = io::stderr().write_all(printable_lines(&error.render().to_string()).as_bytes());
     } else {
-        let words: Vec<OsString> = std::env::args_os().skip(1).collect();
-        let hint = hint(error, &words);
+        let hint = hint(error, &words());
         eprint_hinted(message(error), Some(&hint));
     }
     std::process::exit(error.exit_code())
@@ -107,8 +107,7 @@ fn message(error: &clap::Error) -> String {
         ErrorKind::InvalidSubcommand => {
             if let Some(wrong) = text(ContextKind::InvalidSubcommand) {
                 let command = Cli::command();
-                let words: Vec<OsString> = std::env::args_os().skip(1).collect();
-                let command = named_command(&command, &words).unwrap_or(&command);
+                let command = named_command(&command, &words()).unwrap_or(&command);
                 let names = command.get_subcommands().map(clap::Command::get_name);
                 return UnknownName::new(wrong, "command", names).to_string();
             }

@@ -2,7 +2,7 @@
 
 use crate::args::MessageLevel;
 use crate::args::bench::BenchArgs;
-use crate::progress::{Bar, Progress, When};
+use crate::progress::{Bar, Progress, ProgressState, When};
 use crate::signals::Signals;
 use crate::status::{CLOSED_PIPE, Status, eprint_message, wrote};
 use std::fs;
@@ -108,7 +108,14 @@ fn run(bench: &BenchArgs) -> Result<Option<String>, Failure> {
     let done = Arc::new(AtomicU64::new(0));
     let when = if quiet { When::Never } else { bench.progress };
     let total = plan.passes().saturating_mul(plan.size);
-    bar.draw(|| Progress::start(when, Arc::clone(&done), Some(total)));
+    let counter = Arc::clone(&done);
+    let state = move || ProgressState {
+        name: Some("measuring"),
+        done: counter.load(Ordering::Relaxed),
+        total: Some(total),
+        ..ProgressState::default()
+    };
+    bar.draw(|| Progress::start(when, state));
     let measured = measure(&plan, &directory, &done);
     bar.wipe();
     let Measured { order, seeds, runs } = measured?;

@@ -23,10 +23,14 @@ mod replaced;
 mod place;
 mod file;
 mod shards;
+#[cfg(feature = "tables")]
+mod shard_table;
 
 // Reports on a run.
 mod terminator;
+mod quantity;
 mod summary;
+mod terminal_summary;
 mod stats;
 mod page;
 
@@ -36,6 +40,7 @@ pub use file::Output;
 pub use page::HtmlText;
 pub use page::{Observed, ReportPage};
 pub use place::place;
+pub use quantity::{ByteRate, Grouped};
 pub use shards::ShardFiles;
 pub use stats::{FileStats, Stats};
 pub use summary::{Before, Filters, Inputs, JobKind, Summary, Tally};
@@ -45,4 +50,5 @@ pub use tally_columns::TallyColumns;
 pub(crate) use tally_columns::TallyLayout;
 pub use temporary::Temporary;
 pub use temporary::remove_all;
+pub use terminal_summary::TerminalSummary;
 pub use terminator::TerminatorWriter;

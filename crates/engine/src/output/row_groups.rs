@@ -35,6 +35,16 @@ pub(super) struct RowGroups {
     waiting: Vec<RecordBatch>,
     /// The memory of those.
     bytes: usize,
+    encoding: Encoding,
+}
+
+/// The threads that encode the columns of row groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Encoding {
+    /// All of the pool.
+    OnAll,
+    /// The one that adds row groups.
+    Alone,
 }
 
 impl RowGroups {
@@ -44,15 +54,27 @@ impl RowGroups {
         let (file, columns) = writer.into_serialized_writer()?;
         let is_text = |field: &&Arc<Field>| *field.data_type() != DataType::UInt64;
         let texts = schema.fields().iter().filter(is_text).count().max(1);
-        Ok(Self { file, columns, texts, waiting: Vec::new(), bytes: 0 })
+        Ok(Self { file, columns, texts, waiting: Vec::new(), bytes: 0, encoding: Encoding::OnAll })
+    }
+
+    /// Has the thread that adds a row group encode it at once: other threads are busy with other files.
+    pub fn encode_alone(&mut self) {
+        self.encoding = Encoding::Alone;
+    }
+
+    /// The threads that encode. Outside of a pool there is only this one.
+    fn threads(&self) -> usize {
+        match (self.encoding, rayon::current_thread_index()) {
+            (Encoding::OnAll, Some(_)) => rayon::current_num_threads(),
+            _ => 1,
+        }
     }
 
     /// Adds a row group that takes so much memory, and gives back those that were written.
     pub fn push(&mut self, group: RecordBatch, bytes: usize) -> Result<Vec<RecordBatch>> {
         self.waiting.push(group);
         self.bytes += bytes;
-        // Outside of a pool of threads there is only this one.
-        let threads = rayon::current_thread_index().map_or(1, |_| rayon::current_num_threads());
+        let threads = self.threads();
         let tasks = self.waiting.len() * self.texts;
         // The next may be as long as this one.
         let is_full = tasks >= threads || self.bytes + bytes > WAITING + threads * WAITING_THREAD;
@@ -74,7 +96,7 @@ impl RowGroups {
             columns
                 .extend(writers.into_iter().zip(group.schema_ref().fields()).zip(group.columns()));
         }
-        let chunks: Vec<_> = if rayon::current_thread_index().is_some() {
+        let chunks: Vec<_> = if self.threads() > 1 {
             columns.into_par_iter().with_max_len(1).map(encode).collect()
         } else {
             columns.into_iter().map(encode).collect()

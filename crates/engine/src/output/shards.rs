@@ -8,6 +8,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
+
 use super::file::{Output, named};
 use super::leftovers::{self, SHARD};
 use super::place::{directory, resolve, to_last};
@@ -20,6 +22,25 @@ use uniqurl_formats::record::Separator;
 /// Bytes that all files together gather before they are written, and as many again before they are
 /// compressed.
 const BUFFERS: usize = 64 << 20;
+
+/// One of the files. Its errors name it.
+pub(super) trait ShardFile: Write + Send {
+    /// Brings every byte to the disk.
+    fn prepare(&mut self) -> io::Result<()>;
+
+    /// Gives the file its name in the temporary directory.
+    fn commit(self: Box<Self>) -> io::Result<()>;
+}
+
+impl ShardFile for Output {
+    fn prepare(&mut self) -> io::Result<()> {
+        Output::prepare(self)
+    }
+
+    fn commit(self: Box<Self>) -> io::Result<()> {
+        Output::commit(*self)
+    }
+}
 
 /// Files `shard-00000`, `shard-00001`, ... in a directory.
 ///
@@ -35,7 +56,7 @@ pub struct ShardFiles {
     directory: File,
     /// The attributes that the directory is to have.
     attributes: Attributes,
-    files: Vec<Output>,
+    files: Vec<Box<dyn ShardFile>>,
     separator: Separator,
     /// The start of an incomplete line, with its mark.
     begun: Vec<u8>,
@@ -49,14 +70,28 @@ impl ShardFiles {
     ///
     /// The name is taken by anything but an empty directory, or nothing can be made next to it.
     pub fn create(name: &Path, count: u32, suffix: &str, separator: Separator) -> io::Result<Self> {
+        Self::create_with(name, count, suffix, separator, |path, name, share| {
+            Ok(Box::new(Output::create_one_of_many(path, name, share)?))
+        })
+    }
+
+    /// The same with files that `file` makes: of a path, the name for errors, and the bytes that the file
+    /// may gather.
+    pub(super) fn create_with(
+        name: &Path,
+        count: u32,
+        suffix: &str,
+        separator: Separator,
+        file: impl Fn(&Path, &Path, usize) -> io::Result<Box<dyn ShardFile>>,
+    ) -> io::Result<Self> {
         let unnamed = |error| named(name, error);
         // A trailing slash would follow a link, so it is dropped.
         let target = resolve(&name.components().collect::<PathBuf>()).map_err(unnamed)?;
         let (directory, temporary, attributes) = make(&target).map_err(unnamed)?;
         let share = BUFFERS / count.max(1) as usize;
         let file = |shard| {
-            let file = format!("{SHARD}{shard:05}{suffix}");
-            Output::create_one_of_many(&temporary.path().join(&file), &name.join(file), share)
+            let shard = format!("{SHARD}{shard:05}{suffix}");
+            file(&temporary.path().join(&shard), &name.join(shard), share)
         };
         let files = (0..count).map(file).collect::<io::Result<_>>()?;
         let (name, begun) = (name.to_owned(), Vec::new());
@@ -71,14 +106,22 @@ impl ShardFiles {
             let text = "the directory, which has another name until it is complete, was removed";
             return Err(named(&self.name, io::Error::new(io::ErrorKind::NotFound, text)));
         }
-        self.files.iter_mut().try_for_each(Output::prepare)?;
+        // Outside of a pool of threads there is only this one.
+        match rayon::current_thread_index() {
+            Some(_) => {
+                let prepared = self.files.par_iter_mut().with_max_len(1).map(|file| file.prepare());
+                // The error is that of the first file, whichever comes to its end first.
+                prepared.collect::<Vec<_>>().into_iter().collect::<io::Result<()>>()?;
+            }
+            None => self.files.iter_mut().try_for_each(|file| file.prepare())?,
+        }
         old(&self.target).map(drop).map_err(|error| named(&self.name, error))
     }
 
     /// Makes the directory appear, with all that is in it.
     pub fn commit(mut self) -> io::Result<()> {
         self.prepare()?;
-        self.files.drain(..).try_for_each(Output::commit)?;
+        self.files.drain(..).try_for_each(|file| file.commit())?;
         let Self { name, target, temporary, directory, attributes, .. } = self;
         let moved = attributes
             .give_to(&directory)
@@ -175,7 +218,7 @@ impl Write for ShardFiles {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.files.iter_mut().try_for_each(Output::flush)
+        self.files.iter_mut().try_for_each(|file| file.flush())
     }
 }
 

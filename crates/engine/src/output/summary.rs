@@ -3,6 +3,8 @@
 //! term of their own.
 
 use std::fmt;
+
+use super::quantity::ByteRate;
 use uniqurl::bytes::{RejectReason, RejectReasons};
 use uniqurl::normalize::Rule;
 use uniqurl_formats::input::InputState;
@@ -236,7 +238,8 @@ pub enum Before {
     Nothing,
 }
 
-/// The accounting of a run, as its last line on standard error prints it.
+/// The accounting of a run. The last line on standard error prints it so for programs, and as a
+/// [`TerminalSummary`](super::TerminalSummary) for people.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
     /// Which terms the line has.
@@ -286,8 +289,8 @@ impl fmt::Display for Summary {
             }
         }
         f.write_str("; ")?;
-        let rate = if self.seconds > 0.0 { self.bytes as f64 / self.seconds / 1e9 } else { 0.0 };
-        write!(f, "{} bytes in {:.2} s ({rate:.2} GB/s)", self.bytes, self.seconds)
+        let rate = ByteRate::new(self.bytes, self.seconds).megabytes();
+        write!(f, "{} bytes in {:.2} s ({rate:.1} MB/s)", self.bytes, self.seconds)
     }
 }
 
@@ -376,13 +379,13 @@ mod tests {
         assert_eq!(
             summary(JobKind::Dedup, tally()).to_string(),
             "records 9 = unique 3 + duplicates 2 + rejected 3 + blank 1; \
-             inputs 2 ok, 0 damaged, 1 missing; 1230000000 bytes in 0.50 s (2.46 GB/s)"
+             inputs 2 ok, 0 damaged, 1 missing; 1230000000 bytes in 0.50 s (2460.0 MB/s)"
         );
         let skipped = Tally { skipped: 7, ..tally() };
         assert_eq!(
             summary(JobKind::Normalize, skipped).to_string(),
             "records 9 = canonical 5 + rejected 3 + blank 1, skipped 7; \
-             inputs 2 ok, 0 damaged, 1 missing; 1230000000 bytes in 0.50 s (2.46 GB/s)"
+             inputs 2 ok, 0 damaged, 1 missing; 1230000000 bytes in 0.50 s (2460.0 MB/s)"
         );
     }
 
@@ -423,6 +426,6 @@ mod tests {
     #[test]
     fn run_of_zero_seconds_has_rate_zero() {
         let instant = Summary { seconds: 0.0, ..summary(JobKind::Dedup, tally()) };
-        assert!(instant.to_string().ends_with("in 0.00 s (0.00 GB/s)"));
+        assert!(instant.to_string().ends_with("in 0.00 s (0.0 MB/s)"));
     }
 }

@@ -167,6 +167,29 @@ impl TableFile {
         sorted_by: Option<usize>,
     ) -> io::Result<Self> {
         let output = Output::create(path)?;
+        Self::create_in(output, path, (kind, columns), sorted_by)
+    }
+
+    /// The same in an output that is one of many, where other threads write others.
+    pub(super) fn create_alone(
+        output: Output,
+        name: &Path,
+        (kind, columns): (TableKind, Vec<TableColumn>),
+        sorted_by: Option<usize>,
+    ) -> io::Result<Self> {
+        let mut table = Self::create_in(output, name, (kind, columns), sorted_by)?;
+        if let TableWriter::Parquet(writer) = &mut table.writer {
+            writer.encode_alone();
+        }
+        Ok(table)
+    }
+
+    fn create_in(
+        output: Output,
+        path: &Path,
+        (kind, columns): (TableKind, Vec<TableColumn>),
+        sorted_by: Option<usize>,
+    ) -> io::Result<Self> {
         // An error may come late, and rows that are already in a pipe cannot be taken back.
         if output.is_direct() {
             let why = "a table is written whole or not at all, which takes a file";

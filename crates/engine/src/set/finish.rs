@@ -6,6 +6,7 @@ use super::{RunSet, SetBackend};
 use crate::accounts::Accounts;
 use crate::job::{Dedup, SetOrder};
 use crate::output::TallyLayout;
+use crate::phase::PhaseWriter;
 use crate::reader::RecordOrigins;
 use crate::report::RunError;
 use crate::sink::Sink;
@@ -21,13 +22,15 @@ impl RunSet<'_> {
         origins: &RecordOrigins,
     ) -> Result<(), RunError> {
         let Some(&dedup) = self.plan.dedup() else { return Ok(()) };
+        let Sink { out, keys: key_sink, .. } = sink;
+        let out = &mut PhaseWriter::new(&mut **out, accounts.watch());
         let split = self.plan.output.split;
         let tally = TallyLayout::new(self.plan, self.measured);
         if let SetBackend::Scattering(_) = &self.backend
             && let SetBackend::Scattering(scatterer) =
                 std::mem::replace(&mut self.backend, SetBackend::None)
         {
-            accounts.settle_scattered(&scatterer.write(split, sink.out)?);
+            accounts.settle_scattered(&scatterer.write(split, out)?);
             return Ok(());
         }
         let (mut runs, mut written) = (Vec::new(), 0);
@@ -37,12 +40,12 @@ impl RunSet<'_> {
             SetBackend::Memory(set) => {
                 let places = match set.ordered(&dedup)? {
                     Some(ordered) => {
-                        let lines = ordered.write(&dedup, split, tally, sink.out);
+                        let lines = ordered.write(&dedup, split, tally, out);
                         Some(ordered.into_places(lines.map_err(RunError::Output)?))
                     }
                     None => None,
                 };
-                let Some(keys) = &mut sink.keys else { return Ok(()) };
+                let Some(keys) = key_sink else { return Ok(()) };
                 let is_sorted = places.is_some() && dedup.order == SetOrder::Sorted;
                 let mut places = match places {
                     Some(places) => places,
@@ -63,7 +66,7 @@ impl RunSet<'_> {
                 if self.plan.policy.limit_by.is_some() {
                     spiller.spill_ahead(set.open_groups(), &self.hasher)?;
                 }
-                if let (Some(_), Some(memory)) = (&sink.keys, &self.plan.limits.memory)
+                if let (Some(_), Some(memory)) = (&*key_sink, &self.plan.limits.memory)
                     && dedup.order != SetOrder::Sorted
                 {
                     unsorted = Some(Unsorted::new(spiller.lend_memory(), &memory.directory));
@@ -76,7 +79,7 @@ impl RunSet<'_> {
                     }
                     // In the order of the input, the keys in memory precede all spilled ones.
                     (Some(ordered), SetOrder::First | SetOrder::None) => {
-                        let lines = ordered.write(&dedup, split, tally, sink.out);
+                        let lines = ordered.write(&dedup, split, tally, out);
                         written = lines.map_err(RunError::Output)?;
                         Some(ordered.into_places(written))
                     }
@@ -103,8 +106,8 @@ impl RunSet<'_> {
                 // Keys that were moved out of memory were counted when they came.
                 moved: self.moved,
                 sorted: runs,
-                out: sink.out,
-                keys: match (&mut unsorted, &mut sink.keys) {
+                out,
+                keys: match (&mut unsorted, &mut *key_sink) {
                     (Some(unsorted), _) => Some(unsorted as &mut dyn KeySink),
                     // They are written in the order of their bytes.
                     (None, Some(keys)) => Some(&mut **keys),
@@ -118,7 +121,7 @@ impl RunSet<'_> {
             accounts.report().spilled = store.spilled();
             done?;
             accounts.settle_spilled(origins);
-            if let (Some(unsorted), Some(keys)) = (unsorted, &mut sink.keys) {
+            if let (Some(unsorted), Some(keys)) = (unsorted, key_sink) {
                 unsorted.finish(*keys)?;
             }
         }

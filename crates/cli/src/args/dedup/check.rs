@@ -7,12 +7,14 @@ use clap::error::ErrorKind;
 use super::{DedupArgs, OrderArg};
 use crate::args::run_args::idle;
 use crate::args::suggestions::suggest;
-use crate::args::{RecordForm, check_output_name, share_a_place, usage};
+use crate::args::{NUL_ENDS_NO_ROW, RecordForm, check_output_name, share_a_place, usage};
 use crate::inputs::names::is_standard_input;
+use crate::tables::kind_of_shards;
 use uniqurl::Key;
 use uniqurl::bytes::Printable;
 use uniqurl_engine::output::{Field, TableKind, place};
 use uniqurl_engine::{Keep, SplitBy};
+use uniqurl_formats::record::Separator;
 
 impl DedupArgs {
     /// Rejects options that contradict each other.
@@ -64,8 +66,7 @@ impl DedupArgs {
         let named = |message| usage("dedup", ErrorKind::ArgumentConflict, message);
         if let Some(suffix) = &self.split_suffix {
             let shard = PathBuf::from(format!("shard{suffix}"));
-            check_output_name("--split-suffix", &shard, Some("--split-by writes lists"))
-                .map_err(named)?;
+            check_output_name("--split-suffix", &shard, self.no_table()).map_err(named)?;
         }
         if let Some(saved) = &self.save_seen {
             if is_standard_input(saved) {
@@ -107,6 +108,15 @@ impl DedupArgs {
         Ok(())
     }
 
+    /// Says why the URLs cannot be written as a table, if they cannot.
+    pub(in crate::args) fn no_table(&self) -> Option<&'static str> {
+        match (self.form, self.common.separator) {
+            (_, Separator::Nul) => Some(NUL_ENDS_NO_ROW),
+            (RecordForm::Json, _) => Some("--json writes JSON, and no table"),
+            _ => None,
+        }
+    }
+
     /// Finds two columns of one name, where names tell columns apart.
     fn check_names(&self) -> Result<(), clap::Error> {
         let fields = match &self.fields[..] {
@@ -114,7 +124,8 @@ impl DedupArgs {
             fields => fields,
         };
         let is_json = self.form == RecordForm::Json;
-        let has_names = is_json || TableKind::of(&self.common.output).is_some();
+        let shards = self.split_suffix.as_deref().and_then(kind_of_shards);
+        let has_names = is_json || shards.or(TableKind::of(&self.common.output)).is_some();
         let fields = if has_names { fields } else { &[] };
         let fields = fields.iter().map(|field| ("--fields", field.name()));
         let carried = self.carry.iter().map(|name| ("--carry", name.as_str()));

@@ -202,7 +202,10 @@ pub struct DedupArgs {
     )]
     pub split_by: Option<(SplitBy, u32)>,
 
-    /// End the names of these files in SUFFIX, such as .txt; .gz and .zst compress
+    /// End the names of these files in SUFFIX; .gz and .zst compress, .parquet and .arrow make tables
+    ///
+    /// A table is made of its lines when all inputs are read. Until then the lines are in a temporary
+    /// directory beside the one that --output names.
     #[arg(
         long,
         value_name = "SUFFIX",

@@ -41,7 +41,8 @@ pub struct RunArgs {
 
     /// Write to FILE; .gz and .zst compress, .parquet and .arrow make a table
     ///
-    /// FILE appears when it is complete, or not at all. - is standard output, the default.
+    /// FILE appears when it is complete, or not at all. - is standard output, the default. It gets lines
+    /// while the input is read, unless their order or counts need its end.
     ///
     /// A table of dedup has the columns that its lines would have. They are called canonical, or as
     /// --key, --fields and --count name them. A table of normalize has the columns record, original,

@@ -26,7 +26,7 @@ use toml::de::{DeTable, DeValue};
 use super::super::json::JsonFields;
 use super::super::log::LineShape;
 use super::super::part::RecordPart;
-use super::super::{Format, Json, LogFormat, Tsv, json};
+use super::super::{Container, Format, Json, LogFormat, READS_TABLES, Tsv, json};
 use super::fits::{Family, LineTest};
 use super::{FormatFileError, NamedFormat};
 
@@ -54,7 +54,11 @@ pub(super) fn entries(text: &str) -> Result<Vec<Arc<NamedFormat>>, FormatFileErr
             let DeValue::Table(entry) = value.get_ref() else {
                 return Err(file.error(&value.span(), "an entry begins with [[format]]"));
             };
-            let entry = Entry { file: &file, table: entry, at: value.span() }.read()?;
+            let entry = Entry { file: &file, table: entry, at: value.span() };
+            if !READS_TABLES && entry.is_of_tables() {
+                continue;
+            }
+            let entry = entry.read()?;
             let names = || entry.aliases.iter().chain([&entry.name]);
             let is_taken = |name: &&String| {
                 Format::built_in(name).is_ok_and(|format| format != entry.format)
@@ -126,6 +130,13 @@ impl<'a, 'i> Entry<'a, 'i> {
 
     fn value(&self, key: &str) -> Option<Value<'a, 'i>> {
         self.table.iter().find(|(other, _)| other.get_ref() == key).map(|(_, value)| value)
+    }
+
+    /// Whether the reader is one of tables, which a build may lack.
+    fn is_of_tables(&self) -> bool {
+        let reader = self.text("reader").ok().flatten().unwrap_or_default();
+        let kind = reader.split(':').next().unwrap_or_default();
+        [Container::Parquet, Container::Arrow].iter().any(|container| container.name() == kind)
     }
 
     /// An error at the value of a key, or at the entry if it lacks the key.
