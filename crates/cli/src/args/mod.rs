@@ -420,4 +420,6 @@ enum Stdin {
 }
 
 #[cfg(test)]
+mod reference;
+#[cfg(test)]
 mod tests;
