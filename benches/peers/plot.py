@@ -49,6 +49,11 @@ def groups(processes):
     return {corpus: sorted(rows, key=lambda row: row["seconds"]) for corpus, rows in found.items()}
 
 
+def interval(row):
+    """The 95 % interval of the seconds; of a single run, its time."""
+    return row.get("seconds_interval") or (row["seconds"], row["seconds"])
+
+
 def size(count):
     return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
 
@@ -63,7 +68,7 @@ def chart(results, colours):
         y += 18
         text(0, y, f"{TITLES[corpus]} ({size(rows[0]['bytes'])})", more='font-weight="600"')
         y += 10
-        longest = rows[-1]["seconds"]
+        longest = max(interval(row)[1] for row in rows)
         ours = next((row["seconds"] for row in rows if row["name"].startswith("uniqurl")), None)
         for row in rows:
             seconds, name = row["seconds"], label(row["name"])
@@ -72,11 +77,15 @@ def chart(results, colours):
             times = f" ({seconds / ours:.1f}x)" if ours and kind != "ours" else ""
             text(LEFT - 8, y + 13, name, more='text-anchor="end"')
             lines.append(f'<rect x="{LEFT}" y="{y}" width="{width:.1f}" height="{BAR}" rx="2" fill="{colours[kind]}"/>')
-            text(f"{LEFT + width + 8:.1f}", y + 13, f"{seconds:.2f} s{times}", "ink" if kind == "ours" else "soft")
+            low, high = (LEFT + (WIDTH - LEFT - RIGHT) * end / longest for end in interval(row))
+            if high - low > 1:
+                lines.append(f'<path d="M{low:.1f} {y + BAR / 2}H{high:.1f}" stroke="{colours["ink"]}" fill="none"/>')
+            end = max(LEFT + width, high)
+            text(f"{end + 8:.1f}", y + 13, f"{seconds:.2f} s{times}", "ink" if kind == "ours" else "soft")
             y += BAR + GAP
         y += 8
     y += 14
-    text(0, y, "Seconds, shorter is better. Only uniqurl normalizes; the others compare lines as they stand.", "soft")
+    text(0, y, "Medians and 95 % intervals; shorter is better. Only uniqurl normalizes, the others compare lines.", "soft")
     y += 17
     text(0, y, results["machine"], "soft", 'font-size="11"')
     head = (
