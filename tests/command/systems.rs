@@ -324,40 +324,6 @@ fn decoded_path_is_a_field_under_servlet() {
 }
 
 #[test]
-fn readme_example_of_caches_is_exact() {
-    let readme = include_str!("../../README.md");
-    let purged = "/wiki/Steve_Fuller_%28sociologist%29\n/wiki/User:Ema%2fProfiling_Python\n";
-    let log = "h - - [10/Oct/2000:13:55:36 +0000] \"GET /wiki/Steve_Fuller_(sociologist) HTTP/1.1\" \
-               200 1 \"-\" \"-\"\n\
-               h - - [10/Oct/2000:13:55:37 +0000] \"GET /wiki/Steve_Fuller_%28sociologist%29 HTTP/1.1\" \
-               200 1 \"-\" \"-\"\n";
-    let place = Place::with([("purged.txt", purged.as_bytes()), ("access.log", log.as_bytes())]);
-    let mut session = format!("$ cat purged.txt\n{purged}");
-    for line in [
-        "dedup -q -f target -p mediawiki purged.txt",
-        "dedup -q -f combined -p mediawiki access.log",
-    ] {
-        let run = place.run(line.split(' ')).exits(0);
-        assert!(run.err.is_empty(), "{}", run.err);
-        session.push_str(&format!("$ uniqurl {line}\n{}", run.out()));
-    }
-    assert!(readme.contains(&session), "{session}");
-}
-
-#[test]
-fn readme_example_of_rules_is_exact() {
-    let readme = include_str!("../../README.md");
-    let place = Place::new();
-    let run = place.run(["explain", "-p", "scheme", "HTTP://example.com:80"]).exits(0);
-    let shown = format!("$ uniqurl explain -p scheme 'HTTP://example.com:80'\n{}```", run.out());
-    assert!(readme.contains(&shown), "{shown}");
-    let run = place.run(["compare", "http://example.com", "HTTP://Example.com:80/#top"]).exits(0);
-    let shown =
-        format!("$ uniqurl compare http://example.com 'HTTP://Example.com:80/#top'\n{}", run.out());
-    assert!(readme.contains(&shown), "{shown}");
-}
-
-#[test]
 fn checks_that_are_off_are_asked_for_by_name() {
     let place = Place::with([("in", &b"http://h/aux\nhttp://h/%E2%80%AE\nhttp://h/a\n"[..])]);
     let run = place.run(["normalize", "-p", "sanitize", "in"]).exits(0);

@@ -279,7 +279,8 @@ fn the_documentation_lists_each_format() {
             "| `{}` | {} | {} | {auto} | {layout} |",
             entry.name,
             aliases.join(", "),
-            entry.description
+            // Markdown reads `<loc>` as a tag.
+            entry.description.replace('<', "\\<")
         )
         .unwrap();
     }

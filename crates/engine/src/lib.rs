@@ -93,3 +93,8 @@ mod test_util;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 mod readme {}
+
+/// Runs the examples of the guide's page about the library.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/library.md")]
+mod guide {}

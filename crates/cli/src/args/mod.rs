@@ -420,4 +420,6 @@ fn is_choice(argument: &clap::Arg) -> bool {
 }
 
 #[cfg(test)]
+mod reference;
+#[cfg(test)]
 mod tests;
