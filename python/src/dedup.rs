@@ -142,7 +142,15 @@ struct Wish {
 /// too. Only a read from a silent pipe goes on until the pipe has data.
 #[pyfunction]
 #[pyo3(signature = (inputs, profile=None, *, format="auto", order="first", key="url", threads=None,
-                    keep_going=false, **options))]
+                    keep_going=false, **options),
+    text_signature = "(inputs, profile=None, *, format='auto', order='first', key='url', threads=None, keep_going=False, \
+        keep_userinfo=None, keep_fragment=None, fold_scheme=None, strip_www=None, \
+        lower_path=None, squeeze_slashes=None, strip_session=None, strip_index=None, \
+        strip_trailing_slash=None, drop_query=None, strip_tracking=None, \
+        squeeze_query=None, sort_query=None, keep_empty_segments=None, drop_param=None, \
+        keep_param=None, allow=None, deny=None, ring=None, base=None, assume_scheme=None, \
+        transcode=None, redirects=None, max_url=None, template_locales=None, \
+        profile_toml=None)")]
 #[allow(clippy::too_many_arguments, reason = "keywords")]
 pub fn dedup(
     py: Python<'_>,

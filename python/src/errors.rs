@@ -60,6 +60,12 @@ pub fn rejected(py: Python<'_>, reject: &Reject) -> PyErr {
     of_codes(py, &codes, reject.at, &reject.to_string())
 }
 
+/// A row of a column has no canonical form. `codes` are between commas.
+pub fn rejected_row(py: Python<'_>, row: usize, codes: &str, at: usize) -> PyErr {
+    let all: Vec<_> = codes.split(',').collect();
+    of_codes(py, &all, at, &format!("row {row}: {codes}"))
+}
+
 /// A URL is longer than the limit.
 pub fn too_long(py: Python<'_>, max_url: usize) -> PyErr {
     let code = RejectReason::TooLong.name();

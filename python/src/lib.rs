@@ -15,6 +15,7 @@ mod pieces;
 mod piece;
 mod records;
 mod keys;
+mod rejected;
 mod lines;
 mod dedup;
 mod seen;

@@ -16,6 +16,7 @@ use crate::errors::{self, guarded};
 use crate::interrupt;
 use crate::keys;
 use crate::pieces;
+use crate::rejected::{self, OnReject};
 use crate::rules::{self, Rules};
 use crate::threads;
 
@@ -35,7 +36,14 @@ pub struct Normalizer {
 #[pymethods]
 impl Normalizer {
     #[new]
-    #[pyo3(signature = (profile=None, **options))]
+    #[pyo3(signature = (profile=None, **options), text_signature = "(profile=None, *, \
+        keep_userinfo=None, keep_fragment=None, fold_scheme=None, strip_www=None, \
+        lower_path=None, squeeze_slashes=None, strip_session=None, strip_index=None, \
+        strip_trailing_slash=None, drop_query=None, strip_tracking=None, \
+        squeeze_query=None, sort_query=None, keep_empty_segments=None, drop_param=None, \
+        keep_param=None, allow=None, deny=None, ring=None, base=None, assume_scheme=None, \
+        transcode=None, redirects=None, max_url=None, template_locales=None, \
+        profile_toml=None)")]
     fn new(
         py: Python<'_>,
         profile: Option<String>,
@@ -48,12 +56,14 @@ impl Normalizer {
         Ok(Self { rules, profile, options })
     }
 
-    fn normalize<'py>(&self, url: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        normalize_one(&self.rules, url)
+    #[pyo3(signature = (url, *, errors="raise"))]
+    fn normalize<'py>(&self, url: &Bound<'py, PyAny>, errors: &str) -> PyResult<Bound<'py, PyAny>> {
+        normalize_one(&self.rules, url, errors)
     }
 
-    fn __call__<'py>(&self, url: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        normalize_one(&self.rules, url)
+    #[pyo3(signature = (url, *, errors="raise"))]
+    fn __call__<'py>(&self, url: &Bound<'py, PyAny>, errors: &str) -> PyResult<Bound<'py, PyAny>> {
+        normalize_one(&self.rules, url, errors)
     }
 
     fn key<'py>(&self, url: &Bound<'py, PyAny>, key: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -64,15 +74,16 @@ impl Normalizer {
         explain_one(&self.rules, url)
     }
 
-    #[pyo3(signature = (array, *, format=None, key=None, threads=None))]
+    #[pyo3(signature = (array, *, format=None, key=None, threads=None, errors="null"))]
     fn normalize_column(
         &self,
         array: &Bound<'_, PyAny>,
         format: Option<&str>,
         key: Option<&str>,
         threads: Option<&Bound<'_, PyAny>>,
+        errors: &str,
     ) -> PyResult<Columns> {
-        column(self.rules.clone(), array, format, key, threads)
+        column(self.rules.clone(), array, format, key, threads, errors)
     }
 
     /// A copy with another ``base``, such as that of each page of a crawl. It shares its rules with the original.
@@ -184,19 +195,28 @@ impl Profile {
 /// >>> normalize("HTTP://EX%41MPLE.com:80/a/../b")
 /// 'http://example.com/b'
 ///
-/// Raises :class:`Rejected`, and ``UnicodeEncodeError`` for a ``str`` with lone surrogates:
+/// With ``errors="null"`` a rejected URL gives None, and with ``errors="keep"`` it comes back as it is. Otherwise
+/// raises :class:`Rejected`; and ``UnicodeEncodeError`` for a ``str`` with lone surrogates:
 /// ``url.encode(errors="surrogateescape")`` gives the bytes that such a string was made of. For many URLs
 /// use a :class:`Normalizer` or a column.
 #[pyfunction]
-#[pyo3(signature = (url, profile=None, **options))]
+#[pyo3(signature = (url, profile=None, *, errors="raise", **options), text_signature = "(url, profile=None, *, errors='raise', \
+        keep_userinfo=None, keep_fragment=None, fold_scheme=None, strip_www=None, \
+        lower_path=None, squeeze_slashes=None, strip_session=None, strip_index=None, \
+        strip_trailing_slash=None, drop_query=None, strip_tracking=None, \
+        squeeze_query=None, sort_query=None, keep_empty_segments=None, drop_param=None, \
+        keep_param=None, allow=None, deny=None, ring=None, base=None, assume_scheme=None, \
+        transcode=None, redirects=None, max_url=None, template_locales=None, \
+        profile_toml=None)")]
 pub fn normalize<'py>(
     url: &Bound<'py, PyAny>,
     profile: Option<&str>,
+    errors: &str,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = url.py();
     let rules = guarded(py, || Rules::new(py, profile, options))?;
-    normalize_one(&rules, url)
+    normalize_one(&rules, url, errors)
 }
 
 /// The key of a URL. Its name is one that ``--key`` of the command and ``key`` of :func:`dedup` take:
@@ -208,7 +228,14 @@ pub fn normalize<'py>(
 ///
 /// Under the profile ``ia``, ``surt`` is the key in the index of a web archive. Raises :class:`Rejected`.
 #[pyfunction]
-#[pyo3(signature = (url, key, profile=None, **options))]
+#[pyo3(signature = (url, key, profile=None, **options), text_signature = "(url, key, profile=None, *, \
+        keep_userinfo=None, keep_fragment=None, fold_scheme=None, strip_www=None, \
+        lower_path=None, squeeze_slashes=None, strip_session=None, strip_index=None, \
+        strip_trailing_slash=None, drop_query=None, strip_tracking=None, \
+        squeeze_query=None, sort_query=None, keep_empty_segments=None, drop_param=None, \
+        keep_param=None, allow=None, deny=None, ring=None, base=None, assume_scheme=None, \
+        transcode=None, redirects=None, max_url=None, template_locales=None, \
+        profile_toml=None)")]
 pub fn key<'py>(
     url: &Bound<'py, PyAny>,
     key: &str,
@@ -222,7 +249,14 @@ pub fn key<'py>(
 
 /// The rules that change a URL, in order, with each change. Raises :class:`Rejected`.
 #[pyfunction]
-#[pyo3(signature = (url, profile=None, **options))]
+#[pyo3(signature = (url, profile=None, **options), text_signature = "(url, profile=None, *, \
+        keep_userinfo=None, keep_fragment=None, fold_scheme=None, strip_www=None, \
+        lower_path=None, squeeze_slashes=None, strip_session=None, strip_index=None, \
+        strip_trailing_slash=None, drop_query=None, strip_tracking=None, \
+        squeeze_query=None, sort_query=None, keep_empty_segments=None, drop_param=None, \
+        keep_param=None, allow=None, deny=None, ring=None, base=None, assume_scheme=None, \
+        transcode=None, redirects=None, max_url=None, template_locales=None, \
+        profile_toml=None)")]
 pub fn explain(
     url: &Bound<'_, PyAny>,
     profile: Option<&str>,
@@ -262,6 +296,9 @@ pub fn compare(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<&'static 
 /// by commas. A value of only spaces and tabs is blank: it is null in both columns. If nothing changes,
 /// the buffers of the input are returned.
 ///
+/// ``errors="keep"`` leaves a rejected value in ``canonical`` as it came, without a key; its codes stay in
+/// ``reject``. ``errors="raise"`` raises :class:`Rejected` for the first rejected row.
+///
 /// With ``format``, each value is a line that holds a URL: ``combined``, ``log:FORMAT``, ``ws:2``,
 /// ``json:/url`` or another format of the command that reads each line by itself. ``canonical`` is then
 /// string or binary.
@@ -270,18 +307,27 @@ pub fn compare(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<&'static 
 /// URL, as :func:`key` returns it, or null where there is none. It is large_string, or large_binary
 /// under the profile ``string``. If the input is a dictionary, so is this column.
 #[pyfunction]
-#[pyo3(signature = (array, profile=None, *, format=None, key=None, threads=None, **options))]
+#[pyo3(signature = (array, profile=None, *, format=None, key=None, threads=None, errors="null", **options),
+    text_signature = "(array, profile=None, *, format=None, key=None, threads=None, errors='null', \
+        keep_userinfo=None, keep_fragment=None, fold_scheme=None, strip_www=None, \
+        lower_path=None, squeeze_slashes=None, strip_session=None, strip_index=None, \
+        strip_trailing_slash=None, drop_query=None, strip_tracking=None, \
+        squeeze_query=None, sort_query=None, keep_empty_segments=None, drop_param=None, \
+        keep_param=None, allow=None, deny=None, ring=None, base=None, assume_scheme=None, \
+        transcode=None, redirects=None, max_url=None, template_locales=None, \
+        profile_toml=None)")]
 pub fn normalize_column(
     array: &Bound<'_, PyAny>,
     profile: Option<&str>,
     format: Option<&str>,
     key: Option<&str>,
     threads: Option<&Bound<'_, PyAny>>,
+    errors: &str,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Columns> {
     let py = array.py();
     let rules = guarded(py, || Rules::new(py, profile, options))?;
-    column(rules, array, format, key, threads)
+    column(rules, array, format, key, threads, errors)
 }
 
 /// Normalizes the first columns of the process, one for each kind of input, and names a type as
@@ -295,7 +341,7 @@ pub fn normalize_first(py: Python<'_>) -> PyResult<()> {
     let options = PyDict::new(py);
     options.set_item("drop_param", &list)?;
     for column in [stream.as_any(), array.as_any(), list.as_any()] {
-        normalize_column(column, None, None, None, None, Some(&options))?;
+        normalize_column(column, None, None, None, None, "null", Some(&options))?;
     }
     let class = list.get_type();
     class.name().and(class.qualname()).map(drop)
@@ -369,13 +415,24 @@ impl<'a, 'py> Url<'a, 'py> {
     }
 }
 
-fn normalize_one<'py>(rules: &Rules, url: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+fn normalize_one<'py>(
+    rules: &Rules,
+    url: &Bound<'py, PyAny>,
+    errors: &str,
+) -> PyResult<Bound<'py, PyAny>> {
     let py = url.py();
     guarded(py, || {
-        let url = Url::of(url)?;
+        let on_reject = OnReject::named(py, errors)?;
+        let text = Url::of(url)?;
         let mut out = Vec::new();
-        rules.normalize(py, url.bytes(), &mut out)?;
-        url.like(py, &out)
+        // An exception takes longer to make than most URLs to normalize.
+        match on_reject {
+            OnReject::Raise => rules.normalize(py, text.bytes(), &mut out)?,
+            _ if rules.accepts(text.bytes(), &mut out) => {}
+            OnReject::Null => return Ok(py.None().into_bound(py)),
+            OnReject::Keep => return Ok(url.clone()),
+        }
+        text.like(py, &out)
     })
 }
 
@@ -421,9 +478,11 @@ fn column(
     format: Option<&str>,
     key: Option<&str>,
     threads: Option<&Bound<'_, PyAny>>,
+    errors: &str,
 ) -> PyResult<Columns> {
     let py = array.py();
     guarded(py, || {
+        let on_reject = OnReject::named(py, errors)?;
         let rules = rules.with_format(py, format)?;
         let key = key.map(|key| rules.key(py, key)).transpose()?;
         let threads = threads::asked(threads)?;
@@ -434,16 +493,24 @@ fn column(
         let size: usize = chunks.iter().map(size).sum();
         let stop = Arc::<AtomicBool>::default();
         let of_work = Arc::clone(&stop);
+        let checked = (on_reject == OnReject::Raise).then(|| (rules.clone(), chunks.clone()));
         let normalize = move || {
             let mut done = pieces::normalize(&rules, &chunks, kind, threads, &of_work)?;
             let keys = key.map(|key| keys::add(&rules, key, &mut done, threads, &of_work));
-            Ok::<_, PyErr>((done, keys.transpose()?))
+            let keys = keys.transpose()?;
+            if on_reject == OnReject::Keep {
+                rejected::keep(&mut done, &chunks)?;
+            }
+            Ok::<_, PyErr>((done, keys))
         };
         let (done, keys) = if size < SHORT {
             py.detach(normalize)?
         } else {
             interrupt::run(py, &stop, normalize)??
         };
+        if let Some((rules, chunks)) = checked {
+            rejected::check(py, &rules, &done, &chunks)?;
+        }
         Ok(Columns::new(&field, done, keys))
     })
 }

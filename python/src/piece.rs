@@ -241,15 +241,33 @@ fn of_bytes<T: ByteArrayType>(
     array: &GenericByteArray<T>,
     stop: &AtomicBool,
 ) -> PyResult<Done> {
-    let rows = array.len();
-    let offsets = array.value_offsets();
+    let (offsets, values) = (array.value_offsets(), array.value_data());
+    let (new, losses) = rewritten(rules, offsets, values, array.nulls(), stop)?;
+    let Some((offsets, values)) = new else {
+        return Ok(Done { outcome: Outcome::Same, tally: losses.tally });
+    };
+    let nulls = losses.validity(array.len(), array.nulls());
+    let canonical = GenericByteArray::<T>::try_new(offsets, values, nulls).map_err(fault)?;
+    Ok(losses.changed(arc(canonical), array.len()))
+}
+
+/// The new offsets and values, if any changed. Text and bytes share this function, since each copy of it
+/// takes long to compile.
+fn rewritten<O: OffsetSizeTrait>(
+    rules: &Rules,
+    offsets: &[O],
+    values: &[u8],
+    nulls: Option<&NullBuffer>,
+    stop: &AtomicBool,
+) -> PyResult<(Option<(OffsetBuffer<O>, Buffer)>, Losses)> {
+    let rows = offsets.len() - 1;
     let first = offsets[0].as_usize();
-    let bytes = &array.value_data()[first..offsets[rows].as_usize()];
+    let bytes = &values[first..offsets[rows].as_usize()];
     let mut new =
         Rewritten { bytes, old: offsets, values: Vec::new(), offsets: Vec::new(), kept: 0 };
     let (mut spans, mut scratch, mut losses) = (Vec::new(), Scratch::default(), Losses::new());
     // A value longer than 32 bits can express is alone in its piece, and is too long.
-    let place = |offset: &T::Offset| u32::try_from(offset.as_usize() - first).unwrap_or(u32::MAX);
+    let place = |offset: &O| u32::try_from(offset.as_usize() - first).unwrap_or(u32::MAX);
     let (mut row, mut is_same) = (0, true);
     while row < rows {
         pieces::go_on(stop)?;
@@ -261,7 +279,7 @@ fn of_bytes<T: ByteArrayType>(
         spans.extend(
             ends.windows(2).map(|pair| Span { start: place(&pair[0]), end: place(&pair[1]) }),
         );
-        let block = Block { bytes, spans: &mut spans, row, nulls: array.nulls() };
+        let block = Block { bytes, spans: &mut spans, row, nulls };
         judge(rules, block, &mut scratch, &mut losses, |row, value| {
             is_same &= matches!(value, Value::Same | Value::Null);
             match value {
@@ -273,13 +291,8 @@ fn of_bytes<T: ByteArrayType>(
         });
         row += fit;
     }
-    if is_same {
-        return Ok(Done { outcome: Outcome::Same, tally: losses.tally });
-    }
-    let (offsets, values) = new.finish();
-    let nulls = losses.validity(rows, array.nulls());
-    let canonical = GenericByteArray::<T>::try_new(offsets, values, nulls).map_err(fault)?;
-    Ok(losses.changed(arc(canonical), rows))
+    let new = (!is_same).then(|| new.finish());
+    Ok((new, losses))
 }
 
 /// Values back to back, with some of them changed.
@@ -339,13 +352,37 @@ fn of_views<T: ByteViewType>(
     array: &GenericByteViewArray<T>,
     stop: &AtomicBool,
 ) -> PyResult<Done> {
-    let (rows, views, buffers) = (array.len(), array.views(), array.data_buffers());
+    let (views, buffers) = (array.views(), array.data_buffers());
+    let (new, losses) = rewritten_views(rules, views, buffers, array.nulls(), stop)?;
+    let Some((views, fresh)) = new else {
+        return Ok(Done { outcome: Outcome::Same, tally: losses.tally });
+    };
+    let nulls = losses.validity(array.len(), array.nulls());
+    let buffers: Vec<_> = buffers.iter().cloned().chain([Buffer::from_vec(fresh)]).collect();
+    let canonical =
+        GenericByteViewArray::<T>::try_new(views.into(), buffers, nulls).map_err(fault)?;
+    Ok(losses.changed(arc(canonical), array.len()))
+}
+
+/// New views and the buffer of the values that changed, if any did.
+type NewViews = Option<(Vec<u128>, Vec<u8>)>;
+
+/// The same for text and bytes, as [`rewritten`].
+fn rewritten_views(
+    rules: &Rules,
+    views: &[u128],
+    buffers: &[Buffer],
+    nulls: Option<&NullBuffer>,
+    stop: &AtomicBool,
+) -> PyResult<(NewViews, Losses)> {
+    let rows = views.len();
+    let is_null = |row| nulls.is_some_and(|nulls| nulls.is_null(row));
     let mut new: Option<Vec<u128>> = None;
     let mut fresh = Vec::new();
     let (mut spans, mut inline) = (Vec::new(), Vec::new());
     let (mut scratch, mut losses) = (Scratch::default(), Losses::new());
     let buffer_of = |row: usize| match Long::of(views[row]) {
-        Some(long) if !array.is_null(row) => Some(long),
+        Some(long) if !is_null(row) => Some(long),
         _ => None,
     };
     let mut row = 0;
@@ -363,7 +400,7 @@ fn of_views<T: ByteViewType>(
                 }
                 None if place.is_none() => {
                     let start = inline.len() as u32;
-                    if !array.is_null(row) {
+                    if !is_null(row) {
                         inline.extend_from_slice(short(&views[row].to_le_bytes()));
                     }
                     spans.push(Span { start, end: inline.len() as u32 });
@@ -373,7 +410,7 @@ fn of_views<T: ByteViewType>(
             row += 1;
         }
         let bytes = place.map_or(&inline[..], |buffer| &buffers[buffer]);
-        let block = Block { bytes, spans: &mut spans, row: first, nulls: array.nulls() };
+        let block = Block { bytes, spans: &mut spans, row: first, nulls: nulls };
         judge(rules, block, &mut scratch, &mut losses, |row, value| {
             let value = match value {
                 Value::Same | Value::Null => return,
@@ -382,18 +419,13 @@ fn of_views<T: ByteViewType>(
             };
             // Lengths, offsets and the number of buffers of a piece all fit.
             let view = make_view(value, buffers.len() as u32, fresh.len() as u32);
-            new.get_or_insert_with(|| of_values(views, array.nulls()))[row] = view;
+            new.get_or_insert_with(|| of_values(views, nulls))[row] = view;
             if Long::of(view).is_some() {
                 fresh.extend_from_slice(value);
             }
         });
     }
-    let Some(new) = new else { return Ok(Done { outcome: Outcome::Same, tally: losses.tally }) };
-    let nulls = losses.validity(rows, array.nulls());
-    let buffers: Vec<_> = buffers.iter().cloned().chain([Buffer::from_vec(fresh)]).collect();
-    let canonical =
-        GenericByteViewArray::<T>::try_new(new.into(), buffers, nulls).map_err(fault)?;
-    Ok(losses.changed(arc(canonical), rows))
+    Ok((new.map(|views| (views, fresh)), losses))
 }
 
 /// The views with those of nulls zeroed: they are checked too, and may point anywhere.

@@ -201,6 +201,12 @@ impl Rules {
         }
     }
 
+    /// Appends the canonical form of `url` to `out`, and returns false if it is rejected.
+    pub fn accepts(&self, url: &[u8], out: &mut Vec<u8>) -> bool {
+        url.len() <= self.max_url
+            && matches!(self.normalizer.normalize(url, out), Outcome::Canonical)
+    }
+
     /// The canonical form of `url`, as [`Normalizer::canonical`] gives it.
     pub fn canonical<'a>(
         &self,

@@ -50,7 +50,15 @@ pub struct SeenStore {
 #[pymethods]
 impl SeenStore {
     #[new]
-    #[pyo3(signature = (path, profile=None, *, key="url", threads=None, **options))]
+    #[pyo3(signature = (path, profile=None, *, key="url", threads=None, **options),
+    text_signature = "(path, profile=None, *, key='url', threads=None, \
+        keep_userinfo=None, keep_fragment=None, fold_scheme=None, strip_www=None, \
+        lower_path=None, squeeze_slashes=None, strip_session=None, strip_index=None, \
+        strip_trailing_slash=None, drop_query=None, strip_tracking=None, \
+        squeeze_query=None, sort_query=None, keep_empty_segments=None, drop_param=None, \
+        keep_param=None, allow=None, deny=None, ring=None, base=None, assume_scheme=None, \
+        transcode=None, redirects=None, max_url=None, template_locales=None, \
+        profile_toml=None)")]
     fn new(
         py: Python<'_>,
         path: PathBuf,

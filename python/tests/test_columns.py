@@ -1,6 +1,7 @@
 """Columns of every type that holds URLs, from and to every library that has them."""
 
 import collections
+import doctest
 import itertools
 import operator
 import pathlib
@@ -156,6 +157,52 @@ def test_key_of_a_log_target_names_no_host():
     lines = [line.format(target) for target in ["//a/%7eb", "http://X/"]]
     for options, keys in [({}, ["//a/~b", "x)/"]), ({"assume_scheme": "http"}, ["//a/~b", "x)/"]), ({"base": "http://h"}, ["h)//a/~b", "x)/"])]:
         assert uniqurl.normalize_column(lines, format="combined", key="surt", **options).key.to_pylist() == keys
+
+
+@pytest.mark.parametrize("kind", TYPES, ids=str)
+@pytest.mark.parametrize("key", [None, "surt", "domain"])
+def test_rejected_values_are_kept(kind, key):
+    urls = ["HTTP://h", "http://h:99999/", None, " ", "mailto:a@b", "http://h:99999/", "x", "http://h/"]
+    array = column(urls, kind)
+    chunks = pa.chunked_array([array[:3], array[3:3], array[1:], array])
+    null = uniqurl.normalize_column(chunks, key=key)
+    kept = uniqurl.normalize_column(chunks, key=key, errors="keep")
+    assert kept.accounting == null.accounting
+    assert kept.reject.to_pylist() == null.reject.to_pylist()
+    canonical = pa.chunked_array(kept.canonical)
+    canonical.validate(full=True)
+    assert canonical.type == kind
+    rows = zip(chunks.to_pylist(), null.canonical.to_pylist(), null.reject.to_pylist(), strict=True)
+    assert canonical.to_pylist() == [form if codes is None else url for url, form, codes in rows]
+    if key is not None:
+        assert kept.key.to_pylist() == null.key.to_pylist()
+    for chunk in canonical.chunks if pa.types.is_dictionary(kind) else []:
+        values = chunk.dictionary.to_pylist()
+        assert len(values) == len(set(values))
+
+
+def test_rejected_lines_of_a_log_are_kept():
+    lines = ["no request", 'h - - [10/Oct/2000:13:55:36 +0000] "GET /%7Ea HTTP/1.1" 200 1', None]
+    for kind in [pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())]:
+        done = uniqurl.normalize_column(pa.array(lines).cast(kind), format="clf", errors="keep")
+        assert done.canonical.to_pylist() == ["no request", "/~a", None]
+        assert done.reject.to_pylist() == ["log-syntax", None, None]
+
+
+def test_first_rejected_row_raises():
+    urls = ["http://h/"] * 200_000 + ["http://h:99999/", "x"]
+    for column in [urls, pa.chunked_array([urls[:7], [], urls[7:]]), pa.array(urls).dictionary_encode()]:
+        with pytest.raises(uniqurl.Rejected, match="row 200000: port-range") as raised:
+            uniqurl.normalize_column(column, errors="raise")
+        assert (raised.value.code, raised.value.at, raised.value.codes) == ("port-range", 9, ("port-range",))
+    with pytest.raises(uniqurl.Rejected, match="row 1: no-host"):
+        uniqurl.normalize_column(["http://h/", "mailto:a@b"], key="domain", errors="raise")
+    with pytest.raises(uniqurl.Rejected, match="row 0: too-long") as raised:
+        uniqurl.normalize_column(["http://h/"], max_url=4, errors="raise")
+    assert raised.value.at == 4
+    assert uniqurl.normalize_column(urls[:9], errors="raise").accounting["canonical"] == 9
+    with pytest.raises(uniqurl.UsageError, match="errors is raise, null or keep"):
+        uniqurl.normalize_column(urls[:1], errors="ignore")
 
 
 def test_only_used_dictionary_values_get_keys():
@@ -618,3 +665,11 @@ def test_readme_examples_are_exact():
     assert examples
     for example in examples:
         exec(example, {})
+
+
+def test_notebook_shows_what_its_cells_print():
+    page = pathlib.Path(__file__).parents[2] / "docs" / "python.md"
+    cells = "\n".join(re.findall(r"```pycon\n(.*?)```", page.read_text(), re.DOTALL))
+    runner = doctest.DocTestRunner()
+    runner.run(doctest.DocTestParser().get_doctest(cells, {}, page.name, str(page), 0))
+    assert runner.failures == 0 and runner.tries > 25

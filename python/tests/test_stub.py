@@ -1,9 +1,13 @@
 """Type checkers accept all arguments that the functions take, and few others."""
 
+import ast
+import inspect
+import pathlib
 import subprocess
 import sys
 
 import pytest
+import uniqurl
 
 pytest.importorskip("mypy")
 
@@ -18,6 +22,15 @@ octets: bytes = uniqurl.normalize(b"http://h")
 surt: str = uniqurl.key("http://h", "surt", "ia")
 uniqurl.key("http://h", "SURT")  # type: ignore
 crawl = uniqurl.Normalizer("crawl", sort_query=True)
+uniqurl.Normalizer(sort_query="yes")  # type: ignore
+uniqurl.Normalizer(sort_querry=True)  # type: ignore
+uniqurl.normalize("http://h", "aggressive", drop_param=["utm_*"], keep_param="id", base=b"http://h", max_url=9)
+uniqurl.dedup("a.txt", redirects={"http://h": b"http://g"}, allow=["port-range"], template_locales=None)
+uniqurl.explain("http://h", redirects=[("http://h", "http://g")], transcode="latin1", profile_toml=None)
+kept: str = uniqurl.normalize("http://h", errors="keep")
+lost: str = uniqurl.normalize("http://h", errors="null")  # type: ignore
+missing: bytes | None = crawl(b"http://h", errors="null")
+uniqurl.normalize("http://h", errors="ignore")  # type: ignore
 on_page: uniqurl.Normalizer = crawl.with_base("http://h").with_base(b"http://h")
 target: bytes = uniqurl.resolve(b"http://h/", b"a")
 uniqurl.resolve("http://h/", b"a")  # type: ignore
@@ -62,7 +75,8 @@ uniqurl.normalize_column(["http://h", None])
 keyed: uniqurl.Column | None = uniqurl.normalize_column(array, key="hash").key
 crawl.normalize_column(array, key="md5")  # type: ignore
 uniqurl.normalize_column(b"http://%d" % host for host in range(3))
-uniqurl.normalize_column({"http://h"})
+uniqurl.normalize_column({"http://h"}, errors="keep", strip_www=True)
+crawl.normalize_column(array, errors="raise")
 uniqurl.normalize_column([3])  # type: ignore
 columns: list[uniqurl.Column] = [done.canonical]
 uniqurl.dedup(array)
@@ -91,3 +105,35 @@ def test_stub_accepts_exactly_the_supported_arguments(tmp_path):
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(taken)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_stub_has_each_option_and_default():
+    stub = ast.parse(pathlib.Path(uniqurl.__file__).with_suffix(".pyi").read_text())
+    told = {node.name: node for node in reversed(stub.body) if hasattr(node, "name")}
+    options = [item.target.id for item in told["Options"].body if isinstance(item, ast.AnnAssign)]
+    switches = {switch for profile in uniqurl.profiles() for switch in profile.switches}
+    assert switches < set(options) and len(options) == len(set(options))
+    makers = {
+        uniqurl.Normalizer: method(told["Normalizer"], "__new__"),
+        uniqurl.SeenStore: method(told["SeenStore"], "__new__"),
+        **{getattr(uniqurl, name): told[name] for name in TAKE_OPTIONS},
+    }
+    for function, node in makers.items():
+        positional = [argument.arg for argument in node.args.args if argument.arg != "cls"]
+        keywords = [argument.arg for argument in node.args.kwonlyargs]
+        signature = inspect.signature(function)
+        assert list(signature.parameters) == positional + keywords + options, function
+        for name, default in zip(keywords, node.args.kw_defaults):
+            assert signature.parameters[name].default == ast.literal_eval(default), name
+        assert all(signature.parameters[name].default is None for name in options)
+        # Each of them is taken.
+        with pytest.raises(TypeError, match="unknown option or switch"):
+            uniqurl.Normalizer(**dict.fromkeys(options), other=None)
+        uniqurl.Normalizer(**dict.fromkeys(options))
+
+
+TAKE_OPTIONS = ["dedup", "explain", "key", "normalize", "normalize_column"]
+
+
+def method(of, name):
+    return next(item for item in of.body if getattr(item, "name", None) == name)

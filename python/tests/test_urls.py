@@ -105,6 +105,20 @@ def test_rejection_has_code_and_offset():
     assert (again.code, again.at, str(again)) == ("port-range", 19, str(rejected))
 
 
+def test_rejected_url_raises_is_none_or_is_kept():
+    bad, good = "http://h:99999/", "HTTP://h"
+    crawl = uniqurl.Normalizer()
+    for normalize in [uniqurl.normalize, crawl, crawl.normalize]:
+        assert [normalize(url, errors="null") for url in (good, bad)] == ["http://h/", None]
+        assert [normalize(url, errors="keep") for url in (good, bad)] == ["http://h/", bad]
+        assert normalize(bad.encode(), errors="keep") == bad.encode()
+        with pytest.raises(uniqurl.Rejected):
+            normalize(bad, errors="raise")
+        with pytest.raises(uniqurl.UsageError, match="errors is raise, null or keep"):
+            normalize(good, errors="ignore")
+    assert uniqurl.normalize("http://h/a", max_url=4, errors="null") is None
+
+
 def test_rejection_has_all_codes():
     with pytest.raises(uniqurl.Rejected) as caught:
         uniqurl.normalize("/a%2Fb\\c", "servlet")

@@ -18,16 +18,17 @@ The keywords ``**options`` correspond to ``--with`` and related options of the c
 * ``assume_scheme``: the scheme of URLs that have none
 * ``transcode``: the charset of triplets that are not UTF-8, such as ``latin1``; they are written as UTF-8
 * ``redirects``: a mapping from URLs to their targets, or pairs; each URL becomes the end of its chain
-* ``max_url``: the longest URL in bytes, 65,536 by default; a value more than 1 MiB longer is rejected
-  without being read, even if it is blank
+* ``max_url``: the longest URL in bytes, 65,536 by default; a value of more than 16 MiB, or of 1 MiB more than
+  ``max_url`` if that is longer, is rejected without being read, even if it is blank
 * ``template_locales``: whether the key ``template`` has ``{locale}``
 * ``profile_toml``: the text of a profile file, instead of a profile
 """
 
 import os
 import pathlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, AnyStr, Literal, Protocol, TypedDict, TypeVar, final, overload, type_check_only
+from typing_extensions import Unpack
 
 __all__ = [
     "Column",
@@ -70,7 +71,44 @@ _Url = TypeVar("_Url", str, bytes, str | bytes)
 _Column = _ArrowArray | _ArrowStream
 _Urls = _Column | Iterable[str | None] | Iterable[bytes | None]
 _Path = str | os.PathLike[str]
+_Errors = Literal["raise", "null", "keep"]
 _Key = Literal["url", "template", "domain", "surt", "ssurt", "hash"]
+
+_Bytes = str | bytes
+_Names = str | Iterable[str]
+_Pairs = Mapping[str, _Bytes] | Mapping[bytes, _Bytes] | Iterable[tuple[_Bytes, _Bytes]]
+
+@type_check_only
+class Options(TypedDict, total=False):
+    """The keywords ``**options``: a switch of the profile is on or off, and None is as if the keyword were
+    absent. The text at the top tells what the others are."""
+
+    keep_userinfo: bool | None
+    keep_fragment: bool | None
+    fold_scheme: bool | None
+    strip_www: bool | None
+    lower_path: bool | None
+    squeeze_slashes: bool | None
+    strip_session: bool | None
+    strip_index: bool | None
+    strip_trailing_slash: bool | None
+    drop_query: bool | None
+    strip_tracking: bool | None
+    squeeze_query: bool | None
+    sort_query: bool | None
+    keep_empty_segments: bool | None
+    drop_param: _Names | None
+    keep_param: _Names | None
+    allow: _Names | None
+    deny: _Names | None
+    ring: str | None
+    base: _Bytes | None
+    assume_scheme: _Bytes | None
+    transcode: str | None
+    redirects: _Pairs | None
+    max_url: int | None
+    template_locales: bool | None
+    profile_toml: str | None
 
 class Error(Exception):
     """All errors of uniqurl."""
@@ -255,9 +293,15 @@ class Normalizer:
     """A profile and its options, made once for many URLs. It can be shared by threads, called like a
     function, and pickled."""
 
-    def __new__(cls, profile: str | None = None, **options: Any) -> Normalizer: ...
-    def normalize(self, url: _Url) -> _Url: ...
-    def __call__(self, url: _Url) -> _Url: ...
+    def __new__(cls, profile: str | None = None, **options: Unpack[Options]) -> Normalizer: ...
+    @overload
+    def normalize(self, url: _Url, *, errors: Literal["raise", "keep"] = "raise") -> _Url: ...
+    @overload
+    def normalize(self, url: _Url, *, errors: Literal["null"]) -> _Url | None: ...
+    @overload
+    def __call__(self, url: _Url, *, errors: Literal["raise", "keep"] = "raise") -> _Url: ...
+    @overload
+    def __call__(self, url: _Url, *, errors: Literal["null"]) -> _Url | None: ...
     def key(self, url: _Url, key: _Key) -> _Url: ...
     def explain(self, url: str | bytes) -> list[Step]: ...
     def normalize_column(
@@ -267,6 +311,7 @@ class Normalizer:
         format: str | None = None,
         key: _Key | None = None,
         threads: int | None = None,
+        errors: _Errors = "null",
     ) -> Columns: ...
     def with_base(self, base: str | bytes) -> Normalizer:
         """A copy with another ``base``, such as that of each page of a crawl. It shares its rules with the original.
@@ -295,7 +340,7 @@ class SeenStore:
         *,
         key: _Key = "url",
         threads: int | None = None,
-        **options: Any,
+        **options: Unpack[Options],
     ) -> SeenStore: ...
     @property
     def path(self) -> pathlib.Path: ...
@@ -315,17 +360,33 @@ class SeenStore:
     def stats(self) -> StoreStats:
         """Numbers about the store: ``keys``, ``bytes`` on disk, ``rules``, ``key``, and its ``runs``, oldest first."""
 
-def normalize(url: _Url, profile: str | None = None, **options: Any) -> _Url:
+@overload
+def normalize(
+    url: _Url,
+    profile: str | None = None,
+    *,
+    errors: Literal["raise", "keep"] = "raise",
+    **options: Unpack[Options],
+) -> _Url:
     """The canonical form of a URL, as ``str`` or ``bytes`` like the URL. The default profile is ``crawl``.
 
     >>> normalize("HTTP://EX%41MPLE.com:80/a/../b")
     'http://example.com/b'
 
-    Raises :class:`Rejected`, and ``UnicodeEncodeError`` for a ``str`` with lone surrogates:
+    With ``errors="null"`` a rejected URL gives None, and with ``errors="keep"`` it comes back as it is. Otherwise
+    raises :class:`Rejected`; and ``UnicodeEncodeError`` for a ``str`` with lone surrogates:
     ``url.encode(errors="surrogateescape")`` gives the bytes that such a string was made of. For many URLs
     use a :class:`Normalizer` or a column.
     """
 
+@overload
+def normalize(
+    url: _Url,
+    profile: str | None = None,
+    *,
+    errors: Literal["null"],
+    **options: Unpack[Options],
+) -> _Url | None: ...
 def normalize_column(
     array: _Urls,
     profile: str | None = None,
@@ -333,13 +394,17 @@ def normalize_column(
     format: str | None = None,
     key: _Key | None = None,
     threads: int | None = None,
-    **options: Any,
+    errors: _Errors = "null",
+    **options: Unpack[Options],
 ) -> Columns:
     """The canonical forms of a column, on all cores or on ``threads``, without the interpreter's lock.
 
     Nulls stay null. A rejected value is null in ``canonical``, and ``reject`` holds its codes, separated
     by commas. A value of only spaces and tabs is blank: it is null in both columns. If nothing changes,
     the buffers of the input are returned.
+
+    ``errors="keep"`` leaves a rejected value in ``canonical`` as it came, without a key; its codes stay in
+    ``reject``. ``errors="raise"`` raises :class:`Rejected` for the first rejected row.
 
     With ``format``, each value is a line that holds a URL: ``combined``, ``log:FORMAT``, ``ws:2``,
     ``json:/url`` or another format of the command that reads each line by itself. ``canonical`` is then
@@ -360,7 +425,7 @@ def dedup(
     key: _Key = "url",
     threads: int | None = None,
     keep_going: bool = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Deduplicated:
     """The set of the URLs in files or in columns, and its accounting.
 
@@ -387,10 +452,10 @@ def dedup(
     order: Literal["first", "sorted", "count", "none"] = "first",
     key: _Key = "url",
     threads: int | None = None,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Deduplicated: ...
 
-def key(url: _Url, key: _Key, profile: str | None = None, **options: Any) -> _Url:
+def key(url: _Url, key: _Key, profile: str | None = None, **options: Unpack[Options]) -> _Url:
     """The key of a URL. Its name is one that ``--key`` of the command and ``key`` of :func:`dedup` take:
     ``template``, ``domain``, ``surt``, ``ssurt``, ``hash``, or ``url``, the canonical form. The key is ``str`` or
     ``bytes`` like the URL.
@@ -422,7 +487,7 @@ def extract(text: AnyStr) -> list[AnyStr]:
     Each has a scheme and is returned as it is written. :func:`normalize_column` finds the valid ones.
     """
 
-def explain(url: str | bytes, profile: str | None = None, **options: Any) -> list[Step]:
+def explain(url: str | bytes, profile: str | None = None, **options: Unpack[Options]) -> list[Step]:
     """The rules that change a URL, in order, with each change. Raises :class:`Rejected`."""
 
 def compare(

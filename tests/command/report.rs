@@ -78,7 +78,7 @@ fn report_covers_keys_and_spilled_sets() {
     place.run(["dedup", "--key", "hash"].into_iter().chain(rest)).exits(0);
     let hashed = page(&place);
     assert!(hashed.contains("<code>h0.example</code></td><td class=\"n\">8,572</td>"), "{hashed}");
-    assert!(hashed.contains("in the set</td><td class=\"n\">2.0 MB</td>"), "{hashed}");
+    assert!(hashed.contains("distinct keys</td><td class=\"n\">2.0 MB</td>"), "{hashed}");
 }
 
 #[test]
@@ -156,12 +156,15 @@ fn report_shows_templates_statuses_and_times_of_a_log() {
         let page = page(&place);
         for shown in [
             "<code>http://***@h.example/</code></td><td class=\"n\">60</td>",
+            "<code>http://***@h.example/item/0?id=***</code></td><td class=\"n\">1</td>",
+            "--base &#39;http://***@h.example/&#39;",
             "<code>http://***@h.example/item/{int}?id</code></td><td class=\"n\">30</td>",
             "<code>2xx</code></td><td class=\"n\">81</td><td class=\"n\">90.00 %</td>",
             "<code>4xx</code></td><td class=\"n\">9</td><td class=\"n\">10.00 %</td>",
             "<code>404</code></td><td class=\"n\">9</td>",
             "<p>Each bar spans 1 minute. Records in the highest: 1. Times are in UTC.</p>",
-            "title=\"2000-10-11 05:00:00: 1\"",
+            "<title>2000-10-11 05:00:00: 1, 1 with errors</title>",
+            "<title>2000-10-11 05:01:00: 1</title>",
             "<span>2000-10-11 05:00:00</span><span>2000-10-11 06:30:00</span>",
         ] {
             assert!(page.contains(shown), "{shown}: {page}");
@@ -195,10 +198,60 @@ fn report_counts_records_after_a_header_in_their_chunk() {
         "<code>200</code></td><td class=\"n\">1</td>",
         "<code>404</code></td><td class=\"n\">1</td>",
         "<code>500</code></td><td class=\"n\">1</td>",
-        "title=\"2000-10-10 13:55:36: 1\"",
-        "title=\"2000-10-10 13:55:37: 0\"",
-        "title=\"2000-10-10 13:55:38: 1\"",
+        "<title>2000-10-10 13:55:36: 1</title>",
+        "<title>2000-10-10 13:55:38: 1, 1 with errors</title>",
+        "<span>2000-10-10 13:55:36</span><span>2000-10-10 13:55:39</span>",
     ] {
         assert!(page.contains(shown), "{shown}: {page}");
     }
+}
+
+#[test]
+fn report_names_the_run_first_and_its_throughput_last() {
+    let place = Place::with([("in put", HOSTILE)]);
+    place.run(["dedup", "-p", "syntax", "in put", "-o", "out", "--report", "page.html"]).exits(0);
+    let page = page(&place);
+    let command = "<dt>command</dt><dd><code>uniqurl dedup -p syntax &#39;in put&#39; -o out --report page.html</code>";
+    assert!(page.contains(command), "{page}");
+    let version = concat!("<dt>version</dt><dd>", env!("CARGO_PKG_VERSION"), "</dd>");
+    assert!(page.contains("<dt>date</dt><dd>20") && page.contains(version), "{page}");
+    let sections: Vec<_> =
+        page.split("<h2 id=\"").skip(1).filter_map(|section| section.split('"').next()).collect();
+    let expected =
+        ["accounting", "urls", "templates", "hosts", "rejected", "rules", "size", "inputs", "pace"];
+    assert_eq!(sections, expected);
+}
+
+#[test]
+fn sizes_are_compared_decompressed() {
+    let lines = "http://h.example/a\n".repeat(100_000);
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut packed, lines.as_bytes()).unwrap();
+    let place = Place::with([("in.gz", &packed.finish().unwrap()[..]), ("in", lines.as_bytes())]);
+    for (input, threads) in [("in.gz", "-j1"), ("in", "-j1"), ("in", "-j3")] {
+        place.run(["dedup", threads, input, "-o", "out", "--report", "page.html"]).exits(0);
+        let page = page(&place);
+        for shown in [
+            "<td>input, decompressed</td><td class=\"n\">1.9 MB</td>",
+            "<td>canonical URLs in it</td><td class=\"n\">1.9 MB</td>",
+            "<td>distinct URLs</td><td class=\"n\">19 B</td>",
+            "<code>http://h.example/a</code></td><td class=\"n\">100,000</td>",
+        ] {
+            assert!(page.contains(shown), "{input}: {shown}: {page}");
+        }
+        assert_eq!(page.contains("1.9 MB were read from the inputs"), input == "in");
+    }
+}
+
+#[test]
+fn urls_that_come_once_make_no_list() {
+    let lines: String = (0..60_000).map(|i| format!("http://h.example/{i}\n")).collect();
+    let place = Place::with([("in", lines.as_bytes())]);
+    place.run(["dedup", "in", "-o", "out", "--report", "page.html"]).exits(0);
+    let page = page(&place);
+    assert!(page.contains("<p>No URL is frequent.</p>"), "{page}");
+    assert!(
+        page.contains("<code>http://h.example/{int}</code></td><td class=\"n\">60,000"),
+        "{page}"
+    );
 }

@@ -30,6 +30,7 @@ mod oracle_vectors;
 #[cfg(feature = "profile-file")]
 mod profile_file;
 mod redirects;
+mod rust_examples;
 mod sanitize_share;
 mod shared_uri;
 mod shared_vectors;

@@ -16,6 +16,7 @@ mod tables;
 mod open_files;
 mod address_space;
 mod dates;
+mod command_line;
 
 // Messages to the user.
 mod signals;

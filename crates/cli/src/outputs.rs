@@ -152,6 +152,10 @@ pub(crate) struct Known<'a> {
     pub(crate) stats: Stats<'a>,
     pub(crate) observed: Option<&'a Observed>,
     pub(crate) trace: Option<&'a Trace>,
+    /// The command line, if a page shows it.
+    pub(crate) command: &'a str,
+    /// When the run began.
+    pub(crate) date: &'a str,
 }
 
 impl Outputs {
@@ -233,7 +237,8 @@ impl Account {
             AccountForm::Page => {
                 let nothing = Observed::default();
                 let observed = known.observed.unwrap_or(&nothing);
-                ReportPage { stats: &known.stats, observed }.write(&mut document);
+                let Known { stats, command, date, .. } = known;
+                ReportPage { stats, observed, command, date }.write(&mut document);
             }
             AccountForm::Trace => {
                 known.trace.map_or(Ok(()), |trace| trace.write(&mut document))?;

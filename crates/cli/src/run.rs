@@ -20,7 +20,7 @@ use crate::signals::Signals;
 use crate::status::{CLOSED_PIPE, Status, eprint_hinted, eprint_message};
 use crate::stores::{StoreOptions, Stores};
 use crate::summary_line::{SummaryLine, unopened};
-use crate::{address_space, hints, outputs, tables};
+use crate::{address_space, command_line, dates, hints, outputs, tables};
 use uniqurl::{Key, Normalizer};
 use uniqurl_engine::output::{self, Field, FileStats, LineForm, Stats};
 use uniqurl_engine::{
@@ -29,7 +29,7 @@ use uniqurl_engine::{
 use uniqurl_formats::input::InputState;
 use uniqurl_formats::input::{Input, InputError, Source};
 use uniqurl_formats::record::{EnvelopeChoice, Format, Separator, carrying};
-use uniqurl_store::seen::{PreparedRun, RunBuilder, SeenStoreError, StoreRules};
+use uniqurl_store::seen::{PreparedRun, RunBuilder, SeenStoreError, StoreRules, UnixTime};
 
 /// A run over inputs: the plan of the engine, and the options that only the command needs.
 pub(crate) struct Request {
@@ -165,6 +165,10 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
     };
     let found = RunInputs::resolve(common, paths, &request.seen, request.name);
     watch.count(|_, inputs| *inputs = found.missing.iter().map(unopened).collect());
+    let (command, date) = match common.report {
+        Some(_) => (command_line::shown(), dates::shown(UnixTime::now())),
+        None => Default::default(),
+    };
     let backend = request.plan.normalizer.backend();
     let profile = request.plan.normalizer.description();
     let mut stores = Stores::default();
@@ -223,6 +227,8 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
         stats: stats(status),
         observed: report.observed.as_deref(),
         trace: watch.trace.as_ref(),
+        command: &command,
+        date: &date,
     };
     let is_complete =
         files.iter().all(|file| file.state == InputState::Ok) && report.damaged.is_empty();

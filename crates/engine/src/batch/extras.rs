@@ -31,13 +31,15 @@ pub(crate) struct Extras {
     pub(crate) observed: Option<Box<Observed>>,
     /// The hosts that it shows, by first occurrence.
     pub(crate) hosts: Vec<HostCount>,
-    /// The templates that it shows, by first occurrence.
-    pub(crate) templates: TemplateCounts,
+    /// The URLs that it shows, by first occurrence.
+    pub(crate) urls: NameCounts,
+    /// Their templates, by first occurrence.
+    pub(crate) templates: NameCounts,
 }
 
-/// The distinct templates of a batch, one after the other; where each ends, and how many records have it.
+/// The distinct names of a batch, one after the other; where each ends, and how many records have it.
 #[derive(Debug, Default)]
-pub(crate) struct TemplateCounts {
+pub(crate) struct NameCounts {
     bytes: Vec<u8>,
     ends: Vec<(usize, u64)>,
 }
@@ -79,6 +81,7 @@ impl Extras {
         self.ranked.ends.clear();
         self.observed = None;
         self.hosts.clear();
+        self.urls.clear();
         self.templates.clear();
     }
 
@@ -93,6 +96,7 @@ impl Extras {
             ranked,
             observed: _,
             hosts,
+            urls,
             templates,
         } = self;
         bytes(canonical)
@@ -102,22 +106,26 @@ impl Extras {
             + bytes(&ranked.bytes)
             + bytes(&ranked.ends)
             + bytes(hosts)
-            + bytes(&templates.bytes)
-            + bytes(&templates.ends)
+            + urls.memory()
+            + templates.memory()
     }
 }
 
-impl TemplateCounts {
+impl NameCounts {
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
     }
 
-    /// Adds a template that `count` records have.
-    pub(crate) fn add(&mut self, template: &[u8], count: u64) -> Result<(), AllocError> {
-        alloc::try_reserve(&mut self.bytes, template.len())?;
+    fn memory(&self) -> usize {
+        bytes(&self.bytes) + bytes(&self.ends)
+    }
+
+    /// Adds a name that `count` records have.
+    pub(crate) fn add(&mut self, name: &[u8], count: u64) -> Result<(), AllocError> {
+        alloc::try_reserve(&mut self.bytes, name.len())?;
         alloc::try_reserve(&mut self.ends, 1)?;
-        self.bytes.extend_from_slice(template);
+        self.bytes.extend_from_slice(name);
         self.ends.push((self.bytes.len(), count));
         Ok(())
     }

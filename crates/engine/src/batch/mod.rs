@@ -12,7 +12,7 @@ mod normalize;
 mod shard;
 mod groups;
 
-pub(crate) use extras::{Extras, HostCount, TemplateCounts};
+pub(crate) use extras::{Extras, HostCount, NameCounts};
 pub(crate) use groups::{BatchGroups, GroupRef};
 pub(crate) use rejected::{RejectedRecord, without_host};
 pub(crate) use rules::ParseRules;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::batch::{HostCount, TemplateCounts, UrlRef, WorkBatch};
+use crate::batch::{Extras, HostCount, NameCounts, UrlRef, WorkBatch};
 use crate::output::Observed;
 use uniqurl::Template;
 use uniqurl::bytes::AllocError;
@@ -12,7 +12,7 @@ use uniqurl::bytes::{HIDDEN, Printable, redact};
 use uniqurl::key::Located;
 use uniqurl_formats::record::{Extracted, MeasuredFields, Measurer};
 
-/// Adds the hosts and templates of these batches, which were [observed](observe), in order.
+/// Adds the hosts, URLs and templates of these batches, which were [observed](observe), in order.
 pub(crate) fn add_names(batches: &[WorkBatch], observed: &mut Observed) {
     let counts = |count: fn(&HostCount) -> u64| {
         let hosts = batches.iter().flat_map(|batch| {
@@ -23,7 +23,7 @@ pub(crate) fn add_names(batches: &[WorkBatch], observed: &mut Observed) {
         hosts.map(move |(batch, host)| (batch.text.get(host.name), count(host)))
     };
     let of_batches = || batches.iter().flat_map(|batch| &batch.extras);
-    let Observed { records, duplicates, templates, .. } = observed;
+    let Observed { records, duplicates, urls, templates, .. } = observed;
     // The tables are independent.
     rayon::scope(|scope| {
         scope.spawn(|_| {
@@ -32,6 +32,10 @@ pub(crate) fn add_names(batches: &[WorkBatch], observed: &mut Observed) {
         scope.spawn(|_| {
             let counts = of_batches().flat_map(|extras| extras.templates.iter());
             counts.for_each(|(template, count)| templates.add(template, count));
+        });
+        scope.spawn(|_| {
+            let counts = of_batches().flat_map(|extras| extras.urls.iter());
+            counts.for_each(|(url, count)| urls.add(url, count));
         });
         counts(|host| host.records).for_each(|(host, count)| records.add(host, count));
     });
@@ -42,9 +46,14 @@ pub(crate) fn observe(batch: &mut WorkBatch, path: &Path, has_set: bool) -> Resu
     let mut observed = Observed::default();
     let mut hosts = std::mem::take(&mut batch.extras.get_or_insert_default().hosts);
     count_hosts(batch, has_set, &mut observed, &mut hosts)?;
-    let mut templates = std::mem::take(&mut batch.extras.get_or_insert_default().templates);
-    count_templates(batch, &mut templates)?;
+    let Extras { urls, templates, .. } = &mut **batch.extras.get_or_insert_default();
+    let (mut urls, mut templates) = (std::mem::take(urls), std::mem::take(templates));
+    count_urls(batch, &mut urls, &mut templates)?;
     count_numbers(batch, &mut observed);
+    // The first of the batches that share a chunk has all of it.
+    if batch.sequence.from == 0 {
+        observed.unpacked_bytes = batch.text.chunk().len() as u64;
+    }
     let file = Printable::path(path).to_string();
     let mut masked = Vec::new();
     for reject in &batch.rejected {
@@ -59,37 +68,57 @@ pub(crate) fn observe(batch: &mut WorkBatch, path: &Path, has_set: bool) -> Resu
         }
     }
     let extras = batch.extras.get_or_insert_default();
-    (extras.hosts, extras.templates) = (hosts, templates);
+    (extras.hosts, extras.urls, extras.templates) = (hosts, urls, templates);
     extras.observed = Some(Box::new(observed));
     Ok(())
 }
 
-/// Counts the records of each template. Secrets are masked first, so that no template holds one.
-fn count_templates(batch: &WorkBatch, counts: &mut TemplateCounts) -> Result<(), AllocError> {
+/// Counts the records of each URL and of each template. Secrets are masked first, so that none gets into a
+/// count.
+fn count_urls(
+    batch: &WorkBatch,
+    urls: &mut NameCounts,
+    templates: &mut NameCounts,
+) -> Result<(), AllocError> {
     let canonical = batch.canonical();
-    let (mut masked, mut templates, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut masked, mut ends) = (Vec::new(), Vec::new());
     alloc::try_reserve_exact(&mut ends, canonical.len())?;
     for url in canonical.iter().filter(|url| url.is_canonical()) {
         let text = batch.text.get(*url);
-        masked.clear();
         alloc::try_reserve(&mut masked, longest_masked(text.len()))?;
         redact(text, &mut masked);
-        alloc::try_reserve(&mut templates, Template::longest(masked.len()))?;
-        Template::of_bytes(&masked, &mut templates);
-        ends.push(templates.len());
+        ends.push((masked.len(), 1));
     }
-    let starts = std::iter::once(0).chain(ends.iter().copied());
-    let (mut numbers, mut totals) = (HashMap::new(), Vec::new());
-    for template in starts.zip(&ends).map(|(start, end)| &templates[start..*end]) {
+    let distinct = totals(&masked, &ends)?;
+    let mut made = Vec::new();
+    ends.clear();
+    for (url, count) in distinct {
+        urls.add(url, count)?;
+        alloc::try_reserve(&mut made, Template::longest(url.len()))?;
+        Template::of_bytes(url, &mut made);
+        ends.push((made.len(), count));
+    }
+    totals(&made, &ends)?
+        .into_iter()
+        .try_for_each(|(template, count)| templates.add(template, count))
+}
+
+/// The distinct names among those one after the other in `bytes`, by first occurrence, each with its total.
+/// `ends` says where each name ends, and its count.
+fn totals<'b>(bytes: &'b [u8], ends: &[(usize, u64)]) -> Result<Vec<(&'b [u8], u64)>, AllocError> {
+    let (mut numbers, mut totals, mut start) = (HashMap::new(), Vec::new(), 0);
+    for (end, count) in ends {
+        let name = &bytes[start..*end];
+        start = *end;
         alloc::try_reserve_in_map(&mut numbers, 1)?;
-        let number = *numbers.entry(template).or_insert(totals.len());
+        let number = *numbers.entry(name).or_insert(totals.len());
         if number == totals.len() {
             alloc::try_reserve(&mut totals, 1)?;
-            totals.push((template, 0));
+            totals.push((name, 0));
         }
-        totals[number].1 += 1;
+        totals[number].1 += count;
     }
-    totals.into_iter().try_for_each(|(template, count)| counts.add(template, count))
+    Ok(totals)
 }
 
 /// The greatest length of a URL of `length` bytes once its secrets are masked: each may be empty.
@@ -121,7 +150,7 @@ fn count_numbers(batch: &WorkBatch, observed: &mut Observed) {
             observed.statuses.add(status);
         }
         if let Some(time) = numbers.time {
-            observed.times.add(time);
+            observed.times.add(time, numbers.status);
         }
     }
 }
@@ -160,6 +189,7 @@ fn count_hosts(
         }
         let host = &mut hosts[*number];
         host.records += 1;
+        observed.canonical_bytes += text.len() as u64 + 1;
         // A key that a full set did not hold may come again all the same.
         if is_new {
             // A line feed ends each.
@@ -263,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn statuses_times_and_templates_do_not_depend_on_chunks_or_threads() {
+    fn observations_do_not_depend_on_chunks_or_threads() {
         let line = |i: u32| {
             let (day, minute, status) = (1 + i % 28, i % 60, 200 + i % 7);
             format!(
@@ -285,14 +315,22 @@ mod tests {
             let (report, result) = run(&plan, &inputs, Sinks::to(&mut Vec::new()), &watch);
             result.unwrap();
             let observed = report.observed.unwrap();
-            let templates: Vec<_> =
-                observed.templates.top(9).iter().map(|(name, n)| (name.to_vec(), *n)).collect();
-            all.push((templates, observed.statuses, observed.times));
+            let owned = |names: Vec<(&[u8], u64)>| -> Vec<_> {
+                names.into_iter().map(|(name, n)| (name.to_vec(), n)).collect()
+            };
+            let sizes = [observed.unpacked_bytes, observed.canonical_bytes, observed.unique_bytes];
+            let names = [&observed.templates, &observed.urls].map(|names| owned(names.top(999)));
+            all.push((names, observed.statuses, observed.times, sizes));
         }
-        let (templates, statuses, times) = &all[0];
+        let ([templates, urls], statuses, times, sizes) = &all[0];
+        assert_eq!(
+            (urls.len(), sizes[0]),
+            (900, std::fs::metadata(&inputs[0].path).unwrap().len())
+        );
+        assert_eq!(sizes[1], sizes[2]);
         assert_eq!(*templates, [(b"/{int}/{int}".to_vec(), 900)]);
         assert_eq!(statuses.codes().next(), Some((200, 129)));
-        assert_eq!((times.width(), times.stretches().map(|(_, n)| n).sum()), (21_600, 900));
+        assert_eq!((times.width(), times.stretches().map(|(_, n)| n.all).sum()), (21_600, 900));
         assert!(all.windows(2).all(|pair| pair[0] == pair[1]));
     }
 }

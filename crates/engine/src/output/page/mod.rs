@@ -9,19 +9,23 @@ mod statuses;
 mod times;
 mod observed;
 
+mod text;
 mod chart;
 mod requests;
+mod changes;
 
 pub use observed::Observed;
+pub use text::HtmlText;
 
-use std::fmt::{self, Display, Write};
+use std::fmt::{self, Write};
 
 use super::stats::{FileStats, Stats};
 use super::summary::{Before, Filters, JobKind, Summary, Tally};
 use chart::{bar, curve, parts};
 use requests::top_list;
+use text::{ByteSize, Number, Share};
+use uniqurl::Key;
 use uniqurl::bytes::Printable;
-use uniqurl::bytes::RejectReason;
 use uniqurl_formats::input::InputState;
 
 /// The words for one host and for several.
@@ -39,16 +43,11 @@ pub struct ReportPage<'a> {
     pub stats: &'a Stats<'a>,
     /// The observations of the run.
     pub observed: &'a Observed,
+    /// The command line, without secrets.
+    pub command: &'a str,
+    /// When the run began, as a date in UTC.
+    pub date: &'a str,
 }
-
-/// Text of a run inside HTML.
-pub struct HtmlText<T>(pub T);
-
-/// A number with its thousands apart.
-struct Number(u64);
-
-/// A number of bytes in the unit that suits it, powers of 1000.
-struct ByteSize(f64);
 
 impl ReportPage<'_> {
     /// Appends the page.
@@ -69,30 +68,44 @@ impl ReportPage<'_> {
              <title>uniqurl {}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
             stats.summary.job.name(),
         )?;
+        self.heading(html)?;
+        self.accounting(html)?;
+        requests::times(html, &self.observed.times, &self.observed.statuses)?;
+        requests::statuses(html, &self.observed.statuses)?;
+        requests::urls(html, &self.observed.urls)?;
+        requests::templates(html, &self.observed.templates)?;
+        self.hosts(html)?;
+        changes::rejected(html, &stats.summary.tally, &self.observed.samples)?;
+        changes::rules(html, &stats.summary.tally)?;
+        self.size(html)?;
+        self.files(html)?;
+        self.pace(html)?;
+        html.push_str("</body>\n</html>\n");
+        Ok(())
+    }
+
+    fn heading(&self, html: &mut String) -> fmt::Result {
+        let stats = self.stats;
         write!(
             html,
-            "<h1>uniqurl {}</h1>\n<p class=\"soft\">profile {}, key {}, scanner {}, threads {}, \
-             version {}</p>\n<p>{}</p>\n",
+            "<h1>uniqurl {}</h1>\n<p>{}</p>\n<dl>\n",
             stats.summary.job.name(),
+            self.ending()
+        )?;
+        if !self.command.is_empty() {
+            writeln!(html, "<dt>command</dt><dd><code>{}</code></dd>", HtmlText(self.command))?;
+        }
+        writeln!(
+            html,
+            "<dt>date</dt><dd>{}</dd>\n<dt>version</dt><dd>{}</dd>\n<dt>profile</dt><dd>{}</dd>\n\
+             <dt>key</dt><dd>{}</dd>\n<dt>scanner</dt><dd>{}</dd>\n<dt>threads</dt><dd>{}</dd>\n</dl>",
+            HtmlText(self.date),
+            env!("CARGO_PKG_VERSION"),
             HtmlText(stats.profile),
             stats.key.name(),
             stats.backend,
             stats.threads,
-            env!("CARGO_PKG_VERSION"),
-            self.ending(),
-        )?;
-        self.accounting(html)?;
-        self.size(html)?;
-        self.pace(html)?;
-        self.rejected(html)?;
-        self.rules(html)?;
-        self.hosts(html)?;
-        requests::templates(html, &self.observed.templates)?;
-        requests::statuses(html, &self.observed.statuses)?;
-        requests::times(html, &self.observed.times)?;
-        self.files(html)?;
-        html.push_str("</body>\n</html>\n");
-        Ok(())
+        )
     }
 
     fn ending(&self) -> &'static str {
@@ -135,14 +148,19 @@ impl ReportPage<'_> {
         Ok(())
     }
 
+    /// Compares sizes of the same kind: the inputs may be compressed.
     fn size(&self, html: &mut String) -> fmt::Result {
         let summary = self.stats.summary;
+        let Observed { unpacked_bytes, canonical_bytes, unique_bytes, .. } = *self.observed;
         html.push_str("<h2 id=\"size\">Size</h2>\n<table>\n");
-        let after = self.observed.unique_bytes;
-        let most = summary.bytes.max(after);
         // Otherwise the bytes of the distinct keys are unknown.
-        let known = summary.job == JobKind::Dedup && self.set_was_in_memory();
-        let rows = [("read", Some(summary.bytes)), ("in the set", known.then_some(after))];
+        let is_known = summary.job == JobKind::Dedup && self.set_was_in_memory();
+        let rows = [
+            ("input, decompressed", Some(unpacked_bytes)),
+            ("canonical URLs in it", Some(canonical_bytes)),
+            (self.unit(), is_known.then_some(unique_bytes)),
+        ];
+        let most = unpacked_bytes.max(canonical_bytes);
         for (name, bytes) in rows {
             let Some(bytes) = bytes else { continue };
             write!(html, "<tr><td>{name}</td><td class=\"n\">{}</td>", ByteSize(bytes as f64))?;
@@ -150,6 +168,11 @@ impl ReportPage<'_> {
             html.push_str("</tr>\n");
         }
         html.push_str("</table>\n");
+        writeln!(
+            html,
+            "<p class=\"soft\">{} were read from the inputs.</p>",
+            ByteSize(summary.bytes as f64)
+        )?;
         if self.stats.spilled.written > 0 {
             writeln!(
                 html,
@@ -159,6 +182,14 @@ impl ReportPage<'_> {
             )?;
         }
         Ok(())
+    }
+
+    /// The members of the set.
+    fn unit(&self) -> &'static str {
+        match self.stats.key {
+            Key::Url => "distinct URLs",
+            _ => "distinct keys",
+        }
     }
 
     fn pace(&self, html: &mut String) -> fmt::Result {
@@ -172,73 +203,6 @@ impl ReportPage<'_> {
             ByteSize(rate)
         )?;
         curve(html, &self.observed.pace.rates(), |rate| format!("{}/s", ByteSize(rate)))
-    }
-
-    fn rejected(&self, html: &mut String) -> fmt::Result {
-        let tally = &self.stats.summary.tally;
-        html.push_str("<h2 id=\"rejected\">Rejected</h2>\n");
-        if tally.rejected == 0 {
-            html.push_str("<p>None.</p>\n");
-            return Ok(());
-        }
-        html.push_str(
-            "<table class=\"told\">\n<tr><th>code</th><th class=\"n\">records</th><th></th><th>the first of them; \
-             credentials, values of queries and fragments are masked</th></tr>\n",
-        );
-        let most = tally.codes().map(|(_, count)| count).max().unwrap_or(0);
-        for (code, count) in most_first(tally.codes()) {
-            write!(
-                html,
-                "<tr><td class=\"name\"><code>{}</code></td><td class=\"n\">{}</td>",
-                code.name(),
-                Number(count)
-            )?;
-            bar(html, count, most)?;
-            self.samples(code, html)?;
-            html.push_str("</tr>\n");
-        }
-        html.push_str("</table>\n");
-        Ok(())
-    }
-
-    fn samples(&self, code: RejectReason, html: &mut String) -> fmt::Result {
-        write!(html, "<td>{}", HtmlText(code.sentence()))?;
-        for sample in self.observed.samples.of(code) {
-            write!(
-                html,
-                "<br><code>{}</code> <span class=\"soft\">{}, record {}</span>",
-                HtmlText(Printable(&sample.raw)),
-                HtmlText(&sample.file),
-                sample.record
-            )?;
-        }
-        html.push_str("</td>");
-        Ok(())
-    }
-
-    fn rules(&self, html: &mut String) -> fmt::Result {
-        let tally = &self.stats.summary.tally;
-        html.push_str("<h2 id=\"rules\">Rules that acted</h2>\n");
-        let most = tally.rules().map(|(_, count)| count).max().unwrap_or(0);
-        if most == 0 {
-            html.push_str("<p>None: no URL was changed.</p>\n");
-            return Ok(());
-        }
-        html.push_str(
-            "<table class=\"told\">\n<tr><th>rule</th><th class=\"n\">URLs changed</th><th></th><th></th></tr>\n",
-        );
-        for (rule, count) in most_first(tally.rules()) {
-            write!(
-                html,
-                "<tr><td class=\"name\"><code>{}</code></td><td class=\"n\">{}</td>",
-                rule.name(),
-                Number(count)
-            )?;
-            bar(html, count, most)?;
-            writeln!(html, "<td>{}</td></tr>", HtmlText(rule.sentence()))?;
-        }
-        html.push_str("</table>\n");
-        Ok(())
     }
 
     /// Whether the set held every URL, so that each record was known to be new or not when it was read.
@@ -266,7 +230,7 @@ impl ReportPage<'_> {
     fn files(&self, html: &mut String) -> fmt::Result {
         let files = self.stats.files;
         html.push_str(
-            "<h2 id=\"inputs\">Inputs</h2>\n<table>\n<tr><th>input</th><th>state</th>\
+            "<h2 id=\"inputs\">Inputs</h2>\n<table class=\"files\">\n<tr><th>input</th><th>state</th>\
              <th class=\"n\">size</th><th class=\"n\">records</th><th class=\"n\">rejected</th></tr>\n",
         );
         for FileStats { path, state, bytes, tally } in files.iter().take(FILES) {
@@ -318,98 +282,4 @@ fn terms(summary: &Summary, tally: &Tally) -> Vec<(&'static str, &'static str, u
     }
     terms.extend([("rejected", "t3", tally.rejected), ("blank", "t2", tally.blank)]);
     terms
-}
-
-/// The most frequent first, equal ones as they came.
-fn most_first<T>(counts: impl Iterator<Item = (T, u64)>) -> Vec<(T, u64)> {
-    let mut counts: Vec<_> = counts.collect();
-    // A stable sort keeps the order of equal counts.
-    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    counts
-}
-
-/// A part of a hundred.
-struct Share(u64, u64);
-
-impl Display for Share {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Share(0, _) | Share(_, 0) => f.write_str("0 %"),
-            Share(part, whole) => write!(f, "{:.2} %", *part as f64 * 100.0 / *whole as f64),
-        }
-    }
-}
-
-impl<T: Display> Display for HtmlText<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for char in self.0.to_string().chars() {
-            match char {
-                '&' => f.write_str("&amp;")?,
-                '<' => f.write_str("&lt;")?,
-                '>' => f.write_str("&gt;")?,
-                '"' => f.write_str("&quot;")?,
-                '\'' => f.write_str("&#39;")?,
-                ' '..='~' => f.write_char(char)?,
-                char => {
-                    let mut bytes = [0; 4];
-                    write!(f, "{}", Printable(char.encode_utf8(&mut bytes).as_bytes()))?;
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = self.0.to_string();
-        for (i, digit) in digits.chars().enumerate() {
-            if i > 0 && (digits.len() - i).is_multiple_of(3) {
-                f.write_char(',')?;
-            }
-            f.write_char(digit)?;
-        }
-        Ok(())
-    }
-}
-
-impl Display for ByteSize {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut bytes = self.0;
-        for unit in ["B", "KB", "MB", "GB"] {
-            // More would be shown as 1000 of this unit.
-            if bytes < 999.5 {
-                // At most three digits.
-                let places = if unit == "B" || bytes >= 99.95 { 0 } else { 1 };
-                return write!(f, "{bytes:.places$} {unit}");
-            }
-            bytes /= 1000.0;
-        }
-        write!(f, "{bytes:.1} TB")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn html_special_characters_are_escaped() {
-        let hostile = "<script>alert('1')</script>&\"";
-        let shown = HtmlText(hostile).to_string();
-        assert_eq!(shown, "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;&quot;");
-        assert_eq!(HtmlText("a\u{9B}\u{202E}\n\\").to_string(), r"a\xC2\x9B\xE2\x80\xAE\x0A\");
-    }
-
-    #[test]
-    fn numbers_have_separators_and_units() {
-        assert_eq!(Number(0).to_string(), "0");
-        assert_eq!(Number(999).to_string(), "999");
-        assert_eq!(Number(1_234_567).to_string(), "1,234,567");
-        let bytes = |n| ByteSize(n).to_string();
-        assert_eq!([bytes(7.0), bytes(1500.0), bytes(234e6)], ["7 B", "1.5 KB", "234 MB"]);
-        assert_eq!(bytes(5e15), "5000.0 TB");
-        assert_eq!(Share(1, 3).to_string(), "33.33 %");
-        assert_eq!(Share(0, 0).to_string(), "0 %");
-    }
 }

@@ -23,6 +23,8 @@ pub struct Observed {
     pub records: TopNames,
     /// Those of them that were in the set already.
     pub duplicates: TopNames,
+    /// Canonical URLs, with their secrets masked.
+    pub urls: TopNames,
     /// Canonical URLs by template.
     pub templates: TopNames,
     /// The statuses of records with a canonical URL.
@@ -33,6 +35,10 @@ pub struct Observed {
     pub samples: Samples,
     /// How far the run was when.
     pub pace: Pace,
+    /// Bytes of the inputs, decompressed.
+    pub unpacked_bytes: u64,
+    /// Bytes of the canonical URLs of all records.
+    pub canonical_bytes: u64,
     /// Bytes of the canonical URLs or keys, each once.
     pub unique_bytes: u64,
 }
@@ -132,22 +138,27 @@ impl Default for Observed {
         Self {
             records: TopNames::hosts(),
             duplicates: TopNames::hosts(),
-            templates: TopNames::templates(),
+            urls: TopNames::urls(),
+            templates: TopNames::urls(),
             statuses: Statuses::default(),
             times: RequestTimes::default(),
             samples: Samples::default(),
             pace: Pace::default(),
+            unpacked_bytes: 0,
+            canonical_bytes: 0,
             unique_bytes: 0,
         }
     }
 }
 
 impl Observed {
-    /// Adds the observations of the next chunk, except for its hosts and templates.
+    /// Adds the observations of the next chunk, except for its names.
     pub fn merge(&mut self, other: &mut Observed) {
         self.statuses.merge(&other.statuses);
         self.times.merge(&other.times);
         self.samples.merge(&mut other.samples);
+        self.unpacked_bytes += other.unpacked_bytes;
+        self.canonical_bytes += other.canonical_bytes;
         self.unique_bytes += other.unique_bytes;
     }
 }

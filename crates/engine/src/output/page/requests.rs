@@ -2,11 +2,11 @@
 
 use std::fmt::{self, Write};
 
-use super::chart::{bar, columns};
+use super::chart::{self, bar, parts};
 use super::statuses::Statuses;
+use super::text::{HtmlText, Number, Share, most_first};
 use super::times::{RequestTimes, UtcTime, Width};
 use super::top_names::TopNames;
-use super::{HtmlText, Number, Share, most_first};
 use uniqurl::bytes::Printable;
 
 /// Rows of each list of names or statuses.
@@ -20,7 +20,10 @@ pub(super) fn top_list(
     names: &TopNames,
 ) -> fmt::Result {
     let top = names.top(ROWS);
-    write!(html, "<table>\n<tr><th>{noun}</th><th class=\"n\">{counted}</th><th></th></tr>\n")?;
+    write!(
+        html,
+        "<table class=\"top\">\n<tr><th>{noun}</th><th class=\"n\">{counted}</th><th></th></tr>\n"
+    )?;
     let most = top.first().map_or(0, |(_, count)| *count);
     for (name, count) in top {
         write!(html, "<tr><td><code>")?;
@@ -44,6 +47,22 @@ pub(super) fn top_list(
     Ok(())
 }
 
+/// The most frequent URLs. Nothing if no record has one.
+pub(super) fn urls(html: &mut String, urls: &TopNames) -> fmt::Result {
+    let Some((_, most)) = urls.top(1).first().copied() else { return Ok(()) };
+    html.push_str("<h2 id=\"urls\">URLs</h2>\n");
+    // If each comes once, or too few times to be told from the others, any list would be chance.
+    if most <= 1 + urls.short() {
+        html.push_str("<p>No URL is frequent.</p>\n");
+        return Ok(());
+    }
+    html.push_str(
+        "<p class=\"soft\">Credentials, values of queries and fragments are masked, and URLs that differ \
+         in them count as one.</p>\n",
+    );
+    top_list(html, ("URL", "URLs"), "records", urls)
+}
+
 /// The most frequent templates. Nothing if no record has a URL.
 pub(super) fn templates(html: &mut String, templates: &TopNames) -> fmt::Result {
     if templates.top(1).is_empty() {
@@ -62,12 +81,17 @@ pub(super) fn statuses(html: &mut String, statuses: &Statuses) -> fmt::Result {
         return Ok(());
     }
     let all = statuses.codes().map(|(_, count)| count).sum();
-    html.push_str("<h2 id=\"statuses\">Statuses</h2>\n<div class=\"hosts\">\n");
-    let classes = statuses.classes().map(|(class, count)| (format!("{class}xx"), count));
+    html.push_str("<h2 id=\"statuses\">Statuses</h2>\n");
+    let colours = statuses.classes().map(|(class, count)| (colour(class), count));
+    parts(html, &colours.collect::<Vec<_>>())?;
+    html.push_str("<div class=\"hosts\">\n");
+    let classes = statuses.classes().map(|(class, count)| {
+        (format!("<span class=\"dot {}\"></span><code>{class}xx</code>", colour(class)), count)
+    });
     status_list(html, "class", classes.collect(), all)?;
     let mut codes = most_first(statuses.codes());
     codes.truncate(ROWS);
-    let codes = codes.into_iter().map(|(code, count)| (code.to_string(), count));
+    let codes = codes.into_iter().map(|(code, count)| (format!("<code>{code}</code>"), count));
     status_list(html, "status", codes.collect(), all)?;
     html.push_str("</div>\n");
     Ok(())
@@ -82,7 +106,7 @@ fn status_list(html: &mut String, noun: &str, rows: Vec<(String, u64)>, all: u64
     for (name, count) in rows {
         write!(
             html,
-            "<tr><td><code>{name}</code></td><td class=\"n\">{}</td><td class=\"n\">{}</td>",
+            "<tr><td>{name}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>",
             Number(count),
             Share(count, all)
         )?;
@@ -93,13 +117,24 @@ fn status_list(html: &mut String, noun: &str, rows: Vec<(String, u64)>, all: u64
     Ok(())
 }
 
-/// The records over time. Nothing if no record has a time.
-pub(super) fn times(html: &mut String, times: &RequestTimes) -> fmt::Result {
+/// The class of a status as a colour.
+fn colour(class: u16) -> &'static str {
+    match class {
+        2 => "t0",
+        3 => "t6",
+        4 => "t4",
+        5 => "t3",
+        _ => "t2",
+    }
+}
+
+/// The records over time, and the errors among them. Nothing if no record has a time.
+pub(super) fn times(html: &mut String, times: &RequestTimes, statuses: &Statuses) -> fmt::Result {
     if times.is_empty() {
         return Ok(());
     }
-    let stretches: Vec<(i64, u64)> = times.stretches().collect();
-    let most = stretches.iter().map(|(_, count)| *count).max().unwrap_or(0);
+    let stretches: Vec<_> = times.stretches().collect();
+    let most = stretches.iter().map(|(_, count)| count.all).max().unwrap_or(0);
     let start = stretches.first().map_or(0, |(start, _)| *start);
     let end = stretches.last().map_or(0, |(start, _)| start + times.width());
     let width = Width(times.width());
@@ -109,12 +144,22 @@ pub(super) fn times(html: &mut String, times: &RequestTimes) -> fmt::Result {
          {}. Times are in UTC.</p>",
         Number(most)
     )?;
-    let label = |start: i64, count| format!("{}: {}", UtcTime(start), Number(count));
-    columns(html, &stretches, most, label)?;
-    writeln!(
-        html,
-        "<div class=\"ends soft\"><span>{}</span><span>{}</span></div>",
-        UtcTime(start),
-        UtcTime(end)
-    )
+    if !statuses.is_empty() {
+        html.push_str(
+            "<p class=\"soft legend\"><span class=\"dot bars\"></span>records \
+             <span class=\"dot t3\"></span>of them with a status of 400 or more</p>\n",
+        );
+    }
+    let bars = stretches.iter().map(|(start, count)| {
+        let title = format!("{}: {}", UtcTime(*start), Number(count.all));
+        let errors = (!statuses.is_empty()).then_some(count.errors);
+        match errors {
+            Some(errors) if errors > 0 => {
+                (count.all, errors, format!("{title}, {} with errors", Number(errors)))
+            }
+            _ => (count.all, 0, title),
+        }
+    });
+    let ends = [UtcTime(start).to_string(), UtcTime(end).to_string()];
+    chart::over_time(html, bars.collect(), !statuses.is_empty(), &ends)
 }

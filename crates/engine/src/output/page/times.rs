@@ -18,7 +18,23 @@ pub struct RequestTimes {
     /// Seconds of each stretch.
     width: i64,
     /// The number of the stretch since 1970, and its requests.
-    counts: BTreeMap<i64, u64>,
+    counts: BTreeMap<i64, RequestCount>,
+}
+
+/// Requests in a stretch of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RequestCount {
+    /// All of them.
+    pub all: u64,
+    /// Those with a status of 400 or more.
+    pub errors: u64,
+}
+
+impl std::ops::AddAssign for RequestCount {
+    fn add_assign(&mut self, other: Self) {
+        self.all += other.all;
+        self.errors += other.errors;
+    }
 }
 
 /// A second in UTC.
@@ -35,9 +51,10 @@ impl Default for RequestTimes {
 
 impl RequestTimes {
     /// Counts a request at a time in seconds since 1970. Earlier ones are no times of requests.
-    pub fn add(&mut self, time: i64) {
+    pub fn add(&mut self, time: i64, status: Option<u16>) {
         if time >= 0 {
-            *self.counts.entry(time / self.width).or_default() += 1;
+            let errors = u64::from(status.is_some_and(|status| status >= 400));
+            *self.counts.entry(time / self.width).or_default() += RequestCount { all: 1, errors };
             self.fit();
         }
     }
@@ -49,7 +66,7 @@ impl RequestTimes {
         }
         for (number, count) in &other.counts {
             // The widths divide each other.
-            *self.counts.entry(number * other.width / self.width).or_default() += count;
+            *self.counts.entry(number * other.width / self.width).or_default() += *count;
         }
         self.fit();
     }
@@ -65,15 +82,15 @@ impl RequestTimes {
     }
 
     /// The start of each stretch and its requests, from the first request to the last.
-    pub fn stretches(&self) -> impl Iterator<Item = (i64, u64)> {
+    pub fn stretches(&self) -> impl Iterator<Item = (i64, RequestCount)> {
         let first = self.counts.keys().next().copied().unwrap_or(0);
         let end = self.counts.keys().next_back().map_or(0, |last| last + 1);
-        let count = |number| self.counts.get(&number).copied().unwrap_or(0);
+        let count = |number| self.counts.get(&number).copied().unwrap_or_default();
         (first..end).map(move |number| (number * self.width, count(number)))
     }
 
     fn fit(&mut self) {
-        let is_wide = |counts: &BTreeMap<i64, u64>| {
+        let is_wide = |counts: &BTreeMap<i64, RequestCount>| {
             let (Some((first, _)), Some((last, _))) =
                 (counts.first_key_value(), counts.last_key_value())
             else {
@@ -129,7 +146,9 @@ mod tests {
 
     fn of(times: impl IntoIterator<Item = i64>) -> RequestTimes {
         let mut all = RequestTimes::default();
-        times.into_iter().for_each(|time| all.add(time));
+        // Every third second has errors.
+        let status = |time: i64| Some(if time % 3 == 0 { 404 } else { 200 });
+        times.into_iter().for_each(|time| all.add(time, status(time)));
         all
     }
 
@@ -154,10 +173,12 @@ mod tests {
             }
             let stretches: Vec<_> = all.stretches().collect();
             assert!(stretches.len() <= MOST as usize, "{spread}");
-            assert_eq!(stretches.iter().map(|(_, count)| count).sum::<u64>(), 3000);
+            assert_eq!(stretches.iter().map(|(_, count)| count.all).sum::<u64>(), 3000);
             for (start, count) in stretches {
                 let within = |time: &&i64| (start..start + all.width()).contains(*time);
-                assert_eq!(times.iter().filter(within).count() as u64, count);
+                assert_eq!(times.iter().filter(within).count() as u64, count.all);
+                let failed = times.iter().filter(within).filter(|time| *time % 3 == 0);
+                assert_eq!(failed.count() as u64, count.errors);
             }
         }
     }
@@ -165,7 +186,8 @@ mod tests {
     #[test]
     fn stretches_without_requests_are_kept_and_times_before_1970_are_not() {
         let times = of([12, 10, -1, i64::MIN, 10]);
-        assert_eq!(times.stretches().collect::<Vec<_>>(), [(10, 2), (11, 0), (12, 1)]);
+        let counts: Vec<_> = times.stretches().map(|(at, count)| (at, count.all)).collect();
+        assert_eq!(counts, [(10, 2), (11, 0), (12, 1)]);
         assert!(of([-5]).is_empty() && of([-5]).stretches().next().is_none());
         assert!(of([0, i64::MAX / 4]).stretches().count() <= MOST as usize);
     }

@@ -1,4 +1,4 @@
-//! Which hosts or templates are the most frequent, in bounded memory.
+//! Which hosts, URLs or templates are the most frequent, in bounded memory.
 //!
 //! The counters of Misra and Gries (Finding repeated elements, Science of Computer Programming 2,
 //! 1982): if there are too many names, the same number is subtracted from every count, and names with
@@ -13,11 +13,11 @@ const HOSTS: usize = 1 << 15;
 /// Longer names cannot be hosts of the DNS (RFC 1035 section 2.3.4), and are counted by their start.
 const LONGEST_HOST: usize = 255;
 
-/// Templates that are left after a cut: fewer, since they are longer.
-const TEMPLATES: usize = 1 << 13;
+/// URLs or templates that are left after a cut: fewer, since they are longer.
+const URLS: usize = 1 << 13;
 
-/// Longer templates are counted by their start.
-const LONGEST_TEMPLATE: usize = 512;
+/// Longer ones are counted by their start.
+const LONGEST_URL: usize = 512;
 
 /// Counts by name.
 #[derive(Debug, Clone)]
@@ -34,9 +34,9 @@ impl TopNames {
         Self::new(HOSTS, LONGEST_HOST)
     }
 
-    /// For templates.
-    pub fn templates() -> Self {
-        Self::new(TEMPLATES, LONGEST_TEMPLATE)
+    /// For URLs or templates.
+    pub fn urls() -> Self {
+        Self::new(URLS, LONGEST_URL)
     }
 
     fn new(kept: usize, longest: usize) -> Self {
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn long_names_are_cut() {
         for (mut names, longest) in
-            [(TopNames::hosts(), LONGEST_HOST), (TopNames::templates(), LONGEST_TEMPLATE)]
+            [(TopNames::hosts(), LONGEST_HOST), (TopNames::urls(), LONGEST_URL)]
         {
             names.add(&vec![b'a'; 1 << 20], 1);
             assert_eq!(names.top(1)[0].0.len(), longest);

@@ -1,0 +1,90 @@
+//! The command line as the page of `--report` shows it: ready to paste, without secrets, on one line.
+
+use std::ffi::OsStr;
+
+use uniqurl::bytes::{Printable, redact};
+
+/// Bytes of arguments; more are only counted.
+const MOST: usize = 4000;
+
+/// The command line of this process.
+pub(crate) fn shown() -> String {
+    text(std::env::args_os().skip(1).map(|argument| quoted(&argument)))
+}
+
+fn text(arguments: impl Iterator<Item = String>) -> String {
+    let (mut text, mut more) = ("uniqurl".to_owned(), 0);
+    for argument in arguments {
+        if more > 0 || text.len() + argument.len() >= MOST {
+            more += 1;
+            continue;
+        }
+        text.push(' ');
+        text.push_str(&argument);
+    }
+    if more > 0 {
+        text.push_str(&format!(" and {more} more"));
+    }
+    text
+}
+
+/// An argument as a shell takes it. In a URL, alone or after `--option=`, secrets are masked.
+fn quoted(argument: &OsStr) -> String {
+    let bytes = argument.as_encoded_bytes();
+    let value = match bytes.iter().position(|byte| *byte == b'=') {
+        Some(equals) if bytes.starts_with(b"--") => equals + 1,
+        _ => 0,
+    };
+    let mut shown = bytes[..value].to_vec();
+    match is_url(&bytes[value..]) {
+        true => redact(&bytes[value..], &mut shown),
+        false => shown.extend_from_slice(&bytes[value..]),
+    }
+    let shown = Printable(&shown).to_string();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:@%+=,".contains(&byte);
+    if !shown.is_empty() && shown.bytes().all(is_plain) {
+        return shown;
+    }
+    format!("'{}'", shown.replace('\'', r"'\''"))
+}
+
+fn is_url(text: &[u8]) -> bool {
+    let end = text.windows(3).position(|mark| mark == b"://").unwrap_or(0);
+    let is_of_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+    end > 0 && text[..end].iter().all(is_of_scheme)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(arguments: &[&str]) -> String {
+        text(arguments.iter().map(|argument| quoted(OsStr::new(argument))))
+    }
+
+    #[test]
+    fn arguments_are_quoted_for_a_shell() {
+        assert_eq!(
+            of(&["dedup", "-j2", "a b", "it's", "", "$x"]),
+            r"uniqurl dedup -j2 'a b' 'it'\''s' '' '$x'"
+        );
+        assert_eq!(of(&["--not-match", "https?://x=1"]), "uniqurl --not-match 'https?://x=1'");
+    }
+
+    #[test]
+    fn secrets_of_urls_are_masked() {
+        let url = "http://u:secret@h/?token=secret#secret";
+        let joined = format!("--base={url}");
+        assert_eq!(
+            of(&["--base", url, &joined]),
+            "uniqurl --base 'http://***@h/?token=***#***' '--base=http://***@h/?token=***#***'"
+        );
+    }
+
+    #[test]
+    fn long_lists_of_inputs_are_cut() {
+        let names = vec!["0123456789"; 1000];
+        let shown = of(&names);
+        assert!(shown.len() < MOST + 20 && shown.ends_with(" and 637 more"), "{shown}");
+    }
+}

@@ -1,0 +1,108 @@
+//! Text and numbers of a page.
+
+use std::fmt::{self, Display, Write};
+
+use uniqurl::bytes::Printable;
+
+/// Text of a run inside HTML.
+pub struct HtmlText<T>(pub T);
+
+/// A number with its thousands apart.
+pub(super) struct Number(pub u64);
+
+/// A number of bytes in the unit that suits it, powers of 1000.
+pub(super) struct ByteSize(pub f64);
+
+/// The most frequent first, equal ones as they came.
+pub(super) fn most_first<T>(counts: impl Iterator<Item = (T, u64)>) -> Vec<(T, u64)> {
+    let mut counts: Vec<_> = counts.collect();
+    // A stable sort keeps the order of equal counts.
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts
+}
+
+/// A part of a hundred.
+pub(super) struct Share(pub u64, pub u64);
+
+impl Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Share(0, _) | Share(_, 0) => f.write_str("0 %"),
+            Share(part, whole) => write!(f, "{:.2} %", *part as f64 * 100.0 / *whole as f64),
+        }
+    }
+}
+
+impl<T: Display> Display for HtmlText<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for char in self.0.to_string().chars() {
+            match char {
+                '&' => f.write_str("&amp;")?,
+                '<' => f.write_str("&lt;")?,
+                '>' => f.write_str("&gt;")?,
+                '"' => f.write_str("&quot;")?,
+                '\'' => f.write_str("&#39;")?,
+                ' '..='~' => f.write_char(char)?,
+                char => {
+                    let mut bytes = [0; 4];
+                    write!(f, "{}", Printable(char.encode_utf8(&mut bytes).as_bytes()))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = self.0.to_string();
+        for (i, digit) in digits.chars().enumerate() {
+            if i > 0 && (digits.len() - i).is_multiple_of(3) {
+                f.write_char(',')?;
+            }
+            f.write_char(digit)?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for ByteSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut bytes = self.0;
+        for unit in ["B", "KB", "MB", "GB"] {
+            // More would be shown as 1000 of this unit.
+            if bytes < 999.5 {
+                // At most three digits.
+                let places = if unit == "B" || bytes >= 99.95 { 0 } else { 1 };
+                return write!(f, "{bytes:.places$} {unit}");
+            }
+            bytes /= 1000.0;
+        }
+        write!(f, "{bytes:.1} TB")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn html_special_characters_are_escaped() {
+        let hostile = "<script>alert('1')</script>&\"";
+        let shown = HtmlText(hostile).to_string();
+        assert_eq!(shown, "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;&quot;");
+        assert_eq!(HtmlText("a\u{9B}\u{202E}\n\\").to_string(), r"a\xC2\x9B\xE2\x80\xAE\x0A\");
+    }
+
+    #[test]
+    fn numbers_have_separators_and_units() {
+        assert_eq!(Number(0).to_string(), "0");
+        assert_eq!(Number(999).to_string(), "999");
+        assert_eq!(Number(1_234_567).to_string(), "1,234,567");
+        let bytes = |n| ByteSize(n).to_string();
+        assert_eq!([bytes(7.0), bytes(1500.0), bytes(234e6)], ["7 B", "1.5 KB", "234 MB"]);
+        assert_eq!(bytes(5e15), "5000.0 TB");
+        assert_eq!(Share(1, 3).to_string(), "33.33 %");
+        assert_eq!(Share(0, 0).to_string(), "0 %");
+    }
+}
