@@ -1,6 +1,6 @@
 //! `uniqurl bench --compare`: which results it compares, and its verdict.
 
-use super::bench::small;
+use super::bench::{cannot_restart, small};
 use super::packed::gzip;
 use super::{Place, built};
 use serde_json::{Value, json};
@@ -19,6 +19,9 @@ fn scaled(result: &Value, factor: f64) -> Value {
 
 #[test]
 fn results_of_the_same_bytes_are_compared() {
+    if cannot_restart() {
+        return;
+    }
     let place = Place::new();
     let backends = format!("--backend={}", built::scanners().join(","));
     small(&place, &["--corpus=clean", "--stage=normalize,dedup", "--runs=3", &backends]);
@@ -73,6 +76,9 @@ fn results_of_the_same_bytes_are_compared() {
 
 #[test]
 fn results_that_cannot_be_compared_are_rejected() {
+    if cannot_restart() {
+        return;
+    }
     let place = Place::new();
     small(&place, &["--corpus=clean", "--stage=scan", "--backend=scalar"]);
     let here = place.json("here.json");

@@ -1,5 +1,6 @@
 //! A run ends in order on a signal.
 
+use super::bench::cannot_restart;
 use super::shared::say;
 use super::{Place, built};
 use rustix::process::{Pid, Signal, kill_process};
@@ -223,6 +224,9 @@ fn file_size_limit_is_an_error_and_not_a_signal() {
 
 #[test]
 fn interrupted_benchmark_removes_its_corpus() {
+    if cannot_restart() {
+        return;
+    }
     for signal in heeded() {
         let place = Place::new();
         let mut command = built::process();
