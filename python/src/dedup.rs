@@ -146,7 +146,7 @@ struct Wish {
     text_signature = "(inputs, profile=None, *, format='auto', order='first', key='url', threads=None, keep_going=False, \
         keep_userinfo=None, keep_fragment=None, fold_scheme=None, strip_www=None, \
         lower_path=None, squeeze_slashes=None, strip_session=None, strip_index=None, \
-        strip_trailing_slash=None, drop_query=None, strip_tracking=None, \
+        strip_trailing_slash=None, drop_query=None, strip_tracking=None, blank_values=None, \
         squeeze_query=None, sort_query=None, keep_empty_segments=None, drop_param=None, \
         keep_param=None, allow=None, deny=None, ring=None, base=None, assume_scheme=None, \
         transcode=None, redirects=None, max_url=None, template_locales=None, \

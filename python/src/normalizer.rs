@@ -39,7 +39,7 @@ impl Normalizer {
     #[pyo3(signature = (profile=None, **options), text_signature = "(profile=None, *, \
         keep_userinfo=None, keep_fragment=None, fold_scheme=None, strip_www=None, \
         lower_path=None, squeeze_slashes=None, strip_session=None, strip_index=None, \
-        strip_trailing_slash=None, drop_query=None, strip_tracking=None, \
+        strip_trailing_slash=None, drop_query=None, strip_tracking=None, blank_values=None, \
         squeeze_query=None, sort_query=None, keep_empty_segments=None, drop_param=None, \
         keep_param=None, allow=None, deny=None, ring=None, base=None, assume_scheme=None, \
         transcode=None, redirects=None, max_url=None, template_locales=None, \
@@ -203,7 +203,7 @@ impl Profile {
 #[pyo3(signature = (url, profile=None, *, errors="raise", **options), text_signature = "(url, profile=None, *, errors='raise', \
         keep_userinfo=None, keep_fragment=None, fold_scheme=None, strip_www=None, \
         lower_path=None, squeeze_slashes=None, strip_session=None, strip_index=None, \
-        strip_trailing_slash=None, drop_query=None, strip_tracking=None, \
+        strip_trailing_slash=None, drop_query=None, strip_tracking=None, blank_values=None, \
         squeeze_query=None, sort_query=None, keep_empty_segments=None, drop_param=None, \
         keep_param=None, allow=None, deny=None, ring=None, base=None, assume_scheme=None, \
         transcode=None, redirects=None, max_url=None, template_locales=None, \
@@ -231,7 +231,7 @@ pub fn normalize<'py>(
 #[pyo3(signature = (url, key, profile=None, **options), text_signature = "(url, key, profile=None, *, \
         keep_userinfo=None, keep_fragment=None, fold_scheme=None, strip_www=None, \
         lower_path=None, squeeze_slashes=None, strip_session=None, strip_index=None, \
-        strip_trailing_slash=None, drop_query=None, strip_tracking=None, \
+        strip_trailing_slash=None, drop_query=None, strip_tracking=None, blank_values=None, \
         squeeze_query=None, sort_query=None, keep_empty_segments=None, drop_param=None, \
         keep_param=None, allow=None, deny=None, ring=None, base=None, assume_scheme=None, \
         transcode=None, redirects=None, max_url=None, template_locales=None, \
@@ -252,7 +252,7 @@ pub fn key<'py>(
 #[pyo3(signature = (url, profile=None, **options), text_signature = "(url, profile=None, *, \
         keep_userinfo=None, keep_fragment=None, fold_scheme=None, strip_www=None, \
         lower_path=None, squeeze_slashes=None, strip_session=None, strip_index=None, \
-        strip_trailing_slash=None, drop_query=None, strip_tracking=None, \
+        strip_trailing_slash=None, drop_query=None, strip_tracking=None, blank_values=None, \
         squeeze_query=None, sort_query=None, keep_empty_segments=None, drop_param=None, \
         keep_param=None, allow=None, deny=None, ring=None, base=None, assume_scheme=None, \
         transcode=None, redirects=None, max_url=None, template_locales=None, \
@@ -311,7 +311,7 @@ pub fn compare(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<&'static 
     text_signature = "(array, profile=None, *, format=None, key=None, threads=None, errors='null', \
         keep_userinfo=None, keep_fragment=None, fold_scheme=None, strip_www=None, \
         lower_path=None, squeeze_slashes=None, strip_session=None, strip_index=None, \
-        strip_trailing_slash=None, drop_query=None, strip_tracking=None, \
+        strip_trailing_slash=None, drop_query=None, strip_tracking=None, blank_values=None, \
         squeeze_query=None, sort_query=None, keep_empty_segments=None, drop_param=None, \
         keep_param=None, allow=None, deny=None, ring=None, base=None, assume_scheme=None, \
         transcode=None, redirects=None, max_url=None, template_locales=None, \

@@ -94,6 +94,7 @@ class Options(TypedDict, total=False):
     strip_trailing_slash: bool | None
     drop_query: bool | None
     strip_tracking: bool | None
+    blank_values: bool | None
     squeeze_query: bool | None
     sort_query: bool | None
     keep_empty_segments: bool | None

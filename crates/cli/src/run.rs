@@ -237,6 +237,7 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
     let given = outputs.main.given();
     let memory = memory::for_merging(request.plan.limits.memory.as_ref());
     let commit = |run| stores.commit(run, memory);
+    let is_wrong_usage = matches!(result, Err(RunFailure::Idle(..)));
     let status = match settle(outputs, commit, result, &signals, &known(committed)) {
         Ok(()) => committed,
         Err((RunFailure::ClosedPipe, _)) => return ExitCode::from(CLOSED_PIPE),
@@ -263,6 +264,8 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
     };
     match status {
         Status::Complete | Status::Incomplete => summary_line.write(&summary),
+        // A run that could do nothing has no account.
+        Status::Failed if is_wrong_usage => {}
         Status::Failed | Status::Limit => summary_line.write_failed(&summary),
     }
     ExitCode::from(status as u8)

@@ -32,8 +32,8 @@ mod suggestions;
 mod usage;
 
 pub use dedup::{DedupArgs, OrderArg};
-pub(crate) use filters::idle_message;
 use default_command::{Stdin, with_command};
+pub(crate) use filters::idle_message;
 pub use normalize::{NormalizeArgs, RecordForm};
 pub(crate) use output_paths::{check_output_name, share_a_place};
 pub use run_args::{BadInput, Directories, FormatChoice, MessageLevel, RunArgs};

@@ -4,7 +4,8 @@ use std::fmt::{self, Write};
 
 use super::chart::bar;
 use super::observed::Samples;
-use super::text::{HtmlText, Number, most_first};
+use super::text::{HtmlText, most_first};
+use crate::output::Grouped;
 use crate::output::summary::Tally;
 use uniqurl::bytes::{Printable, RejectReason};
 
@@ -25,7 +26,7 @@ pub(super) fn rejected(html: &mut String, tally: &Tally, all: &Samples) -> fmt::
             html,
             "<tr><td class=\"name\"><code>{}</code></td><td class=\"n\">{}</td>",
             code.name(),
-            Number(count)
+            Grouped(count)
         )?;
         bar(html, count, most)?;
         samples(html, code, all)?;
@@ -66,7 +67,7 @@ pub(super) fn rules(html: &mut String, tally: &Tally) -> fmt::Result {
             html,
             "<tr><td class=\"name\"><code>{}</code></td><td class=\"n\">{}</td>",
             rule.name(),
-            Number(count)
+            Grouped(count)
         )?;
         bar(html, count, most)?;
         writeln!(html, "<td>{}</td></tr>", HtmlText(rule.sentence()))?;

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::text::Number;
+use crate::output::Grouped;
 
 /// The size of a drawing, which the page stretches.
 const WIDTH: f64 = 1000.0;
@@ -33,8 +33,8 @@ pub(super) fn over_time(
     ends: &[String; 2],
 ) -> fmt::Result {
     let most = round_up(bars.iter().map(|(count, ..)| *count).max().unwrap_or(0));
-    let half = if most.is_multiple_of(2) { Number(most / 2).to_string() } else { String::new() };
-    let labels = [Number(most).to_string(), half, "0".to_owned()];
+    let half = if most.is_multiple_of(2) { Grouped(most / 2).to_string() } else { String::new() };
+    let labels = [Grouped(most).to_string(), half, "0".to_owned()];
     let step = WIDTH / bars.len().max(1) as f64;
     let height = |count: u64| count as f64 / most as f64 * HEIGHT;
     frame(html, &labels, ends, |svg| {

@@ -21,9 +21,10 @@ use std::fmt::{self, Write};
 
 use super::stats::{FileStats, Stats};
 use super::summary::{Before, Filters, JobKind, Summary, Tally};
+use super::{ByteRate, Grouped};
 use chart::{bar, curve, parts};
 use requests::top_list;
-use text::{ByteSize, Number, Share};
+use text::{ByteSize, Share};
 use uniqurl::Key;
 use uniqurl::bytes::Printable;
 use uniqurl_formats::input::InputState;
@@ -124,7 +125,7 @@ impl ReportPage<'_> {
         write!(
             html,
             "<h2 id=\"accounting\">Records</h2>\n<p>{} records; every one is in one of these.</p>\n",
-            Number(tally.records)
+            Grouped(tally.records)
         )?;
         parts(html, &terms.iter().map(|term| (term.1, term.2)).collect::<Vec<_>>())?;
         html.push_str("<table>\n");
@@ -133,7 +134,7 @@ impl ReportPage<'_> {
                 html,
                 "<tr><td><span class=\"dot {class}\"></span>{name}</td>\
                  <td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
-                Number(count),
+                Grouped(count),
                 Share(count, tally.records),
             )?;
         }
@@ -142,7 +143,7 @@ impl ReportPage<'_> {
             writeln!(
                 html,
                 "<p class=\"soft\">{} headers, comments and records of other kinds were skipped.</p>",
-                Number(tally.skipped)
+                Grouped(tally.skipped)
             )?;
         }
         Ok(())
@@ -194,15 +195,14 @@ impl ReportPage<'_> {
 
     fn pace(&self, html: &mut String) -> fmt::Result {
         let summary = self.stats.summary;
-        let rate = summary.bytes as f64 / summary.seconds.max(1e-9);
         write!(
             html,
-            "<h2 id=\"pace\">Throughput</h2>\n<p>{} in {:.2} s: {}/s.</p>\n",
+            "<h2 id=\"pace\">Throughput</h2>\n<p>{} in {:.2} s: {}.</p>\n",
             ByteSize(summary.bytes as f64),
             summary.seconds,
-            ByteSize(rate)
+            ByteRate::new(summary.bytes, summary.seconds)
         )?;
-        curve(html, &self.observed.pace.rates(), |rate| format!("{}/s", ByteSize(rate)))
+        curve(html, &self.observed.pace.rates(), |rate| ByteRate::new(rate as u64, 1.0).to_string())
     }
 
     /// Whether the set held every URL, so that each record was known to be new or not when it was read.
@@ -247,8 +247,8 @@ impl ReportPage<'_> {
                  <td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
                 HtmlText(Printable::path(path)),
                 ByteSize(*bytes as f64),
-                Number(tally.records),
-                Number(tally.rejected),
+                Grouped(tally.records),
+                Grouped(tally.rejected),
             )?;
         }
         html.push_str("</table>\n");
@@ -256,7 +256,7 @@ impl ReportPage<'_> {
             writeln!(
                 html,
                 "<p class=\"soft\">And {} more.</p>",
-                Number((files.len() - FILES) as u64)
+                Grouped((files.len() - FILES) as u64)
             )?;
         }
         Ok(())

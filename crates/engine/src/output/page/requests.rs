@@ -4,9 +4,10 @@ use std::fmt::{self, Write};
 
 use super::chart::{self, bar, parts};
 use super::statuses::Statuses;
-use super::text::{HtmlText, Number, Share, most_first};
+use super::text::{HtmlText, Share, most_first};
 use super::times::{RequestTimes, UtcTime, Width};
 use super::top_names::TopNames;
+use crate::output::Grouped;
 use uniqurl::bytes::Printable;
 
 /// Rows of each list of names or statuses.
@@ -31,7 +32,7 @@ pub(super) fn top_list(
             b"" => write!(html, "(no {noun})")?,
             name => write!(html, "{}", HtmlText(Printable(name)))?,
         }
-        write!(html, "</code></td><td class=\"n\">{}</td>", Number(count))?;
+        write!(html, "</code></td><td class=\"n\">{}</td>", Grouped(count))?;
         bar(html, count, most)?;
         html.push_str("</tr>\n");
     }
@@ -41,7 +42,7 @@ pub(super) fn top_list(
             html,
             "<p class=\"soft\">There are too many {plural} to count all: each of these may have up \
              to {} more.</p>",
-            Number(names.short())
+            Grouped(names.short())
         )?;
     }
     Ok(())
@@ -107,7 +108,7 @@ fn status_list(html: &mut String, noun: &str, rows: Vec<(String, u64)>, all: u64
         write!(
             html,
             "<tr><td>{name}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>",
-            Number(count),
+            Grouped(count),
             Share(count, all)
         )?;
         bar(html, count, most)?;
@@ -142,7 +143,7 @@ pub(super) fn times(html: &mut String, times: &RequestTimes, statuses: &Statuses
         html,
         "<h2 id=\"times\">Records over time</h2>\n<p>Each bar spans {width}. Records in the highest: \
          {}. Times are in UTC.</p>",
-        Number(most)
+        Grouped(most)
     )?;
     if !statuses.is_empty() {
         html.push_str(
@@ -151,11 +152,11 @@ pub(super) fn times(html: &mut String, times: &RequestTimes, statuses: &Statuses
         );
     }
     let bars = stretches.iter().map(|(start, count)| {
-        let title = format!("{}: {}", UtcTime(*start), Number(count.all));
+        let title = format!("{}: {}", UtcTime(*start), Grouped(count.all));
         let errors = (!statuses.is_empty()).then_some(count.errors);
         match errors {
             Some(errors) if errors > 0 => {
-                (count.all, errors, format!("{title}, {} with errors", Number(errors)))
+                (count.all, errors, format!("{title}, {} with errors", Grouped(errors)))
             }
             _ => (count.all, 0, title),
         }

@@ -7,9 +7,6 @@ use uniqurl::bytes::Printable;
 /// Text of a run inside HTML.
 pub struct HtmlText<T>(pub T);
 
-/// A number with its thousands apart.
-pub(super) struct Number(pub u64);
-
 /// A number of bytes in the unit that suits it, powers of 1000.
 pub(super) struct ByteSize(pub f64);
 
@@ -53,19 +50,6 @@ impl<T: Display> Display for HtmlText<T> {
     }
 }
 
-impl Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = self.0.to_string();
-        for (i, digit) in digits.chars().enumerate() {
-            if i > 0 && (digits.len() - i).is_multiple_of(3) {
-                f.write_char(',')?;
-            }
-            f.write_char(digit)?;
-        }
-        Ok(())
-    }
-}
-
 impl Display for ByteSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut bytes = self.0;
@@ -95,10 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_separators_and_units() {
-        assert_eq!(Number(0).to_string(), "0");
-        assert_eq!(Number(999).to_string(), "999");
-        assert_eq!(Number(1_234_567).to_string(), "1,234,567");
+    fn sizes_and_shares_have_units() {
         let bytes = |n| ByteSize(n).to_string();
         assert_eq!([bytes(7.0), bytes(1500.0), bytes(234e6)], ["7 B", "1.5 KB", "234 MB"]);
         assert_eq!(bytes(5e15), "5000.0 TB");
