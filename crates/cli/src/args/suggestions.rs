@@ -63,13 +63,17 @@ fn meant_by(wrong: &str) -> Option<String> {
         return Some(format!("use `uniqurl set {wrong}` for sorted sets"));
     }
     let name = Path::new(wrong);
-    name.exists().then(|| format!("read the file with `uniqurl dedup {}`", Printable::path(name)))
+    let shown = Printable::path(name);
+    match name.is_dir() {
+        true => Some(format!("read the files below it with `uniqurl dedup -r {shown}`")),
+        false => name.exists().then(|| format!("read the file with `uniqurl dedup {shown}`")),
+    }
 }
 
 /// Options of sort, uniq, ripgrep, curl, uro and urldedupe. Each has an action, and the option that it
 /// names, which not every subcommand has.
 #[rustfmt::skip]
-const WISHES: [(&str, &str, &str); 15] = [
+const WISHES: [(&str, &str, &str); 21] = [
     ("unique", "leave the option out: dedup writes each URL once", "order"),
     ("parallel", "use -j N", "threads"),
     ("jobs", "use -j N", "threads"),
@@ -80,6 +84,12 @@ const WISHES: [(&str, &str, &str); 15] = [
     ("delimiter", "name the column with --format csv:COL or --format tsv:COL", "format"),
     ("ignore-case", "use --match '(?i)REGEX'", "match"),
     ("regexp", "use --match REGEX", "match"),
+    ("exclude", "use --not-match REGEX", "not-match"),
+    ("user-agent", "use --agent REGEX", "agent"),
+    ("bots", "drop them with --not-agent '(?i)bot|crawl|spider'", "not-agent"),
+    ("pattern", "keep one URL of each kind with --limit-by template:1", "limit-by"),
+    ("ignore-ids", "keep one URL of each kind with --limit-by template:1", "limit-by"),
+    ("ignore-values", "use --with blank-values", "with"),
     ("invert-match", "use --not-match REGEX", "not-match"),
     ("max-count", "use --limit N", "limit"),
     ("input", "name the file without an option, as in `uniqurl dedup FILE`", "format"),
