@@ -91,7 +91,7 @@ pub use line::without_mark;
 pub use line::{MARK, cut};
 
 pub use carry::{Carrier, Values, carrying, missing};
-pub use measure::{Measured, MeasuredFields, Measurer, parse_time};
+pub use measure::{Measured, MeasuredFields, Measurer, parse_time, write_time};
 pub use requests::{RequestFacts, RequestReader};
 #[cfg(feature = "tables")]
 pub(crate) use table::{ALIKE, NoColumn};

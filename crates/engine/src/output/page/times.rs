@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
+use uniqurl_formats::record::write_time;
+
 /// Most stretches between the first request and the last.
 const MOST: i64 = 128;
 
@@ -115,18 +117,10 @@ impl RequestTimes {
 
 impl Display for UtcTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (days, seconds) = (self.0.div_euclid(86_400), self.0.rem_euclid(86_400));
-        // Years begin in March here, so that a leap day is the last of its year; 400 years have 146,097 days.
-        let days = days + 719_468;
-        let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-        let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-        let of_year = of_era - (365 * year + year / 4 - year / 100);
-        let month = (5 * of_year + 2) / 153;
-        let day = of_year - (153 * month + 2) / 5 + 1;
-        let month = (month + 2) % 12 + 1;
-        let year = era * 400 + year + i64::from(month < 3);
-        let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-        write!(f, "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
+        let mut text = Vec::new();
+        write_time(self.0, &mut text);
+        let text = String::from_utf8_lossy(&text).replace('T', " ");
+        f.write_str(text.trim_end_matches('Z'))
     }
 }
 

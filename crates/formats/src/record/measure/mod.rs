@@ -13,7 +13,8 @@ mod log;
 mod number;
 mod time;
 
-pub(super) use self::time::{of_any_form, write_time};
+pub(super) use self::time::of_any_form;
+pub use self::time::write_time;
 
 use self::columns::ExtendedColumns;
 use self::json::JsonNumbers;

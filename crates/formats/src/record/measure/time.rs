@@ -62,8 +62,14 @@ pub(super) fn epoch_in(text: &[u8], power: i32) -> Option<i64> {
     decimal(text, power).filter(|seconds| *seconds < LAST).map(|seconds| seconds as i64)
 }
 
-/// Appends a time in the form of RFC 3339, in UTC: `2000-10-10T20:55:36Z`.
-pub(in crate::record) fn write_time(seconds: i64, out: &mut Vec<u8>) {
+/// Appends a time, in seconds since 1970 began, in the form of RFC 3339 in UTC.
+///
+/// ```
+/// let mut text = Vec::new();
+/// uniqurl_formats::record::write_time(971_211_336, &mut text);
+/// assert_eq!(text, b"2000-10-10T20:55:36Z");
+/// ```
+pub fn write_time(seconds: i64, out: &mut Vec<u8>) {
     let (days, of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     // Years begin in March here, so that a leap day is the last of its year. 146,097 days are 400 years.
     let days = days + 719_468;
