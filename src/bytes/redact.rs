@@ -4,7 +4,7 @@
 //! of the userinfo, the values of the query and the fragment. Parameter names stay. If nobody knows
 //! where a URL begins in a record, only the text before all possible secrets stays.
 
-use super::printable::{HIDDEN, last_at, secret};
+use super::secret::{HIDDEN, after_slashes, last_at, parts, query, userinfo};
 
 /// Whether reports about records show their secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,19 +25,14 @@ pub enum Secrets {
 /// assert_eq!(out, b"http://***@example.com/a?token=***&***#***");
 /// ```
 pub fn redact(text: &[u8], out: &mut Vec<u8>) {
-    let end = text.iter().position(|byte| b"?#".contains(byte)).unwrap_or(text.len());
-    let (before, behind) = text.split_at(end);
-    match secret(before) {
-        Some(hidden) => {
-            out.extend_from_slice(&before[..hidden.start]);
-            out.extend_from_slice(HIDDEN.as_bytes());
-            out.extend_from_slice(&before[hidden.end..]);
-        }
-        None => out.extend_from_slice(before),
+    let start = query(text);
+    let [before, hidden, after, tail] = parts(text, userinfo(text), start);
+    for part in [before, hidden, after] {
+        out.extend_from_slice(part);
     }
-    let Some((mark, rest)) = behind.split_first() else { return };
-    out.push(*mark);
-    let (query, fragment) = match (*mark, rest.iter().position(|byte| *byte == b'#')) {
+    let Some(start) = start.filter(|_| !tail.is_empty()) else { return };
+    let rest = &text[start..];
+    let (query, fragment) = match (text[start - 1], rest.iter().position(|byte| *byte == b'#')) {
         (b'#', _) => (None, Some(rest)),
         (_, Some(mark)) => (Some(&rest[..mark]), Some(&rest[mark + 1..])),
         (_, None) => (Some(rest), None),
@@ -57,8 +52,10 @@ pub fn redact(text: &[u8], out: &mut Vec<u8>) {
 pub fn redact_query(text: &[u8], out: &mut Vec<u8>) {
     let (mark, query) = text.split_at(usize::from(text.starts_with(b"?")));
     out.extend_from_slice(mark);
+    // In `x=http://u:pass&word=1@h` the name of the second pair is part of a password.
+    let hidden = after_slashes(query).map(|hidden| hidden.start);
     // A `#` would start a fragment in a URL. Here it is hidden with the value, or the name, before it.
-    pairs(query, out);
+    pairs(&query[..hidden.unwrap_or(query.len())], out);
 }
 
 /// Appends the pairs of a query without their values.

@@ -6,7 +6,8 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::printable::{HIDDEN, Printable, last_at, secret};
+use super::Printable;
+use super::secret::{self, after_slashes, is_slash, last_at, parts};
 
 /// Prints a path, all of it but for secrets. If it reads like a URL, `***` replaces its userinfo, query and
 /// fragment; in any other path, text that reads like `user:password@`, and like `?name=value`.
@@ -25,43 +26,32 @@ pub struct ShownPath<'a>(pub(super) &'a [u8]);
 impl fmt::Display for ShownPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.0;
-        let end = query(name).unwrap_or(name.len());
-        let (shown, after) = name.split_at(end);
-        match userinfo(shown) {
-            Some(hidden) => {
-                let (before, rest) = (&shown[..hidden.start], &shown[hidden.end..]);
-                write!(f, "{}{HIDDEN}{}", Printable(before), Printable(rest))?;
-            }
-            None => Printable(shown).fmt(f)?,
-        }
-        if after.is_empty() { Ok(()) } else { f.write_str(HIDDEN) }
+        let shown = match reads_like_url(name) {
+            true => parts(name, secret::userinfo(name), secret::query(name)),
+            false => parts(name, userinfo(name), query(name)),
+        };
+        shown.iter().try_for_each(|part| Printable(part).fmt(f))
     }
 }
 
-/// Where the query or the fragment starts, after its mark.
+/// Where the query of a name starts. A mark may stand for any letter, in a pattern that matched no file.
 fn query(name: &[u8]) -> Option<usize> {
-    if reads_like_url(name) {
-        return Some(name.iter().position(|byte| b"?#".contains(byte))? + 1);
-    }
-    // A mark may stand for any letter, in a pattern that matched no file.
     let mark = name.iter().position(|byte| *byte == b'?')?;
     name[mark..].contains(&b'=').then_some(mark + 1)
 }
 
-/// The range of the userinfo in a name without query.
+/// The range of the userinfo in a name.
 fn userinfo(name: &[u8]) -> Option<Range<usize>> {
-    if reads_like_url(name) {
-        return secret(name);
-    }
     let at = last_at(name)?;
-    let colon = name[..at].iter().position(|byte| *byte == b':')?;
+    let hidden = after_slashes(name);
+    let Some(colon) = name[..at].iter().position(|byte| *byte == b':') else { return hidden };
     let slash = name[..colon].iter().rposition(|byte| *byte == b'/');
-    Some(slash.map_or(0, |slash| slash + 1)..at)
+    let start = slash.map_or(0, |slash| slash + 1);
+    Some(hidden.map_or(start, |hidden| hidden.start.min(start))..at)
 }
 
 /// True if a name holds `scheme:/`, or begins with two slashes, of either kind.
 fn reads_like_url(name: &[u8]) -> bool {
-    let is_slash = |byte: &u8| matches!(byte, b'/' | b'\\');
     let is_scheme = |pair: &[u8]| pair[0].is_ascii_alphanumeric() && pair[1] == b':';
     name.windows(3).any(|three| is_scheme(three) && is_slash(&three[2]))
         || name.len() >= 2 && name[..2].iter().all(is_slash)
@@ -86,6 +76,8 @@ mod tests {
             ("logs/u:SECRET@h.gz", "logs/***@h.gz"),
             ("u:SEC/RET@h", "***@h"),
             ("h/a?token=SECRET", "h/a?***"),
+            ("u:SEC?RE=T@h", "***"),
+            ("logs//SECRET@h", "logs//***@h"),
             ("mailto:SECRET@h", "***@h"),
         ] {
             assert_eq!(ShownPath(name.as_bytes()).to_string(), shown, "{name}");
@@ -102,7 +94,7 @@ mod tests {
             "@1:2",
             "2026-01-31T12:00:00.log",
             "#notes#",
-            "https://h:8080/a/@b",
+            "https://h:8080/a/b",
             "",
         ] {
             assert_eq!(ShownPath(name.as_bytes()).to_string(), name);

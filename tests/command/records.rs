@@ -177,6 +177,30 @@ fn redact_masks_the_query_after_a_rejected_host() {
 }
 
 #[test]
+fn redact_masks_a_password_that_reads_like_a_port_and_a_path() {
+    let place = Place::with([("in", b"https://u:20247777/pass@h:bad/\nhttp://u:2024#pass@h\n")]);
+    let arguments = ["dedup", "--fields", "original", "--redact", "in", "-o", "out"];
+    place.run([&arguments[..], &["--rejects", "r", "--report", "page"]].concat()).exits(0);
+    assert_eq!(place.json_lines("r")[0]["raw"], "https://***@h:bad/");
+    assert_eq!(place.text("out"), "http://***\n");
+    let page = place.text("page");
+    assert!(!page.contains("7777") && !page.contains("pass@"), "{page}");
+}
+
+#[test]
+fn report_masks_a_password_in_the_name_of_an_input() {
+    let name = "http:u:SECRET@h";
+    let place = Place::with([(name, b"http://a/\nbad\n")]);
+    let outputs = ["--rejects", "r", "--report", "page", "-o", "out"];
+    let run = place.run([&["dedup", "--redact", name][..], &outputs].concat()).exits(0);
+    let page = place.text("page");
+    assert!(page.contains("***@h"), "{page}");
+    assert!(!page.contains("SECRET") && !run.err.contains("SECRET"));
+    // Here the name is for programs, which find the file by it.
+    assert_eq!(place.json_lines("r")[0]["file"], name);
+}
+
+#[test]
 fn accounting_adds_up_in_total_and_per_file() {
     let place = Place::with([("a", MIXED), ("b", b"http://h:x/\nhttp://example.com/%7ea\n")]);
     let run = place.run(["dedup", "a", "b", "--stats", "stats", "-j", "2"]).exits(0);

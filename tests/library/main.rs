@@ -32,6 +32,7 @@ mod profile_file;
 mod redirects;
 mod rust_examples;
 mod sanitize_share;
+mod secrets;
 mod shared_uri;
 mod shared_vectors;
 mod shared_whatwg;

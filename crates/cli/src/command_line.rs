@@ -28,7 +28,8 @@ fn text(arguments: impl Iterator<Item = String>) -> String {
     text
 }
 
-/// An argument as a shell takes it. In a URL, alone or after `--option=`, secrets are masked.
+/// An argument as a shell takes it. In a URL, and in text that may hold a password, alone or after
+/// `--option=`, secrets are masked.
 fn quoted(argument: &OsStr) -> String {
     let bytes = argument.as_encoded_bytes();
     let value = match bytes.iter().position(|byte| *byte == b'=') {
@@ -36,7 +37,7 @@ fn quoted(argument: &OsStr) -> String {
         _ => 0,
     };
     let mut shown = bytes[..value].to_vec();
-    match is_url(&bytes[value..]) {
+    match is_url(&bytes[value..]) || may_hold_password(&bytes[value..]) {
         true => redact(&bytes[value..], &mut shown),
         false => shown.extend_from_slice(&bytes[value..]),
     }
@@ -52,6 +53,13 @@ fn is_url(text: &[u8]) -> bool {
     let end = text.windows(3).position(|mark| mark == b"://").unwrap_or(0);
     let is_of_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
     end > 0 && text[..end].iter().all(is_of_scheme)
+}
+
+/// True for `user:password@host` and `//user@host` in any text, such as a pattern or the name of an input.
+fn may_hold_password(text: &[u8]) -> bool {
+    let ends = |mark: &[u8]| memchr::memmem::rfind(text, mark);
+    let Some(end) = ends(b"@").max(ends(b"%40")) else { return false };
+    text[..end].contains(&b':') || memchr::memmem::find(&text[..end], b"//").is_some()
 }
 
 #[cfg(test)]
@@ -79,6 +87,18 @@ mod tests {
             of(&["--base", url, &joined]),
             "uniqurl --base 'http://***@h/?token=***#***' '--base=http://***@h/?token=***#***'"
         );
+    }
+
+    #[test]
+    fn passwords_in_patterns_and_names_are_masked() {
+        for (argument, shown) in [
+            ("http:u:secret@h", "'***@h'"),
+            ("https?://u:secret@h", "'***@h'"),
+            ("--match=^//secret%40h", "'--match=***%40h'"),
+            ("me@h.log", "me@h.log"),
+        ] {
+            assert_eq!(of(&[argument]), format!("uniqurl {shown}"));
+        }
     }
 
     #[test]

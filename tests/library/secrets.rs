@@ -1,0 +1,55 @@
+//! Masked text shows no part of a password, whatever bytes the password holds.
+
+use std::path::Path;
+
+use proptest::prelude::*;
+use uniqurl::bytes::{Printable, UrlExcerpt, redact, redact_query, redact_record};
+
+use crate::cases::of_properties;
+
+/// Every masked form of a text.
+fn masked(text: &str) -> Vec<String> {
+    let writers: [fn(&[u8], &mut Vec<u8>); 3] = [redact, redact_query, redact_record];
+    let written = writers.map(|write| {
+        let mut out = Vec::new();
+        write(text.as_bytes(), &mut out);
+        String::from_utf8(out).unwrap()
+    });
+    let printed =
+        [UrlExcerpt(text.as_bytes()).to_string(), Printable::path(Path::new(text)).to_string()];
+    written.into_iter().chain(printed).collect()
+}
+
+/// Delimiters and letters in any order.
+fn mixed() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        prop::sample::select(vec![
+            "?", "#", "/", "//", "\\", ":", "@", "%40", "&", "=", "[", "]", "\n"
+        ])
+        .prop_map(str::to_owned),
+        "[0-9]{1,4}",
+        "[a-z]{1,3}",
+    ];
+    prop::collection::vec(piece, 0..6).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(of_properties())]
+
+    #[test]
+    fn nothing_between_slashes_and_the_last_at_sign_is_shown(
+        before in prop::sample::select(vec!["", "http:", "ftp:", "1x:", "/p", "/p?u=http:", "a b:", "?x=y&"]),
+        first in mixed(),
+        // Digits read like a port.
+        secret in prop::sample::select(vec!["SECRET", "20247777"]),
+        last in mixed(),
+        at in prop::sample::select(vec!["@", "%40"]),
+        after in mixed(),
+    ) {
+        prop_assume!(!first.contains(secret) && !last.contains(secret) && !after.contains(secret));
+        let text = format!("{before}//{first}{secret}{last}{at}{after}");
+        for shown in masked(&text) {
+            prop_assert!(!shown.contains(secret), "{text:?} is shown as {shown:?}");
+        }
+    }
+}
