@@ -122,7 +122,7 @@ pub(crate) enum Ports {
 pub(crate) enum Access {
     /// As an identifier: every component matters.
     Identifier,
-    /// For retrieval: fragments and credentials are removed, hosts take the form used for lookup.
+    /// For retrieval: fragments are removed, and userinfo of http, https, ws, wss and ftp; hosts take the form used for lookup.
     Retrieval,
 }
 
@@ -169,7 +169,8 @@ impl Profile {
         ..Profile::SYNTAX
     };
 
-    /// `scheme` for network access: no fragment, no credentials, repairs instead of rejections.
+    /// `scheme` for network access: no fragment, repairs instead of rejections, and no userinfo in http,
+    /// https, ws, wss and ftp URLs. Those of other schemes keep it, passwords included.
     pub const CRAWL: Profile = Profile {
         name: "crawl",
         version: 1,
@@ -183,7 +184,8 @@ impl Profile {
     /// `crawl`, plus heuristic merges, each one a switch (section 6.2.4): `www.`, index pages, final
     /// and doubled slashes, session ids, tracking parameters, the order of parameters.
     ///
-    /// It may merge URLs that differ. Use `crawl` if you must not lose one.
+    /// It may merge URLs that differ. `crawl` merges only URLs that differ in fragment or userinfo, which name
+    /// different resources for some servers and scripts. Use `scheme` if you must not lose one.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile};
