@@ -606,6 +606,47 @@ fn environment_variables_do_not_reach_standard_error() {
     }
 }
 
+/// A wrong value is masked, and so is the cause that quotes it.
+#[test]
+fn no_option_prints_a_password_in_its_value() {
+    for (arguments, shown) in [
+        (
+            ["--match", "http://u:SECRET@h/("],
+            "invalid value 'http://***@h/(' for '--match <REGEX>': \
+             regex parse error: http://***@h/(, ^, error: unclosed group\n",
+        ),
+        (["-f", "http://u:SECRET@h/"], "unknown format `http://***@h/`\n"),
+        (["-f", "log:u:SECRET@h"], "format `***@h`: it names no request; "),
+        // Only a part of the list is wrong, and that part may be one of the password.
+        (["--status", "u:SECRET,x@h"], "invalid value '***@h' for '--status <LIST>'\n"),
+    ] {
+        let run = Place::new().run([&["dedup"], &arguments[..]].concat()).exits(2);
+        assert!(run.err.starts_with(&format!("uniqurl: {shown}")), "{}", run.err);
+    }
+    for format in ["csv:u:SECRET@h", "csv:url", "json:/url"] {
+        let arguments = ["dedup", "-f", format, "--carry", "http://u:SECRET@h"];
+        let run = Place::new().run_on(arguments, "url\n{}\n");
+        assert!(!run.err.contains("SECRET"), "{format}: {}", run.err);
+    }
+    let mut tried = 0;
+    for command in ["dedup", "explain", "compare"] {
+        let place = Place::new();
+        let help = place.run([command, "--help"]).exits(0).out().to_owned();
+        let options = help.lines().filter_map(|line| {
+            let (option, value) = line[line.find("--")?..].split_once(' ')?;
+            (line.starts_with(' ') && value.starts_with('<')).then_some(option)
+        });
+        for option in options {
+            for value in ["http://u:SECRET@h/(", "200,u:SECRET,x@h", "http:\\\\u:1#SECRET@h"] {
+                let run = place.run_on([command, option, value], "http://a/\n");
+                assert!(!run.err.contains("SECRET"), "{option}: {}", run.err);
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried >= 200, "{tried}");
+}
+
 #[test]
 fn messages_hold_no_credentials_or_queries() {
     let place = Place::new();

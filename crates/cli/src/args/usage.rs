@@ -48,10 +48,36 @@ pub(super) fn mask_secrets(mut error: clap::Error) -> clap::Error {
         };
         (kind, value)
     });
-    for (kind, value) in quoted.collect::<Vec<_>>() {
+    let quoted: Vec<_> = quoted.collect();
+    let cause = masked_cause(&error, masked);
+    for (kind, value) in quoted {
         error.insert(kind, value);
     }
-    error
+    cause.unwrap_or(error)
+}
+
+/// The error with its cause masked, if the value has secrets: the cause quotes the value as well. A cause
+/// that quotes only a part of the value is left out, since that may be a part of the password.
+fn masked_cause(error: &clap::Error, masked: impl Fn(&str) -> String) -> Option<clap::Error> {
+    let (Some(ContextValue::String(value)), Some(argument), Some(cause)) =
+        (error.get(ContextKind::InvalidValue), error.get(ContextKind::InvalidArg), error.source())
+    else {
+        return None;
+    };
+    let shown = masked(value);
+    if shown == *value {
+        return None;
+    }
+    let cause = cause.to_string();
+    let cause = cause.contains(value).then(|| cause.replace(value, &shown));
+    let text = match cause {
+        Some(cause) if format_error(error).is_some() => cause,
+        Some(cause) => format!("invalid value '{shown}' for '{argument}': {cause}"),
+        None => format!("invalid value '{shown}' for '{argument}'"),
+    };
+    let mut masked = clap::Error::raw(error.kind(), text);
+    masked.insert(ContextKind::InvalidArg, argument.clone());
+    Some(masked)
 }
 
 /// Prints a usage error, or the help or version that was asked for, and ends the process.

@@ -5,6 +5,7 @@
 //! record a second time, so reading costs nothing if no column is carried.
 
 use std::ops::Range;
+use std::path::Path;
 
 use super::columns::{ColumnName, Columns};
 use super::logged::{LogColumn, LogColumns, place_of};
@@ -143,7 +144,7 @@ fn lacks(format: &Format) -> String {
 pub fn carrying(format: &Format, columns: &[String]) -> Result<Format, String> {
     let name = format.name();
     let wrong = |column: &str, why: &str| {
-        Err(format!("column {}: {why}", uniqurl::bytes::Printable(column.as_bytes())))
+        Err(format!("column {}: {why}", uniqurl::bytes::Printable::path(Path::new(column))))
     };
     for column in columns {
         if column.is_empty() {
@@ -217,10 +218,14 @@ pub fn missing(format: &Format, ctx: &Context, chunk: &[u8], columns: &[String])
         let lacks =
             |name: &&ColumnName| name.find(header).is_none_or(|column| column >= header.len());
         let lacking = names.iter().find(lacks)?;
-        let printed = |name: &[u8]| uniqurl::bytes::Printable(name).to_string();
+        // A URL may stand in the place of a name: on the command line, or in a first row that is no header.
+        let shown = |name: &[u8]| match name.iter().any(|byte| b"/:@=".contains(byte)) {
+            true => UrlExcerpt(name).to_string(),
+            false => Excerpt(name).to_string(),
+        };
         let column = match lacking {
             ColumnName::Number(number) => (number + 1).to_string(),
-            ColumnName::Header(name) => printed(name),
+            ColumnName::Header(name) => shown(name),
         };
         if READS_TABLES && let Some(kind) = super::Container::of(chunk).map(super::Container::name)
         {
@@ -229,12 +234,7 @@ pub fn missing(format: &Format, ctx: &Context, chunk: &[u8], columns: &[String])
         if let Some(why) = super::unsupported::refusal_of_header(chunk, header) {
             return Some(format!("it has no column `{column}`: {why}"));
         }
-        // If the first row is not a header, a URL may stand in the place of a name.
-        let shown = |name: &Vec<u8>| match name.iter().any(|byte| b"/:@=".contains(byte)) {
-            true => UrlExcerpt(name).to_string(),
-            false => Excerpt(name).to_string(),
-        };
-        let mut listed: Vec<_> = header.iter().take(LISTED).map(shown).collect();
+        let mut listed: Vec<_> = header.iter().take(LISTED).map(|name| shown(name)).collect();
         if header.len() > LISTED {
             listed.push(format!("{} more", header.len() - LISTED));
         }

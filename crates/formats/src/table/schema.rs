@@ -1,6 +1,7 @@
 //! The names and types of a table's columns, and the choice of those to read.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use crate::input::Trouble;
 use crate::record::{Container, NoColumn, TableFormat};
@@ -72,7 +73,7 @@ fn no_column(why: &NoColumn, leaves: &[Leaf]) -> String {
     }
     match why {
         NoColumn::Missing(column) => {
-            let column = Printable(column.as_bytes());
+            let column = Printable::path(Path::new(column));
             format!("it has no column `{column}`: {}", listed(leaves))
         }
         NoColumn::Unclear => format!(

@@ -140,7 +140,7 @@ impl DedupArgs {
             } else if let Some(other) =
                 names.iter().find(|other| is_spelling(other, name) || is_spelling(name, other))
             {
-                let other = Printable(other.as_bytes());
+                let other = Printable::path(Path::new(other));
                 format!(
                     "under --json it could have the name of the column {other}, or that its name"
                 )
@@ -148,7 +148,7 @@ impl DedupArgs {
                 names.push(name);
                 continue;
             };
-            let message = format!("{option} {}: {why}", Printable(name.as_bytes()));
+            let message = format!("{option} {}: {why}", Printable::path(Path::new(name)));
             return Err(usage("dedup", ErrorKind::ArgumentConflict, message));
         }
         Ok(())
