@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memmem};
 
+use self::markup::Place;
 use super::line::Line;
 use super::{BufferId, Context, Extracted, Record, Records};
 use uniqurl::bytes::RejectReason;
@@ -72,14 +73,16 @@ fn read_line(ctx: &Context, line: Line<'_>, is_markup: bool, out: &mut Records) 
     if memchr(b':', line.bytes).is_some() {
         let unescaped = unescape_json(line.bytes);
         let text = unescaped.as_ref().map_or(line.bytes, |unescaped| &unescaped.text);
+        let mut place = Place::default();
         for url in extract(text) {
             let mut span = url.span.clone();
             let mut uri = url.uri;
-            if markup::is_namespace(text, span.start) {
+            place.advance(text, span.start);
+            if place.is_namespace() {
                 continue;
             }
-            if is_markup || markup::is_in_tag(&text[..span.start]) {
-                match markup::url(text, span, uri) {
+            if is_markup || place.is_in_tag() {
+                match markup::url(&place, text, span, uri) {
                     Some(found) => (span, uri) = found,
                     None => continue,
                 }

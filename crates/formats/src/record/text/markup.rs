@@ -29,29 +29,79 @@ pub(super) fn begins(text: &[u8]) -> Option<bool> {
     })
 }
 
-/// True if a text ends inside of a tag.
-pub(super) fn is_in_tag(before: &[u8]) -> bool {
-    let Some(open) = memrchr(b'<', before) else { return false };
-    let tag = &before[open + 1..];
-    tag.first().is_some_and(u8::is_ascii_alphabetic)
-        && memchr(b'=', tag).is_some()
-        && memchr(b'>', tag).is_none()
+/// The tag and the attribute that the URLs of a line stand in.
+///
+/// It goes forward from URL to URL and looks at each byte a fixed number of times. A search backwards from
+/// each URL takes quadratic time in a line of many URLs without a bracket or a quotation mark.
+#[derive(Default)]
+pub(super) struct Place<'a> {
+    /// The text up to here has been looked at.
+    at: usize,
+    /// The end of the last quotation mark.
+    mark: usize,
+    /// The tag that is open, and whether it holds an `=` so far.
+    tag: Option<bool>,
+    /// The name of the attribute before the last quotation mark.
+    attribute: Option<&'a [u8]>,
+    /// Whether only white space follows the last quotation mark.
+    is_first: bool,
+    /// The number of bytes that were looked at.
+    #[cfg(test)]
+    looked: usize,
 }
 
-/// True if an attribute whose value names an XML namespace, or says where schemas of some are, holds the
-/// URL that starts at `start`.
-pub(super) fn is_namespace(text: &[u8], start: usize) -> bool {
-    let before = &text[..start];
-    let Some(quote) = memrchr2(b'"', b'\'', before) else { return false };
-    let is_first = before[quote + 1..].trim_ascii().is_empty();
-    match attribute(&before[..quote]) {
-        Some(b"xmlns") => is_first,
-        Some(name) if name.starts_with(b"xmlns:") => is_first,
-        Some(name) => {
-            let local = memrchr(b':', name).map_or(name, |colon| &name[colon + 1..]);
-            matches!(local, b"schemaLocation" | b"noNamespaceSchemaLocation")
+impl<'a> Place<'a> {
+    /// Goes on to the URL that starts at `start`. All calls get the same text, and starts that rise.
+    pub fn advance(&mut self, text: &'a [u8], start: usize) {
+        let fresh = &text[self.at..start];
+        let open = memrchr(b'<', fresh).map(|open| open + 1);
+        if let Some(open) = open {
+            let is_tag = text[self.at + open..].first().is_some_and(u8::is_ascii_alphabetic);
+            self.tag = is_tag.then_some(false);
         }
-        None => false,
+        let tag = &fresh[open.unwrap_or(0)..];
+        if memchr(b'>', tag).is_some() {
+            self.tag = None;
+        }
+        self.tag = self.tag.map(|has_equals| has_equals || memchr(b'=', tag).is_some());
+        let mut value = fresh;
+        if let Some(mark) = memrchr2(b'"', b'\'', fresh) {
+            let before = &text[self.mark..self.at + mark];
+            #[cfg(test)]
+            (self.looked += before.len());
+            self.attribute = attribute(before);
+            self.is_first = true;
+            self.mark = self.at + mark + 1;
+            value = &text[self.mark..start];
+        }
+        self.is_first = self.is_first && value.trim_ascii().is_empty();
+        self.at = start;
+        #[cfg(test)]
+        (self.looked += fresh.len());
+    }
+
+    /// True if the URL stands in a tag.
+    pub fn is_in_tag(&self) -> bool {
+        self.tag == Some(true)
+    }
+
+    /// True if the URL begins the value of an attribute.
+    fn begins_value(&self) -> bool {
+        self.is_first && self.attribute.is_some()
+    }
+
+    /// True if an attribute whose value names an XML namespace, or says where schemas of some are, holds
+    /// the URL.
+    pub fn is_namespace(&self) -> bool {
+        match self.attribute {
+            Some(b"xmlns") => self.is_first,
+            Some(name) if name.starts_with(b"xmlns:") => self.is_first,
+            Some(name) => {
+                let local = memrchr(b':', name).map_or(name, |colon| &name[colon + 1..]);
+                matches!(local, b"schemaLocation" | b"noNamespaceSchemaLocation")
+            }
+            None => false,
+        }
     }
 }
 
@@ -69,18 +119,17 @@ fn attribute(text: &[u8]) -> Option<&[u8]> {
 /// In an attribute it ends with the value. Elsewhere a reference to a delimiter ends it, as the delimiter
 /// would, and final punctuation is left to the text.
 pub(super) fn url<'a>(
+    place: &Place<'_>,
     text: &'a [u8],
     mut span: Range<usize>,
     uri: Cow<'a, [u8]>,
 ) -> Option<(Range<usize>, Cow<'a, [u8]>)> {
-    let before = text[..span.start].trim_ascii_end();
-    let quote = before.last().filter(|last| matches!(last, b'"' | b'\''));
-    let quote = quote.filter(|_| attribute(&before[..before.len() - 1]).is_some());
+    let quote = place.begins_value().then(|| text[place.mark - 1]);
     let uri = match (quote, uri) {
         // White space was taken out of it.
         (_, Cow::Owned(uri)) => Cow::Owned(uri),
         (Some(quote), Cow::Borrowed(uri)) => {
-            span.end = span.start + memchr(*quote, uri).unwrap_or(uri.len());
+            span.end = span.start + memchr(quote, uri).unwrap_or(uri.len());
             Cow::Borrowed(&text[span.clone()])
         }
         (None, Cow::Borrowed(_)) => {
@@ -128,4 +177,32 @@ fn end_of_bare(text: &[u8], span: Range<usize>) -> usize {
 fn without_punctuation(text: &[u8], range: Range<usize>) -> usize {
     let is_final = |byte: &&u8| b".,:;!?'([".contains(*byte);
     range.end - text[range].iter().rev().take_while(is_final).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uniqurl::uri::extract;
+
+    #[test]
+    fn place_of_each_url_is_found_in_linear_time() {
+        for part in [
+            "http://h/ ",
+            "<a b='http://h/' ",
+            "\"http://h/\" x=\"",
+            "   'http://h/",
+            "< =http://h/ ",
+        ] {
+            let text = ["<a b=\" ", &part.repeat(2_000)].concat();
+            let mut place = Place::default();
+            let mut urls = 0;
+            for url in extract(text.as_bytes()) {
+                place.advance(text.as_bytes(), url.span.start);
+                urls += 1;
+            }
+            assert_eq!(urls, 2_000, "{part}");
+            let (looked, most) = (place.looked, 2 * text.len());
+            assert!(looked <= most, "{part}: {looked} of {most}");
+        }
+    }
 }
