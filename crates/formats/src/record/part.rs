@@ -47,7 +47,7 @@ pub(super) enum RecordPart {
     Status,
     /// The media type of the response.
     Mime,
-    /// The time of the request, or its date with the time of day in another field.
+    /// The time of the request. Where [`Date`](RecordPart::Date) holds its date, the time of day.
     Time,
     /// Its date.
     Date,
@@ -64,7 +64,7 @@ pub(super) enum RecordPart {
 impl RecordPart {
     /// The number of parts that a URL or a [`Filter`](super::Filter) is made of: the first ones. The
     /// others are [read again](super::LogColumns) where they are asked for.
-    const COUNT: usize = RecordPart::Mime as usize + 1;
+    pub const COUNT: usize = RecordPart::Mime as usize + 1;
 
     /// The parts that a user may name.
     pub const NAMED: &'static [(&'static str, RecordPart)] = &[

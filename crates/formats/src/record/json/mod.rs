@@ -52,8 +52,11 @@ pub(super) struct JsonFields {
     pub bytes: Pointers,
     /// To the duration in seconds.
     pub seconds: Pointers,
-    /// To the time: a date, or a number since 1970.
+    /// To the time: with its date, or a number since 1970. Where the date has a member of its own, to
+    /// the time of day.
     pub time: Pointers,
+    /// To that date.
+    pub date: Pointers,
     /// To the address of the client.
     pub client: Pointers,
     /// To the method, which is also a part.
@@ -71,6 +74,7 @@ impl JsonFields {
             "bytes" => Some(&mut self.bytes),
             "seconds" => Some(&mut self.seconds),
             "time" => Some(&mut self.time),
+            "date" => Some(&mut self.date),
             "client" => Some(&mut self.client),
             "referrer" => Some(&mut self.referrer),
             "agent" => Some(&mut self.agent),

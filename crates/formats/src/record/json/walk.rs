@@ -24,7 +24,7 @@ pub(super) fn walk<'a>(
 ) -> Result<Said<'a>, JsonError> {
     let taken = usual(root, text).map_or_else(|| slow_path::walk(root, text), Ok)?;
     let mut said = Said::default();
-    let mut ranks: [Option<usize>; 16] = [None; 16];
+    let mut ranks: [Option<usize>; RecordPart::COUNT] = [None; RecordPart::COUNT];
     for (part, rank, value) in taken {
         let best = &mut ranks[part as usize];
         // Of several pointers to a part, the first with a value counts.

@@ -34,7 +34,12 @@ impl JsonNumbers {
         first(text, statuses, buffer, code, status);
         first(text, &fields.bytes, buffer, bytes, whole);
         first(text, &fields.seconds, buffer, duration, |text| decimal(text, 6));
-        first(text, &fields.time, buffer, when, time::of_any_form);
+        let mut date = None;
+        first(text, &fields.date, buffer, &mut date, |text| Some(text.to_vec()));
+        first(text, &fields.time, buffer, when, |clock| match &date {
+            Some(date) => time::date_and_time(date, clock),
+            None => time::of_any_form(clock),
+        });
         numbers
     }
 

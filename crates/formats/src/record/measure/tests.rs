@@ -1,6 +1,6 @@
 //! The numbers of one record of each format, then odd values, then cut lines.
 
-use super::super::Format;
+use super::super::{Format, FormatTable};
 use super::{Measured, Measurer};
 
 /// The numbers of the last of these lines; those before it are headers.
@@ -383,5 +383,26 @@ fn cut_lines_have_no_other_status_and_mangled_ones_do_no_harm() {
                 measurer.measure(&mangled[at..]);
             }
         }
+    }
+}
+
+#[test]
+fn a_date_of_its_own_in_json_belongs_to_the_time_of_day() {
+    let entry = r#"
+        [[format]]
+        name = "shop"
+        description = "d"
+        json = { url = "/u", date = "/d", time = "/t" }
+    "#;
+    let table = FormatTable::default().with_file(entry).unwrap();
+    let mut measurer = Measurer::new(table.find("shop").unwrap().format());
+    assert!(measurer.fields().time);
+    for (line, time) in [
+        (r#"{"u":"http://h/","d":"2000-10-10","t":"20:55:36"}"#, Some(TIME)),
+        (r#"{"u":"http://h/","t":"2000-10-10T20:55:36Z"}"#, Some(TIME)),
+        (r#"{"u":"http://h/","d":"2000-10-10"}"#, None),
+        (r#"{"u":"http://h/","d":7,"t":"20:55:36"}"#, None),
+    ] {
+        assert_eq!(measurer.measure(line.as_bytes()).time, time, "{line}");
     }
 }

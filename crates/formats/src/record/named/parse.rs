@@ -27,6 +27,7 @@ use super::super::json::JsonFields;
 use super::super::log::LineShape;
 use super::super::part::RecordPart;
 use super::super::{Container, Format, Json, LogFormat, READS_TABLES, Tsv, json};
+use super::super::{Context, Extracted, Records};
 use super::fits::{Family, LineTest};
 use super::{FormatFileError, NamedFormat};
 
@@ -116,10 +117,14 @@ impl<'a, 'i> Entry<'a, 'i> {
             Some(_) => return Err(self.error("auto", "`auto` is true or false")),
         };
         let sample = self.text("sample")?.unwrap_or_default();
+        let sample = sample.strip_prefix('\n').unwrap_or(&sample).to_owned();
+        if !sample.is_empty() && !finds_url(&format, &sample) {
+            return Err(self.error("sample", "the format finds no URL in the sample"));
+        }
         Ok(NamedFormat {
             aliases: self.texts("aliases")?,
             description: self.required("description")?,
-            sample: sample.strip_prefix('\n').unwrap_or(&sample).to_owned(),
+            sample,
             urls: self.texts("urls")?,
             source: self.source(),
             test: if auto { test } else { LineTest::Never },
@@ -300,6 +305,17 @@ impl<'a, 'i> Entry<'a, 'i> {
         }
         lines.join("\n") + "\n"
     }
+}
+
+/// True if a format finds a URL in a sample. Archives and tables are no text, so they have none.
+fn finds_url(format: &Format, sample: &str) -> bool {
+    let mut out = Records::default();
+    format.read(&Context::default(), sample.as_bytes(), &mut out);
+    let is_url = |found| {
+        matches!(found, Extracted::Url(..) | Extracted::Target(..) | Extracted::Joined { .. })
+    };
+    matches!(format, Format::Archive(_) | Format::Table(_))
+        || out.records.iter().any(|record| is_url(record.found))
 }
 
 fn texts(value: Value<'_, '_>) -> Option<Vec<String>> {

@@ -1,4 +1,5 @@
 use super::super::Format;
+use super::super::part::RecordPart;
 use super::{FormatTable, SHIPPED, parse};
 
 #[test]
@@ -35,10 +36,27 @@ fn a_mistake_in_a_file_is_reported_with_its_line() {
         (&format!("{entry}reader = \"ws:2\"\nurls = \"\"\n"), 5, "list of texts"),
         ("[[format]]\nname = \"clf\"\ndescription = \"d\"\nreader = \"ws:2\"\n", 1, "is taken"),
         (&format!("{entry}reader = \"ws:2\"\n{entry}reader = \"ws:3\"\n"), 5, "`x` is taken"),
+        (&format!("{entry}log = '$host $request_uri'\nsample = 'a.example'\n"), 5, "no URL in"),
         ("[[format]]\nname = \n", 2, ""),
     ] {
         let error = FormatTable::shipped().with_file(text).unwrap_err();
         assert!(error.reason.contains(words), "{text}: {error}");
         assert_eq!(error.line, line, "{text}: {error}");
+    }
+}
+
+#[test]
+fn each_part_may_be_named_in_json_and_in_columns() {
+    let parts =
+        || RecordPart::NAMED.iter().chain(RecordPart::NAMED_IN_TABLES).map(|(name, _)| name);
+    let entry = "[[format]]\nname = \"x\"\ndescription = \"d\"\n";
+    for part in parts().filter(|part| **part != "url") {
+        let sample = format!(r#"{{"u":"http://h/","p":"1"}}"#);
+        let json = format!("{entry}json = {{ url = '/u', {part} = '/p' }}\nsample = '{sample}'\n");
+        let tsv = format!("{entry}tsv = {{ url = 1, {part} = 2 }}\nsample = \"http://h/\\t1\"\n");
+        for text in [json, tsv] {
+            let table = FormatTable::shipped().with_file(&text);
+            assert!(table.is_ok(), "{text}: {table:?}");
+        }
     }
 }
