@@ -175,6 +175,28 @@ fn a_new_format_is_one_entry() {
 }
 
 #[test]
+fn own_formats_are_tried_before_any_guess() {
+    for (layout, line, guess) in [
+        ("$request_uri $host $status", "/a h.example 200", "target"),
+        ("!$host $request_uri", "!h.example /a", "lines"),
+        ("# $host $request_uri", "# h.example /a", "lines"),
+        ("$host $request_uri x,url,x", "h.example /a x,url,x", "csv:url"),
+        ("$host $request_uri a\turl", "h.example /a a\turl", "tsv:url"),
+    ] {
+        let layout = layout.replace('\t', r"\t");
+        let file = format!("[[format]]\nname = 'own'\ndescription = 'd'\nlog = '{layout}'\n");
+        let table = FormatTable::shipped().with_file(&file).unwrap();
+        let text = format!("{line}\n{line}\n{line}\n");
+        assert_eq!(detect("x", text.as_bytes(), true).name(), guess, "{line}");
+        assert_eq!(table.detect("x", text.as_bytes(), true).format.name(), "own", "{line}");
+        // A second file adds to the first.
+        let more = "[[format]]\nname = 'more'\ndescription = 'd'\nreader = 'ws:9'\n";
+        let table = table.with_file(more).unwrap();
+        assert_eq!(table.detect("x", text.as_bytes(), true).format.name(), "own", "{line}");
+    }
+}
+
+#[test]
 fn a_host_that_the_format_drops_is_named() {
     let line = |host: &str, before: &str, after: &str| {
         let time = "[17/May/2015:10:05:03 +0000]";

@@ -91,38 +91,44 @@ pub fn detect(name: &str, head: &[u8], is_whole: bool) -> Format {
 impl FormatTable {
     /// The format that an input seems to have, as [`detect`] tells it, among those of this table.
     pub fn detect(&self, name: &str, head: &[u8], is_whole: bool) -> Detected {
-        let format = |format| Detected { format, doubts: Doubts::default() };
-        if let Some(archive) = Archive::detect(head) {
-            return format(Format::Archive(archive));
-        }
-        if sitemap::is_one(head) {
-            return format(Format::Sitemap);
-        }
-        let head = match memrchr(b'\n', head) {
+        let whole = match memrchr(b'\n', head) {
             _ if is_whole => head,
             Some(feed) => &head[..feed],
-            None => return format(Format::Lines),
+            None => &[],
         };
-        let head = without_mark(head);
-        if varnishlog::is_one(lines(head)) {
-            return format(Format::Varnishlog);
+        let whole = without_mark(whole);
+        // The user describes this very input, and a guess may be wrong.
+        let own = self.own_format(lines(whole));
+        let format = own.unwrap_or_else(|| self.guess(name, head, whole));
+        let dropped_host = dropped_host(&format, lines(whole));
+        let suggestion = suggest(&format, whole);
+        Detected { format, doubts: Doubts { dropped_host, suggestion } }
+    }
+
+    /// The format that an input seems to have. `whole` are the whole lines of `head`.
+    fn guess(&self, name: &str, head: &[u8], whole: &[u8]) -> Format {
+        if let Some(archive) = Archive::detect(head) {
+            return Format::Archive(archive);
         }
-        if robots::is_one(lines(head)) {
-            return format(Format::Robots);
+        if sitemap::is_one(head) {
+            return Format::Sitemap;
         }
-        if let Some(by_header) = by_header(name, head) {
-            return format(by_header);
+        if varnishlog::is_one(lines(whole)) {
+            return Format::Varnishlog;
+        }
+        if robots::is_one(lines(whole)) {
+            return Format::Robots;
+        }
+        if let Some(by_header) = by_header(name, whole) {
+            return by_header;
         }
         let mut votes = Votes::new(self);
-        lines(head).filter(|line| !cdx::is_alias(line)).for_each(|line| votes.cast(line));
+        lines(whole).filter(|line| !cdx::is_alias(line)).for_each(|line| votes.cast(line));
         let name = name.to_ascii_lowercase();
-        let format = match votes.winner(name.contains("log") || name.contains("access")) {
-            Format::Lines if label::are_most(lines(head)) => Format::Labelled,
+        match votes.winner(name.contains("log") || name.contains("access")) {
+            Format::Lines if label::are_most(lines(whole)) => Format::Labelled,
             format => format,
-        };
-        let dropped_host = dropped_host(&format, lines(head));
-        let suggestion = suggest(&format, head);
-        Detected { format, doubts: Doubts { dropped_host, suggestion } }
+        }
     }
 }
 

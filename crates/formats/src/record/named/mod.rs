@@ -18,7 +18,7 @@ const SHIPPED: &str = include_str!("../../../data/formats.toml");
 
 static TABLE: LazyLock<Arc<FormatTable>> = LazyLock::new(|| {
     let entries = parse::entries(SHIPPED);
-    Arc::new(FormatTable { entries: entries.unwrap_or_default() })
+    Arc::new(FormatTable { entries: entries.unwrap_or_default(), own: 0 })
 });
 
 /// A format with a name.
@@ -62,6 +62,8 @@ impl NamedFormat {
 #[derive(Debug, Default)]
 pub struct FormatTable {
     entries: Vec<Arc<NamedFormat>>,
+    /// How many of them, the first ones, are of files.
+    own: usize,
 }
 
 impl FormatTable {
@@ -93,13 +95,28 @@ impl FormatTable {
     /// The first thing in the text that is not an entry.
     pub fn with_file(&self, text: &str) -> Result<FormatTable, FormatFileError> {
         let mut entries = parse::entries(text)?;
+        let own = entries.len() + self.own;
         entries.extend(self.entries.iter().cloned());
-        Ok(FormatTable { entries })
+        Ok(FormatTable { entries, own })
     }
 
     /// The entries.
     pub fn entries(&self) -> impl Iterator<Item = &NamedFormat> {
         self.entries.iter().map(|entry| &**entry)
+    }
+
+    /// The entry of a file whose layout most lines have.
+    pub(super) fn own_format<'a>(&self, lines: impl Iterator<Item = &'a [u8]>) -> Option<Format> {
+        let own = &self.entries[..self.own];
+        let mut votes = vec![0; self.own];
+        let mut all = 0;
+        for line in lines.take_while(|_| self.own > 0) {
+            all += 1;
+            let entry = own.iter().position(|entry| entry.test.fits(line));
+            entry.into_iter().for_each(|entry| votes[entry] += 1);
+        }
+        let entry = votes.iter().position(|votes| votes * 2 > all)?;
+        Some(own[entry].format.clone())
     }
 
     /// The entry with this name or alias.
