@@ -95,15 +95,16 @@ impl AddressPorts {
     /// one for each connection.
     pub fn sites_and_clients(&self) -> (usize, usize) {
         let Some((_, first)) = self.0.first() else { return (0, 0) };
-        let changes = |(address, port): &(Vec<u8>, Vec<u8>)| {
-            self.0.iter().any(|(other, another)| other == address && another != port)
-        };
+        let mut sorted: Vec<_> = self.0.iter().collect();
+        sorted.sort();
+        let changes =
+            sorted.windows(2).any(|pair| pair[0].0 == pair[1].0 && pair[0].1 != pair[1].1);
         let number = |port: &[u8]| {
             port.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'))
         };
         let are_ephemeral = || self.0.iter().all(|(_, port)| number(port) >= EPHEMERAL);
         let are_few = self.0.len() == 1 || self.0.iter().any(|(_, port)| port != first);
-        match self.0.iter().any(changes) || (are_few && are_ephemeral()) {
+        match changes || (are_few && are_ephemeral()) {
             true => (0, self.0.len()),
             false => (self.0.len(), 0),
         }

@@ -2,6 +2,8 @@
 //!
 //! Without it, equal paths of different sites would become one URL.
 
+use std::collections::HashMap;
+
 use memchr::memchr2;
 
 use super::access::time_and_request;
@@ -9,6 +11,11 @@ use super::hosts::is_site;
 use super::json::{Json, slice};
 use super::part::RecordPart;
 use super::{Format, request};
+
+/// Fields of a line that are looked at, and the longest name of a member, in bytes. A pointer repeats the
+/// names of all objects around its member.
+const FIELDS: usize = 200;
+const NAME: usize = 256;
 
 /// A field by its name, its values, and the number of lines in which it names a site.
 struct Candidate<'a> {
@@ -31,6 +38,7 @@ pub(super) fn dropped_host<'a>(
         _ => return None,
     };
     let mut candidates: Vec<Candidate<'a>> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     let mut all = 0;
     for line in lines {
         all += 1;
@@ -40,12 +48,16 @@ pub(super) fn dropped_host<'a>(
             Some(_) => members(line),
         };
         for (name, value) in fields {
-            match candidates.iter_mut().find(|known| known.name == name) {
-                Some(known) => {
+            match places.get(&name) {
+                Some(place) => {
+                    let known = &mut candidates[*place];
                     known.lines += 1;
                     known.varies |= !known.first.eq_ignore_ascii_case(value);
                 }
-                None => candidates.push(Candidate { name, first: value, varies: false, lines: 1 }),
+                None => {
+                    places.insert(name.clone(), candidates.len());
+                    candidates.push(Candidate { name, first: value, varies: false, lines: 1 });
+                }
             }
         }
     }
@@ -79,7 +91,7 @@ fn fields_of_log(line: &[u8]) -> Vec<(String, &[u8])> {
         .split(|byte| *byte == b' ')
         .any(|word| word.len() > 1 && word.ends_with(b":"));
     let mut found = Vec::new();
-    for (index, field) in split(line).into_iter().enumerate() {
+    for (index, field) in split(line).into_iter().enumerate().take(FIELDS) {
         // Before the time stand the client, a name that only some servers log a host in, and the name of
         // a user.
         let is_client = index < before
@@ -172,7 +184,10 @@ fn members(line: &[u8]) -> Vec<(String, &[u8])> {
 
 fn add_members<'a>(object: &'a [u8], outer: &str, found: &mut Vec<(String, &'a [u8])>) {
     let depth = outer.matches('/').count();
-    for (name, value) in slice::members(object) {
+    for (name, value) in slice::members(object).filter(|(name, _)| name.len() <= NAME) {
+        if found.len() == FIELDS {
+            return;
+        }
         let name = String::from_utf8_lossy(name);
         let lower = name.to_ascii_lowercase();
         if names_other(&name) {
@@ -189,5 +204,28 @@ fn add_members<'a>(object: &'a [u8], outer: &str, found: &mut Vec<(String, &'a [
         if let Some(site) = unquoted(value).filter(|site| is_site(site)) {
             found.push((pointer, site));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_few_and_short_candidates() {
+        let log = |fields: usize| {
+            let line = r#"10.0.0.9 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 5"#;
+            fields_of_log((line.to_owned() + &" a.example".repeat(fields)).as_bytes()).len()
+        };
+        assert_eq!(log(5), 5);
+        assert!(log(10_000) <= FIELDS);
+        let json = |name: usize, fields: usize| {
+            let site = r#""host":"a.example","#.repeat(fields);
+            let line = format!(r#"{{"{}":{{{site}"x":1}}}}"#, "n".repeat(name));
+            members(line.as_bytes()).iter().map(|(pointer, _)| pointer.len()).sum::<usize>()
+        };
+        assert_eq!(json(10, 3), 3 * 16);
+        assert!(json(100, 10_000) <= FIELDS * 106);
+        assert_eq!(json(NAME + 1, 3), 0);
     }
 }

@@ -174,6 +174,9 @@ pub(super) fn refusal_of_header(head: &[u8], header: &[Vec<u8>]) -> Option<Refus
     })
 }
 
+/// Files of a zip archive whose names are looked at.
+const NAMES: usize = 1_000;
+
 /// True if the files of a zip archive that show have names as in WACZ (version 1.1.1, section 3).
 fn is_wacz(head: &[u8]) -> bool {
     let names = memmem::find_iter(head, b"PK\x03\x04").filter_map(|at| {
@@ -181,8 +184,8 @@ fn is_wacz(head: &[u8]) -> bool {
         let length = usize::from(u16::from_le_bytes([header[26], header[27]]));
         head.get(at + 30..at + 30 + length)
     });
-    let mut names = names.peekable();
-    names.any(|name| {
+    // Names may overlap, so that all of them together are longer than the head.
+    names.take(NAMES).any(|name| {
         let is_in = |folder: &[u8], part: &[u8]| {
             name.starts_with(folder) && memmem::find(name, part).is_some()
         };

@@ -3,7 +3,7 @@
 //! The walk stops where the text ends or is no JSON, so the beginning of a long document is enough.
 
 use super::super::detect::is_record;
-use super::{Sample, Suggestion, is_url};
+use super::{COLUMNS, Sample, Suggestion, is_url};
 
 /// A step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +22,9 @@ struct Member {
 const MEMBERS: usize = 2_000;
 const DEPTH: usize = 32;
 
+/// The longest name of a member, in bytes: each string keeps all names on the way to it.
+const NAME: usize = 256;
+
 /// The formats, or the filter of jq, that read the URLs of values like the first one.
 pub(super) fn suggest(text: &[u8], sample: &Sample<'_>) -> Option<Suggestion> {
     let members = Walk::over(text);
@@ -35,7 +38,7 @@ pub(super) fn suggest(text: &[u8], sample: &Sample<'_>) -> Option<Suggestion> {
     urls.sort_by_key(|(_, rank)| std::cmp::Reverse(*rank));
     let best = urls.first().copied();
     let mut formats: Vec<String> = Vec::new();
-    for (member, _) in &urls {
+    for (member, _) in urls.iter().take(COLUMNS) {
         if let Some(pointer) = pointer(&member.path) {
             let format = format!("json:{pointer}");
             if formats.len() < 3 && !formats.contains(&format) && sample.reads(&format) {
@@ -253,7 +256,7 @@ impl<'a> Walk<'a> {
         loop {
             let step = match end {
                 b'}' => {
-                    let name = self.string()?;
+                    let name = self.string().filter(|name| name.len() <= NAME)?;
                     self.skip(b':')?;
                     Step::Key(name)
                 }
@@ -305,6 +308,15 @@ mod tests {
         assert_eq!(suggested(&format!("{line}\n{line}\n")), filter(".e.raw", true));
         assert_eq!(suggested(&format!("{line}\n{{}}\n{{}}\n")), None);
         assert_eq!(suggested("{\"a\":\"http://h/\"}\n{}\n{}\n"), None);
+    }
+
+    #[test]
+    fn strings_below_a_long_name_are_left_out() {
+        let named = |length: usize| {
+            let text = format!(r#"{{"a":{{"{}":{{"b":"x","c":"y"}}}}}}"#, "n".repeat(length));
+            Walk::over(text.as_bytes()).len()
+        };
+        assert_eq!((named(NAME), named(NAME + 1)), (2, 0));
     }
 
     #[test]

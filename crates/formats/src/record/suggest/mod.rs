@@ -43,8 +43,12 @@ const BYTES: usize = 32 << 10;
 /// How much of such a line.
 const LONGEST: usize = 1 << 20;
 
-/// Columns that are tried.
+/// Columns, or members of JSON, that are tried. Each of them means reading all of the lines, so a line of
+/// many columns would take quadratic time without a limit.
 const COLUMNS: usize = 30;
+
+/// Fields of one line of LTSV that a format string is made of.
+const FIELDS: usize = 200;
 
 /// Formats of logs, besides those with names: uvicorn's, and that of Nginx Proxy Manager.
 const LOGS: [&str; 8] = [
@@ -122,7 +126,7 @@ pub fn suggest(format: &Format, head: &[u8]) -> Option<Suggestion> {
         return Some(Suggestion::Formats(vec![(*name).to_owned()]));
     }
     if let Some(count) = same_commas(lines)
-        && let Some(name) = (1..=count + 1)
+        && let Some(name) = (1..=COLUMNS.min(count + 1))
             .map(|n| format!("csv:{n}"))
             .chain(request(lines[0], "csv", b','))
             .find(reads)
@@ -194,6 +198,8 @@ impl<'a> Sample<'a> {
     /// The number of URLs that a format finds in the lines.
     fn found(&self, name: &str) -> usize {
         let Ok(format) = Format::parse(name) else { return 0 };
+        #[cfg(test)]
+        looks_at(self.text);
         let is_of_words = name.starts_with("ws:");
         let mut out = Records::default();
         format.read(&Context::default(), self.text, &mut out);
@@ -222,6 +228,17 @@ impl<'a> Sample<'a> {
         };
         out.records.iter().filter(has_url).count()
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// The bytes that this thread looked at for suggestions.
+    static LOOKED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+#[cfg(test)]
+fn looks_at(text: &[u8]) {
+    LOOKED.set(LOOKED.get() + text.len());
 }
 
 fn of<'a>(
@@ -314,7 +331,8 @@ fn same_commas(lines: &[&[u8]]) -> Option<usize> {
 
 /// Formats of a line of labels and values between tabs (<https://ltsv.org>).
 fn ltsv(line: &[u8]) -> Vec<String> {
-    let Some(fields) = label::fields(line) else { return Vec::new() };
+    let fields = label::fields(line).filter(|fields| fields.len() <= FIELDS);
+    let Some(fields) = fields else { return Vec::new() };
     let layout = |host: &str| {
         let parts = fields.iter().map(|(name, _)| {
             let name = String::from_utf8_lossy(name);
@@ -395,6 +413,35 @@ mod tests {
             ("7,h.example,/a\n8,i.example,/b\n", "csv:host=2,target=3"),
         ] {
             assert_eq!(suggested(text), column(name), "{text}");
+        }
+    }
+
+    #[test]
+    fn suggestions_take_linear_time() {
+        let rows = |length: usize| format!("{}\n", "1,".repeat(length)).repeat(3);
+        let inputs: [fn(usize) -> String; 7] = [
+            |length| format!("x{}", "a,".repeat(length)),
+            |length| format!("mailto:{}", "a@h.example,".repeat(length)),
+            |length| format!("{}10.0.0.9 h.example GET /a", "a ".repeat(length)),
+            |length| format!("GET /a {}", "10.0.0.9 h.example ".repeat(length)),
+            |length| "a:b\t".repeat(length),
+            |length| format!("{{{}", r#""a":"http://h/","#.repeat(length)),
+            |length| {
+                (0..length)
+                    .map(|n| format!("\"{n}\":\"http://h/\","))
+                    .fold("{".into(), |a, b| a + &b)
+            },
+        ];
+        for input in inputs.into_iter().chain([rows as fn(usize) -> String]) {
+            let looked = |length: usize| {
+                LOOKED.set(0);
+                let input = input(length);
+                let found = suggest(&Format::Lines, input.as_bytes());
+                assert!(LOOKED.get() > 0, "{found:?}");
+                LOOKED.get() as f64 / input.len() as f64
+            };
+            let (few, many) = (looked(400), looked(1_600));
+            assert!(many < 1.5 * few, "{few} {many}: {}", input(3));
         }
     }
 

@@ -4,7 +4,6 @@
 //! the path, as IIS writes them.
 
 use super::super::hosts::{is_ipv4, is_ipv6, is_site};
-use super::most;
 
 /// Methods of requests that logs hold.
 const METHODS: [&[u8]; 10] = [
@@ -23,15 +22,20 @@ const METHODS: [&[u8]; 10] = [
 /// Words after the target that may name the host.
 const AFTER: usize = 16;
 
+/// Words of a line that are looked at. Each is looked for in all lines.
+const WORDS: usize = 64;
+
 /// True if the last word of a text is a method, perhaps after a quotation mark.
 pub(super) fn ends_with_method(before: &[u8]) -> bool {
     let word = before.trim_ascii_end().rsplit(|byte| byte.is_ascii_whitespace()).next();
     word.is_some_and(|word| METHODS.contains(&word.strip_prefix(b"\"").unwrap_or(word)))
 }
 
-/// The words of a line.
+/// The first words of a line.
 fn words(line: &[u8]) -> Vec<&[u8]> {
-    line.split(|byte| *byte == b' ').collect()
+    #[cfg(test)]
+    super::looks_at(line);
+    line.split(|byte| *byte == b' ').take(WORDS).collect()
 }
 
 /// The layout of lines with a host or a query beside the target. None if they have neither.
@@ -40,7 +44,8 @@ pub(super) fn layout(lines: &[&[u8]]) -> Option<String> {
     let method = rows.iter().find_map(|row| row.iter().position(|word| METHODS.contains(word)))?;
     let target = method + 1;
     let are = |column: usize, is_one: &dyn Fn(&[u8]) -> bool| {
-        most(lines, |line| words(line).get(column).is_some_and(|word| is_one(word)))
+        let has = |row: &&Vec<&[u8]>| row.get(column).is_some_and(|word| is_one(word));
+        rows.iter().filter(has).count() * 2 > rows.len()
     };
     if !are(method, &|word| METHODS.contains(&word)) || !are(target, &|word| word.starts_with(b"/"))
     {
