@@ -15,10 +15,13 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_ipc::{CompressionType, MetadataVersion};
 use arrow_schema::{DataType, Field, Fields, Schema};
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection, RowSelector,
+};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::metadata::{
-    FileMetaData, ParquetMetaDataBuilder, ParquetMetaDataReader, ParquetMetaDataWriter,
+    FileMetaData, PageIndexPolicy, ParquetMetaDataBuilder, ParquetMetaDataReader,
+    ParquetMetaDataWriter,
 };
 use parquet::file::properties::{WriterProperties, WriterVersion};
 
@@ -581,6 +584,33 @@ fn row_groups_of_a_sorted_set_have_min_and_max_statistics() {
 }
 
 #[test]
+fn page_index_of_a_table_leads_to_each_page() {
+    let rows: Vec<_> = (0..100_000).map(|i| Some(format!("http://example.com/{i:06}"))).collect();
+    let file = bytes::Bytes::from(own_parquet(&rows));
+    let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Required);
+    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options).unwrap();
+    let metadata = builder.metadata();
+    for (i, group) in metadata.row_groups().iter().enumerate() {
+        let index = metadata.page_index_for_row_group(i);
+        let pages = index.page_locations(0).unwrap();
+        assert!(pages.len() > 2);
+        let (start, length) = group.column(0).byte_range();
+        let mut place = start as i64;
+        for page in pages {
+            assert_eq!(page.offset, place);
+            place += i64::from(page.compressed_page_size);
+        }
+        assert_eq!(place as u64, start + length);
+    }
+    // The last row alone: a reader with the index goes straight to its page.
+    let last = RowSelection::from(vec![RowSelector::skip(rows.len() - 1), RowSelector::select(1)]);
+    let mut batches = builder.with_row_selection(last).build().unwrap();
+    let batch = batches.next().unwrap().unwrap();
+    let urls: &StringArray = batch.column(0).as_any().downcast_ref().unwrap();
+    assert_eq!(urls.value(0), "http://example.com/099999");
+}
+
+#[test]
 fn rows_before_damage_count_if_the_run_continues() {
     let rows = rows(4000);
     let table = batch(vec![("url", Arc::clone(&arrays(&rows)[0]))]);
@@ -837,29 +867,46 @@ fn flips(file: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
     })
 }
 
+/// A table of our own, with nulls.
+fn own_parquet(rows: &[Option<String>]) -> Vec<u8> {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("own.parquet");
+    let columns = vec![TableColumn { name: "url".into(), holds: TableValues::Text }];
+    let mut table = TableFile::create(&path, TableKind::Parquet, columns, None).unwrap();
+    for row in rows {
+        writeln!(table, "{}", row.as_deref().unwrap_or_default()).unwrap();
+    }
+    table.commit().unwrap();
+    std::fs::read(path).unwrap()
+}
+
 #[test]
 fn flipped_bit_under_a_checksum_neither_panics_nor_changes_a_url() {
+    // That of pyarrow has dictionaries.
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpora/tables/checked.parquet");
-    let checked = std::fs::read(path).unwrap();
-    let expected = read(&checked, &How::default());
-    expected.result.unwrap();
-    assert_eq!(expected.report.tally.records, 90);
-    let mut found_out = 0;
-    let mut tried = 0;
-    for (bit, file) in flips(&checked) {
-        let how = How { format: "parquet:1", ..How::default() };
-        let found = read(&file, &how);
-        tried += 1;
-        match found.result {
-            Ok(()) => {
-                assert!(found.out == expected.out, "bit {bit}: {}", found.out);
-                assert_eq!(found.report.tally, expected.report.tally, "bit {bit}");
+    for (name, checked) in
+        [("pyarrow", std::fs::read(path).unwrap()), ("own", own_parquet(&rows(90)))]
+    {
+        let expected = read(&checked, &How::default());
+        expected.result.unwrap();
+        assert_eq!(expected.report.tally.records, 90);
+        let mut found_out = 0;
+        let mut tried = 0;
+        for (bit, file) in flips(&checked) {
+            let how = How { format: "parquet:1", ..How::default() };
+            let found = read(&file, &how);
+            tried += 1;
+            match found.result {
+                Ok(()) => {
+                    assert!(found.out == expected.out, "{name}, bit {bit}: {}", found.out);
+                    assert_eq!(found.report.tally, expected.report.tally, "{name}, bit {bit}");
+                }
+                Err(RunError::Input(_)) => found_out += 1,
+                Err(other) => panic!("{name}, bit {bit}: {other}"),
             }
-            Err(RunError::Input(_)) => found_out += 1,
-            Err(other) => panic!("bit {bit}: {other}"),
         }
+        assert!(found_out > tried / 4, "{name}: {found_out} of {tried}");
     }
-    assert!(found_out > tried / 4, "{found_out} of {tried}");
 }
 
 #[test]

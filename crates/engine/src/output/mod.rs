@@ -12,6 +12,8 @@ pub mod json;
 mod table;
 #[cfg(feature = "tables")]
 mod row_groups;
+#[cfg(feature = "tables")]
+mod page_checksums;
 
 // Where they go.
 pub mod vectored;

@@ -20,6 +20,7 @@ use rayon::prelude::*;
 
 use super::Output;
 use super::file::named;
+use super::page_checksums;
 
 /// Memory of the row groups that wait to be encoded in parallel, and for each thread. It is not counted in the
 /// budget of a run.
@@ -52,6 +53,7 @@ impl RowGroups {
     pub fn new(output: Output, schema: &Arc<Schema>, properties: WriterProperties) -> Result<Self> {
         let writer = ArrowWriter::try_new(output, Arc::clone(schema), Some(properties))?;
         let (file, columns) = writer.into_serialized_writer()?;
+        let columns = columns.with_page_store_factory(page_checksums::stores());
         let is_text = |field: &&Arc<Field>| *field.data_type() != DataType::UInt64;
         let texts = schema.fields().iter().filter(is_text).count().max(1);
         Ok(Self { file, columns, texts, waiting: Vec::new(), bytes: 0, encoding: Encoding::OnAll })
@@ -122,7 +124,9 @@ fn encode(((mut writer, field), values): Column<'_>) -> Result<ArrowColumnChunk>
     for leaf in compute_leaves(field, values)? {
         writer.write(&leaf)?;
     }
-    writer.close()
+    let mut chunk = writer.close()?;
+    page_checksums::count_in(&mut chunk)?;
+    Ok(chunk)
 }
 
 /// An error that names the path. The output's own has done so.
