@@ -73,6 +73,47 @@ fn carried_json_column_after_an_unescaped_string_is_exact() {
 }
 
 #[test]
+fn tables_hold_carried_values_without_escapes() {
+    let value = "caf\u{E9}\ttab \\ \\x41 \"q\"\nline";
+    let json = serde_json::to_string(value).unwrap();
+    let jsonl = format!(
+        "{{\"url\":\"http://h/1\",\"v\":{json}}}\n{{\"url\":\"http://h/2\",\"v\":[1.50, \"\\\\\"]}}\n\
+         {{\"url\":\"http://h/3\",\"v\":-5}}\n{{\"url\":\"http://h/4\",\"v\":null}}\n\
+         {{\"url\":\"http://h/5\",\"v\":true}}\n{{\"url\":\"http://h/6\"}}\n"
+    );
+    let quoted = format!("\"{}\"", value.replace('"', "\"\""));
+    let csv = format!("url,v\nhttp://h/1,{quoted}\nhttp://h/2,").into_bytes();
+    let csv = [csv, b"\xE9\\\n".to_vec()].concat();
+    let log = "1.2.3.4 - - [01/Jan/2026:00:00:00 +0000] \"GET http://h/1 HTTP/1.1\" 200 1 \"-\" \
+               \"a\\\"b \\xC3\\xA9 \\\\\"\n";
+    let place = Place::with([
+        ("t.jsonl", jsonl.as_bytes()),
+        ("t.csv", csv.as_slice()),
+        ("t.log", log.as_bytes()),
+    ]);
+    let of_json = [Some(value), Some("[1.50, \"\\\\\"]"), Some("-5"), None, Some("true"), None];
+    for (format, file, column, expected) in [
+        ("json:/url", "t.jsonl", "v", &of_json[..]),
+        // A value that is not UTF-8 stays escaped.
+        ("csv:url", "t.csv", "v", &[Some(value), Some("\\xE9\\x5C")]),
+        ("combined", "t.log", "agent", &[Some("a\"b \u{E9} \\")]),
+    ] {
+        for table in ["t.parquet", "t.arrow"] {
+            let carry = ["dedup", "-f", format, "--carry", column, file];
+            place.run([&carry[..], &["-o", table]].concat()).exits(0);
+            // A table is carried from as it is into JSON.
+            let run = place.run(["dedup", "--json", "--carry", column, table]).exits(0);
+            let found: Vec<serde_json::Value> =
+                run.out().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+            assert_eq!(found.len(), expected.len());
+            for (found, expected) in found.iter().zip(expected) {
+                assert_eq!(found[column].as_str(), *expected, "{file} {table}");
+            }
+        }
+    }
+}
+
+#[test]
 fn redact_masks_carried_columns() {
     let place = Place::with([("t.tsv", b"url\tfrom\nhttp://h/\thttp://u:p@h/?q=1\n")]);
     let run = place.run(["dedup", "-f", "tsv:url", "--carry", "from", "--redact", "t.tsv"]);

@@ -41,9 +41,10 @@ impl TableSpec {
         normalizer: &Normalizer,
     ) -> Self {
         let OutputOptions { fields, carry, tally, .. } = output;
-        let key_bytes = match normalizer.may_write_any_byte() {
-            true => TableValues::Bytes,
-            false => TableValues::Text,
+        // Lines of one column hold a key as it stands; in others its bytes are escaped, if it may have any.
+        let (key_alone, key_holds) = match normalizer.may_write_any_byte() {
+            true => (TableValues::Bytes, TableValues::EscapedBytes),
+            false => (TableValues::Text, TableValues::Text),
         };
         let key_name = match common.key() {
             Key::Url => Field::Canonical.name(),
@@ -51,21 +52,18 @@ impl TableSpec {
         };
         let column = |name: &str, holds| TableColumn { name: name.to_owned(), holds };
         let numbers = |name: &str| column(name, TableValues::Numbers);
-        let text = |name: &str| column(name, TableValues::Text);
+        let escaped = |name: &str| column(name, TableValues::EscapedText);
         let (columns, sorted) = match job {
             Job::Dedup(dedup) if tally.any() => {
-                let columns = [numbers(Field::Count.name()), text(key_name)];
+                let columns = [numbers(Field::Count.name()), column(key_name, key_holds)];
                 let tallies = tally.names().map(|name| match name.starts_with("time_") {
                     true => column(name, TableValues::Decimals),
                     false => numbers(name),
                 });
-                // The key is escaped, as in the other columns.
-                let as_they_stand = key_bytes == TableValues::Text;
-                let is_sorted = dedup.order == SetOrder::Sorted && as_they_stand;
-                (columns.into_iter().chain(tallies).collect(), is_sorted)
+                (columns.into_iter().chain(tallies).collect(), dedup.order == SetOrder::Sorted)
             }
             Job::Dedup(dedup) if fields.is_empty() && carry.is_empty() => {
-                let key = column(key_name, key_bytes);
+                let key = column(key_name, key_alone);
                 let count = dedup.count.then(|| numbers(Field::Count.name()));
                 (count.into_iter().chain([key]).collect(), dedup.order == SetOrder::Sorted)
             }
@@ -76,17 +74,22 @@ impl TableSpec {
                 };
                 let field = |field: &Field| match field {
                     Field::Count => numbers(field.name()),
-                    field => text(field.name()),
+                    Field::Hash => column(field.name(), TableValues::Text),
+                    Field::First | Field::Original | Field::Decoded => escaped(field.name()),
+                    field => column(field.name(), key_holds),
                 };
-                let carried = carry.iter().map(|name| text(name));
+                let carried = carry.iter().map(|name| escaped(name));
                 let columns: Vec<_> = fields.iter().map(field).chain(carried).collect();
-                // Columns hold any bytes escaped, and `\` sorts before `~` but `\xE9` after it.
-                let as_they_stand = key_bytes == TableValues::Text;
-                (columns, dedup.order == SetOrder::Sorted && as_they_stand)
+                (columns, dedup.order == SetOrder::Sorted)
             }
             _ => {
-                let columns = [text("original"), text(key_name), text("reject")];
-                ([numbers("record")].into_iter().chain(columns).collect(), false)
+                let columns = [
+                    numbers("record"),
+                    escaped("original"),
+                    column(key_name, key_holds),
+                    column("reject", TableValues::Text),
+                ];
+                (columns.into(), false)
             }
         };
         // Carried columns may have any name, also that of the key.

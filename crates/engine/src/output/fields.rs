@@ -311,6 +311,21 @@ pub fn escaped(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(text.as_bytes());
 }
 
+/// Appends the bytes that [`escaped`] wrote as this text.
+pub(super) fn unescape(text: &[u8], out: &mut Vec<u8>) {
+    let mut parts = text.split(|byte| *byte == b'\\');
+    out.extend_from_slice(parts.next().unwrap_or_default());
+    for part in parts {
+        let digits = part.strip_prefix(b"x").and_then(|digits| digits.split_at_checked(2));
+        let (digits, rest) = digits.unwrap_or((b"", part));
+        let byte =
+            std::str::from_utf8(digits).ok().and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        debug_assert!(byte.is_some(), "every backslash begins an escape");
+        out.extend(byte);
+        out.extend_from_slice(rest);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -381,12 +396,15 @@ mod tests {
     }
 
     #[test]
-    fn escaping_agrees_with_printable_for_every_byte() {
+    fn escaping_agrees_with_printable_and_is_undone_for_every_byte() {
         for byte in 0..=255u8 {
             let bytes = [b'a', byte, b'b'];
             let mut out = Vec::new();
             escaped(&bytes, &mut out);
             assert_eq!(out, Printable(&bytes).to_string().as_bytes(), "{byte:#x}");
+            let mut back = Vec::new();
+            unescape(&out, &mut back);
+            assert_eq!(back, bytes, "{byte:#x}");
         }
     }
 

@@ -2,7 +2,8 @@
 //! Arrow IPC file if it ends in `.arrow`.
 //!
 //! In: the same lines that a text file would hold, columns between tabs. Out: a file that is
-//! whole or absent like any other. An empty cell of a line is null.
+//! whole or absent like any other. An empty cell of a line is null, and an escaped one is the value before
+//! the escape.
 //!
 //! Row groups are small, so that a lookup in a sorted set reads few of them: each stores the
 //! minimum and maximum of its columns, and so does each page.
@@ -23,6 +24,7 @@ use parquet::file::metadata::SortingColumn;
 use parquet::file::properties::WriterProperties;
 
 use super::Output;
+use super::fields::unescape;
 use super::file::named;
 use super::row_groups::{RowGroups, of_parquet};
 use uniqurl_formats::input::ending;
@@ -65,8 +67,12 @@ pub struct TableColumn {
 pub enum TableValues {
     /// Text.
     Text,
+    /// Text, which [`escaped`](super::escaped) wrote. A value that is not UTF-8 stays escaped.
+    EscapedText,
     /// Bytes that may be no text.
     Bytes,
+    /// The same, escaped.
+    EscapedBytes,
     /// Whole numbers from 0.
     Numbers,
     /// Numbers with a decimal point.
@@ -197,8 +203,8 @@ impl TableFile {
         }
         let field = |column: &TableColumn| {
             let data_type = match column.holds {
-                TableValues::Text => DataType::Utf8,
-                TableValues::Bytes => DataType::Binary,
+                TableValues::Text | TableValues::EscapedText => DataType::Utf8,
+                TableValues::Bytes | TableValues::EscapedBytes => DataType::Binary,
                 TableValues::Numbers => DataType::UInt64,
                 TableValues::Decimals => DataType::Float64,
             };
@@ -401,9 +407,18 @@ impl Making {
                 let number = text().and_then(|digits| digits.parse().ok());
                 return self.decimals.append_option(number);
             }
-            TableValues::Text | TableValues::Bytes => {}
+            TableValues::Text | TableValues::Bytes => self.bytes.extend_from_slice(cell),
+            TableValues::EscapedBytes => unescape(cell, &mut self.bytes),
+            TableValues::EscapedText => {
+                let start = self.bytes.len();
+                unescape(cell, &mut self.bytes);
+                // A column of text takes no other bytes, and one of bytes is no text to most readers.
+                if std::str::from_utf8(&self.bytes[start..]).is_err() {
+                    self.bytes.truncate(start);
+                    self.bytes.extend_from_slice(cell);
+                }
+            }
         }
-        self.bytes.extend_from_slice(cell);
         // A row more than a batch: see `LONGEST`.
         self.ends.push(self.bytes.len() as i32);
         self.valid.push(!cell.is_empty());
@@ -414,7 +429,7 @@ impl Making {
         match self.holds {
             TableValues::Numbers => return Ok(Arc::new(self.numbers.finish())),
             TableValues::Decimals => return Ok(Arc::new(self.decimals.finish())),
-            TableValues::Text | TableValues::Bytes => {}
+            _ => {}
         }
         let ends = std::mem::replace(&mut self.ends, vec![0]);
         let offsets = OffsetBuffer::new(ends.into());
@@ -426,7 +441,9 @@ impl Making {
         // Without nulls there is no need for a buffer of them.
         let nulls = valid.contains(&false).then(|| NullBuffer::from(valid));
         Ok(match self.holds {
-            TableValues::Text => Arc::new(StringArray::try_new(offsets, bytes, nulls)?),
+            TableValues::Text | TableValues::EscapedText => {
+                Arc::new(StringArray::try_new(offsets, bytes, nulls)?)
+            }
             _ => Arc::new(BinaryArray::try_new(offsets, bytes, nulls)?),
         })
     }
