@@ -152,21 +152,21 @@ impl Spiller {
             );
             written?;
             loaded = Vec::new();
-            for (number, range) in next?.into_iter().enumerate() {
-                match range {
-                    LoadedRange::Sorted(entries) => loaded.push(entries),
+            let mut again = Vec::new();
+            for ((range, needed), next) in group.into_iter().zip(next?) {
+                match next {
+                    LoadedRange::Sorted(entries) if again.is_empty() => loaded.push(entries),
+                    // A range before it is not loaded yet.
+                    LoadedRange::Sorted(_) => again.push((range, needed)),
+                    LoadedRange::Larger => again.push((range, 2 * needed)),
                     LoadedRange::Divided(smaller) => {
-                        // Smaller ranges come next, and ranges after them are loaded again.
-                        for range in group[number + 1..].iter().rev() {
-                            waiting.push_front(range.clone());
+                        for range in smaller {
+                            again.push(estimated(range, &plan)?);
                         }
-                        for range in smaller.into_iter().rev() {
-                            waiting.push_front(estimated(range, &plan)?);
-                        }
-                        break;
                     }
                 }
             }
+            again.into_iter().rev().for_each(|range| waiting.push_front(range));
         }
         Ok(())
     }

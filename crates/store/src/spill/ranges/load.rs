@@ -34,6 +34,8 @@ pub enum LoadedRange {
     Sorted(RangeEntries),
     /// Smaller ranges, in order.
     Divided(Vec<Stream>),
+    /// Nothing: it is larger than estimated. It is not divided, since it may well fit without others beside it.
+    Larger,
 }
 
 /// So many keys fit into any memory. Each smaller range has fewer keys than the range that it is a part of,
@@ -50,7 +52,11 @@ const SAMPLED_KEYS: usize = 16;
 /// Keys that are sampled of those in memory.
 const SAMPLED_IN_MEMORY: usize = 64;
 
-/// Size of a range, estimated from its first block.
+/// Blocks of a range that its size is estimated from. The first records of an input are often unlike the others,
+/// so one block would not do.
+const SIZED_BLOCKS: usize = 4;
+
+/// Size of a range, estimated from blocks at even distances.
 struct RangeSize {
     bytes: usize,
     entries: usize,
@@ -59,17 +65,19 @@ struct RangeSize {
 impl RangeSize {
     fn of(range: &Stream, plan: &RangePlan<'_>) -> Result<Self, SpillError> {
         let blocks = range.0.len();
-        let first = Stream(range.0.iter().take(1).copied().collect());
+        let step = blocks.div_ceil(SIZED_BLOCKS).max(1);
+        let sample: Vec<_> = range.0.iter().step_by(step).copied().collect();
+        let sampled = sample.len().max(1);
         let (mut bytes, mut entries) = (0, 0);
         let mut decompressor = BlockDecompressor::new(plan.store);
-        let mut reader = EntryReader::new(first);
+        let mut reader = EntryReader::new(Stream(sample));
         while let Some(entry) = reader.next(&mut decompressor)? {
             // The numbers usually take eight bytes.
             bytes += entry.key.len() + entry.line.len() + 8;
             entries += 1;
         }
         // Some blocks have fewer entries, and some entries are longer.
-        let all = |of_one: usize| of_one * blocks + of_one * blocks / 8;
+        let all = |of_sample: usize| of_sample * blocks / sampled * 9 / 8;
         Ok(Self { bytes: all(bytes), entries: all(entries) })
     }
 
@@ -90,7 +98,8 @@ pub fn range_memory(range: &Stream, plan: &RangePlan<'_>) -> Result<usize, Spill
     Ok(entries + entries / 2)
 }
 
-/// Loads a range within `memory`, or divides it if its keys do not fit.
+/// Loads a range within `memory`. If its keys do not fit, a range that has all threads is divided, and one that is
+/// loaded beside others is not.
 pub fn load_range(
     range: &Stream,
     plan: &RangePlan<'_>,
@@ -110,13 +119,12 @@ pub fn load_range(
             entries.sort(plan.keep, threads).map_err(no_room)?;
             match entries.combined(plan.keep, LEAST, memory / 3) {
                 Some(combined) => entries = combined,
+                None if threads == Threads::One => return Ok(LoadedRange::Larger),
                 None => {
                     let parts = (4 * size.in_memory() / memory.max(1)).clamp(2, PARTITIONS);
                     let ranges = bounds(range, &entries, parts, plan)?;
                     drop(entries);
-                    return Ok(LoadedRange::Divided(divide(
-                        range, &ranges, plan, memory, threads,
-                    )?));
+                    return Ok(LoadedRange::Divided(divide(range, &ranges, plan, memory)?));
                 }
             }
         }
@@ -166,12 +174,8 @@ fn divide(
     ranges: &KeyRanges,
     plan: &RangePlan<'_>,
     memory: usize,
-    threads: Threads,
 ) -> Result<Vec<Stream>, SpillError> {
-    let tasks = match threads {
-        Threads::All => rayon::current_num_threads().min(memory / (2 * ranges.len() * plan.block)),
-        Threads::One => 1,
-    };
+    let tasks = rayon::current_num_threads().min(memory / (2 * ranges.len() * plan.block));
     let share = range.0.len().div_ceil(tasks.max(1)).max(1);
     let parts = range.0.par_chunks(share).with_min_len(1).map(|extents| {
         let mut writers: Vec<_> = (0..ranges.len()).map(|_| EntryWriter::new(plan.block)).collect();

@@ -62,8 +62,8 @@ fn expected(entries: &[Entry], keep: KeepPolicy) -> Vec<Entry> {
     keys.into_values().map(written).collect()
 }
 
-/// The same by ranges, and how often one was divided.
-fn by_ranges(entries: &[Entry], keep: KeepPolicy, memory: usize) -> (Vec<Entry>, usize) {
+/// The same by ranges, how often one was divided, and how often one was not, since it was not alone.
+fn by_ranges(entries: &[Entry], keep: KeepPolicy, memory: usize) -> (Vec<Entry>, usize, usize) {
     let directory = tempfile::tempdir().unwrap();
     let store = Arc::new(Store::create(directory.path()).unwrap());
     // The bounds are those of the first keys.
@@ -82,10 +82,19 @@ fn by_ranges(entries: &[Entry], keep: KeepPolicy, memory: usize) -> (Vec<Entry>,
     let finished = writers.into_iter().map(|writer| writer.finish(&mut compressor).unwrap());
     let mut waiting: Vec<Stream> = finished.collect();
     waiting.reverse();
-    let (mut found, mut divided) = (Vec::new(), 0);
+    let (mut found, mut divided, mut larger) = (Vec::new(), 0, 0);
+    let mut threads = Threads::One;
     while let Some(range) = waiting.pop() {
-        let threads = if divided % 2 == 0 { Threads::All } else { Threads::One };
-        match load_range(&range, &plan, memory, threads).unwrap() {
+        let written = store.spilled().written;
+        let loaded = load_range(&range, &plan, memory, threads).unwrap();
+        threads = Threads::One;
+        match loaded {
+            LoadedRange::Larger => {
+                assert_eq!(store.spilled().written, written);
+                larger += 1;
+                threads = Threads::All;
+                waiting.push(range);
+            }
             LoadedRange::Divided(smaller) => {
                 divided += 1;
                 waiting.extend(smaller.into_iter().rev());
@@ -102,7 +111,7 @@ fn by_ranges(entries: &[Entry], keep: KeepPolicy, memory: usize) -> (Vec<Entry>,
             }
         }
     }
-    (found, divided)
+    (found, divided, larger)
 }
 
 #[test]
@@ -128,9 +137,10 @@ fn ranges_give_each_key_once_in_order_for_any_memory() {
                 &if keep == KeepPolicy::Tally { tallied(entries) } else { entries.clone() };
             let expected = expected(entries, keep);
             for memory in [0, 20_000, 300_000, 1 << 30] {
-                let (found, times) = by_ranges(entries, keep, memory);
+                let (found, times, larger) = by_ranges(entries, keep, memory);
                 assert!(found == expected, "{number} {keep:?} {memory}");
                 assert!(memory < 1 << 30 || times == 0, "{number} {keep:?}");
+                assert_eq!(times, larger, "{number} {keep:?} {memory}");
                 divided += times;
             }
         }
