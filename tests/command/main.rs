@@ -49,7 +49,6 @@ mod records;
 mod report;
 mod sameness;
 mod seen;
-mod rules;
 mod set;
 mod shared_archives;
 #[cfg(target_os = "linux")]

@@ -29,7 +29,6 @@ fn report_describes_the_run() {
         "rejected</td><td class=\"n\">3</td>",
         "blank</td><td class=\"n\">1</td>",
         "<code>b.example</code></td><td class=\"n\">2</td>",
-        "<td class=\"name\"><code>host-case</code></td><td class=\"n\">1</td>",
         "<code>in</code></td><td>ok</td>",
     ] {
         assert!(page.contains(shown), "{shown}: {page}");
@@ -125,13 +124,6 @@ fn report_mentions_skipped_inputs() {
     assert!(page.contains("<p>Written, but incomplete: an input was skipped.</p>"), "{page}");
 }
 
-#[test]
-fn report_without_changed_urls_does_not_call_them_canonical() {
-    let place = Place::with([("in", &b"relative\n"[..])]);
-    place.run(["dedup", "in", "-o", "out", "--report", "page.html"]).exits(3);
-    assert!(page(&place).contains("<p>None: no URL was changed.</p>"));
-}
-
 /// Lines of a combined log: 90 requests a minute apart. Every tenth was not found.
 fn log() -> String {
     let line = |i: usize| {
@@ -218,7 +210,7 @@ fn report_names_the_run_first_and_its_throughput_last() {
     let sections: Vec<_> =
         page.split("<h2 id=\"").skip(1).filter_map(|section| section.split('"').next()).collect();
     let expected =
-        ["accounting", "urls", "templates", "hosts", "rejected", "rules", "size", "inputs", "pace"];
+        ["accounting", "urls", "templates", "hosts", "rejected", "size", "inputs", "pace"];
     assert_eq!(sections, expected);
 }
 

@@ -107,7 +107,6 @@ fn plan(common: &RunArgs, normalizer: Normalizer, job: Job) -> JobPlan {
     plan.policy.template = common.templates.template();
     plan.policy.max_rejected = common.filters.max_rejected;
     plan.output.secrets = common.secrets;
-    plan.output.count_rules = common.stats.is_some() || common.report.is_some();
     plan.output.observes = common.report.is_some();
     plan.limits.threads = common.threads();
     plan.limits.most_workers = common.most_workers();

@@ -71,8 +71,8 @@ impl<'a> Pipeline<'a> {
     ) -> Self {
         let set = RunSet::new(plan, inputs, hasher.clone(), sinks.keys.is_some());
         let mut reader = Reader::new(plan, inputs, columns, hasher, set.shards(), &accounts);
-        // Equal rows that come as one can be neither rejected one by one nor counted by rule.
-        if sinks.rejects.is_none() && plan.needs_first_records_only() && !plan.output.count_rules {
+        // Equal rows that come as one cannot be rejected one by one.
+        if sinks.rejects.is_none() && plan.needs_first_records_only() {
             reader.take_rows_once();
         }
         let formatter = Formatter::new(plan, columns, sinks.rejects.is_some());

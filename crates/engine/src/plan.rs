@@ -109,8 +109,6 @@ pub struct OutputOptions {
     pub split: Option<Split>,
     /// Whether reports about records may show secrets.
     pub secrets: Secrets,
-    /// Whether to count how many URLs each rule changed. Normalizes each changed URL a second time, slowly.
-    pub count_rules: bool,
     /// Whether hosts, samples and pace are collected for a page about the run.
     pub observes: bool,
 }
@@ -179,7 +177,6 @@ impl JobPlan {
                 form: LineForm::Tabs,
                 split: None,
                 secrets: Secrets::Shown,
-                count_rules: false,
                 observes: false,
             },
             limits: ResourceLimits {

@@ -62,7 +62,7 @@ impl Normalizer {
     /// # Ok::<(), uniqurl::Reject>(())
     /// ```
     ///
-    /// This is meant for people and for counts: it is many times slower than normalizing.
+    /// This is meant for people: it is many times slower than normalizing.
     ///
     /// # Errors
     ///
@@ -78,18 +78,6 @@ impl Normalizer {
     /// The rejection, if the profile has no canonical form for `target`.
     pub fn explain_target(&self, target: &[u8]) -> Result<Vec<Step>, Reject> {
         self.explain_as(UrlKind::Target, target)
-    }
-
-    /// Adds one to the count of each rule that acts on a URL or target. The counts are in the order of
-    /// [`Rule::ALL`]. A canonical URL adds nothing.
-    pub fn count_rules(&self, kind: UrlKind, url: &[u8], counts: &mut [u64; Rule::ALL.len()]) {
-        let mut acted = [false; Rule::ALL.len()];
-        for step in self.explain_as(kind, url).unwrap_or_default() {
-            acted[step.rule as usize] = true;
-        }
-        for (count, acted) in counts.iter_mut().zip(acted) {
-            *count += u64::from(acted);
-        }
     }
 
     fn explain_as(&self, kind: UrlKind, url: &[u8]) -> Result<Vec<Step>, Reject> {

@@ -53,8 +53,6 @@ pub(crate) struct Needs {
     pub(crate) canonical: bool,
     /// The decoded path of each URL.
     pub(crate) decoded: bool,
-    /// How many URLs each rule changed.
-    pub(crate) rule_counts: bool,
     /// The position of each key in the set.
     pub(crate) places: bool,
     /// The format at the start of the chunk, to extract columns or numbers.
@@ -63,7 +61,7 @@ pub(crate) struct Needs {
 
 impl Needs {
     pub(crate) fn any(self) -> bool {
-        let Self { canonical, decoded, rule_counts: _, places, format } = self;
+        let Self { canonical, decoded, places, format } = self;
         canonical || decoded || places || format
     }
 }
@@ -96,7 +94,6 @@ impl<'a> ParseRules<'a> {
             needs: Needs {
                 canonical: has_columns || plan.output.observes,
                 decoded: plan.needs_decoded_paths(),
-                rule_counts: plan.output.count_rules,
                 places: plan.kept_record() != KeepPolicy::First,
                 format: extracts || plan.has_tallies() || plan.output.observes,
             },

@@ -147,7 +147,6 @@ struct Counts {
     blank: u64,
     skipped: u64,
     codes: BTreeMap<&'static str, u64>,
-    rules: BTreeMap<&'static str, u64>,
 }
 
 impl Counts {
@@ -166,7 +165,6 @@ impl Counts {
             blank: tally.blank,
             skipped: tally.skipped,
             codes: tally.codes().map(|(code, count)| (code.name(), count)).collect(),
-            rules: tally.rules().map(|(rule, count)| (rule.name(), count)).collect(),
         }
     }
 }
@@ -245,11 +243,11 @@ mod tests {
                 "seconds": 0.25,
                 "inputs": {"ok": 1, "damaged": 0, "missing": 0},
                 "records": 5, "unique": 2, "duplicates": 1, "rejected": 1, "blank": 1, "skipped": 0,
-                "codes": {"port": 1}, "rules": {},
+                "codes": {"port": 1},
                 "files": [{
                     "file": "a b.txt", "state": "ok", "bytes": 60,
                     "records": 5, "unique": 2, "duplicates": 1, "rejected": 1, "blank": 1,
-                    "skipped": 0, "codes": {"port": 1}, "rules": {},
+                    "skipped": 0, "codes": {"port": 1},
                 }],
             })
         );

@@ -6,7 +6,6 @@ use std::fmt;
 
 use super::quantity::ByteRate;
 use uniqurl::bytes::{RejectReason, RejectReasons};
-use uniqurl::normalize::Rule;
 use uniqurl_formats::input::InputState;
 
 /// The job done with canonical URLs.
@@ -55,8 +54,6 @@ pub struct Tally {
     /// Rejected records, by the index of their codes in [`RejectReason::ALL`]. One with several codes is
     /// counted under each of them, so these add up to [`rejected`](Self::rejected) or more.
     pub by_code: [u64; RejectReason::ALL.len()],
-    /// Records that a rule changed, by its index in [`Rule::ALL`]; zeros unless requested.
-    pub by_rule: [u64; Rule::ALL.len()],
 }
 
 impl Default for Tally {
@@ -73,7 +70,6 @@ impl Default for Tally {
             blank: 0,
             skipped: 0,
             by_code: [0; RejectReason::ALL.len()],
-            by_rule: [0; Rule::ALL.len()],
         }
     }
 }
@@ -135,7 +131,6 @@ impl Tally {
             blank,
             skipped,
             by_code,
-            by_rule,
         } = other;
         self.filtered += filtered;
         self.records += records;
@@ -148,7 +143,6 @@ impl Tally {
         self.blank += blank;
         self.skipped += skipped;
         self.by_code.iter_mut().zip(by_code).for_each(|(sum, n)| *sum += n);
-        self.by_rule.iter_mut().zip(by_rule).for_each(|(sum, n)| *sum += n);
     }
 
     /// Whether every record is counted exactly once, and every rejected one under at least one
@@ -168,12 +162,6 @@ impl Tally {
     /// The codes that occurred and how often, in the order of [`RejectReason::ALL`].
     pub fn codes(&self) -> impl Iterator<Item = (RejectReason, u64)> + Clone {
         let counts = RejectReason::ALL.iter().copied().zip(self.by_code);
-        counts.filter(|&(_, count)| count > 0)
-    }
-
-    /// The rules that acted and on how many records, in the order of [`Rule::ALL`].
-    pub fn rules(&self) -> impl Iterator<Item = (Rule, u64)> + Clone {
-        let counts = Rule::ALL.iter().copied().zip(self.by_rule);
         counts.filter(|&(_, count)| count > 0)
     }
 }

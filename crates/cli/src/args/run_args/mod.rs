@@ -319,8 +319,7 @@ pub struct RunArgs {
 
     /// Write a report about the run to FILE, as HTML
     ///
-    /// It holds the accounting, samples of rejected records, the rules that acted, the most frequent
-    /// hosts, and the throughput.
+    /// It holds the accounting, samples of rejected records, the most frequent hosts, and the throughput.
     #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = OUTPUT)]
     pub report: Option<PathBuf>,
 

@@ -91,7 +91,7 @@ impl WorkBatch {
     ) -> Result<usize, AllocError> {
         let how = SpanLoop::new(rules, usize::MAX, true);
         // A later row with the same cell reuses the result of the earlier one.
-        let may_repeat = has_repeats(chunk) && !rules.needs.decoded && !rules.needs.rule_counts;
+        let may_repeat = has_repeats(chunk) && !rules.needs.decoded;
         let all = &records.records[..];
         let mut at = records.headers();
         while at < all.len() && self.text.rewritten.len() <= self.text.at_once() {

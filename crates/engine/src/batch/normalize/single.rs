@@ -67,7 +67,6 @@ impl WorkBatch {
             Ok(()) => {
                 self.tally.hostless += 1;
                 self.decode(target, UrlKind::Target, rules)?;
-                self.count_rules(target, UrlKind::Target, start, rules);
                 self.push_rewritten(start)
             }
             Err(reject) => {
@@ -147,7 +146,6 @@ impl WorkBatch {
                 let is_hostless = run.records.is_none() && normalizer.is_hostless(url);
                 self.tally.hostless += u64::from(is_hostless);
                 self.decode(url, UrlKind::Absolute, rules)?;
-                self.count_rules(url, UrlKind::Absolute, start, rules);
                 self.push_rewritten(start)
             }
             Err(reject) => {
@@ -193,13 +191,6 @@ impl WorkBatch {
             extras.decoded.ends.push(paths.len());
         }
         Ok(())
-    }
-
-    /// Counts the rules that changed a URL, rewritten from `start` on, if the job needs it.
-    fn count_rules(&mut self, url: &[u8], kind: UrlKind, start: usize, rules: &ParseRules<'_>) {
-        if rules.needs.rule_counts && self.text.rewritten[start..] != *url {
-            rules.normalizer.count_rules(kind, url, &mut self.tally.records.by_rule);
-        }
     }
 }
 

@@ -60,7 +60,7 @@ pub(super) struct SpanLoop<'a, 'r> {
 impl<'a, 'r> SpanLoop<'a, 'r> {
     pub(super) fn new(rules: &'a ParseRules<'r>, longest: usize, is_quick: bool) -> Self {
         let is_quick = is_quick && !rules.needs.decoded;
-        let rewrites = rules.normalizer.rules_alone_act() && is_quick && !rules.needs.rule_counts;
+        let rewrites = rules.normalizer.rules_alone_act() && is_quick;
         Self { rules, longest, is_quick, rewrites, labels: None }
     }
 

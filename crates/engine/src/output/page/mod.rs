@@ -12,7 +12,7 @@ mod observed;
 mod text;
 mod chart;
 mod requests;
-mod changes;
+mod rejected;
 
 pub use observed::Observed;
 pub use text::HtmlText;
@@ -76,8 +76,7 @@ impl ReportPage<'_> {
         requests::urls(html, &self.observed.urls)?;
         requests::templates(html, &self.observed.templates)?;
         self.hosts(html)?;
-        changes::rejected(html, &stats.summary.tally, &self.observed.samples)?;
-        changes::rules(html, &stats.summary.tally)?;
+        rejected::rejected(html, &stats.summary.tally, &self.observed.samples)?;
         self.size(html)?;
         self.files(html)?;
         self.pace(html)?;

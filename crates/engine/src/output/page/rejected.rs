@@ -1,4 +1,4 @@
-//! The sections of the page about URLs that were rejected or changed.
+//! The section of the page about rejected records.
 
 use std::fmt::{self, Write};
 
@@ -48,30 +48,5 @@ fn samples(html: &mut String, code: RejectReason, all: &Samples) -> fmt::Result 
         )?;
     }
     html.push_str("</td>");
-    Ok(())
-}
-
-/// The rules that changed URLs.
-pub(super) fn rules(html: &mut String, tally: &Tally) -> fmt::Result {
-    html.push_str("<h2 id=\"rules\">Rules that acted</h2>\n");
-    let most = tally.rules().map(|(_, count)| count).max().unwrap_or(0);
-    if most == 0 {
-        html.push_str("<p>None: no URL was changed.</p>\n");
-        return Ok(());
-    }
-    html.push_str(
-        "<table class=\"told\">\n<tr><th>rule</th><th class=\"n\">URLs changed</th><th></th><th></th></tr>\n",
-    );
-    for (rule, count) in most_first(tally.rules()) {
-        write!(
-            html,
-            "<tr><td class=\"name\"><code>{}</code></td><td class=\"n\">{}</td>",
-            rule.name(),
-            Grouped(count)
-        )?;
-        bar(html, count, most)?;
-        writeln!(html, "<td>{}</td></tr>", HtmlText(rule.sentence()))?;
-    }
-    html.push_str("</table>\n");
     Ok(())
 }
