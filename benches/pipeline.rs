@@ -22,22 +22,19 @@ fn pipeline(criterion: &mut Criterion) {
         let corpus = Corpus::new(kind, BYTES);
         fs::write(&input, &corpus.bytes).expect("room for the corpus");
         let format = if kind == Kind::Access { "combined" } else { "lines" };
-        for order in ["none", "first"] {
-            let run = || {
-                let status = Command::new(env!("CARGO_BIN_EXE_uniqurl"))
-                    .args(["dedup", "-q", "--format", format, "--order", order, "--output"])
-                    .arg(&output)
-                    .arg(&input)
-                    .status();
-                assert!(status.expect("uniqurl starts").success());
-            };
-            run();
-            let found =
-                fs::read(&output).expect("an output").iter().filter(|b| **b == b'\n').count();
-            assert_eq!(found as u64, corpus.truth.distinct, "{}", kind.name());
-            let mut group = stage(criterion, &format!("pipeline-{order}"), &corpus);
-            group.bench_function(id(Backend::best(), &corpus), |bencher| bencher.iter(run));
-        }
+        let run = || {
+            let status = Command::new(env!("CARGO_BIN_EXE_uniqurl"))
+                .args(["dedup", "-q", "--format", format, "--output"])
+                .arg(&output)
+                .arg(&input)
+                .status();
+            assert!(status.expect("uniqurl starts").success());
+        };
+        run();
+        let found = fs::read(&output).expect("an output").iter().filter(|b| **b == b'\n').count();
+        assert_eq!(found as u64, corpus.truth.distinct, "{}", kind.name());
+        let mut group = stage(criterion, "pipeline", &corpus);
+        group.bench_function(id(Backend::best(), &corpus), |bencher| bencher.iter(run));
     }
 }
 

@@ -18,7 +18,7 @@ TITLES = {
 }
 # The bars, by the start of a contender's name. Others are left out: lines of output are enough for them.
 LABELS = {
-    "uniqurl --order first": "uniqurl dedup",
+    "uniqurl dedup": "uniqurl dedup",
     "cp; sync": "cp, synced",
     "DuckDB": "DuckDB DISTINCT",
     "Polars": "Polars unique",

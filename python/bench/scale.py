@@ -254,7 +254,7 @@ def main():
         folder = of_corpus(place / "parts", wish.parts, size, 1)
         job = spark.run(folder, blocks_of(wish.parts))
         start = time.process_time()
-        expected = uniqurl.dedup(sorted(folder.iterdir()), format="lines", order="none")
+        expected = uniqurl.dedup(sorted(folder.iterdir()), format="lines")
         alone = time.process_time() - start
         assert job["unique"] == expected.accounting["unique"], (job, expected)
         spark.session.stop()

@@ -173,8 +173,7 @@ pub fn dedup(
             "first" => SetOrder::First,
             "sorted" => SetOrder::Sorted,
             "count" => SetOrder::Count,
-            "none" => SetOrder::None,
-            _ => return Err(errors::usage(py, "order is first, sorted, count or none")),
+            _ => return Err(errors::usage(py, "order is first, sorted or count")),
         };
         let rules = Rules::new(py, profile, options)?;
         let key = rules.key(py, key)?;
@@ -293,7 +292,7 @@ fn of_columns(py: Python<'_>, wish: &Wish, inputs: &[Bound<'_, PyAny>]) -> PyRes
         }
         tally.duplicates = tally.canonical - tally.unique;
         let lines = match wish.order {
-            SetOrder::First | SetOrder::None => lines,
+            SetOrder::First => lines,
             SetOrder::Sorted => lines.sorted(),
             SetOrder::Count => lines.sorted_by_count(&counts),
         };

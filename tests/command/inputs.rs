@@ -198,7 +198,7 @@ fn line_from_a_slow_pipe_is_written_at_once() {
         (&["normalize"][..], ""),
         (&["normalize", "-f", "lines", "--json"], ""),
         (&["dedup"], ""),
-        (&["dedup", "--order", "none", "--rejects", "rejects"], "relative\n"),
+        (&["dedup", "--rejects", "rejects"], "relative\n"),
         (&["normalize", "-f", "combined"], ""),
     ] {
         let place = Place::new();

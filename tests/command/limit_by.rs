@@ -39,7 +39,7 @@ fn one_url_of_each_template_is_left_of_a_crawl() {
     let first = HashMap::<_, _>::from_iter(wanted.iter().map(|url| (template(url), *url)));
     let repeated = list.lines().filter(|url| first[&template(url)] == *url).count();
     for more in
-        [&["-j", "1"][..], &["-j", "3"], &["--memory", "1M"], &["--order", "none", "-j", "2"]]
+        [&["-j", "1"][..], &["-j", "3"], &["--memory", "1M"], &["--order", "first", "-j", "2"]]
     {
         let fixed = ["dedup", "in", "-f", "lines", "--limit-by", "template:1"];
         let run = place.run([&fixed[..], more].concat()).exits(0);

@@ -402,7 +402,7 @@ fn each_format_carries_columns_of_the_kept_record() {
                 let (out, report, result) = dedup(&path, how);
                 result.unwrap_or_else(|error| panic!("{}: {error}", written.name));
                 let expected = match order {
-                    SetOrder::First | SetOrder::None => &expected,
+                    SetOrder::First => &expected,
                     SetOrder::Sorted => &sorted,
                     SetOrder::Count => &by_count,
                 };

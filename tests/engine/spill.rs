@@ -107,7 +107,7 @@ fn ran(
 
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for order in [SetOrder::First, SetOrder::Sorted, SetOrder::Count, SetOrder::None] {
+    for order in [SetOrder::First, SetOrder::Sorted, SetOrder::Count] {
         for (count, min_count, limit) in [
             (false, 1, None),
             (true, 1, None),
@@ -135,16 +135,6 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// The output, sorted if the job promises no order.
-fn in_any_order(dedup: &Dedup, out: &[u8]) -> Vec<u8> {
-    if dedup.order != SetOrder::None || dedup.limit.is_some() {
-        return out.to_vec();
-    }
-    let mut lines: Vec<_> = out.split_inclusive(|byte| *byte == b'\n').collect();
-    lines.sort_unstable();
-    lines.concat()
-}
-
 /// From nothing to almost enough.
 const BUDGETS: [u64; 6] = [0, 1 << 16, 600_000, 1_200_000, 2_500_000, 5_000_000];
 
@@ -162,8 +152,7 @@ fn output_and_counts_do_not_depend_on_the_budget() {
             let memory = Some((budget, &*place.spill()));
             let (now, rejected, other, result) = ran(&case, &place.paths, memory);
             result.unwrap();
-            let is_same = in_any_order(&case.dedup, &now) == in_any_order(&case.dedup, &out);
-            assert!(is_same, "{budget}: {case:?}");
+            assert!(now == out, "{budget}: {case:?}");
             assert!(rejected == rejects, "{budget}: {case:?}");
             assert_eq!(other.tally, report.tally, "{budget}: {case:?}");
             assert_eq!(other.files, report.files, "{budget}: {case:?}");
@@ -225,10 +214,10 @@ fn seen_lists_and_written_keys_do_not_depend_on_the_budget() {
         assert_eq!(tally.records, of_set + tally.rejected + tally.blank);
         assert!(tally.seen > 0 && tally.unique > 0);
         assert!(!takes_keys || keys.0.len() as u64 == tally.unique);
-        (in_any_order(&dedup, &out), keys, report.tally, report.files, report.spilled.written)
+        (out, keys, report.tally, report.files, report.spilled.written)
     };
     let mut spilled = [0; BUDGETS.len()];
-    for order in [SetOrder::First, SetOrder::Sorted, SetOrder::Count, SetOrder::None] {
+    for order in [SetOrder::First, SetOrder::Sorted, SetOrder::Count] {
         for (count, takes_keys) in [(false, true), (true, true), (false, false)] {
             let (out, keys, tally, files, _) = ran(order, count, takes_keys, 1, 5_000, None);
             for (at, budget) in BUDGETS.into_iter().enumerate() {
@@ -262,7 +251,7 @@ proptest! {
         records in prop::collection::vec((0u16..900, 0u8..6, 0usize..60), 1..2000),
         keys in 1u16..900,
         order in prop::sample::select(vec![
-            SetOrder::First, SetOrder::None, SetOrder::Sorted, SetOrder::Count,
+            SetOrder::First, SetOrder::Sorted, SetOrder::Count,
         ]),
         (count, min_count) in (any::<bool>(), 1u64..4),
         limit in prop::option::weighted(0.3, 0u64..900),
@@ -291,7 +280,7 @@ proptest! {
             let mut out = Vec::new();
             let (report, result) = run(&plan, &inputs, Sinks::to(&mut out), &Watch::default());
             result.unwrap();
-            (in_any_order(&dedup, &out), report.tally, report.files)
+            (out, report.tally, report.files)
         };
         let memory = Memory { directory: directory.path().to_owned(), ..Memory::new(budget) };
         prop_assert!(ran(Some(memory), threads) == ran(None, 1));

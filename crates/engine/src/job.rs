@@ -93,6 +93,4 @@ pub enum SetOrder {
     /// By count, the greatest first, and URLs of the same count by bytes. With [`Dedup::limit`], only so many
     /// lines are held for the output.
     Count,
-    /// Whatever is fastest.
-    None,
 }

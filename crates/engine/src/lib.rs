@@ -18,8 +18,8 @@
 //! - *write* (one task).
 //!
 //! No two tasks share anything that one of them writes, so there is no lock; the one barrier is at
-//! the end of a round. Writing in the order of the input costs next to nothing this way, so
-//! `--order none` is the same as `first`.
+//! the end of a round. Writing in the order of the input costs next to nothing this way, so there is no
+//! option for output in any order.
 //!
 //! Before each round, the memory of the run is compared with its budget. Over budget, the set takes no more
 //! keys: *insert* only looks up and counts, *format* makes entries of the keys that the set does not hold,

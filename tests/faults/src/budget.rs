@@ -318,7 +318,7 @@ pub fn time_of_spilling(torture: &mut Torture) -> Row {
     let dedup = |memory: &str| {
         let mut command = place.command(&torture.command);
         command.args(["dedup", "-q", "-j", "2", "--memory", memory, "--temp-dir", "."]);
-        command.args(["--order", "none", "-o", "more-out", "more-in"]);
+        command.args(["-o", "more-out", "more-in"]);
         run(&mut command, |_| Ok(())).map(|end| end.time.as_secs_f64())
     };
     let sort = |input: &Path| {

@@ -10,8 +10,7 @@ use std::sync::Arc;
 use uniqurl::Normalizer;
 use uniqurl::bytes::Secrets;
 use uniqurl_engine::{
-    Dedup, InputFormat, Job, JobPlan, Memory, SeenBefore, SetOrder, Sinks, Watch, cores,
-    most_workers,
+    Dedup, InputFormat, Job, JobPlan, Memory, SeenBefore, Sinks, Watch, cores, most_workers,
 };
 use uniqurl_store::seen::SeenStore;
 
@@ -55,7 +54,7 @@ fn plan(
     normalizer: &Normalizer,
     threads: usize,
 ) -> Result<JobPlan, String> {
-    let job = Job::Dedup(Dedup { order: SetOrder::None, count: false, min_count: 1, limit: None });
+    let job = Job::Dedup(Dedup::default());
     let mut plan = JobPlan::new(normalizer.clone(), job);
     plan.input.format = InputFormat::Fixed(Arc::new(inputs.bytes.format.clone()));
     plan.output.secrets = Secrets::Masked;

@@ -42,10 +42,10 @@ fn clap_definitions_are_consistent() {
 #[test]
 fn last_value_of_a_repeated_option_wins() {
     let again = dedup(
-        "-q -j 3 --order sorted -p ia -f warc --memory 1G --max-url 2K --count --schemes http -q -j 4 --order none \
+        "-q -j 3 --order sorted -p ia -f warc --memory 1G --max-url 2K --count --schemes http -q -j 4 --order count \
          -p syntax -f lines --memory 2G --max-url 3K --count --schemes https",
     );
-    assert_eq!((again.order, again.memory.memory), (OrderArg::None, Some(2 << 30)));
+    assert_eq!((again.order, again.memory.memory), (OrderArg::Count, Some(2 << 30)));
     let RunArgs { profile, format, max_url, filters, .. } = &again.common;
     assert_eq!((*profile, *max_url), (&Profile::SYNTAX, 3 << 10));
     assert_eq!(*format, FormatChoice::Named(Format::Lines));

@@ -193,6 +193,9 @@ fn hint(error: &clap::Error, words: &[OsString]) -> String {
             "list the profiles with `uniqurl profiles`".into()
         }
         ("--format", _) if unknown_format => format!("list the formats with `{help}`"),
+        ("--order", ErrorKind::InvalidValue) if is_value(error, "none") => {
+            "leave --order out; the order is then `first`, which is as fast as any".into()
+        }
         ("--with" | "--without", ErrorKind::InvalidValue) => {
             format!("list the switches with `{help}`")
         }
@@ -201,6 +204,12 @@ fn hint(error: &clap::Error, words: &[OsString]) -> String {
         }
         _ => format!("see `{help}`"),
     }
+}
+
+/// Whether the error is about this value.
+fn is_value(error: &clap::Error, value: &str) -> bool {
+    let wrong = error.get(ContextKind::InvalidValue);
+    matches!(wrong, Some(ContextValue::String(wrong)) if wrong == value)
 }
 
 /// The error of a format's name, if that is the cause.

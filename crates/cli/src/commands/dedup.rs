@@ -27,13 +27,11 @@ pub fn main(mut args: DedupArgs) -> ExitCode {
 /// Warns that the URLs up to a limit are not the most frequent ones, though their counts are written.
 fn warn_of_limit(args: &DedupArgs) {
     let Some(limit) = args.limit.filter(|_| args.writes_counts()) else { return };
-    let which = match args.order {
-        OrderArg::First => "the first",
-        OrderArg::None => "any",
-        OrderArg::Sorted | OrderArg::Count => return,
-    };
+    if args.order != OrderArg::First {
+        return;
+    }
     eprint_hinted(
-        format_args!("warning: --limit writes {which} {limit} URLs, not the most frequent ones"),
+        format_args!("warning: --limit writes the first {limit} URLs, not the most frequent ones"),
         Some(&format!("write those with --top {limit}")),
     );
 }
@@ -64,7 +62,6 @@ fn request(args: &DedupArgs, memory: Option<Memory>) -> Result<Request, String> 
             OrderArg::First => SetOrder::First,
             OrderArg::Sorted => SetOrder::Sorted,
             OrderArg::Count => SetOrder::Count,
-            OrderArg::None => SetOrder::None,
         },
         count: args.writes_counts(),
         min_count: args.min_count,

@@ -78,7 +78,7 @@ impl RunSet<'_> {
                         None
                     }
                     // In the order of the input, the keys in memory precede all spilled ones.
-                    (Some(ordered), SetOrder::First | SetOrder::None) => {
+                    (Some(ordered), SetOrder::First) => {
                         let lines = ordered.write(&dedup, split, tally, out);
                         written = lines.map_err(RunError::Output)?;
                         Some(ordered.into_places(written))

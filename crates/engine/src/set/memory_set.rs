@@ -152,7 +152,7 @@ impl MemorySet {
             (Some(ListedKeys { places, lines }), Some(dedup)) => {
                 let keys = places.len() + all_more;
                 let sorting = match dedup.order {
-                    SetOrder::First | SetOrder::None => 0,
+                    SetOrder::First => 0,
                     SetOrder::Sorted | SetOrder::Count => sort_memory(keys),
                 };
                 // A vector that grows is there twice for a moment, once at double size.

@@ -106,7 +106,7 @@ impl<'a> Ordered<'a> {
             order.retain(|number| urls.shards.count(urls.place(*number)) >= dedup.min_count);
         }
         match dedup.order {
-            SetOrder::First | SetOrder::None => {}
+            SetOrder::First => {}
             SetOrder::Sorted => sort(&mut order, &urls, Threads::All)?,
             SetOrder::Count => {
                 let count = |number| urls.shards.count(urls.place(number));

@@ -85,35 +85,29 @@ struct Kept {
     line_end: usize,
 }
 
-/// Takes an entry, or ends the work with an error.
-pub type TakeEntry<'t, E> = dyn FnMut(SpillEntry<'_>) -> Result<(), E> + 't;
-
 /// Finds the distinct URLs of a partition, whose entries are in ascending order, after the keys that
 /// were seen before the run. `found` is told the ordinal of each that is settled and of each record whose
-/// key was seen or is filtered. The URLs are a run, unless there is a `take` that takes them, in order. `key` is
-/// another than the one that made the partition.
-pub fn dedup_partition<E: From<SpillError>>(
+/// key was seen or is filtered. `key` is another than the one that made the partition.
+pub fn dedup_partition(
     partition: Stream,
     plan: &PartitionPlan<'_>,
     key: &HashKey,
     found: &mut dyn FnMut(u64, RecordStatus),
-    take: Option<&mut TakeEntry<'_, E>>,
-) -> Result<PartitionResult, E> {
-    if plan.keeps_first_records() && (take.is_some() || !plan.marks.is_used_up()) {
-        mark_new(partition, plan, key, found, take)
+) -> Result<PartitionResult, SpillError> {
+    if plan.keeps_first_records() && !plan.marks.is_used_up() {
+        mark_new(partition, plan, key, found)
     } else {
-        rewrite(partition, plan, key, found, take)
+        rewrite(partition, plan, key, found)
     }
 }
 
 /// The way of [`dedup_partition`] where an entry that is written is not one that was read.
-fn rewrite<E: From<SpillError>>(
+fn rewrite(
     partition: Stream,
     plan: &PartitionPlan<'_>,
     key: &HashKey,
     found: &mut dyn FnMut(u64, RecordStatus),
-    take: Option<&mut TakeEntry<'_, E>>,
-) -> Result<PartitionResult, E> {
+) -> Result<PartitionResult, SpillError> {
     let mut decompressor = BlockDecompressor::new(plan.store);
     let mut compressor = BlockCompressor::new(plan.store);
     let bytes = partition.bytes();
@@ -148,7 +142,7 @@ fn rewrite<E: From<SpillError>>(
                 Ok(()) => {}
                 // A set that can hold nothing will never hold more.
                 Err(Full) if set.len() == 0 => {
-                    return Err(plan.store.error(std::io::ErrorKind::OutOfMemory.into()).into());
+                    return Err(plan.store.error(std::io::ErrorKind::OutOfMemory.into()));
                 }
                 Err(Full) => rest = Some(Division::new(plan, bytes)),
             }
@@ -177,14 +171,8 @@ fn rewrite<E: From<SpillError>>(
     set.kept.iter().for_each(|kept| found(kept.ordinal, RecordStatus::New));
     let rest = rest.map_or(Ok(Vec::new()), Division::finish)?;
     let order = set.order(plan)?;
-    let mut entries = set.entries(&order, plan.min_count);
-    let run = match take {
-        None => Run::from(written(entries, plan.block, &mut compressor)?),
-        Some(take) => {
-            entries.try_for_each(take)?;
-            Run::default()
-        }
-    };
+    let entries = set.entries(&order, plan.min_count);
+    let run = Run::from(written(entries, plan.block, &mut compressor)?);
     Ok(PartitionResult { run, rest })
 }
 

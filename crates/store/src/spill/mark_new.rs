@@ -4,7 +4,7 @@
 //! The plain loop takes an entry, looks its key up in a set, and adds it. Here a whole block goes
 //! through the set at once, so that the cache misses of its keys overlap.
 
-use super::dedup_partition::{MIN_URLS, PartitionPlan, PartitionResult, RecordStatus, TakeEntry};
+use super::dedup_partition::{MIN_URLS, PartitionPlan, PartitionResult, RecordStatus};
 use super::division::Division;
 use super::entry::SpillEntry;
 use super::marks::{Marks, Run};
@@ -42,26 +42,24 @@ struct Keys {
     is_full: bool,
 }
 
-/// Marks the entries of a partition that are the first with their key, and gives each to `take`,
-/// if there is one. Calls `found` for each of them, and for each record whose key was seen before the run.
-pub(super) fn mark_new<E: From<SpillError>>(
+/// Marks the entries of a partition that are the first with their key. Calls `found` for each of them, and for each record whose key was seen before the run.
+pub(super) fn mark_new(
     partition: Stream,
     plan: &PartitionPlan<'_>,
     key: &HashKey,
     found: &mut dyn FnMut(u64, RecordStatus),
-    mut take: Option<&mut TakeEntry<'_, E>>,
-) -> Result<PartitionResult, E> {
+) -> Result<PartitionResult, SpillError> {
     let no_room = |error: AllocError| plan.store.error(error.into());
     let mut decompressor = BlockDecompressor::new(plan.store);
     let (mut listed, mut entries, mut block) = (Vec::new(), Vec::new(), Vec::new());
     let mut keys =
         Keys { seen: Shard::new(Counting::Off), shard: Shard::new(Counting::Off), is_full: false };
-    let mut marks = take.is_none().then(Marks::default);
+    let mut marks = Marks::default();
     let mut rest: Option<Division<'_>> = None;
     let mut with_new = Vec::new();
     for &extent in &partition.0 {
         decompressor.read(extent, &mut block)?;
-        let (marked, mut has_new) = (marks.as_ref().map_or(0, Marks::len), false);
+        let (marked, mut has_new) = (marks.len(), false);
         let cut_off = || decompressor.damaged("an entry is cut off");
         // Keys that were seen before the run stand before all records.
         let mut at = HEADER;
@@ -75,52 +73,35 @@ pub(super) fn mark_new<E: From<SpillError>>(
                 rest.write(key.hash(entry.key), &block[at..at + length])?;
             }
             at += length;
-            if let Some(marks) = &mut marks {
-                marks.reserve(1).map_err(no_room)?;
-                marks.push(false);
-            }
+            marks.reserve(1).map_err(no_room)?;
+            marks.push(false);
         }
         list(&block, at, key, &mut listed, &mut entries).map_err(no_room)?.ok_or_else(cut_off)?;
-        if let Some(marks) = &mut marks {
-            marks.reserve(listed.len()).map_err(no_room)?;
-        }
+        marks.reserve(listed.len()).map_err(no_room)?;
         let taken = keys.add(plan, Block(&block), &mut entries)?;
         for (i, (entry, listed)) in entries.iter().zip(&listed).enumerate() {
-            let bytes = &block[listed.start as usize..listed.end as usize];
             let is_new = entry.new_place().is_some() && i < taken;
             has_new |= is_new;
             if is_new {
                 found(listed.ordinal, RecordStatus::New);
-                if let Some(take) = &mut take {
-                    take(SpillEntry::decode(bytes).ok_or_else(cut_off)?.0)?;
-                }
             } else if entry.is_seen() {
                 found(listed.ordinal, RecordStatus::Seen);
             } else if entry.new_place().is_some() {
                 let rest = rest.get_or_insert_with(|| Division::new(plan, partition.bytes()));
-                rest.write(entry.hash, bytes)?;
+                rest.write(entry.hash, &block[listed.start as usize..listed.end as usize])?;
             }
-            if let Some(marks) = &mut marks {
-                marks.push(is_new);
-            }
+            marks.push(is_new);
         }
-        match &mut marks {
-            Some(_) if has_new => {
-                alloc::try_reserve(&mut with_new, 1).map_err(no_room)?;
-                with_new.push(extent);
-            }
+        if has_new {
+            alloc::try_reserve(&mut with_new, 1).map_err(no_room)?;
+            with_new.push(extent);
+        } else {
             // A block without a new entry is not read again.
-            Some(marks) => marks.truncate(marked),
-            None => {}
+            marks.truncate(marked);
         }
     }
-    let run = match marks {
-        Some(marks) => {
-            plan.marks.take(&marks);
-            Run { stream: Stream(with_new), marks: Some(marks) }
-        }
-        None => Run::default(),
-    };
+    plan.marks.take(&marks);
+    let run = Run { stream: Stream(with_new), marks: Some(marks) };
     let rest = rest.map_or(Ok(Vec::new()), Division::finish)?;
     Ok(PartitionResult { run, rest })
 }

@@ -11,8 +11,7 @@
 //!    ends, whatever the hash. What was seen before the run, where that is too much for memory, comes
 //!    first in each partition;
 //! 2. the URLs that were settled are a run: where only first records matter, the partition itself, with
-//!    a mark for each new entry (`mark_new`), else a new stream of counts and kept lines. Where any order
-//!    will do, they are written at once;
+//!    a mark for each new entry (`mark_new`), else a new stream of counts and kept lines;
 //! 3. `merge_windows` makes one of all runs by ordinal, and `merge` by bytes or counts: the order that a
 //!    set in memory would have had.
 //!
@@ -41,9 +40,7 @@ pub use costs::Spilled;
 pub use packing::BlockCompressor;
 pub use store::SpillError;
 
-pub use dedup_partition::{
-    PartitionPlan, PartitionResult, RecordStatus, TakeEntry, dedup_partition,
-};
+pub use dedup_partition::{PartitionPlan, PartitionResult, RecordStatus, dedup_partition};
 pub use entry::SpillEntry;
 pub(crate) use entry::{append_number, decode_number};
 pub use marks::{MarksBudget, Run};

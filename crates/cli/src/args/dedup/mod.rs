@@ -47,7 +47,7 @@ Examples:
   uniqurl dedup --format csv:url=link,status=code --status 2xx export.csv
 
   # Read all log files of a directory, in any order
-  find . -name '*.log' -print0 | uniqurl dedup --files-from - --order none
+  find . -name '*.log' -print0 | uniqurl dedup --files-from -
 
   # Write the text pages of all indexes below a directory
   uniqurl dedup --mime 'text/*' -r indexes
@@ -111,7 +111,7 @@ pub struct DedupArgs {
     #[command(flatten)]
     pub common: RunArgs,
 
-    /// Write the URLs in this order: first, sorted, count or none
+    /// Write the URLs in this order: first, sorted or count
     #[arg(
         long,
         value_enum,
@@ -119,7 +119,7 @@ pub struct DedupArgs {
         default_value_if("top", ArgPredicate::IsPresent, "count"),
         hide_possible_values = true,
         help_heading = OUTPUT,
-        long_help = help::of_values::<OrderArg>("Write the URLs in this order: first, sorted, count or none")
+        long_help = help::of_values::<OrderArg>("Write the URLs in this order: first, sorted or count")
     )]
     pub order: OrderArg,
 
@@ -342,8 +342,6 @@ pub enum OrderArg {
     Sorted,
     /// By count, the most frequent first, and then in order of their bytes; implies --count
     Count,
-    /// In any order, whichever is fastest
-    None,
 }
 
 /// Columns of `--tally`.

@@ -1,11 +1,10 @@
 //! The end of a run that spilled: dedups the partitions, and writes the result in its order.
 
 use std::io::Write;
-use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use crate::job::{Dedup, SetOrder};
+use crate::job::Dedup;
 use crate::output::{TallyLayout, vectored};
 use crate::reader::RecordOrigins;
 use crate::report::RunError;
@@ -18,9 +17,6 @@ use uniqurl::set::{Counting, HashKey};
 use uniqurl_store::keep_policy::KeepPolicy;
 use uniqurl_store::seen::KeySink;
 use uniqurl_store::spill::{self, MergeOrder, PartitionPlan, PartitionResult, SpillEntry, Stream};
-
-/// Most bytes of lines that are written at once, where partitions are written one by one.
-const WRITTEN_AT_ONCE: usize = 256 << 10;
 
 /// How a run that spilled ends: it settles the partitions and writes their lines.
 pub(crate) struct Ending<'a> {
@@ -82,40 +78,24 @@ impl Ending<'_> {
         at_once: Option<usize>,
     ) -> Result<(), RunError> {
         let Self { hasher, lines, origins, moved, sorted, out, mut keys } = self;
-        // A limit is about the first URLs in every order, so that the result is always the same.
-        // Keys are taken where lines are written one after the other.
-        let takes_any_order =
-            lines.dedup.order == SetOrder::None && lines.dedup.limit.is_none() && keys.is_none();
         let mut runs = Vec::new();
         let mut hasher = hasher.clone();
-        let out = Mutex::new(out);
         while !partitions.is_empty() {
             hasher = hasher.another();
             let dedup = |partition| {
                 let mut counter = origins.counter(moved);
                 let mut found = |ordinal, status| counter.count(ordinal, status);
-                if !takes_any_order {
-                    return spill::dedup_partition(partition, plan, &hasher, &mut found, None);
-                }
-                let most = (plan.memory / 8).clamp(plan.block, WRITTEN_AT_ONCE);
-                let mut lines = TakenLines { lines, text: Vec::new(), most, out: &out };
-                let mut take = |entry: SpillEntry<'_>| lines.take(entry);
-                let take: &mut dyn FnMut(SpillEntry<'_>) -> _ = &mut take;
-                let done =
-                    spill::dedup_partition(partition, plan, &hasher, &mut found, Some(take))?;
-                lines.write()?;
-                Ok(done)
+                spill::dedup_partition(partition, plan, &hasher, &mut found)
             };
             let in_turn = at_once.map_or(1, |threads| partitions.len().div_ceil(threads));
             let done = partitions.into_par_iter().with_min_len(in_turn).map(dedup);
-            let done: Vec<PartitionResult> = done.collect::<Result<_, RunError>>()?;
+            let done: Vec<PartitionResult> = done.collect::<Result<_, _>>()?;
             partitions = Vec::new();
             for done in done {
                 runs.push(done.run);
                 partitions.extend(done.rest);
             }
         }
-        let out = out.into_inner().unwrap_or_else(PoisonError::into_inner);
         if plan.order != MergeOrder::First {
             let runs = runs.into_iter().map(spill::Run::into_stream).chain(sorted).collect();
             let mut left = lines.left().unwrap_or(u64::MAX);
@@ -130,7 +110,7 @@ impl Ending<'_> {
                 }
                 Ok(true)
             })?;
-        } else if !takes_any_order {
+        } else {
             let batches = keys.is_some().then(KeyBatches::new);
             let append = |entry: SpillEntry<'_>, text: &mut Vec<u8>| {
                 lines.append(entry, text)?;
@@ -150,32 +130,6 @@ impl Ending<'_> {
                 }
             })?;
         }
-        Ok(())
-    }
-}
-
-/// Lines of one partition, which are written whenever there are enough.
-struct TakenLines<'a, 'o> {
-    lines: SpilledLines<'a>,
-    text: Vec<u8>,
-    /// Bytes from which they are written.
-    most: usize,
-    out: &'a Mutex<&'o mut (dyn Write + Send)>,
-}
-
-impl TakenLines<'_, '_> {
-    fn take(&mut self, entry: SpillEntry<'_>) -> Result<(), RunError> {
-        self.lines.append(entry, &mut self.text)?;
-        if self.text.len() >= self.most {
-            self.write()?;
-        }
-        Ok(())
-    }
-
-    fn write(&mut self) -> Result<(), RunError> {
-        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        out.write_all(&self.text).map_err(RunError::Output)?;
-        self.text.clear();
         Ok(())
     }
 }

@@ -234,7 +234,7 @@ impl Spiller {
         let plan = PartitionPlan {
             store: &store,
             order: match lines.dedup.order {
-                SetOrder::First | SetOrder::None => spill::MergeOrder::First,
+                SetOrder::First => spill::MergeOrder::First,
                 SetOrder::Sorted => spill::MergeOrder::Sorted,
                 SetOrder::Count => spill::MergeOrder::Count { limit: lines.dedup.limit },
             },

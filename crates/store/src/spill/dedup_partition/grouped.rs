@@ -186,8 +186,7 @@ mod tests {
                             assert_eq!(found.insert(ordinal, status), None, "{ordinal}");
                         };
                         let key = HashKey::narrow(width);
-                        let done =
-                            dedup_partition::<SpillError>(partition, &plan, &key, &mut tell, None);
+                        let done = dedup_partition(partition, &plan, &key, &mut tell);
                         let done = done.unwrap();
                         runs.push(done.run.into_stream());
                         left.extend(done.rest);

@@ -100,8 +100,7 @@ fn settled_by(
             found.lock().unwrap().push(ordinal);
         };
         let key = HashKey::narrow(width);
-        let settled =
-            dedup_partition::<SpillError>(partition, &plan, &key, &mut found, None).unwrap();
+        let settled = dedup_partition(partition, &plan, &key, &mut found).unwrap();
         runs.push(settled.run);
         left.extend(settled.rest);
         passes += 1;
@@ -219,8 +218,7 @@ fn overfull_set_keeps_its_first_urls_and_seen_keys() {
     let partition = written(entries, plan.block, &mut compressor).unwrap();
     let told = Mutex::new(Vec::new());
     let mut found = |ordinal, what| told.lock().unwrap().push((ordinal, what));
-    let settled =
-        dedup_partition::<SpillError>(partition, &plan, &HashKey::narrow(64), &mut found, None);
+    let settled = dedup_partition(partition, &plan, &HashKey::narrow(64), &mut found);
     let settled = settled.unwrap();
     assert!(!settled.rest.is_empty());
     let kept = merged(vec![settled.run], &plan).into_iter().map(|row| (row.2, row.3));
@@ -266,8 +264,7 @@ fn seen_keys_are_never_new_under_any_budget() {
                 }
             };
             let key = HashKey::narrow(width);
-            let settled =
-                dedup_partition::<SpillError>(partition, &plan, &key, &mut found, None).unwrap();
+            let settled = dedup_partition(partition, &plan, &key, &mut found).unwrap();
             runs.push(settled.run);
             left.extend(settled.rest);
         }
@@ -291,7 +288,7 @@ fn seen_keys_are_never_new_under_any_budget() {
     }
 }
 
-/// First records by marks, by runs, and as they come.
+/// First records by marks and by runs.
 #[test]
 fn first_records_are_the_same_in_every_way() {
     let mut expected: Vec<Row> = Vec::new();
@@ -305,47 +302,36 @@ fn first_records_are_the_same_in_every_way() {
         for (memory, marks_budget) in
             [(1 << 30, usize::MAX), (1 << 30, 0), (20_000, usize::MAX), (20_000, 40), (0, 1 << 10)]
         {
-            for takes in [false, true] {
-                let directory = tempfile::tempdir().unwrap();
-                let store = Arc::new(Store::create(directory.path()).unwrap());
-                let marks = MarksBudget::new(marks_budget);
-                let plan = plan(&store, &marks, memory);
-                let mut compressor = BlockCompressor::new(&store);
-                let parting = HashKey::narrow(64);
-                let mut writers: Vec<_> = (0..4).map(|_| EntryWriter::new(plan.block)).collect();
-                for (ordinal, key, line) in entries() {
-                    let mut text = Vec::new();
-                    let hash = parting.hash(&key);
-                    let entry = SpillEntry { ordinal, count: 1, key: &key, line: &line };
-                    entry.append(&mut text).unwrap();
-                    writers[hash.partition(4)].write(&text, &mut compressor).unwrap();
-                }
-                let left = writers.into_iter().map(|writer| writer.finish(&mut compressor));
-                let mut left: Vec<_> = left.collect::<Result<_, _>>().unwrap();
-                let (mut runs, mut taken, mut found) = (Vec::new(), Vec::new(), Vec::new());
-                while let Some(partition) = left.pop() {
-                    let mut take = |entry: SpillEntry<'_>| {
-                        let SpillEntry { ordinal, count, key, line } = entry;
-                        taken.push((ordinal, count, key.to_vec(), line.to_vec()));
-                        Ok::<_, SpillError>(())
-                    };
-                    let take: Option<&mut dyn FnMut(SpillEntry<'_>) -> _> =
-                        if takes { Some(&mut take) } else { None };
-                    let mut found = |ordinal, status| found.push((ordinal, status));
-                    let key = HashKey::narrow(width);
-                    let done = dedup_partition(partition, &plan, &key, &mut found, take).unwrap();
-                    runs.push(done.run);
-                    left.extend(done.rest);
-                }
-                let mut rows = merged(runs, &plan);
-                assert!(rows.is_empty() || !takes);
-                rows.append(&mut taken);
-                rows.sort();
-                assert!(rows == expected, "{width} {memory} {marks_budget} {takes}");
-                found.sort_by_key(|(ordinal, _)| *ordinal);
-                let new = expected.iter().map(|row| (row.0, RecordStatus::New));
-                assert_eq!(found, new.collect::<Vec<_>>());
+            let directory = tempfile::tempdir().unwrap();
+            let store = Arc::new(Store::create(directory.path()).unwrap());
+            let marks = MarksBudget::new(marks_budget);
+            let plan = plan(&store, &marks, memory);
+            let mut compressor = BlockCompressor::new(&store);
+            let parting = HashKey::narrow(64);
+            let mut writers: Vec<_> = (0..4).map(|_| EntryWriter::new(plan.block)).collect();
+            for (ordinal, key, line) in entries() {
+                let mut text = Vec::new();
+                let hash = parting.hash(&key);
+                let entry = SpillEntry { ordinal, count: 1, key: &key, line: &line };
+                entry.append(&mut text).unwrap();
+                writers[hash.partition(4)].write(&text, &mut compressor).unwrap();
             }
+            let left = writers.into_iter().map(|writer| writer.finish(&mut compressor));
+            let mut left: Vec<_> = left.collect::<Result<_, _>>().unwrap();
+            let (mut runs, mut found) = (Vec::new(), Vec::new());
+            while let Some(partition) = left.pop() {
+                let mut found = |ordinal, status| found.push((ordinal, status));
+                let key = HashKey::narrow(width);
+                let done = dedup_partition(partition, &plan, &key, &mut found).unwrap();
+                runs.push(done.run);
+                left.extend(done.rest);
+            }
+            let mut rows = merged(runs, &plan);
+            rows.sort();
+            assert!(rows == expected, "{width} {memory} {marks_budget}");
+            found.sort_by_key(|(ordinal, _)| *ordinal);
+            let new = expected.iter().map(|row| (row.0, RecordStatus::New));
+            assert_eq!(found, new.collect::<Vec<_>>());
         }
     }
 }
