@@ -171,7 +171,7 @@ fn rewrite(
     set.kept.iter().for_each(|kept| found(kept.ordinal, RecordStatus::New));
     let rest = rest.map_or(Ok(Vec::new()), Division::finish)?;
     let order = set.order(plan)?;
-    let entries = set.entries(&order, plan.min_count);
+    let entries = set.entries(order.as_deref(), plan.min_count);
     let run = Run::from(written(entries, plan.block, &mut compressor)?);
     Ok(PartitionResult { run, rest })
 }
@@ -315,12 +315,13 @@ impl<'a> Set<'a> {
         self.seen.memory(1) + self.shard.memory(1) + kept + lines + sorting + groups
     }
 
-    /// The order in which the set is written; empty for that of its entries.
-    fn order(&self, plan: &PartitionPlan<'_>) -> Result<Vec<u64>, SpillError> {
-        let mut order: Vec<u64> = match plan.order {
-            MergeOrder::First => Vec::new(),
-            MergeOrder::Sorted | MergeOrder::Count { .. } => (0..self.kept.len() as u64).collect(),
-        };
+    /// The order in which the set is written; None for that of its entries. It is empty where a limit
+    /// leaves no entry.
+    fn order(&self, plan: &PartitionPlan<'_>) -> Result<Option<Vec<u64>>, SpillError> {
+        if plan.order == MergeOrder::First {
+            return Ok(None);
+        }
+        let mut order: Vec<u64> = (0..self.kept.len() as u64).collect();
         let ordered = match plan.order {
             MergeOrder::First => Ok(()),
             MergeOrder::Sorted => sort(&mut order, self, Threads::One),
@@ -332,17 +333,17 @@ impl<'a> Set<'a> {
         if ordered.is_err() {
             return Err(plan.store.error(std::io::ErrorKind::OutOfMemory.into()));
         }
-        Ok(order)
+        Ok(Some(order))
     }
 
     /// The entries of the set in that order.
     fn entries<'s>(
         &'s self,
-        order: &'s [u64],
+        order: Option<&'s [u64]>,
         min_count: u64,
     ) -> impl Iterator<Item = SpillEntry<'s>> {
-        let sorted = in_turn(order, self).map(|at| at as usize);
-        let first = 0..if order.is_empty() { self.kept.len() } else { 0 };
+        let sorted = in_turn(order.unwrap_or_default(), self).map(|at| at as usize);
+        let first = 0..if order.is_none() { self.kept.len() } else { 0 };
         let entries = first.chain(sorted).map(|at| {
             let entry = self.entry(at);
             match &self.kept_records {

@@ -335,3 +335,20 @@ fn first_records_are_the_same_in_every_way() {
         }
     }
 }
+
+#[test]
+fn a_limit_of_no_urls_leaves_no_entry() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Arc::new(Store::create(directory.path()).unwrap());
+    let marks = MarksBudget::new(usize::MAX);
+    for (limit, is_empty) in [(Some(0), true), (Some(1), false)] {
+        let order = MergeOrder::Count { limit };
+        let plan = PartitionPlan { order, ..plan(&store, &marks, 1 << 30) };
+        let entry = SpillEntry { ordinal: 0, count: 1, key: b"http://h/", line: b"" };
+        let mut compressor = BlockCompressor::new(&store);
+        let partition = written([entry, entry], plan.block, &mut compressor).unwrap();
+        let key = HashKey::narrow(64);
+        let done = dedup_partition(partition, &plan, &key, &mut |_, _| {}).unwrap();
+        assert_eq!(done.run.into_stream().0.is_empty(), is_empty, "{limit:?}");
+    }
+}
