@@ -48,6 +48,16 @@ fn prose_among_urls_is_rejected_with_a_warning() {
 }
 
 #[test]
+fn lines_that_are_said_to_be_urls_are_read_as_urls() {
+    let place = Place::with([("in", b"a: foo.com\nHost: h.example\n")]);
+    place.run(["dedup", "in"]).exits(3);
+    let urls = "a:%20foo.com\nhost:%20h.example\n";
+    assert_eq!(place.run(["dedup", "-f", "lines", "in"]).exits(0).out(), urls);
+    let run = place.run(["dedup", "-f", "lines", "-p", "whatwg", "in"]).exits(0);
+    assert_eq!(run.out(), "a: foo.com\nhost: h.example\n");
+}
+
+#[test]
 fn named_members_of_json_lead_to_the_urls() {
     leads_to(
         "{\"doc\":{\"page_url\":\"http://h/a\"},\"n\":1}\n{\"doc\":{\"page_url\":\"http://h/b\"}}\n",

@@ -43,7 +43,7 @@ impl WorkBatch {
             Shape::Records => self.normalize_records(format.has_queries(), rules)?,
         }
         match format {
-            Format::Lines | Format::Labelled => self.tally.listed = self.tally.records.records,
+            Format::Lines | Format::Labelled(_) => self.tally.listed = self.tally.records.records,
             // Tabs in cells separate nothing.
             _ => self.tally.tabbed = 0,
         }
@@ -73,7 +73,7 @@ impl WorkBatch {
         let (from, at_once) = (self.sequence.from, self.text.at_once());
         let Some(chunk) = &mut self.text.chunk else { return Ok(Shape::List) };
         match format {
-            Format::Lines | Format::Labelled => {
+            Format::Lines | Format::Labelled(_) => {
                 let lines = &mut self.text.lines;
                 let (kernel, separator) = (rules.normalizer.kernel(), rules.context.separator);
                 record::cut(kernel, separator, chunk.bytes(), lines);

@@ -126,7 +126,9 @@ impl FormatTable {
         lines(whole).filter(|line| !cdx::is_alias(line)).for_each(|line| votes.cast(line));
         let name = name.to_ascii_lowercase();
         match votes.winner(name.contains("log") || name.contains("access")) {
-            Format::Lines if label::are_most(lines(whole)) => Format::Labelled,
+            Format::Lines if label::are_most(lines(whole)) => {
+                Format::Labelled(label::Labels::Unregistered)
+            }
             format => format,
         }
     }

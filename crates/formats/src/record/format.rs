@@ -41,9 +41,8 @@ use uniqurl::bytes::UnknownName;
 pub enum Format {
     /// `lines`: each line is a URL.
     Lines,
-    /// `lines`, found by [`detect`](super::detect) where most lines begin with a word and a colon as a
-    /// log may: those are no URLs.
-    Labelled,
+    /// `lines`, which nobody asked for: lines that begin with a word and a colon as a log may are no URLs.
+    Labelled(Labels),
     /// `target`: each line is a request target.
     Target,
     /// `clf`: the Common Log Format.
@@ -193,7 +192,7 @@ impl Format {
     /// The name that [`parse`](Self::parse) accepts for this format.
     pub fn name(&self) -> Cow<'_, str> {
         Cow::Borrowed(match self {
-            Format::Lines | Format::Labelled => "lines",
+            Format::Lines | Format::Labelled(_) => "lines",
             Format::Target => "target",
             Format::Clf => "clf",
             Format::Combined => "combined",
@@ -249,7 +248,7 @@ impl Format {
     /// the next chunk.
     pub fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         match self {
-            Format::Lines | Format::Labelled => line::read(ctx, chunk, out),
+            Format::Lines | Format::Labelled(_) => line::read(ctx, chunk, out),
             Format::Target => target::read(ctx, chunk, out),
             Format::Clf | Format::Combined => clf::read(ctx, chunk, out),
             Format::Vhost => vhost::read(ctx, chunk, out),
@@ -336,11 +335,10 @@ impl Format {
         }
     }
 
-    /// The lines that are no URLs in a list; none if the format is no list.
+    /// The lines that are no URLs in a list that was guessed. To a user who says `lines`, each line is one.
     pub fn labels(&self) -> Option<Labels> {
         match self {
-            Format::Lines => Some(Labels::Spaced),
-            Format::Labelled => Some(Labels::Unregistered),
+            Format::Labelled(labels) => Some(*labels),
             _ => None,
         }
     }
@@ -394,7 +392,7 @@ impl Format {
     fn facts_of_url(&self) -> Facts {
         let request = Facts { method: true, status: true, ..Facts::NONE };
         match self {
-            Format::Lines | Format::Labelled => Facts::default(),
+            Format::Lines | Format::Labelled(_) => Facts::default(),
             Format::Target | Format::Text(_) | Format::Ws(_) => Facts::default(),
             Format::Sitemap | Format::Robots => Facts::default(),
             Format::Varnishlog => varnishlog::FACTS,

@@ -13,7 +13,7 @@ use uniqurl_formats::input::{
     StreamSource, Trouble,
 };
 use uniqurl_formats::record::{
-    self, Context, Detected, Doubts, EnvelopeChoice, Framing, HeadLines,
+    self, Context, Detected, Doubts, EnvelopeChoice, Framing, HeadLines, Labels,
 };
 
 /// Most streams that are open at once, however many threads there are.
@@ -273,13 +273,13 @@ impl InputQueue<'_> {
                 let format = self.as_asked(wrapped.format().clone());
                 record::Format::Wrapped(Box::new(wrapped.with(format)))
             }
-            // Targets of requests get no assumed scheme, so `//host/path` is none.
-            record::Format::Target if self.plan.normalizer.assumed_scheme().is_some() => {
-                record::Format::Lines
-            }
-            // What begins as such a line may be a host and a port.
-            record::Format::Labelled if self.plan.normalizer.assumed_scheme().is_some() => {
-                record::Format::Lines
+            record::Format::Lines => record::Format::Labelled(Labels::Spaced),
+            // Targets of requests get no assumed scheme, so `//host/path` is none. And what begins with
+            // a word and a colon may be a host and a port.
+            record::Format::Target | record::Format::Labelled(_)
+                if self.plan.normalizer.assumed_scheme().is_some() =>
+            {
+                record::Format::Labelled(Labels::Spaced)
             }
             format => format.with_kinds(self.plan.input.kinds),
         }

@@ -56,7 +56,7 @@ impl FormatTable {
             _ if lines == BareLines::AreRejected => true,
             (Format::Lines, Format::Lines) => most_are_values(&inner),
             // Lines that begin with a word and a colon are a log's, and no list's.
-            (Format::Lines | Format::Labelled, _) => false,
+            (Format::Lines | Format::Labelled(_), _) => false,
             // Its reader finds the fields after any header, so the envelope would only cost time.
             (Format::Haproxy, Format::Haproxy) => envelope.escapes(),
             _ => true,
@@ -76,7 +76,7 @@ impl FormatTable {
         Envelope::ALL.into_iter().find(|envelope| {
             let inner = inner_lines(*envelope, BareLines::AreRejected, &Format::Lines, head);
             let format = self.detect("", &inner, true).format;
-            let is_log = !matches!(format, Format::Lines | Format::Labelled | Format::Target);
+            let is_log = !matches!(format, Format::Lines | Format::Labelled(_) | Format::Target);
             is_log && format.fits_envelopes() && urls_in(&format, &inner) * 2 > all
         })
     }

@@ -94,7 +94,7 @@ impl Measurer {
             Format::Tsv(tsv) => MeasureSource::Tsv(tsv.clone()),
             Format::Archive(archive) => MeasureSource::Archive(*archive),
             Format::Lines
-            | Format::Labelled
+            | Format::Labelled(_)
             | Format::Target
             | Format::Text(_)
             | Format::Sitemap

@@ -77,7 +77,7 @@ const CLOUDFRONT: [&str; 2] =
 pub fn suggest(format: &Format, head: &[u8]) -> Option<Suggestion> {
     let mut sample = Sample::of(head);
     let lines = &sample.lines;
-    if lines.is_empty() || !matches!(format, Format::Lines | Format::Labelled | Format::Target) {
+    if lines.is_empty() || !matches!(format, Format::Lines | Format::Labelled(_) | Format::Target) {
         return None;
     }
     let is_target = *format == Format::Target;
