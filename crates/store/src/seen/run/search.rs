@@ -144,7 +144,8 @@ impl Run {
         }
         let offset = zone.index_offset();
         self.read_part(offset, zone.index, PartKind::Index, bytes, unpacker, index)?;
-        let Some(index) = Block::parse(index) else {
+        // A key that passed the filter has a block: there is one at least.
+        let Some(index) = Block::parse(index).filter(|index| index.len() > 0) else {
             return Err(self.file.damaged(offset, "its index cannot be read"));
         };
         let needed = needed_blocks(index, zone.offset, wanted.keys, &candidates);

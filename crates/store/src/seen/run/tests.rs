@@ -5,6 +5,8 @@ use proptest::prelude::*;
 
 use super::super::error::SeenStoreError;
 use super::super::time::UnixTime;
+use super::footer::{Footer, ZonePlace};
+use super::part::{PartKind, PartPacker, stated_checksum};
 use super::search::FoundKey;
 use super::*;
 
@@ -154,4 +156,46 @@ fn another_run_than_the_manifest_names_is_noticed() {
     let stated = RunInfo { checksum: info.checksum, ..other };
     let error = Run::open(directory.path(), &stated).unwrap_err().to_string();
     assert!(error.contains("another run"), "{error}");
+}
+
+/// Puts other bytes, with a checksum, in the place of the index of the only zone.
+fn forge_index(directory: &std::path::Path, info: &RunInfo, index: &[u8]) -> RunInfo {
+    let path = directory.join(&info.name);
+    let footer = Run::open(directory, info).unwrap().footer;
+    let zone = footer.zones[0];
+    let mut bytes = fs::read(&path).unwrap();
+    bytes.truncate(zone.index_offset() as usize);
+    let mut packer = PartPacker::new();
+    let index = packer.pack(PartKind::Index, index).unwrap();
+    bytes.extend(&index);
+    let mut forged = Footer { adds: footer.adds.clone(), ..Footer::default() };
+    let zone = ZonePlace { index: index.len() as u32, ..zone };
+    forged.push(footer.separator(0), zone).unwrap();
+    let footer = packer.pack(PartKind::Footer, &forged.to_bytes().unwrap()).unwrap();
+    let mut trailer = (bytes.len() as u64).to_le_bytes().to_vec();
+    trailer.extend((footer.len() as u32).to_le_bytes());
+    trailer.extend(crc32fast::hash(&trailer).to_le_bytes());
+    bytes.extend(&footer);
+    bytes.extend(trailer);
+    fs::write(&path, &bytes).unwrap();
+    RunInfo { bytes: bytes.len() as u64, checksum: stated_checksum(&footer), ..info.clone() }
+}
+
+#[test]
+fn an_index_of_no_blocks_is_damage_with_file_and_offset() {
+    let directory = tempfile::tempdir().unwrap();
+    let entries = many(80);
+    let info = write(directory.path(), &entries);
+    let keys: Vec<Vec<u8>> = entries.keys().cloned().collect();
+    // Marks of each width.
+    for index in [&[0, 0, 0, 0, 1, 0, 9, 0, 0, 0][..], &[0, 0, 0, 0, 1, 1], &[0, 0, 0, 0, 4, 4]] {
+        let forged = forge_index(directory.path(), &info, index);
+        let run = Run::open(directory.path(), &forged).unwrap();
+        let at = format!("run-1@{}: damaged: ", run.footer.zones[0].index_offset());
+        for error in [find(&run, &keys).unwrap_err(), run.verify().unwrap_err()] {
+            assert!(error.to_string().contains(&at), "{error}");
+        }
+        fs::remove_file(directory.path().join("run-1")).unwrap();
+        assert_eq!(write(directory.path(), &entries), info);
+    }
 }
