@@ -12,7 +12,7 @@ use super::lock::{LOCK, WhenBusy, lock};
 use super::manifest::{MANIFEST, Manifest, run_number};
 
 /// The name of a manifest that is being written.
-const NEW_MANIFEST: &str = "manifest.new";
+pub(super) const NEW_MANIFEST: &str = "manifest.new";
 
 /// A directory that only this process writes to.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl WriterDirectory {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(SeenStoreError::io(path, error)),
         }
-        if !has_manifest(path)? && !is_unfinished(path)? {
+        if !may_be_store(|| names(path), || has_manifest(path))? {
             return Err(SeenStoreError::new(path, SeenStoreProblem::NotAStore));
         }
         Self::lock(path, when_busy)
@@ -75,9 +75,9 @@ impl WriterDirectory {
         Ok(())
     }
 
-    /// Removes a run that no manifest names any more. If it stays, the next writer removes it.
-    pub(super) fn remove(&self, run: &str) {
-        let _ = fs::remove_file(self.path.join(run));
+    /// Removes a file that nothing needs any more. If it stays, the next writer removes it.
+    pub(super) fn remove(&self, name: &str) {
+        let _ = fs::remove_file(self.path.join(name));
     }
 
     /// Writes a manifest under a temporary name. It takes its place by [`Self::name_manifest`].
@@ -114,10 +114,15 @@ fn has_manifest(path: &Path) -> Result<bool, SeenStoreError> {
     }
 }
 
-/// Whether a directory without a manifest may be a store that was being made.
-fn is_unfinished(path: &Path) -> Result<bool, SeenStoreError> {
-    match names(path) {
-        Ok(names) => Ok(names.iter().all(|name| name == LOCK || name == NEW_MANIFEST)),
+/// Whether a directory is a store, or may be one that is being made. The names are looked at first: where another
+/// process makes the store meanwhile, its manifest is there before any name that an unfinished one cannot have.
+fn may_be_store(
+    names: impl FnOnce() -> Result<Vec<String>, SeenStoreError>,
+    has_manifest: impl FnOnce() -> Result<bool, SeenStoreError>,
+) -> Result<bool, SeenStoreError> {
+    match names() {
+        Ok(names) if names.iter().all(|name| name == LOCK || name == NEW_MANIFEST) => Ok(true),
+        Ok(_) => has_manifest(),
         Err(SeenStoreError { problem: SeenStoreProblem::Io(error), .. })
             if error.kind() == io::ErrorKind::NotADirectory =>
         {
@@ -151,5 +156,31 @@ fn sync(path: &Path) -> Result<(), SeenStoreError> {
             Err(SeenStoreError::io(path, error))
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_that_another_process_makes_meanwhile_is_a_store() {
+        let states: [&[&str]; 5] = [
+            &[],
+            &[LOCK],
+            &[LOCK, NEW_MANIFEST],
+            &[LOCK, MANIFEST],
+            &[LOCK, MANIFEST, NEW_MANIFEST, "run-0000000001"],
+        ];
+        // Each look comes when the other process has gone on by some steps.
+        for first in 0..states.len() {
+            for second in first..states.len() {
+                let looks = std::cell::RefCell::new([first, second].into_iter());
+                let look = || states[looks.borrow_mut().next().unwrap()];
+                let names = || Ok(look().iter().map(|name| (*name).to_owned()).collect());
+                let may_be = may_be_store(names, || Ok(look().contains(&MANIFEST)));
+                assert!(may_be.unwrap(), "{:?}, then {:?}", states[first], states[second]);
+            }
+        }
     }
 }
