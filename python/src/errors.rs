@@ -1,11 +1,12 @@
 //! Errors as exceptions: the classes of `uniqurl/_errors.py`, with the codes of the command.
 
+use std::ffi::CString;
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::exceptions::{PyOverflowError, PyRuntimeWarning, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use uniqurl::{Reject, RejectReason};
@@ -150,6 +151,16 @@ pub fn store(py: Python<'_>, error: &SeenStoreError) -> PyErr {
     };
     let class = if code == "missing" { "MissingError" } else { "InputError" };
     exception(py, class, (code, error.to_string(), error.path.as_os_str(), errno))
+}
+
+/// Warns about what failed after the work was done. Where the caller makes errors of warnings, it is printed
+/// instead: an exception would say that the work was not done.
+pub fn warn(py: Python<'_>, text: String) {
+    let category = py.get_type::<PyRuntimeWarning>();
+    let text = CString::new(text).unwrap_or_default();
+    if let Err(error) = PyErr::warn(py, &category, &text, 1) {
+        error.write_unraisable(py, None);
+    }
 }
 
 /// The set of an array is full.

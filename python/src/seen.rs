@@ -13,8 +13,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use uniqurl::Key;
 use uniqurl_store::seen::{
-    KeySink, KeySorter, Novelty, RunBuilder, SeenStore as Store, SeenStoreError, SeenWriter,
-    StoreRules, UnixTime, WhenBusy,
+    Changed, KeySink, KeySorter, Novelty, RunBuilder, SeenStore as Store, SeenStoreError,
+    SeenWriter, StoreRules, UnixTime, WhenBusy,
 };
 
 use crate::arrow::{Column, chunks_of_any};
@@ -87,15 +87,20 @@ impl SeenStore {
     /// Adds the keys of URLs, and returns how many are new.
     ///
     /// Nulls, blank and rejected values add none; :func:`normalize_column` tells why. The keys are on the disk
-    /// when this returns. Ctrl-C ends it with :class:`KeyboardInterrupt`; the store is then as before, or as
-    /// after the add.
+    /// when this returns. An error means that none was added. Where runs cannot be merged after the add, as on a
+    /// full disk, that is a :class:`RuntimeWarning`, and the next add tries again. Ctrl-C ends it with
+    /// :class:`KeyboardInterrupt`; the store is then as before, or as after the add.
     fn add(&self, urls: &Bound<'_, PyAny>) -> PyResult<u64> {
         let py = urls.py();
         let added = self.ask(urls, |path, rules, keys, threads, stop| {
             // The error of the store goes out as it is; that of a thread pool is an exception already.
             threads::within(threads, || add(&path, &rules, &keys, &stop))
         })?;
-        added.map_err(|error| errors::store(py, &error))
+        let Changed { keys, warning } = added.map_err(|error| errors::store(py, &error))?;
+        if let Some(warning) = warning {
+            errors::warn(py, warning);
+        }
+        Ok(keys)
     }
 
     /// Whether the key of each URL is in the store, as a column of bool. It is null for a value without a
@@ -267,7 +272,7 @@ fn add(
     rules: &StoreRules,
     keys: &RowKeys,
     stop: &AtomicBool,
-) -> Result<u64, SeenStoreError> {
+) -> Result<Changed, SeenStoreError> {
     let mut sorter = KeySorter::new(MEMORY, &std::env::temp_dir());
     for row in 0..keys.spans.len() {
         if let Some(key) = keys.get(row) {
@@ -280,7 +285,7 @@ fn add(
     sorter.finish(&mut new)?;
     let prepared = new.finish()?;
     if stop.load(Ordering::Relaxed) {
-        return Ok(0);
+        return Ok(Changed { keys: 0, warning: None });
     }
     writer.commit(prepared, MEMORY)
 }

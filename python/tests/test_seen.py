@@ -3,6 +3,7 @@
 import multiprocessing
 import pickle
 import random
+import warnings
 
 import pyarrow as pa
 import pytest
@@ -98,6 +99,24 @@ def test_damage_and_foreign_directories_are_input_errors(store, tmp_path):
     file.write_text("http://a.com/\n")
     with pytest.raises(uniqurl.InputError):
         uniqurl.SeenStore(file)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_merge_that_fails_is_a_warning_after_the_add(store):
+    for number in range(9):
+        store.add([f"http://h/{number}"])
+    path = store.path / store.stats()["runs"][0]["name"]
+    data = bytearray(path.read_bytes())
+    # A block, which an add of other keys does not read.
+    data[20] ^= 1
+    path.write_bytes(data)
+    with pytest.warns(RuntimeWarning, match="damaged.*the store is changed"):
+        assert store.add(["http://new/"]) == 1
+    with warnings.catch_warnings():
+        # An exception would say that the keys were not added.
+        warnings.simplefilter("error")
+        assert store.add(["http://more/"]) == 1
+    assert store.stats()["keys"] == 11
 
 
 def test_pickled_store_is_the_same_store(store):

@@ -349,8 +349,9 @@ class SeenStore:
         """Adds the keys of URLs, and returns how many are new.
 
         Nulls, blank and rejected values add none; :func:`normalize_column` tells why. The keys are on the disk
-        when this returns. Ctrl-C ends it with :class:`KeyboardInterrupt`; the store is then as before, or as
-        after the add.
+        when this returns. An error means that none was added. Where runs cannot be merged after the add, as on a
+        full disk, that is a :class:`RuntimeWarning`, and the next add tries again. Ctrl-C ends it with
+        :class:`KeyboardInterrupt`; the store is then as before, or as after the add.
         """
 
     def contains(self, urls: _Urls) -> Column:

@@ -264,6 +264,51 @@ fn killed_run_adds_no_key_and_the_next_one_goes_on() {
     place.run(["seen", "verify", "s"]).exits(0);
 }
 
+/// Adds one URL to the store `s`, in which `meanwhile` happens once it is open.
+fn add_while(place: &Place, meanwhile: impl FnOnce()) -> Run {
+    let mut child = piped(place, &["dedup", "-", "-q", "-o", "out", "--save-seen", "s"]);
+    let mut input = child.stdin.take().expect("piped");
+    // More than a pipe and its buffers hold, so the store is open once it is accepted.
+    input.write_all(&b"http://new/\n".repeat(200_000)).expect("taken");
+    meanwhile();
+    drop(input);
+    Run::of(child.wait_with_output().expect("ended"))
+}
+
+#[test]
+fn merge_that_fails_is_a_warning_and_the_next_add_merges() {
+    let place = Place::with([]);
+    for n in 0..9 {
+        place.run_on(["seen", "add", "s", "-"], format!("http://old/{n}\n")).exits(0);
+    }
+    // The file of the merged run cannot be made.
+    let taken = || fs::write(place.path("s/run-0000000011"), "").expect("written");
+    let run = add_while(&place, taken).exits(0);
+    let warning = "uniqurl: warning: s/run-0000000011: File exists (os error 17); the store is \
+                   changed, and a later change merges its runs\n";
+    assert_eq!(run.err, warning);
+    assert_eq!(place.text("out"), "http://new/\n");
+    assert_eq!(place.keys_of("s").lines().count(), 10);
+    let files = || fs::read_dir(place.path("s")).expect("a store").count();
+    assert_eq!(files(), 10 + 3, "runs, the one in the way, lock and manifest");
+    let again = place.run_on(["dedup", "-", "--save-seen", "s"], "http://new/\nhttp://more/\n");
+    assert_eq!(again.exits(0).out(), "http://more/\n");
+    assert_eq!(files(), 1 + 2, "all runs are merged");
+    assert_eq!(place.keys_of("s").lines().count(), 11);
+}
+
+#[test]
+fn output_has_no_name_if_its_keys_cannot_be_written() {
+    let place = Place::with([("old", b"http://old/\n")]);
+    place.run(["dedup", "old", "--save-seen", "s"]).exits(0);
+    let manifest = place.path("s/manifest.new");
+    let run = add_while(&place, || fs::create_dir(&manifest).expect("made")).exits(2);
+    assert!(run.err.contains("s/manifest.new: Is a directory"), "{}", run.err);
+    assert_eq!(place.names(), ["old", "s"]);
+    fs::remove_dir(&manifest).expect("empty");
+    assert_eq!(place.keys_of("s"), "http://old/\n");
+}
+
 #[test]
 fn one_run_at_a_time_writes_to_a_store() {
     let place = Place::with([("in", b"http://a/\nhttp://b/\n"), ("old", b"http://old/\n")]);

@@ -37,7 +37,7 @@ fn add(store: &Path, time: u64, keys: &BTreeSet<String>) {
     let mut run = writer.begin_add(UnixTime(time), Novelty::Unknown).unwrap();
     keys.iter().for_each(|key| run.push(key.as_bytes()).unwrap());
     let run = run.finish().unwrap();
-    writer.commit(run, 1 << 20).unwrap();
+    assert_eq!(writer.commit(run, 1 << 20).unwrap().warning, None);
 }
 
 fn before(store: &Path, since: Option<u64>) -> SeenBefore {

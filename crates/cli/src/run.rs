@@ -374,8 +374,8 @@ fn files(report: &mut Report, missing: Vec<InputError>) -> Vec<FileStats> {
     files
 }
 
-/// Commits the outputs of a successful run, and then its keys to the store: an interruption between the two
-/// gives URLs twice and never loses one. Otherwise gives the outputs up, and returns the accounts into which
+/// Commits the outputs of a successful run, and then its keys to the store, which are both on the disk already:
+/// an end between the two gives URLs twice and never loses one. Otherwise gives the outputs up, and returns the accounts into which
 /// nothing was written.
 fn settle(
     mut outputs: Outputs,

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::status::eprint_message;
 use uniqurl_engine::SeenBefore;
 use uniqurl_engine::output::place;
 use uniqurl_store::seen::{
-    Novelty, PreparedRun, RunBuilder, SeenStore, SeenStoreError, SeenWriter, StoreRules, UnixTime,
-    WhenBusy,
+    Changed, Novelty, PreparedRun, RunBuilder, SeenStore, SeenStoreError, SeenWriter, StoreRules,
+    UnixTime, WhenBusy,
 };
 
 /// The stores that the arguments name.
@@ -130,11 +131,11 @@ impl Stores {
         begun.map(Some)
     }
 
-    /// Makes the change, and merges within `memory` bytes.
+    /// Makes the change, and merges within `memory` bytes. What fails after the change is a warning.
     ///
     /// # Errors
     ///
-    /// The store cannot be written.
+    /// The manifest cannot be renamed, and nothing is changed.
     pub(crate) fn commit(
         self,
         run: Option<PreparedRun>,
@@ -143,6 +144,15 @@ impl Stores {
         let (Some(OpenChange { mut writer, .. }), Some(run)) = (self.change, run) else {
             return Ok(());
         };
-        writer.commit(run, memory).map(|_| ())
+        warn(writer.commit(run, memory)?);
+        Ok(())
     }
+}
+
+/// Prints the warning of a change, if it has one, and returns the number of keys.
+pub(crate) fn warn(Changed { keys, warning }: Changed) -> u64 {
+    if let Some(warning) = warning {
+        eprint_message(format_args!("warning: {warning}"));
+    }
+    keys
 }

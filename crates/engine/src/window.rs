@@ -295,7 +295,7 @@ mod tests {
             let mut run = writer.begin_add(UnixTime(1), Novelty::AllNew).unwrap();
             keys.iter().for_each(|key| run.push(key.as_bytes()).unwrap());
             let run = run.finish().unwrap();
-            writer.commit(run, 1 << 20).unwrap();
+            assert_eq!(writer.commit(run, 1 << 20).unwrap().warning, None);
             let inputs = input::check(&[directory.path().join("list")]).0;
             Self { directory, inputs }
         }

@@ -1,6 +1,7 @@
 //! Full disks: file systems of many sizes, most of them too small.
 
 use crate::place::{DEDUP, Found, OUTPUTS, Place, run};
+use crate::seen_store::copy;
 use crate::{Extent, Row, Torture};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -86,48 +87,82 @@ pub fn full(torture: &mut Torture) -> Row {
     row
 }
 
-/// A seen store on disks of growing size, until an add fits.
+/// Adds to a store before the one that is tried: one more makes enough runs of a size to be merged.
+const ADDS: usize = 9;
+
+/// A seen store on disks of growing size: an add does not fit, then it does but not the merge after it, then
+/// both do.
 pub fn store(torture: &mut Torture) -> Row {
-    let mut row = Row::new("disk full while a seen store grows: status 2, the store as before");
+    let mut row = Row::new(
+        "disk full while a seen store grows: status 2 and the store as before, or 0 and all keys",
+    );
     let place = Place::new(torture, "seen-disk", 20_000);
     if let Err(why) = mount(&place, 1 << 20) {
         return row.skipped(why);
     }
     unmount(&place);
+    let url =
+        |i: usize| format!("http://host{}.example/{}?q={}\n", i % 97, i * 7919 % 1_000_003, i);
+    let list = |range: std::ops::Range<usize>| range.map(url).collect::<String>();
+    let old = |add: usize| format!("more-old{add}");
+    for add in 0..ADDS {
+        fs::write(place.path.join(old(add)), list(add * 1000..add * 1000 + 1000)).expect("written");
+    }
+    let (before, after) = (ADDS * 1000, 2 * ADDS * 1000);
+    fs::write(place.path.join("more-new"), list(before..after)).expect("written");
     let command = |arguments: &[&str]| run(place.command(&torture.command).args(arguments));
-    fs::write(place.path.join("more-first"), "http://first.example/\n").expect("written");
-    // The smallest disk holds the first add alone.
-    let most = 320 << 10;
+    let add =
+        |store: &str| command(&["dedup", "-q", "more-new", "--save-seen", store, "-o", "more-out"]);
+    let size = |store: &str| -> u64 {
+        let files = fs::read_dir(place.path.join(store)).expect("readable").flatten();
+        files.map(|file| file.metadata().expect("there").len().next_multiple_of(4096)).sum()
+    };
+    for number in 0..ADDS {
+        let made = command(&["seen", "add", "more-store", &old(number)]);
+        assert!(made.is_ok_and(|run| run.status.success()), "a store can be made");
+    }
+    // The smallest disk holds the first adds alone, and the largest the last one and its merge too.
+    let base = place.path.join("more-base");
+    copy(&place.path.join("more-store"), &base);
+    let least = size("more-store") + 4096;
+    assert!(add("more-store").is_ok_and(|run| run.status.success()), "it can grow");
+    let most = least + 2 * size("more-store");
     let steps = if torture.extent == Extent::Full { 64 } else { 8 };
-    let (mut failed, mut complete) = (0, 0);
-    for step in 1..=steps {
-        let size = most * step / steps / 4096 * 4096;
-        if let Err(why) = mount(&place, size) {
+    let [mut failed, mut unmerged, mut complete] = [0; 3];
+    for step in 0..=steps {
+        let size = least + (most - least) * step / steps;
+        if let Err(why) = mount(&place, size / 4096 * 4096) {
             row.broken.push(format!("mount of {size} bytes: {why}"));
             continue;
         }
         let store = "more-small/store";
-        let first = command(&["seen", "add", store, "more-first"]);
-        let added = command(&["seen", "add", store, "in"]);
+        copy(&base, &place.path.join(store));
+        let _ = fs::remove_file(place.path.join("more-out"));
+        let added = add(store);
+        let is_named = place.path.join("more-out").exists();
         let exported = command(&["seen", "export", store]);
-        match (first, added, exported) {
-            (Ok(first), Ok(added), Ok(exported)) if first.status.success() => {
+        let lines = |text: &[u8]| text.iter().filter(|byte| **byte == b'\n').count();
+        match (added, exported) {
+            (Ok(added), Ok(exported)) => {
                 let said = String::from_utf8_lossy(&added.stderr).into_owned();
-                let lines = exported.stdout.iter().filter(|byte| **byte == b'\n').count();
-                match added.status.code() {
-                    Some(0) if lines > 1 => complete += 1,
-                    Some(2) if lines == 1 && said.contains("No space left") => failed += 1,
-                    code => {
-                        row.broken.push(format!("{size} bytes: {code:?}, {lines} keys, {said:?}"))
+                let is_told = said.contains("No space left");
+                let is_warning = said.contains("warning: ") && said.contains("is changed");
+                match (added.status.code(), lines(&exported.stdout), is_named) {
+                    (Some(2), held, false) if held == before && is_told => failed += 1,
+                    (Some(0), held, true) if held == after && is_told && is_warning => {
+                        unmerged += 1;
                     }
+                    (Some(0), held, true) if held == after && said.is_empty() => complete += 1,
+                    found => row.broken.push(format!("{size} bytes: {found:?}, {said:?}")),
                 }
             }
-            (first, ..) => row.broken.push(format!("{size} bytes: {first:?}")),
+            (added, ..) => row.broken.push(format!("{size} bytes: {added:?}")),
         }
         unmount(&place);
     }
-    row.figure = format!("{failed} disks too small, {complete} large enough");
-    if failed == 0 || complete == 0 {
+    row.figure =
+        format!("{failed} adds failed, {unmerged} merges failed, {complete} disks sufficed");
+    if [failed, unmerged, complete].contains(&0) {
         row.broken.push("all disks were alike".to_owned());
     }
     row

@@ -68,7 +68,7 @@ pub fn can_trace() -> Result<(), String> {
     }
 }
 
-/// Runs with an injection. The log is outside the place, so that it does not count as a leftover.
+/// Runs with an injection.
 pub fn inject(
     torture: &Torture,
     place: &Place,
@@ -76,11 +76,28 @@ pub fn inject(
     call: &str,
     injection: &str,
 ) -> Result<Traced, String> {
+    inject_at(torture, place, arguments, call, injection, None)
+}
+
+/// Runs with an injection into calls about one file of the place, or any. The log is outside the place, so that
+/// it does not count as a leftover.
+pub fn inject_at(
+    torture: &Torture,
+    place: &Place,
+    arguments: &[&str],
+    call: &str,
+    injection: &str,
+    file: Option<&str>,
+) -> Result<Traced, String> {
     place.age();
     let log = torture.root.join("strace.log");
     let mut command = Command::new("strace");
     command.current_dir(&place.path).args(["-f", "-q", "-o"]).arg(&log);
     command.arg(format!("--trace={call}")).arg(format!("--inject={injection}"));
+    // As the command names it, and as the system names an open file.
+    for name in file.into_iter().flat_map(|file| [file.into(), place.path.join(file)]) {
+        command.arg("--trace-path").arg(name);
+    }
     command.arg(&torture.command).args(arguments);
     if arguments.contains(&"-") {
         command.stdin(fs::File::open(place.path.join("in")).expect("there"));

@@ -105,6 +105,7 @@ const ROWS: &[Promise] = &[
     ("races", races::changing_inputs),
     ("seen-kills", seen_store::kills),
     ("seen-faults", seen_store::faults),
+    ("seen-merge", seen_store::merges),
     ("seen-bits", seen_store::bits),
     ("seen-disk", disk::store),
     ("seen-writers", seen_store::writers),

@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 
 /// The store that trials begin with, and the one that they change.
 const BASE: &str = "more-base";
-const STORE: &str = "more-store";
+pub const STORE: &str = "more-store";
 
 /// Adds of the base: one more makes enough runs of a size to be merged.
 const ADDS: usize = 9;
 
 /// What writers do. The store holds `more-old`, and `more-new` is added.
-const WRITERS: &[&[&str]] = &[
+pub const WRITERS: &[&[&str]] = &[
     &["seen", "add", STORE, "more-new", "-j", "2"],
     &["dedup", "more-new", "--save-seen", STORE, "-o", "more-out", "-j", "2"],
     &["seen", "remove", STORE, "more-gone"],
@@ -26,14 +26,20 @@ const WRITERS: &[&[&str]] = &[
 ];
 
 /// A place with a base.
-struct Trials {
-    place: Place,
+pub struct Trials {
+    pub place: Place,
     program: PathBuf,
     /// The keys before, with the new ones, and without those that are removed.
     before: Vec<u8>,
     added: Vec<u8>,
     removed: Vec<u8>,
 }
+
+/// The file of the run that an add of `more-new` makes of all others.
+const MERGED: &str = "more-store/run-0000000011";
+
+/// Errors that calls return.
+const ERRORS: &[&str] = &["ENOSPC", "EIO", "EROFS", "EDQUOT"];
 
 /// What a store holds after a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +49,7 @@ enum Held {
 }
 
 impl Trials {
-    fn new(torture: &Torture, name: &str) -> Self {
+    pub fn new(torture: &Torture, name: &str) -> Self {
         let place = Place::new(torture, name, 10);
         let url = |i: usize| format!("http://host{}.example/{i}\n", i % 7);
         let list = |range: std::ops::Range<usize>| range.map(url).collect::<String>();
@@ -67,7 +73,7 @@ impl Trials {
     }
 
     /// Puts the base in place of the store.
-    fn renew(&self) {
+    pub fn renew(&self) {
         let store = self.place.path.join(STORE);
         let _ = fs::remove_dir_all(&store);
         copy(&self.place.path.join(BASE), &store);
@@ -114,11 +120,13 @@ impl Trials {
             name != "manifest" && name != "lock" && !manifest.contains(&format!("\"{name}\""))
         };
         let left: Vec<String> = names.filter(is_leftover).collect();
+        let runs = manifest.matches("\"name\"").count();
         let expects_removed = writer[1] == "remove" && held == Held::After;
         match self.export()? {
             _ if !again.status.success() => {
                 Err(format!("add: {}", String::from_utf8_lossy(&again.stderr)))
             }
+            _ if runs > ADDS => Err(format!("the next add left {runs} runs")),
             _ if !left.is_empty() => Err(format!("left behind: {}", left.join(" "))),
             keys if keys != self.added && !expects_removed => Err("the next add lost keys".into()),
             _ => Ok(held),
@@ -126,7 +134,7 @@ impl Trials {
     }
 }
 
-fn copy(from: &Path, to: &Path) {
+pub fn copy(from: &Path, to: &Path) {
     fs::create_dir(to).expect("made");
     for entry in fs::read_dir(from).expect("readable").flatten() {
         fs::copy(entry.path(), to.join(entry.file_name())).expect("copied");
@@ -213,44 +221,102 @@ pub fn faults(torture: &mut Torture) -> Row {
         "close",
     ];
     let trials = Trials::new(torture, "seen-faults");
+    row.figure = fail_everywhere(torture, &trials, &mut row, WRITERS, CALLS, None);
+    row
+}
+
+/// Calls about the file fail into which an add merges all runs: the add has happened by then.
+pub fn merges(torture: &mut Torture) -> Row {
+    let mut row =
+        Row::new("a merge after an add fails: status 0, a warning, all keys; the next add merges");
+    if let Err(why) = faults::can_trace() {
+        return row.skipped(why);
+    }
+    const CALLS: &[&str] = &["openat", "write", "fsync", "pread64", "statx"];
+    let trials = Trials::new(torture, "seen-merge");
+    row.figure = fail_everywhere(torture, &trials, &mut row, &WRITERS[..2], CALLS, Some(MERGED));
+    if row.figure.contains(" 0 were told") {
+        row.broken.push("no merge failed".to_owned());
+    }
+    row
+}
+
+/// Lets each call fail, about a file or about any, and returns the figure of the row.
+fn fail_everywhere(
+    torture: &Torture,
+    trials: &Trials,
+    row: &mut Row,
+    writers: &[&[&str]],
+    calls: &[&str],
+    file: Option<&str>,
+) -> String {
     let (start, mut tried, mut told, mut turn) = (Instant::now(), 0, 0, 0);
-    for writer in WRITERS {
-        for call in CALLS {
-            for k in 1.. {
-                if !torture.goes_on(tried, usize::MAX, start) {
-                    break;
-                }
-                turn += 1;
-                let error = ["EIO", "ENOSPC", "EACCES", "EDQUOT"][turn % 4];
-                let injection = format!("{call}:error={error}:when={k}");
-                trials.renew();
-                let run = match faults::inject(torture, &trials.place, writer, call, &injection) {
-                    Ok(run) if !run.injected => break,
-                    Ok(run) => run,
-                    Err(why) => {
-                        row.broken.push(format!("{injection}: {why}"));
-                        break;
+    for writer in writers {
+        for call in calls {
+            'calls: for k in 1.. {
+                // If there is little time, each call fails with one of the errors, in turn.
+                let errors = match torture.extent {
+                    Extent::Full => ERRORS,
+                    Extent::Short => {
+                        turn += 1;
+                        &ERRORS[turn % ERRORS.len()..][..1]
                     }
                 };
-                tried += 1;
-                match judge(&run, trials.held(writer), writer) {
-                    Ok(is_told) => told += usize::from(is_told),
-                    Err(why) => row.broken.push(format!("{writer:?} {injection}: {why}")),
+                for error in errors {
+                    if !torture.goes_on(tried, usize::MAX, start) {
+                        break 'calls;
+                    }
+                    let injection = format!("{call}:error={error}:when={k}");
+                    trials.renew();
+                    let place = &trials.place;
+                    match faults::inject_at(torture, place, writer, call, &injection, file) {
+                        Ok(run) if !run.injected => break 'calls,
+                        Ok(run) => {
+                            tried += 1;
+                            let is_named = place.path.join("more-out").exists();
+                            let judged = judge(&run, is_named, trials.held(writer), writer);
+                            match judged {
+                                Ok(_) if file.is_some() && run.output.status.code() != Some(0) => {
+                                    let status = run.output.status;
+                                    row.broken.push(format!("{writer:?} {injection}: {status}"));
+                                }
+                                Ok(is_told) => told += usize::from(is_told),
+                                Err(why) => {
+                                    row.broken.push(format!("{writer:?} {injection}: {why}"))
+                                }
+                            }
+                        }
+                        Err(why) => {
+                            row.broken.push(format!("{injection}: {why}"));
+                            break 'calls;
+                        }
+                    }
                 }
             }
         }
     }
-    row.figure = format!("{tried} faults: {} made no difference, {told} were told", tried - told);
-    row
+    format!("{tried} faults: {} made no difference, {told} were told", tried - told)
 }
 
-/// Whether the fault was told; an error if it was neither told nor without effect.
-fn judge(run: &Traced, held: Result<Held, String>, writer: &[&str]) -> Result<bool, String> {
+/// Whether the fault was told; an error if it was neither told nor without effect. After status 0 all is done,
+/// and after another one nothing is. `is_named` tells whether the output has its name.
+fn judge(
+    run: &Traced,
+    is_named: bool,
+    held: Result<Held, String>,
+    writer: &[&str],
+) -> Result<bool, String> {
     let said = String::from_utf8_lossy(&run.output.stderr);
     let changes = !matches!(writer[1], "compact" | "forget");
+    // Nothing can take a name back, so the two calls that come after it may be the ones that fail.
+    let is_late = ["rename", "fsync"]
+        .iter()
+        .any(|call| run.log.lines().any(|line| line.contains(call) && line.contains("INJECTED")));
     match (run.output.status.code(), held?) {
         (Some(0), Held::Before) if changes => Err("status 0, but nothing was done".to_owned()),
-        (Some(0), _) => Ok(false),
+        (Some(0), _) => Ok(said.contains("warning: ") && said.contains("the store is changed")),
+        (Some(_), Held::After) if changes => Err("a failure, but the keys are changed".to_owned()),
+        (Some(2 | 3), _) if is_named && !is_late => Err("the output has its name".to_owned()),
         (Some(2 | 3), _) => {
             let names = ["more-", "standard output", "threads", "watch for signals"];
             let is_named = said.contains(':') && names.iter().any(|name| said.contains(name));

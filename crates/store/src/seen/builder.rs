@@ -3,13 +3,16 @@
 //! Keys that may be in the store already are gathered and looked up, a window at a time: the number of
 //! keys of the store stays exact, and a removal writes no keys that are not in the store.
 
+use std::sync::Arc;
+
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
 
 use super::error::SeenStoreError;
 use super::keys::{KeySink, SortedKeys};
 use super::new_run::NewRun;
-use super::run::{Mark, Run, RunWriter};
+use super::next_state::NextState;
+use super::run::{Mark, RunWriter};
 use super::store::SeenStore;
 
 /// Whether the keys of an add may be in the store already.
@@ -44,12 +47,12 @@ pub struct RunBuilder<'w> {
     changed: u64,
 }
 
-/// A run that is on the disk, but not yet in the store. It is removed if it is dropped.
+/// A run that is on the disk with the manifest that names it, but not yet in the store. Both are removed if it
+/// is dropped.
 #[derive(Debug)]
 pub struct PreparedRun {
-    pub(super) change: Change,
-    /// None: it has no entries.
-    pub(super) run: Option<(NewRun, Run)>,
+    /// None: the run has no entries.
+    pub(super) next: Option<NextState>,
     /// Keys that come or go.
     pub(super) changed: u64,
 }
@@ -63,15 +66,30 @@ impl<'w> RunBuilder<'w> {
         Self { store, change, file, run, window: KeyWindow::default(), changed: 0 }
     }
 
-    /// Brings the run to the disk.
+    /// Brings the run and its manifest to the disk. Finish all other work that can fail before
+    /// [`SeenWriter::commit`](super::SeenWriter::commit), which then only renames the manifest.
     ///
     /// # Errors
     ///
-    /// It cannot be written.
+    /// They cannot be written.
     pub fn finish(mut self) -> Result<PreparedRun, SeenStoreError> {
         self.write_window()?;
-        let Self { change, file, run, changed, .. } = self;
-        Ok(PreparedRun { change, run: file.finish(run)?, changed })
+        let Self { store, change, file, run, changed, .. } = self;
+        let directory = Arc::clone(file.directory());
+        let Some(run) = file.finish(run)? else {
+            return Ok(PreparedRun { next: None, changed: 0 });
+        };
+        let mut manifest = store.manifest().clone();
+        match change {
+            Change::Add(_) => {
+                manifest.next_add += 1;
+                manifest.keys += changed;
+            }
+            Change::Removal => manifest.keys = manifest.keys.saturating_sub(changed),
+        }
+        let end = store.runs().len();
+        let next = NextState::write(store, &directory, manifest, vec![(end..end, Some(run))])?;
+        Ok(PreparedRun { next: Some(next), changed })
     }
 
     /// Writes the keys of the window, as far as they belong into the run.

@@ -23,7 +23,7 @@
 //!     run.push(key)?;
 //! }
 //! let run = run.finish()?;
-//! assert_eq!(writer.commit(run, 64 << 20)?, 2);
+//! assert_eq!(writer.commit(run, 64 << 20)?.keys, 2);
 //!
 //! let store = SeenStore::open(&path)?;
 //! let keys = [&b"http://b.example/"[..], b"http://c.example/"];
@@ -45,6 +45,7 @@ mod read_all;
 mod lock;
 mod directory;
 mod new_run;
+mod next_state;
 mod builder;
 mod merge;
 mod tiers;
@@ -61,4 +62,4 @@ pub use lock::WhenBusy;
 pub use rules::StoreRules;
 pub use store::{AddStats, RunStats, SeenStore, StoreStats};
 pub use time::UnixTime;
-pub use writer::SeenWriter;
+pub use writer::{Changed, SeenWriter};

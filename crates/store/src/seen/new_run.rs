@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::directory::WriterDirectory;
+use super::directory::{NEW_MANIFEST, WriterDirectory};
 use super::error::SeenStoreError;
 use super::manifest::run_name;
 use super::run::{Run, RunWriter};
@@ -40,9 +40,8 @@ impl NewRun {
         Ok(Some((self, run)))
     }
 
-    /// Whether it was made by this writer.
-    pub(super) fn is_of(&self, directory: &Arc<WriterDirectory>) -> bool {
-        Arc::ptr_eq(&self.directory, directory)
+    pub(super) fn directory(&self) -> &Arc<WriterDirectory> {
+        &self.directory
     }
 
     pub(super) fn number(&self) -> u64 {
@@ -58,6 +57,8 @@ impl NewRun {
 impl Drop for NewRun {
     fn drop(&mut self) {
         if !self.is_kept {
+            // A manifest that names it may wait to take effect.
+            self.directory.remove(NEW_MANIFEST);
             self.directory.remove(&run_name(self.number));
         }
     }

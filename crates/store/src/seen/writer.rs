@@ -1,7 +1,8 @@
 //! Writes to a store: one writer at a time.
 //!
-//! A change makes new runs under their final names, and then replaces the manifest, which is the moment when
-//! the change happens. Before that, new runs are files that nothing names; after it, merged runs are.
+//! A change makes new runs under their final names and a manifest under a temporary one, and then renames that,
+//! which is the moment when the change happens. Before it, new runs are files that nothing names; after it,
+//! merged runs are. An error means that the change has not happened; what fails later is a warning.
 
 use std::io;
 use std::ops::Range;
@@ -15,6 +16,7 @@ use super::lock::WhenBusy;
 use super::manifest::Manifest;
 use super::merge::{MergeResult, RunMerge, runs_at_once};
 use super::new_run::NewRun;
+use super::next_state::{NextState, RunChange};
 use super::rules::StoreRules;
 use super::run::Run;
 use super::store::SeenStore;
@@ -28,8 +30,29 @@ pub struct SeenWriter {
     store: SeenStore,
 }
 
-/// The run that takes the place of a range of runs, if any is left.
-type RunChange = (Range<usize>, Option<(NewRun, Run)>);
+/// The number of keys that were dropped for their age, and the error of a sync after that.
+type Forgotten = (u64, Option<SeenStoreError>);
+
+/// A change of the keys, which has happened.
+#[derive(Debug)]
+#[must_use = "it may hold a warning"]
+pub struct Changed {
+    /// The number of keys that came or went.
+    pub keys: u64,
+    /// A sentence about what failed after it. The store is whole all the same: either its directory could not
+    /// be synced, or runs could not be merged, which the next commit tries again.
+    pub warning: Option<String>,
+}
+
+impl Changed {
+    /// A change after which the directory could not be synced, if there is an error.
+    fn of(keys: u64, unsynced: Option<SeenStoreError>) -> Self {
+        let warning = unsynced.map(|error| {
+            format!("{error}; the store is changed, but a crash of the system may undo that")
+        });
+        Self { keys, warning }
+    }
+}
 
 impl SeenWriter {
     /// Takes the right to write to the store in the directory `path`, and makes an empty store if nothing has
@@ -112,67 +135,75 @@ impl SeenWriter {
         Ok(RunBuilder::new(&self.store, change, run))
     }
 
-    /// Puts a prepared run into the store, and merges runs of about the same size within `memory` bytes. A
-    /// run without keys changes nothing. Returns the number of keys that came or went.
+    /// Puts a prepared run into the store, and then merges runs of about the same size within `memory` bytes.
+    /// A run without keys changes nothing.
     ///
     /// # Errors
     ///
-    /// A file cannot be read or written. The store is then as it was before, or as after the add.
-    pub fn commit(&mut self, run: PreparedRun, memory: usize) -> Result<u64, SeenStoreError> {
-        let PreparedRun { change, run, changed } = run;
-        let Some(run) = run else { return Ok(0) };
-        let mut manifest = self.store.manifest().clone();
-        if !run.0.is_of(&self.directory) || run.0.number() != manifest.next_run {
+    /// The run was prepared for another state of the store, or its manifest cannot be renamed. Nothing came or
+    /// went then.
+    pub fn commit(&mut self, run: PreparedRun, memory: usize) -> Result<Changed, SeenStoreError> {
+        let PreparedRun { next, changed: keys } = run;
+        let Some(next) = next else { return Ok(Changed::of(0, None)) };
+        let is_of_here = Arc::ptr_eq(&next.directory, &self.directory);
+        if !is_of_here || next.before != *self.store.manifest() {
             return Err(misplaced(self.directory.path()));
         }
-        match change {
-            Change::Add(_) => {
-                manifest.next_add += 1;
-                manifest.keys += changed;
-            }
-            Change::Removal => manifest.keys = manifest.keys.saturating_sub(changed),
+        let mut changed = Changed::of(keys, self.take_effect(next)?);
+        if changed.warning.is_none()
+            && let Err(error) = self.merge_tiers(memory)
+        {
+            let text = "the store is changed, and a later change merges its runs";
+            changed.warning = Some(format!("{error}; {text}"));
         }
-        let end = self.store.runs().len();
-        self.replace(manifest, vec![(end..end, Some(run))])?;
+        Ok(changed)
+    }
+
+    /// Merges until there are few enough runs of each size.
+    fn merge_tiers(&mut self, memory: usize) -> Result<(), SeenStoreError> {
         let entries = |store: &SeenStore| -> Vec<u64> {
             store.runs().iter().map(|run| run.info().entries).collect()
         };
         while let Some(runs) = runs_to_merge(&entries(&self.store)) {
-            self.merge(runs, None, memory)?;
+            self.merge(runs, memory)?;
         }
-        Ok(changed)
+        Ok(())
     }
 
     /// Merges all runs into one, within `memory` bytes.
     ///
     /// # Errors
     ///
-    /// A file cannot be read or written; the store is as it was then.
+    /// A file cannot be read or written. The keys are as they were then, and as many runs as before or fewer.
     pub fn compact(&mut self, memory: usize) -> Result<(), SeenStoreError> {
         match self.store.runs().len() {
             0 | 1 => Ok(()),
-            runs => self.merge(0..runs, None, memory).map(drop),
+            runs => self.merge(0..runs, memory),
         }
     }
 
-    /// Drops the keys that were added before this time, within `memory` bytes, and returns their number.
+    /// Drops the keys that were added before this time, within `memory` bytes.
     ///
     /// # Errors
     ///
-    /// A file cannot be read or written; the store is as it was then.
-    pub fn forget(&mut self, before: UnixTime, memory: usize) -> Result<u64, SeenStoreError> {
+    /// A file cannot be read or written. No key is gone then.
+    pub fn forget(&mut self, before: UnixTime, memory: usize) -> Result<Changed, SeenStoreError> {
         let adds = self.store.runs().iter().flat_map(Run::adds);
         if !adds.into_iter().any(|add| add.keys > 0 && add.time < before) {
-            return Ok(0);
+            return Ok(Changed::of(0, None));
         }
-        match self.store.entries() == self.store.manifest().keys {
-            true => self.forget_alone(before),
-            false => self.merge(0..self.store.runs().len(), Some(before), memory),
-        }
+        let (forgotten, unsynced) = match self.store.entries() == self.store.manifest().keys {
+            true => self.forget_alone(before)?,
+            false => {
+                let all = self.merge_until_few(0..self.store.runs().len(), memory)?;
+                self.merge_at_once(all, Some(before))?
+            }
+        };
+        Ok(Changed::of(forgotten, unsynced))
     }
 
     /// Forgets keys of a store in which each key has one entry: each run loses its own.
-    fn forget_alone(&mut self, before: UnixTime) -> Result<u64, SeenStoreError> {
+    fn forget_alone(&mut self, before: UnixTime) -> Result<Forgotten, SeenStoreError> {
         let mut manifest = self.store.manifest().clone();
         let mut number = manifest.next_run;
         let (mut changes, mut forgotten) = (Vec::new(), 0);
@@ -193,74 +224,76 @@ impl SeenWriter {
             forgotten += of_run;
         }
         manifest.keys = manifest.keys.saturating_sub(forgotten);
-        self.replace(manifest, changes)?;
-        Ok(forgotten)
+        Ok((forgotten, self.replace(manifest, changes)?))
     }
 
-    /// Merges a range of runs into one, and returns the number of keys that were forgotten. If they are too many
-    /// for the memory, the newest are merged first, which usually are the smallest.
-    fn merge(
+    /// Merges a range of runs into one, which changes no key.
+    fn merge(&mut self, runs: Range<usize>, memory: usize) -> Result<(), SeenStoreError> {
+        let rest = self.merge_until_few(runs, memory)?;
+        self.merge_at_once(rest, None)?.1.map_or(Ok(()), Err)
+    }
+
+    /// Merges runs of a range until the memory suffices for all of them at once, and returns what the range is
+    /// then. The newest are merged first, which usually are the smallest.
+    fn merge_until_few(
         &mut self,
         runs: Range<usize>,
-        since: Option<UnixTime>,
         memory: usize,
-    ) -> Result<u64, SeenStoreError> {
+    ) -> Result<Range<usize>, SeenStoreError> {
         let (Range { start, mut end }, at_once) = (runs, runs_at_once(memory));
         while end - start > at_once {
             let before = self.store.runs().len();
-            self.merge_at_once(end - at_once..end, None)?;
+            self.merge_at_once(end - at_once..end, None)?.1.map_or(Ok(()), Err)?;
             end -= before - self.store.runs().len();
         }
-        self.merge_at_once(start..end, since)
+        Ok(start..end)
     }
 
+    /// Merges runs into one, without keys from before a time.
     fn merge_at_once(
         &mut self,
         range: Range<usize>,
         since: Option<UnixTime>,
-    ) -> Result<u64, SeenStoreError> {
+    ) -> Result<Forgotten, SeenStoreError> {
         let mut manifest = self.store.manifest().clone();
         let runs = &self.store.runs()[range.clone()];
         let merge = RunMerge { runs, has_oldest: range.start == 0, since };
         let MergeResult { run, forgotten } = merge.write(&self.directory, manifest.next_run)?;
         manifest.keys = manifest.keys.saturating_sub(forgotten);
-        self.replace(manifest, vec![(range, run)])?;
-        Ok(forgotten)
+        Ok((forgotten, self.replace(manifest, vec![(range, run)])?))
     }
 
     /// Lets new runs take the place of ranges of runs, in ascending order, with the other numbers of `manifest`.
     fn replace(
         &mut self,
-        mut manifest: Manifest,
+        manifest: Manifest,
         changes: Vec<RunChange>,
-    ) -> Result<(), SeenStoreError> {
-        let (mut files, mut new, mut gone) = (Vec::new(), Vec::new(), Vec::new());
-        // From the newest run on, so that the places of those before stay.
-        for (range, run) in changes.into_iter().rev() {
-            let run = run.map(|(file, run)| {
-                manifest.next_run = manifest.next_run.max(file.number() + 1);
-                files.push(file);
-                run
-            });
-            let info = run.as_ref().map(|run| run.info().clone());
-            gone.extend(manifest.runs.splice(range.clone(), info));
-            new.push((range, run));
-        }
-        let bytes = self.directory.write_manifest(&manifest)?;
+    ) -> Result<Option<SeenStoreError>, SeenStoreError> {
+        let next = NextState::write(&self.store, &self.directory, manifest, changes)?;
+        self.take_effect(next)
+    }
+
+    /// Lets the next state take the place of this one. It has done so where an error is returned inside of `Ok`:
+    /// then a crash of the system may bring back the state before.
+    fn take_effect(&mut self, next: NextState) -> Result<Option<SeenStoreError>, SeenStoreError> {
+        let NextState { manifest, bytes, mut files, runs: changes, gone, .. } = next;
         // Even if it fails, the manifest may name them from now on.
         files.iter_mut().for_each(NewRun::keep);
         self.directory.name_manifest()?;
         self.store.update(manifest, bytes, |mut runs| {
-            for (range, run) in new {
+            for (range, run) in changes {
                 runs.splice(range, run);
             }
             runs
         });
-        self.directory.sync()?;
+        if let Err(error) = self.directory.sync() {
+            // The manifest before may come back, so the runs that it names stay. The next writer removes them.
+            return Ok(Some(error));
+        }
         for run in gone {
             self.directory.remove(&run.name);
         }
-        Ok(())
+        Ok(None)
     }
 }
 

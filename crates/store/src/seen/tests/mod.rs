@@ -1,6 +1,7 @@
 //! Stores against plain sets in memory.
 
 mod against_map;
+mod failures;
 mod killed;
 mod openings;
 mod sorting;
@@ -29,7 +30,14 @@ fn add<K: AsRef<[u8]>>(writer: &mut SeenWriter, time: u64, novelty: Novelty, key
     let mut run = writer.begin_add(UnixTime(time), novelty).unwrap();
     keys.iter().for_each(|key| run.push(key.as_ref()).unwrap());
     let run = run.finish().unwrap();
-    writer.commit(run, MEMORY).unwrap()
+    changed(writer.commit(run, MEMORY))
+}
+
+/// The keys of a change after which nothing failed.
+fn changed(done: Result<Changed, SeenStoreError>) -> u64 {
+    let Changed { keys, warning } = done.unwrap();
+    assert_eq!(warning, None);
+    keys
 }
 
 /// Takes keys out, which are in order, and returns the number of those that went.
@@ -37,7 +45,7 @@ fn remove<K: AsRef<[u8]>>(writer: &mut SeenWriter, keys: &[K]) -> u64 {
     let mut run = writer.begin_removal().unwrap();
     keys.iter().for_each(|key| run.push(key.as_ref()).unwrap());
     let run = run.finish().unwrap();
-    writer.commit(run, MEMORY).unwrap()
+    changed(writer.commit(run, MEMORY))
 }
 
 /// The export of a store.
