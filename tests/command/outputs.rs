@@ -32,9 +32,7 @@ fn warning_for_an_output_name_with_a_misleading_extension() {
     for arguments in [
         &["dedup", "in", "-o", "a.json"][..],
         &["normalize", "in", "-o", "a.JSONL.gz"],
-        &["dedup", "--count", "in", "-o", "a.csv.zst"],
         &["normalize", "in", "-o", "a.tsv"],
-        &["dedup", "in", "-o", "a.feather"],
     ] {
         assert!(warned(arguments), "{arguments:?}");
     }
@@ -42,7 +40,9 @@ fn warning_for_an_output_name_with_a_misleading_extension() {
         &["dedup", "in", "-o", "a.json", "-q"][..],
         &["normalize", "in", "-o", "a.json", "--json"],
         &["dedup", "--fields", "host,count", "in", "-o", "a.tsv"],
+        &["dedup", "--count", "in", "-o", "a.csv.zst"],
         &["dedup", "in", "-o", "a.txt"],
+        &["dedup", "in", "-o", "a.urls"],
         &["dedup", "in", "-o", "a.csv.parquet"],
     ] {
         assert!(!warned(arguments), "{arguments:?}");
@@ -435,6 +435,15 @@ fn output_extension_decides_the_format_or_is_rejected() {
     for (arguments, told) in [
         (&["dedup", "in", "-o", "x.xz"][..], "--output: .xz is read and not written"),
         (&["normalize", "in", "--stats", "x.json.zip"], "--stats: .zip is not written"),
+        (&["dedup", "in", "-o", "x.xlsx"], "--output: .xlsx is not written, tables are .csv, "),
+        (&["normalize", "in", "-o", "x.Feather"], "--output: .feather is not written, tables are"),
+        (&["dedup", "in", "--rejects", "x.csv"], "--rejects writes no table"),
+        (&["dedup", "in", "--json", "-o", "x.csv.gz"], "--json writes JSON, and no table"),
+        (&["dedup", "in", "-0", "-o", "x.csv"], "-0 ends records with NUL"),
+        (
+            &["dedup", "in", "-o", "x", "--split-by", "hash:2", "--split-suffix", ".ods"],
+            "--split-suffix: .ods is not written",
+        ),
         (&["dedup", "in", "--rejects", "x.parquet"], "--rejects writes no table"),
         (&["dedup", "in", "--report", "x.Arrow"], "--report writes no table"),
         (&["seen", "export", "in", "-o", "x.parquet"], "seen export writes a list"),

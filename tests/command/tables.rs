@@ -320,6 +320,64 @@ fn normalize_writes_a_table_row_for_each_record() {
 }
 
 #[test]
+fn csv_has_a_header_and_quoted_values() {
+    let input = "{\"url\":\"http://h/a,b\",\"v\":\"caf\u{E9} \\\"q\\\"\\n,\\\\\"}\n\
+                 {\"url\":\"http://h/a,b\"}\n{\"url\":\"http://h/c\",\"v\":null}\n";
+    let log = "1.2.3.4 - - [01/Jan/2026:00:00:00 +0000] \"GET http://h/1 HTTP/1.1\" 404 7\n";
+    let place = Place::with([("t.jsonl", input.as_bytes()), ("t.log", log.as_bytes())]);
+    let value = "\"caf\u{E9} \"\"q\"\"\n,\\\"";
+    for (arguments, csv) in [
+        (&["dedup", "t.jsonl"][..], "canonical\n\"http://h/a,b\"\nhttp://h/c\n".to_owned()),
+        (
+            &["dedup", "t.jsonl", "--key", "surt", "--top", "1"],
+            "count,surt\n2,\"h)/a,b\"\n".to_owned(),
+        ),
+        (
+            &["dedup", "t.jsonl", "--fields", "path,count", "--carry", "v"],
+            format!("path,count,v\n\"/a,b\",2,{value}\n/c,1,\n"),
+        ),
+        (
+            &["dedup", "t.log", "--tally", "status,bytes"],
+            "count,canonical,status_1xx,status_2xx,status_3xx,status_4xx,status_5xx,bytes\n\
+             1,http://h/1,0,0,0,1,0,7\n"
+                .to_owned(),
+        ),
+        (
+            &["normalize", "t.jsonl"],
+            "record,original,canonical,reject\n1,\"http://h/a,b\",\"http://h/a,b\",\n\
+             2,\"http://h/a,b\",\"http://h/a,b\",\n3,http://h/c,http://h/c,\n"
+                .to_owned(),
+        ),
+        (&["dedup", "t.jsonl", "--match", "nothing"], "canonical\n".to_owned()),
+    ] {
+        let run = place.run([arguments, &["-o", "out.csv"]].concat()).exits(0);
+        assert!(run.out.is_empty());
+        assert_eq!(String::from_utf8(place.read("out.csv")).unwrap(), csv, "{arguments:?}");
+    }
+    for name in ["out.csv.gz", "out.CSV.zst"] {
+        place.run(["dedup", "t.jsonl", "--carry", "v", "-o", name]).exits(0);
+        let run = place.run(["dedup", "-f", "csv:canonical", "--json", "--carry", "v", name]);
+        let line = "{\"canonical\":\"http://h/a,b\",\"v\":\"caf\u{E9} \\\"q\\\"\\n,\\\\\"}";
+        assert_eq!(run.exits(0).out().lines().next(), Some(line), "{name}");
+    }
+}
+
+#[test]
+fn shards_of_csv_have_a_header_each() {
+    let place = Place::with([("urls", URLS)]);
+    for suffix in [".csv", ".csv.gz"] {
+        let split = ["--split-by", "hash:2", "--split-suffix", suffix];
+        let shards = format!("d{}", suffix.replace('.', "-"));
+        place.run([&["dedup", "urls", "-o", &shards][..], &split].concat()).exits(0);
+        let files = [0, 1].map(|shard| format!("{shards}/shard-0000{shard}{suffix}"));
+        let read = ["normalize", "-p", "string", "-f", "csv:canonical", &files[0], &files[1]];
+        let mut urls: Vec<_> = place.run(read).exits(0).out().lines().map(str::to_owned).collect();
+        urls.sort();
+        assert_eq!(urls, ["http://a/", "http://b/", "http://c/?q"], "{suffix}");
+    }
+}
+
+#[test]
 fn table_outputs_reject_json_and_outer_compression() {
     let place = Place::with([("urls", URLS)]);
     for (arguments, words) in [

@@ -122,12 +122,11 @@ pub(crate) fn output_hint(output: &Path, request: &run::Request) -> Option<(Stri
     let is_counted = matches!(&plan.job, Job::Dedup(dedup) if dedup.count);
     let has_columns = is_counted || !lines.fields.is_empty() || !lines.carry.is_empty();
     let objects = "write objects with --json";
-    let table = "end the name in .parquet or .arrow for a table, or write objects with --json";
+    let table =
+        "end the name in .csv, .parquet or .arrow for a table, or write objects with --json";
     let (written, instead) = match promised.as_str() {
         "json" | "jsonl" | "ndjson" => ("lines are written, not JSON", objects),
-        "feather" | "ipc" => ("lines are written, not a table", table),
-        "csv" if has_columns => ("columns are written between tabs, not commas", table),
-        "csv" | "tsv" if !has_columns => ("lines are written, without columns or a header", table),
+        "tsv" if !has_columns => ("lines are written, without columns or a header", table),
         _ => return None,
     };
     Some((format!("{}: {written}", Printable::path(output)), instead))

@@ -21,18 +21,23 @@ pub(crate) fn check_output_name(
         return Err(format!("{why}, but the name of {option} is that of a table"));
     }
     let ending = ending(output);
-    let is = match ending.as_deref() {
-        Some(ending @ ("bz2" | "xz")) => Some((ending, "read and not written")),
-        Some(ending @ ("7z" | "br" | "gzip" | "lz4" | "lzma" | "zip" | "zstd")) => {
-            Some((ending, "not written"))
+    let ending = ending.as_deref().unwrap_or_default();
+    let packers = "only .gz and .zst are";
+    let is = match ending {
+        "bz2" | "xz" => Some(("read and not written", packers)),
+        "7z" | "br" | "gzip" | "lz4" | "lzma" | "zip" | "zstd" => Some(("not written", packers)),
+        // No program that takes such a name would take lines.
+        "avro" | "feather" | "ipc" | "ods" | "orc" | "sqlite" | "xls" | "xlsx" => {
+            Some(("not written", "tables are .csv, .parquet or .arrow"))
         }
         _ => None,
     };
-    if let Some((ending, is)) = is {
-        return Err(format!("{option}: .{ending} is {is}, only .gz and .zst are"));
+    if let Some((is, instead)) = is {
+        return Err(format!("{option}: .{ending} is {is}, {instead}"));
     }
-    let packed = matches!(ending.as_deref(), Some("gz" | "zst"));
-    if packed && output.file_stem().is_some_and(|stem| TableKind::of(Path::new(stem)).is_some()) {
+    let packed = output.file_stem().filter(|_| matches!(ending, "gz" | "zst"));
+    let packed = packed.and_then(|stem| TableKind::of(Path::new(stem)));
+    if packed.is_some_and(|kind| !kind.is_text()) {
         return Err(
             "the name of a table has no ending for compression, since a table is compressed inside"
                 .into(),

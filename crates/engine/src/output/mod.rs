@@ -11,6 +11,8 @@ pub mod json;
 #[cfg(feature = "tables")]
 mod table;
 #[cfg(feature = "tables")]
+mod csv;
+#[cfg(feature = "tables")]
 mod row_groups;
 #[cfg(feature = "tables")]
 mod page_checksums;

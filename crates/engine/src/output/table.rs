@@ -1,5 +1,5 @@
 //! A set, or the outcome of each record, as a table: Parquet if the name ends in `.parquet`, an
-//! Arrow IPC file if it ends in `.arrow`.
+//! Arrow IPC file if it ends in `.arrow`, CSV if it ends in `.csv`, `.csv.gz` or `.csv.zst`.
 //!
 //! In: the same lines that a text file would hold, columns between tabs. Out: a file that is
 //! whole or absent like any other. An empty cell of a line is null, and an escaped one is the value before
@@ -8,6 +8,7 @@
 //! Row groups are small, so that a lookup in a sorted set reads few of them: each stores the
 //! minimum and maximum of its columns, and so does each page.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -24,7 +25,8 @@ use parquet::file::metadata::SortingColumn;
 use parquet::file::properties::WriterProperties;
 
 use super::Output;
-use super::fields::unescape;
+use super::csv;
+use super::fields::unescaped;
 use super::file::named;
 use super::row_groups::{RowGroups, of_parquet};
 use uniqurl_formats::input::ending;
@@ -42,6 +44,9 @@ const ROW_GROUP: TableBatch = TableBatch { rows: 128 << 10, bytes: 2 << 20 };
 
 /// A batch of Arrow.
 const ARROW: TableBatch = TableBatch { rows: 16 << 10, bytes: 4 << 20 };
+
+/// Bytes of CSV that are written together.
+const CSV: usize = 256 << 10;
 
 /// Bytes of a row, so that with a batch before it every place in it is a number of 31 bits.
 const LONGEST: usize = 1 << 30;
@@ -79,6 +84,16 @@ pub enum TableValues {
     Decimals,
 }
 
+impl TableValues {
+    /// The value of a cell.
+    fn value(self, cell: &[u8]) -> Cow<'_, [u8]> {
+        match self {
+            TableValues::EscapedText | TableValues::EscapedBytes => unescaped(cell),
+            _ => Cow::Borrowed(cell),
+        }
+    }
+}
+
 /// The kind of table that a file name asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TableKind {
@@ -86,6 +101,8 @@ pub enum TableKind {
     Parquet,
     /// An Arrow IPC file.
     Arrow,
+    /// CSV with a header, quoted as RFC 4180 says; each row ends with a line feed.
+    Csv,
 }
 
 impl TableKind {
@@ -94,8 +111,15 @@ impl TableKind {
         match ending(name)?.as_str() {
             "parquet" => Some(TableKind::Parquet),
             "arrow" => Some(TableKind::Arrow),
+            "csv" => Some(TableKind::Csv),
+            "gz" | "zst" => Self::of(Path::new(name.file_stem()?)).filter(|kind| kind.is_text()),
             _ => None,
         }
+    }
+
+    /// Whether it is text, which may be compressed as a whole and go into a pipe.
+    pub fn is_text(self) -> bool {
+        self == TableKind::Csv
     }
 }
 
@@ -140,6 +164,8 @@ impl fmt::Debug for TableFile {
 enum TableWriter {
     Parquet(Box<RowGroups>),
     Arrow(Box<FileWriter<Output>>),
+    /// CSV, with rows that wait to be written together.
+    Csv(Box<Output>, Vec<u8>),
     /// All of it is written.
     Done(Box<Output>),
     /// An error came between.
@@ -197,7 +223,7 @@ impl TableFile {
         sorted_by: Option<usize>,
     ) -> io::Result<Self> {
         // An error may come late, and rows that are already in a pipe cannot be taken back.
-        if output.is_direct() {
+        if output.is_direct() && !kind.is_text() {
             let why = "a table is written whole or not at all, which takes a file";
             return Err(named(path, io::Error::new(io::ErrorKind::InvalidInput, why)));
         }
@@ -224,11 +250,18 @@ impl TableFile {
                 let writer = FileWriter::try_new_with_options(output, &schema, options);
                 TableWriter::Arrow(Box::new(writer.map_err(|error| of_arrow(path, error))?))
             }
+            TableKind::Csv => {
+                let mut header = Vec::new();
+                let names = columns.iter().map(|column| Cow::Borrowed(column.name.as_bytes()));
+                csv::append_row(names, &mut header);
+                TableWriter::Csv(Box::new(output), header)
+            }
         };
         let columns = columns.iter().map(|column| Making::new(column.holds)).collect();
         let full = match kind {
             TableKind::Parquet => ROW_GROUP,
             TableKind::Arrow => ARROW,
+            TableKind::Csv => TableBatch::default(),
         };
         let (name, held) = (path.to_owned(), TableBatch::default());
         Ok(Self { name, writer, schema, columns, held, full, pending: Vec::new() })
@@ -281,7 +314,7 @@ impl TableFile {
     /// Writes all that is left.
     fn finish(&mut self) -> io::Result<()> {
         match self.writer {
-            TableWriter::Parquet(_) | TableWriter::Arrow(_) => {}
+            TableWriter::Parquet(_) | TableWriter::Arrow(_) | TableWriter::Csv(..) => {}
             TableWriter::Done(_) => return Ok(()),
             TableWriter::Lost => return Err(self.ended()),
         }
@@ -296,6 +329,10 @@ impl TableFile {
             }
             TableWriter::Arrow(writer) => {
                 writer.into_inner().map_err(|error| of_arrow(&self.name, error))?
+            }
+            TableWriter::Csv(mut output, rows) => {
+                output.write_all(&rows)?;
+                *output
             }
             TableWriter::Done(output) => *output,
             TableWriter::Lost => return Err(self.ended()),
@@ -333,6 +370,15 @@ impl TableFile {
         let count = self.columns.len();
         // At most `count` cells, so a tab in the last one stays in it.
         let mut cells = line.splitn(count, |byte| *byte == b'\t');
+        if let TableWriter::Csv(output, rows) = &mut self.writer {
+            let cells = cells.chain(std::iter::repeat(&b""[..])).zip(&self.columns);
+            csv::append_row(cells.map(|(cell, column)| column.holds.value(cell)), rows);
+            if rows.len() >= CSV {
+                output.write_all(rows)?;
+                rows.clear();
+            }
+            return Ok(());
+        }
         for column in &mut self.columns {
             column.add(cells.next().unwrap_or_default());
         }
@@ -359,7 +405,7 @@ impl TableFile {
                 writer.write(&batch).map_err(|error| of_arrow(&self.name, error))?;
                 vec![batch]
             }
-            TableWriter::Done(_) | TableWriter::Lost => return Err(self.ended()),
+            _ => return Err(self.ended()),
         };
         for batch in written {
             let (_, arrays, _) = batch.into_parts();
@@ -376,9 +422,12 @@ impl Write for TableFile {
         Ok(bytes.len())
     }
 
-    /// Rows wait for their row group.
+    /// Rows of Parquet and Arrow wait for their row group.
     fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        let TableWriter::Csv(output, rows) = &mut self.writer else { return Ok(()) };
+        let flushed = output.write_all(rows).and_then(|()| output.flush());
+        rows.clear();
+        self.noted(flushed)
     }
 }
 
@@ -407,18 +456,14 @@ impl Making {
                 let number = text().and_then(|digits| digits.parse().ok());
                 return self.decimals.append_option(number);
             }
-            TableValues::Text | TableValues::Bytes => self.bytes.extend_from_slice(cell),
-            TableValues::EscapedBytes => unescape(cell, &mut self.bytes),
-            TableValues::EscapedText => {
-                let start = self.bytes.len();
-                unescape(cell, &mut self.bytes);
-                // A column of text takes no other bytes, and one of bytes is no text to most readers.
-                if std::str::from_utf8(&self.bytes[start..]).is_err() {
-                    self.bytes.truncate(start);
-                    self.bytes.extend_from_slice(cell);
-                }
-            }
+            _ => {}
         }
+        let mut value = self.holds.value(cell);
+        // A column of text takes no other bytes, and one of bytes is no text to most readers.
+        if self.holds == TableValues::EscapedText && std::str::from_utf8(&value).is_err() {
+            value = Cow::Borrowed(cell);
+        }
+        self.bytes.extend_from_slice(&value);
         // A row more than a batch: see `LONGEST`.
         self.ends.push(self.bytes.len() as i32);
         self.valid.push(!cell.is_empty());

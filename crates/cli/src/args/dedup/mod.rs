@@ -202,7 +202,7 @@ pub struct DedupArgs {
     )]
     pub split_by: Option<(SplitBy, u32)>,
 
-    /// End the names of these files in SUFFIX; .gz and .zst compress, .parquet and .arrow make tables
+    /// End the names of these files in SUFFIX; .gz and .zst compress, .csv, .parquet and .arrow make tables
     ///
     /// A table is made of its lines when all inputs are read. Until then the lines are in a temporary
     /// directory beside the one that --output names.

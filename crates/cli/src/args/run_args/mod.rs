@@ -39,7 +39,7 @@ pub struct RunArgs {
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
-    /// Write to FILE; .gz and .zst compress, .parquet and .arrow make a table
+    /// Write to FILE; .gz and .zst compress, .csv, .parquet, .arrow make a table
     ///
     /// FILE appears when it is complete, or not at all. - is standard output, the default. It gets lines
     /// while the input is read, unless their order or counts need its end.
