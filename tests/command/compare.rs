@@ -36,7 +36,8 @@ fn compare_prints_the_lowest_profile_that_merges_two_urls() {
         assert_eq!(run.out(), format!("{rung}\n"), "{a} {b}");
         assert!(run.err.lines().all(|line| line.len() <= 80), "{}", run.err);
         let quiet = place.run(["compare", "-q", b, a]).exits(status);
-        assert_eq!((quiet.out(), &*quiet.err), (run.out(), ""), "{b} {a}");
+        assert_eq!((quiet.out(), &*quiet.err), ("", ""), "{b} {a}");
+        assert_eq!(place.run(["compare", b, a]).exits(status).out(), run.out(), "{b} {a}");
     }
 }
 
@@ -158,7 +159,7 @@ fn compare_warns_about_file_names() {
     let place = Place::with([("a.txt", b"http://h/\n"), ("b.txt", b"http://h/\n")]);
     let told = "uniqurl: warning: a.txt: compared the name of a file\nhint: ";
     let run = place.run(["compare", "-q", "a.txt", "b.txt"]).exits(1);
-    assert_eq!(run.out(), "different\n");
+    assert_eq!(run.out(), "");
     assert!(run.err.starts_with(told) && run.err.lines().count() == 2, "{}", run.err);
     for urls in [["none.txt", "http://h/"], ["http://h/a.txt", "http://h/b.txt"]] {
         let run = place.run(["compare", "-q"].into_iter().chain(urls)).exits(1);

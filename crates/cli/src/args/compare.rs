@@ -28,7 +28,7 @@ Examples:
   uniqurl compare http://example.com 'HTTP://Example.com:80/#top'
 
   # Use the exit status in a script
-  if uniqurl compare -q \"$a\" \"$b\" > /dev/null; then echo the same; fi",
+  if uniqurl compare -q \"$a\" \"$b\"; then echo the same; fi",
     after_help = help::MORE,
     after_long_help = "\
 Standard output has the name of the lowest profile of the ladder under which the URLs are the same: string, \
@@ -49,7 +49,7 @@ pub struct CompareArgs {
     #[arg(value_name = "URL")]
     b: OsString,
 
-    /// Print errors and warnings only, and no reasons
+    /// Print errors and warnings only; the exit status tells the result
     #[arg(
         short = 'q',
         long = "quiet",

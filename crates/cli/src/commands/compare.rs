@@ -25,9 +25,10 @@ pub(crate) fn main(compare: &CompareArgs) -> ExitCode {
     let comparison = UrlComparison::new(compare.urls(), &rungs);
     comparison.warn_of_files();
     let result = if compare.json { comparison.as_json() } else { comparison.name().into() };
+    let is_quiet = compare.messages != MessageLevel::All;
     // If both go to one terminal, the name has to come first.
-    let printed = writeln!(io::stdout().lock(), "{result}");
-    if compare.messages == MessageLevel::All && !compare.json {
+    let printed = if is_quiet { Ok(()) } else { writeln!(io::stdout().lock(), "{result}") };
+    if !is_quiet && !compare.json {
         let mut reasons = String::new();
         comparison.reasons(TextStyle::new(compare.color, &io::stderr()), &mut reasons);
         let _ = io::stderr().write_all(reasons.as_bytes());
