@@ -154,13 +154,27 @@ fn ring_option_selects_the_profile_ring() {
 }
 
 #[test]
-fn sizes_are_powers_of_1024() {
-    for (text, bytes) in
-        [("0", 0), ("7", 7), ("1K", 1024), ("64k", 65_536), ("3M", 3 << 20), ("2G", 2 << 30)]
-    {
+fn sizes_have_units_of_1024_or_1000() {
+    for (text, bytes) in [
+        ("0", 0),
+        ("7", 7),
+        ("1K", 1024),
+        ("64k", 65_536),
+        ("3M", 3 << 20),
+        ("2G", 2 << 30),
+        ("1KiB", 1024),
+        ("3mib", 3 << 20),
+        ("2GiB", 2 << 30),
+        ("1kB", 1000),
+        ("3MB", 3_000_000),
+        ("2GB", 2_000_000_000),
+    ] {
         assert_eq!(size(text), Ok(bytes), "{text}");
     }
-    for text in ["", "K", "1T", "1KB", "1.5K", "-1", "+1", " 1", "1 K", "\u{e9}", "0x10"] {
+    for text in [
+        "", "K", "1T", "1B", "1iB", "GB", "1K1", "50%", "1.5K", "-1", "+1", " 1", "1 K", "\u{e9}",
+        "0x10",
+    ] {
         assert!(size(text).expect_err(text).contains("not a number"), "{text}");
     }
     for text in ["18446744073709551616", "18446744073709551615K", "99999999999G"] {
@@ -196,8 +210,8 @@ fn error_for_a_bad_number_names_the_valid_range() {
         ("dedup -j 0", "not a whole number from 1 to 1024"),
         ("normalize --threads -1", "not a whole number from 1 to 1024"),
         ("dedup -j 99999", "not a whole number from 1 to 1024"),
-        ("dedup --memory -1", "not a number of bytes, like 65536, 64K or 1M"),
-        ("dedup --max-url -1", "not a number of bytes, like 65536, 64K or 1M"),
+        ("dedup --memory -1", "not a number of bytes, like 65536, 64K, 1M, 2GiB or 2GB"),
+        ("dedup --max-url -1", "not a number of bytes, like 65536, 64K, 1M, 2GiB or 2GB"),
         ("dedup --max-rejected -1", "not a number of records like 100"),
         ("bench --repeats 0", "not a whole number from 1 to 1000"),
         ("bench -j 1,0", "not a whole number from 1 to 1024"),

@@ -284,21 +284,25 @@ pub(crate) fn when_busy(wait: bool) -> WhenBusy {
     if wait { WhenBusy::Wait } else { WhenBusy::Fail }
 }
 
-/// A number of bytes: digits, and K, M or G for powers of 1024.
+/// A number of bytes: digits, and K, M, G, KiB, MiB or GiB for powers of 1024, or kB, MB or GB for powers of
+/// 1000.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
-    let unit = |letter: char| match letter.to_ascii_uppercase() {
-        'K' => Some(1u64 << 10),
-        'M' => Some(1 << 20),
-        'G' => Some(1 << 30),
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" => Some(1u64),
+        "k" | "kib" => Some(1 << 10),
+        "m" | "mib" => Some(1 << 20),
+        "g" | "gib" => Some(1 << 30),
+        "kb" => Some(1_000),
+        "mb" => Some(1_000_000),
+        "gb" => Some(1_000_000_000),
         _ => None,
     };
-    let (digits, unit) = match text.chars().last().and_then(unit) {
-        Some(unit) => (&text[..text.len() - 1], unit),
-        None => (text, 1),
+    let (Some(unit), false, true) =
+        (unit, digits.is_empty(), digits.bytes().all(|byte| byte.is_ascii_digit()))
+    else {
+        return Err("not a number of bytes, like 65536, 64K, 1M, 2GiB or 2GB".into());
     };
-    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return Err("not a number of bytes, like 65536, 64K or 1M".into());
-    }
     let number: Option<u64> = digits.parse().ok();
     number.and_then(|number| number.checked_mul(unit)).ok_or_else(|| "too large".into())
 }

@@ -37,8 +37,9 @@ const CHUNKS_IN_MEMORY: usize = 320;
 pub struct MemoryArgs {
     /// Use at most SIZE of memory, and then a temporary file
     ///
-    /// The output does not depend on SIZE. K, M and G are powers of 1024, and the least is 1M. The
-    /// default is three quarters of the free memory: the memory that the system, the control group
+    /// The output does not depend on SIZE. K, M, G, KiB, MiB and GiB are powers of 1024, kB, MB and GB
+    /// of 1000, and 50% is half of the free memory. The least is 1M. The default is three quarters of
+    /// the free memory: the memory that the system, the control group
     /// of this process, and its limits (ulimit -v, -d) could give when the run starts. 64 MiB of
     /// it, and 12 MiB for each thread that computes, stay free in any case.
     #[arg(
@@ -91,7 +92,7 @@ impl MemoryArgs {
 pub struct MergeMemoryArgs {
     /// Use at most SIZE of memory; K, M and G are powers of 1024
     ///
-    /// The default is three quarters of the free memory.
+    /// SIZE may be a share of the free memory, as in 50%. The default is three quarters of it.
     #[arg(long, value_name = "SIZE", value_parser = memory, allow_negative_numbers = true)]
     memory: Option<u64>,
 }
@@ -153,6 +154,11 @@ pub fn report_spilled(memory: &Memory, spilled: u64) {
 }
 
 fn memory(text: &str) -> Result<u64, String> {
+    if let Some(percent) = text.strip_suffix('%') {
+        let percent: u64 = args::number(1..=100)(percent)?;
+        let free = available().ok_or("how much memory is free is not known here")?;
+        return Ok((free / 100 * percent).max(MIN));
+    }
     match args::size(text)? {
         bytes if bytes < MIN => Err("less than 1M".into()),
         bytes => Ok(bytes),
@@ -167,9 +173,17 @@ mod tests {
     #[test]
     fn sizes_start_at_one_mebibyte() {
         assert_eq!((memory("1M"), memory("3g")), (Ok(1 << 20), Ok(3 << 30)));
-        for bad in ["", "0", "1023K", "1T", "x"] {
+        for bad in ["", "0", "1023K", "1T", "x", "%", "0%", "101%", "1.5%"] {
             assert!(memory(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn memory_may_be_a_share_of_what_is_free() {
+        let Some(free) = available() else { return };
+        // What is free changes from one moment to the next.
+        let half = memory("50%").expect("a share");
+        assert!((free / 4..free).contains(&half), "{half} of {free}");
     }
 
     #[test]
