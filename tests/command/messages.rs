@@ -441,7 +441,7 @@ fn a_message_has_one_line_and_at_most_one_hint() {
         &["seen", "frob", "dir"],
         &["seen", "stats", "none"],
         &["seen", "add", "in", "in"],
-        &["seen", "forget", "dir", "--before", "yesterday"],
+        &["seen", "forget", "dir", "--older-than", "yesterday"],
         &["stats", "dir"],
         &["dedup", "dir"],
         &["dedup", "none", "s3://b/k"],

@@ -182,12 +182,14 @@ fn keys_of_more_than_the_greatest_age_are_new() {
     let adds = runs.iter().flat_map(|run| run["adds"].as_array().expect("a list"));
     let second = adds.clone().find(|add| add["add"] == 2).expect("three adds");
     let date = second["time"].as_str().expect("a date");
-    let run = place.run(["seen", "forget", "s", "--before", date]).exits(0);
+    let run = place.run(["seen", "forget", "s", "--older-than", date]).exits(0);
     assert_eq!(run.out(), "keys forgotten 1\n");
     assert_eq!(place.keys_of("s"), "http://a/\nhttp://c/\n");
-    let run = place.run(["seen", "forget", "s", "--before", "2000-01-01"]).exits(0);
+    let run = place.run(["seen", "forget", "s", "--older-than", "2000-01-01"]).exits(0);
     assert_eq!(run.out(), "keys forgotten 0\n");
-    place.run(["seen", "forget", "s", "--before", "9999-12-31"]).exits(0);
+    let run = place.run(["seen", "forget", "s", "--older-than", "1w"]).exits(0);
+    assert_eq!(run.out(), "keys forgotten 0\n");
+    place.run(["seen", "forget", "s", "--older-than", "9999-12-31"]).exits(0);
     assert_eq!(place.keys_of("s"), "");
     assert_eq!(
         place.run(["seen", "contains", "s", "http://a/"]).exits(1).out(),
@@ -321,7 +323,7 @@ fn one_run_at_a_time_writes_to_a_store() {
         &["seen", "add", "s", "in"],
         &["seen", "remove", "s", "in"],
         &["seen", "compact", "s"],
-        &["seen", "forget", "s", "--before", "2000-01-01"],
+        &["seen", "forget", "s", "--older-than", "2000-01-01"],
     ] {
         let run = place.run(arguments).exits(2);
         let told = "another process writes to this store\nhint: wait for it with --wait\n";
@@ -395,7 +397,10 @@ fn wrong_use_of_stores_is_rejected() {
         (&["seen", "add", "both", "a", "--rejects", "both/x"], "written into the store"),
         (&["seen", "export", "both", "-o", "both/x"], "written into the store"),
         (&["seen", "export", "both", "-o", "none/x"], "none/x: the directory none is missing"),
-        (&["seen", "forget", "both", "--before", "May"], "like 2026-11-27 or 2026-11-27T08:00:00Z"),
+        (
+            &["seen", "forget", "both", "--older-than", "May"],
+            "like 2026-11-27 or 2026-11-27T08:00:00Z",
+        ),
         (&["seen", "add", "both", "a", "--frob"], "hint: see `uniqurl seen add --help`"),
         (&["seen", "stats", "both", "--jsn"], "(did you mean `--json`?)"),
         (&["seen", "exprt", "both"], "unknown command `exprt`"),

@@ -2,21 +2,26 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::args;
 use uniqurl_store::seen::UnixTime;
 
 /// The last second that has a date of four digits.
 const LAST: u64 = 253_402_300_799;
 
-/// Reads a day, as in `2026-11-27`, which stands for its first second, or a time such as
-/// `2026-11-27T08:00:00Z`.
+/// Reads a day, as in `2026-11-27`, which stands for its first second, a time such as
+/// `2026-11-27T08:00:00Z`, or an age such as `30d`, which ends now.
 pub(crate) fn parse(text: &str) -> Result<UnixTime, String> {
+    if let Ok(age) = args::age(text) {
+        return Ok(UnixTime(UnixTime::now().0.saturating_sub(age)));
+    }
     let whole = match text.len() {
         10 => format!("{text}T00:00:00Z"),
         _ => text.to_owned(),
     };
     let time: Option<SystemTime> = humantime::parse_rfc3339(&whole).ok();
     let since = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    let since = since.ok_or("not a date like 2026-11-27 or 2026-11-27T08:00:00Z");
+    let since =
+        since.ok_or("not a date like 2026-11-27 or 2026-11-27T08:00:00Z, or an age like 30d");
     Ok(UnixTime(since?.as_secs()))
 }
 
@@ -42,6 +47,10 @@ mod tests {
             assert_eq!(shown(UnixTime(seconds)), text);
         }
         assert_eq!(parse("2026-11-27"), Ok(UnixTime(1_795_737_600)));
+        let now = UnixTime::now().0;
+        let day = parse("1d").expect("an age").0;
+        assert!((now - 86_400..now - 86_000).contains(&day));
+        assert_eq!(parse("999999w"), Ok(UnixTime(0)));
         assert_eq!(shown(UnixTime(u64::MAX)), "9999-12-31T23:59:59Z");
     }
 

@@ -22,7 +22,7 @@ pub const WRITERS: &[&[&str]] = &[
     &["dedup", "more-new", "--save-seen", STORE, "-o", "more-out", "-j", "2"],
     &["seen", "remove", STORE, "more-gone"],
     &["seen", "compact", STORE],
-    &["seen", "forget", STORE, "--before", "2001-01-01"],
+    &["seen", "forget", STORE, "--older-than", "2001-01-01"],
 ];
 
 /// A place with a base.

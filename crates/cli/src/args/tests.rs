@@ -271,7 +271,7 @@ fn wrong_usage_exits_with_status_2() {
         "seen contains s",
         "seen contains s - -",
         "seen forget s",
-        "seen forget s --before yesterday",
+        "seen forget s --older-than yesterday",
         "seen export s -o x.parquet",
         "seen export s --after -1",
         "seen stats s t",

@@ -30,7 +30,7 @@ Examples:
   uniqurl seen stats seen
 
   # Drop the keys that were added before a date
-  uniqurl seen forget seen --before 2026-01-31",
+  uniqurl seen forget seen --older-than 2026-01-31",
     after_long_help = "\
 A store is a directory that holds keys: canonical URLs, or their forms of --key. It names the profile, the \
 switches, the lists and the key that made them, and takes no others. Commands that write to it wait for \
@@ -175,19 +175,22 @@ pub struct StoreArgs {
     before_long_help = "\
 Examples:
   # Drop the keys that were added before February
-  uniqurl seen forget seen --before 2026-02-01"
+  uniqurl seen forget seen --older-than 2026-02-01
+
+  # Drop the keys that were added more than 90 days ago
+  uniqurl seen forget seen --older-than 90d"
 )]
 pub struct ForgetArgs {
     /// The store.
     #[command(flatten)]
     pub of: StoreArgs,
 
-    /// Drop keys that were added before DATE, a day or a time in UTC
+    /// Drop keys that were added before DATE, or longer ago than AGE
     ///
-    /// DATE is a day such as 2026-01-31, which begins at midnight, or a time such as
-    /// 2026-01-31T12:00:00Z.
-    #[arg(long, value_name = "DATE", value_parser = dates::parse)]
-    pub before: UnixTime,
+    /// DATE is a day such as 2026-01-31, which begins at midnight in UTC, or a time such as
+    /// 2026-01-31T12:00:00Z. AGE is a number of s, m, h, d or w, such as 30d.
+    #[arg(long, value_name = "DATE|AGE", value_parser = dates::parse)]
+    pub older_than: UnixTime,
 
     /// Wait while another process writes to the store
     #[arg(

@@ -11,7 +11,7 @@ use uniqurl_store::seen::SeenWriter;
 /// Runs the subcommand.
 pub(super) fn main(args: &ForgetArgs) -> Result<Status, SeenFailure> {
     let mut writer = SeenWriter::open(&args.of.store, args.when_busy)?;
-    let gone = warn(writer.forget(args.before, args.memory.bytes())?);
+    let gone = warn(writer.forget(args.older_than, args.memory.bytes())?);
     writeln!(io::stdout(), "keys forgotten {gone}")?;
     Ok(Status::Complete)
 }
