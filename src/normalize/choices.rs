@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::heuristic::PARAMETER_CASE;
 use super::normalizer::Normalizer;
 use super::ruleset::Ruleset;
-use crate::bytes::{RejectReason, RejectReasons};
+use crate::bytes::{Reject, RejectReason, RejectReasons};
 #[cfg(feature = "transcode")]
 use crate::normalize::Charset;
 use crate::profile::Access;
@@ -31,6 +31,12 @@ pub enum UnsupportedOption {
     Charset(&'static Profile),
     /// The profile file gives single hosts their own rules, which the option would not reach.
     Hosts,
+    /// The option has to come before the base.
+    AfterBase,
+    /// The option has to come before the redirects.
+    AfterRedirects,
+    /// The base or the assumed scheme is rejected.
+    Rejected(Reject),
 }
 
 impl std::fmt::Display for UnsupportedOption {
@@ -73,6 +79,13 @@ impl std::fmt::Display for UnsupportedOption {
                 f,
                 "the option would not reach the hosts that have rules of their own in the profile file"
             ),
+            UnsupportedOption::AfterBase => {
+                f.write_str("the option must come before the base, which is normalized with it")
+            }
+            UnsupportedOption::AfterRedirects => f.write_str(
+                "the option must come before the redirects, which are normalized with it",
+            ),
+            UnsupportedOption::Rejected(reject) => reject.fmt(f),
         }
     }
 }
@@ -89,6 +102,16 @@ fn list_profiles(
 
 impl std::error::Error for UnsupportedOption {}
 
+impl From<Reject> for UnsupportedOption {
+    fn from(reject: Reject) -> Self {
+        UnsupportedOption::Rejected(reject)
+    }
+}
+
+/// Options change the rules, and have to come before the base, and that before the redirects: these are
+/// normalized when they are set. An option that comes too late is refused
+/// ([`UnsupportedOption::AfterBase`], [`UnsupportedOption::AfterRedirects`]). A later `strip-www` would leave
+/// redirects to `http://www.h/`, which is then not canonical.
 impl Normalizer {
     /// Switches off these checks of the profile, as a container or a filter may.
     ///
@@ -154,7 +177,7 @@ impl Normalizer {
     ) -> Result<RejectReasons, UnsupportedOption> {
         let mut set = RejectReasons::NONE;
         for code in codes {
-            self.has_no_hosts()?;
+            self.may_change()?;
             if !self.profile().checks.contains(code) {
                 return Err(UnsupportedOption::Check(self.profile(), code));
             }
@@ -220,7 +243,7 @@ impl Normalizer {
     ) -> Result<Switches, UnsupportedOption> {
         let mut set = Switches::NONE;
         for switch in switches {
-            self.has_no_hosts()?;
+            self.may_change()?;
             if !self.profile().switchable.contains(switch) {
                 return Err(UnsupportedOption::Switch(self.profile(), switch));
             }
@@ -278,17 +301,29 @@ impl Normalizer {
         Ok(self)
     }
 
-    /// Fails if single hosts have their own rules. Those were derived from the general rules when the file
-    /// was read, so a later option would not reach them, and it is unclear whether it should.
-    fn has_no_hosts(&self) -> Result<(), UnsupportedOption> {
-        self.hosts.as_ref().map_or(Ok(()), |_| Err(UnsupportedOption::Hosts))
+    /// Fails if the general rules must not change any more. The rules of single hosts were derived from them
+    /// when the file was read, so a later option would not reach them, and it is unclear whether it should.
+    fn may_change(&self) -> Result<(), UnsupportedOption> {
+        self.hosts.as_ref().map_or(Ok(()), |_| Err(UnsupportedOption::Hosts))?;
+        self.precedes_base()
+    }
+
+    /// Fails if there is a base or a redirect already, each normalized with the rules as they are.
+    fn precedes_base(&self) -> Result<(), UnsupportedOption> {
+        self.precedes_redirects()?;
+        self.rules.base.as_ref().map_or(Ok(()), |_| Err(UnsupportedOption::AfterBase))
+    }
+
+    /// Fails if there are redirects already.
+    pub(super) fn precedes_redirects(&self) -> Result<(), UnsupportedOption> {
+        self.redirects.as_ref().map_or(Ok(()), |_| Err(UnsupportedOption::AfterRedirects))
     }
 
     fn parameters(
         &self,
         patterns: impl IntoIterator<Item = impl AsRef<[u8]>>,
     ) -> Result<Globs, UnsupportedOption> {
-        self.has_no_hosts()?;
+        self.may_change()?;
         if !self.profile().takes_parameters() {
             return Err(UnsupportedOption::Parameters(self.profile()));
         }
@@ -303,7 +338,7 @@ impl Normalizer {
     /// The profile is another one: the rings of the built-in profiles never change. Or a profile file gives
     /// single hosts their own rules.
     pub fn with_ring(mut self, ring: Ring) -> Result<Self, UnsupportedOption> {
-        self.has_no_hosts()?;
+        self.may_change()?;
         if self.profile() != &Profile::RING {
             return Err(UnsupportedOption::Ring(self.profile()));
         }
@@ -335,6 +370,7 @@ impl Normalizer {
     /// ```
     #[cfg(feature = "transcode")]
     pub fn with_charset(mut self, charset: Charset) -> Result<Self, UnsupportedOption> {
+        self.precedes_base()?;
         for rules in self.all_rules() {
             let Profile { archive, system, grammar, .. } = rules.profile;
             if grammar == Grammar::Ignored || archive.is_some() || system == System::Browser {

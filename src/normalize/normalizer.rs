@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::canonical::Canonical;
+use super::choices::UnsupportedOption;
 use super::hosts::Hosts;
 use super::outcome::Outcome;
 use super::parts::Parts;
@@ -74,7 +75,7 @@ impl Normalizer {
     ///
     /// The profile rejects the base (if a profile file gives its host own rules, these decide), or the base
     /// is not an absolute URL ([`RejectReason::Relative`]). Under `string` the base only needs a scheme, and
-    /// acts on request targets alone.
+    /// acts on request targets alone. Or redirects are set already ([`UnsupportedOption::AfterRedirects`]).
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile};
@@ -83,7 +84,7 @@ impl Normalizer {
     /// let mut out = Vec::new();
     /// let _ = syntax.normalize(b"../g", &mut out);
     /// assert_eq!(out, b"http://a/b/g");
-    /// # Ok::<(), uniqurl::Reject>(())
+    /// # Ok::<(), uniqurl::UnsupportedOption>(())
     /// ```
     ///
     /// A crawler has a different base for each page, and clones the normalizer for each. Clones share their
@@ -107,7 +108,8 @@ impl Normalizer {
     /// assert_eq!(queue, ["http://a/b/c", "http://a/d"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn with_base(mut self, base: &[u8]) -> Result<Self, Reject> {
+    pub fn with_base(mut self, base: &[u8]) -> Result<Self, UnsupportedOption> {
+        self.precedes_redirects()?;
         self.rules.base = None;
         let canonical = self.rules_for(base).canonical_base(base)?;
         self.rules.base = Some(canonical.into());
@@ -122,16 +124,18 @@ impl Normalizer {
     ///
     /// # Errors
     ///
-    /// [`RejectReason::Scheme`] when `scheme` is not a scheme.
-    pub fn with_assumed_scheme(mut self, scheme: &[u8]) -> Result<Self, Reject> {
+    /// [`RejectReason::Scheme`] when `scheme` is not a scheme. Or redirects are set already
+    /// ([`UnsupportedOption::AfterRedirects`]).
+    pub fn with_assumed_scheme(mut self, scheme: &[u8]) -> Result<Self, UnsupportedOption> {
+        self.precedes_redirects()?;
         let bad = |(i, byte): (usize, &u8)| {
             !if i == 0 { set::ALPHA } else { set::SCHEME }.contains(*byte)
         };
         if let Some(at) = scheme.iter().enumerate().position(bad) {
-            return Err(Reject::new(RejectReason::Scheme, at));
+            return Err(Reject::new(RejectReason::Scheme, at).into());
         }
         if scheme.is_empty() {
-            return Err(Reject::new(RejectReason::Scheme, 0));
+            return Err(Reject::new(RejectReason::Scheme, 0).into());
         }
         self.change_rules(|rules| rules.assumed_scheme = Some(scheme.to_vec()));
         Ok(self)

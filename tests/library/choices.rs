@@ -1,6 +1,11 @@
 //! The options besides a profile, and their descriptions.
 
-use uniqurl::{Normalizer, Outcome, Profile, Redirects, RejectReason, Switch};
+use crate::tsv;
+use uniqurl::uri::Charset;
+use uniqurl::{
+    Backend, Normalizer, Outcome, Profile, Redirects, Reject, RejectReason, Ring, Switch,
+    UnsupportedOption,
+};
 
 #[test]
 fn description_names_every_option() {
@@ -30,13 +35,17 @@ fn error_for_an_unsupported_option_lists_supporting_profiles() {
 fn assumed_scheme_must_be_a_valid_scheme() {
     let assume = |scheme: &[u8]| {
         let result = Normalizer::new(&Profile::CRAWL).with_assumed_scheme(scheme);
-        result.map(drop).map_err(|reject| (reject.code, reject.at))
+        result.map(drop)
     };
     for scheme in ["http", "a", "h2", "a+b-c.1"] {
         assert_eq!(assume(scheme.as_bytes()), Ok(()), "{scheme}");
     }
     for (scheme, at) in [("", 0), ("1a", 0), ("+a", 0), ("a b", 1), ("http:", 4), ("h\u{e9}", 1)] {
-        assert_eq!(assume(scheme.as_bytes()), Err((RejectReason::Scheme, at)), "{scheme}");
+        assert_eq!(
+            assume(scheme.as_bytes()),
+            Err(Reject::new(RejectReason::Scheme, at).into()),
+            "{scheme}"
+        );
     }
 }
 
@@ -122,4 +131,93 @@ fn a_check_that_is_off_is_switched_on_and_described() {
     let both = denied.with_allowed([RejectReason::DeviceName, RejectReason::Userinfo]).unwrap();
     assert_eq!(both.description(), "sanitize@1 allow=userinfo");
     assert!(Normalizer::new(&Profile::CRAWL).with_denied([RejectReason::Nul]).is_err());
+}
+
+/// An option: its name, and what it does to a normalizer.
+type Choice = (&'static str, fn(Normalizer) -> Result<Normalizer, UnsupportedOption>);
+
+/// Options that change the rules, and so must come before the base.
+const RULES: [Choice; 10] = [
+    ("slash", |made| made.with_allowed([RejectReason::EncodedSlash])),
+    ("allowed", |made| made.with_allowed([RejectReason::Userinfo])),
+    ("denied", |made| made.with_denied([RejectReason::DeviceName])),
+    ("www", |made| made.with_switches([Switch::StripWww, Switch::SortQuery])),
+    ("segments", |made| made.with_switches([Switch::KeepEmptySegments])),
+    ("userinfo", |made| made.without_switches([Switch::KeepUserinfo, Switch::KeepFragment])),
+    ("drop", |made| made.with_dropped_parameters(["b"])),
+    ("keep", |made| made.with_kept_parameters(["b"])),
+    ("ring", |made| made.with_ring(Ring::new(b"+", b"!").unwrap())),
+    ("charset", |made| made.with_charset(Charset::LATIN_1)),
+];
+
+/// Options that must come before the redirects alone.
+const BEFORE_REDIRECTS: [Choice; 2] = [
+    ("base", |made| made.with_base(b"http://www.h.x/!+/?b&a")),
+    ("assumed", |made| made.with_assumed_scheme(b"http")),
+];
+
+const LATE: [Choice; 2] = [
+    ("redirects", |made| {
+        // Under some profiles a target or any text is a URL.
+        let ends = ["http://www.h.x/b?b&a#f", "http://u@h/!+%F6", "/b//+", "f", "//www.h.x/"];
+        let pairs = ends.map(|end| ("http://k/".to_owned(), end)).into_iter();
+        let pairs = pairs.enumerate().map(|(i, (from, to))| (format!("{from}{i}"), to));
+        let takes = |to: &str| made.canonical(to.as_bytes(), &mut Vec::new()).is_ok();
+        let list: Redirects = pairs.filter(|(_, to)| takes(to)).collect();
+        Ok(made.with_redirects(&list).unwrap())
+    }),
+    ("backend", |made| Ok(made.with_backend(Backend::Scalar))),
+];
+
+/// The base and the redirects are normalized when they are set, so rules that change later would leave
+/// them as they were: a canonical URL would have another canonical form.
+#[test]
+fn two_options_in_any_order_are_refused_or_reach_a_fixed_point() {
+    let (mut refused, mut expected) = (0, 0);
+    for profile in Profile::ALL {
+        let new = || Normalizer::new(profile);
+        let rules = RULES.iter().filter(|(_, choose)| choose(new()).is_ok()).count();
+        let first = BEFORE_REDIRECTS.iter().filter(|(_, choose)| choose(new()).is_ok()).count();
+        assert_eq!(first, BEFORE_REDIRECTS.len(), "{profile}");
+        expected += 2 * rules + first;
+        let all = || RULES.iter().chain(&BEFORE_REDIRECTS).chain(&LATE);
+        for (one, choose) in all() {
+            let Ok(made) = choose(new()) else { continue };
+            for (other, choose) in all() {
+                if choose(new()).is_err() {
+                    continue;
+                }
+                let context = format!("{one}, then {other} under {profile}");
+                match choose(made.clone()) {
+                    Err(UnsupportedOption::AfterBase | UnsupportedOption::AfterRedirects) => {
+                        assert!(["base", "redirects"].contains(one), "{context}");
+                        refused += 1;
+                    }
+                    Err(error) => panic!("{context}: {error}"),
+                    Ok(made) => reaches_a_fixed_point(&made, &context),
+                }
+            }
+        }
+    }
+    assert_eq!(refused, expected);
+}
+
+fn reaches_a_fixed_point(normalizer: &Normalizer, context: &str) {
+    for url in [
+        "http://k/0",
+        "http://k/1",
+        "http://k/2",
+        "http://k/3",
+        "http://k/4",
+        "/c/+!",
+        "d?a&b",
+        "?q",
+        "h.x/%F6",
+    ] {
+        let (mut once, mut twice) = (Vec::new(), Vec::new());
+        if normalizer.normalize(url.as_bytes(), &mut once) == Outcome::Canonical {
+            assert_eq!(normalizer.normalize(&once, &mut twice), Outcome::Canonical, "{context}");
+            assert_eq!(tsv::escape(&once), tsv::escape(&twice), "{context}: {url}");
+        }
+    }
 }

@@ -69,14 +69,6 @@ fn draw(rng: &mut Rng, profile: &'static Profile) -> Normalizer {
         let charset = uniqurl::uri::Charset::for_label(label.as_bytes()).unwrap();
         normalizer = normalizer.clone().with_charset(charset).unwrap_or(normalizer);
     }
-    if rng.one_in(3) {
-        let bases = ["http://B.example:80/x/y?z", "x://b", "mailto:a@B", "file:///a/b"];
-        normalizer =
-            normalizer.clone().with_base(rng.pick(&bases).as_bytes()).unwrap_or(normalizer);
-    }
-    if rng.one_in(4) {
-        normalizer = normalizer.with_assumed_scheme(b"HTTPS").unwrap();
-    }
     if profile.switchable().contains(Switch::StripTracking) {
         let choosable: Vec<_> = profile.switchable().iter().collect();
         let on: Vec<_> = choosable.iter().copied().filter(|_| rng.one_in(3)).collect();
@@ -89,6 +81,14 @@ fn draw(rng: &mut Rng, profile: &'static Profile) -> Normalizer {
         if rng.one_in(6) {
             normalizer = normalizer.with_kept_parameters(["*=*", "[a-c]", "s*"]).unwrap();
         }
+    }
+    if rng.one_in(3) {
+        let bases = ["http://B.example:80/x/y?z", "x://b", "mailto:a@B", "file:///a/b"];
+        normalizer =
+            normalizer.clone().with_base(rng.pick(&bases).as_bytes()).unwrap_or(normalizer);
+    }
+    if rng.one_in(4) {
+        normalizer = normalizer.with_assumed_scheme(b"HTTPS").unwrap();
     }
     if rng.one_in(3) {
         let list = b"http://h/\thttp://H/x\nhttp://h/x\thttp://www.h.example/index.html\n";
@@ -309,6 +309,11 @@ fn explanation_steps_are_exact_under_a_profile_file() {
     for_each_case(4, |rng| {
         let text = format!("name = 'mine'\nversion = 1\n{}", rng.pick(FILES));
         let mut normalizer = Normalizer::from_profile_file(&text).unwrap();
+        #[cfg(feature = "transcode")]
+        if rng.one_in(3) {
+            let latin_1 = uniqurl::uri::Charset::LATIN_1;
+            normalizer = normalizer.clone().with_charset(latin_1).unwrap_or(normalizer);
+        }
         if rng.one_in(3) {
             let bases = ["http://b.example:81/x/y?z", "https://h:443", "x://localhost:80/"];
             let base = rng.pick(&bases).as_bytes();
@@ -316,11 +321,6 @@ fn explanation_steps_are_exact_under_a_profile_file() {
         }
         if rng.one_in(4) {
             normalizer = normalizer.with_assumed_scheme(b"http").unwrap();
-        }
-        #[cfg(feature = "transcode")]
-        if rng.one_in(3) {
-            let latin_1 = uniqurl::uri::Charset::LATIN_1;
-            normalizer = normalizer.clone().with_charset(latin_1).unwrap_or(normalizer);
         }
         let mut url = url(rng);
         if rng.one_in(2) {

@@ -3,7 +3,7 @@
 use crate::shared::{examples, say};
 use crate::subject::{Answer, Library, on_every_backend};
 use serde_json::Value;
-use uniqurl::Backend;
+use uniqurl::{Backend, UnsupportedOption};
 
 /// One row: an input and the URL a browser makes of it, or None where it fails.
 struct Row {
@@ -40,7 +40,10 @@ fn hold(file: &str, rows: &[(Vec<u8>, &Row)], expected: impl Fn(&Row) -> Option<
                 // If the base is rejected, so is every reference to it.
                 Some(base) => match library.0.clone().with_base(base.as_bytes()) {
                     Ok(based) => Library(based).normalize(input),
-                    Err(reject) => Err((reject.code.name(), reject.at)),
+                    Err(UnsupportedOption::Rejected(reject)) => {
+                        Err((reject.code.name(), reject.at))
+                    }
+                    Err(error) => panic!("{error}"),
                 },
                 None => library.normalize(input),
             };

@@ -139,11 +139,11 @@ impl ProfileChoices<'_> {
                         .into(),
                 );
             }
-            normalizer = normalizer.with_base(base).map_err(|reject| match reject.code {
-                RejectReason::Relative => {
+            normalizer = normalizer.with_base(base).map_err(|error| match error {
+                UnsupportedOption::Rejected(reject) if reject.code == RejectReason::Relative => {
                     format!("--base is not an absolute URL, as https://example.com/ is: {reject}")
                 }
-                _ => format!("--base is rejected by the profile: {reject}"),
+                error => format!("--base is rejected by the profile: {error}"),
             })?;
         }
         self.policy.redirect(normalizer)
