@@ -500,7 +500,8 @@ fn an_unknown_name_is_reported_with_the_nearest_one() {
 #[test]
 fn an_option_is_suggested_only_if_it_is_close() {
     let place = Place::with([("in", b"http://a/\n")]);
-    for far in ["--frobnicate", "--colour-blind", "--verbatim"] {
+    // The last asks for the opposite of an option.
+    for far in ["--frobnicate", "--colour-blind", "--verbatim", "--no-keep-going"] {
         let run = place.run(["dedup", "in", far]).exits(2);
         let told = format!("uniqurl: unknown option `{far}`\nhint: see `uniqurl dedup --help`\n");
         assert_eq!(run.err, told);
@@ -510,6 +511,7 @@ fn an_option_is_suggested_only_if_it_is_close() {
         ("--parallel", "use -j N"),
         ("--sort", "use --order sorted"),
         ("--out", "use -o FILE"),
+        ("--no-progress", "use --progress never"),
         ("--drop-query", "use --with drop-query under a profile that has this switch"),
     ] {
         let run = place.run(["dedup", "in", wish]).exits(2);

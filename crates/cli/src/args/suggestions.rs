@@ -73,7 +73,7 @@ fn meant_by(wrong: &str) -> Option<String> {
 /// Options of sort, uniq, ripgrep, curl, uro and urldedupe. Each has an action, and the option that it
 /// names, which not every subcommand has.
 #[rustfmt::skip]
-const WISHES: [(&str, &str, &str); 21] = [
+const WISHES: [(&str, &str, &str); 22] = [
     ("unique", "leave the option out: dedup writes each URL once", "order"),
     ("parallel", "use -j N", "threads"),
     ("jobs", "use -j N", "threads"),
@@ -91,6 +91,7 @@ const WISHES: [(&str, &str, &str); 21] = [
     ("ignore-ids", "keep one URL of each kind with --limit-by template:1", "limit-by"),
     ("ignore-values", "use --with blank-values", "with"),
     ("invert-match", "use --not-match REGEX", "not-match"),
+    ("no-progress", "use --progress never", "progress"),
     ("max-count", "use --limit N", "limit"),
     ("input", "name the file without an option, as in `uniqurl dedup FILE`", "format"),
     ("out", "use -o FILE", "output"),
@@ -115,7 +116,9 @@ fn meant_by_option(name: &str, own: &Command) -> Option<String> {
 /// The option of the subcommand that is spelled alike, if one is close.
 fn nearest_option(name: &str, own: &Command) -> Option<String> {
     let names = own.get_arguments().filter_map(clap::Arg::get_long);
-    UnknownName::new(name, "option", names).nearest().map(str::to_owned)
+    let nearest = UnknownName::new(name, "option", names).nearest().map(str::to_owned);
+    // `--no-x` asks for the opposite of `--x`.
+    nearest.filter(|nearest| name.strip_prefix("no-") != Some(nearest))
 }
 
 /// Whether the subcommand has an option of this name.
