@@ -16,6 +16,7 @@ mod permissions;
 mod place;
 mod races;
 mod seen_store;
+mod seen_syncs;
 mod signals;
 mod syncs;
 mod terminal;
@@ -106,6 +107,7 @@ const ROWS: &[Promise] = &[
     ("seen-kills", seen_store::kills),
     ("seen-faults", seen_store::faults),
     ("seen-merge", seen_store::merges),
+    ("seen-syncs", seen_syncs::before_names),
     ("seen-bits", seen_store::bits),
     ("seen-disk", disk::store),
     ("seen-writers", seen_store::writers),
