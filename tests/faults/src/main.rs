@@ -102,6 +102,7 @@ const ROWS: &[Promise] = &[
     ("error-faults", faults::error_at_every_call),
     ("short-calls", faults::short_calls),
     ("syncs", syncs::before_names),
+    ("shard-syncs", syncs::shards),
     ("disk", disk::full),
     ("races", races::changing_inputs),
     ("seen-kills", seen_store::kills),

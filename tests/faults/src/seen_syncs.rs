@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Calls that make, write, sync, name or remove a file. `?`: not on every processor.
-const CALLS: &str = "openat,write,writev,pwrite64,fsync,fdatasync,linkat,?rename,renameat,?renameat2,\
+pub const CALLS: &str = "openat,write,writev,pwrite64,fsync,fdatasync,linkat,?rename,renameat,?renameat2,\
                      ?unlink,unlinkat,?mkdir,mkdirat";
 
 /// Writers besides those that are killed, and what they find in place of the store.
@@ -78,7 +78,7 @@ pub fn before_names(torture: &mut Torture) -> Row {
 
 /// A call that succeeded, with its paths relative to the place.
 #[derive(Debug)]
-enum Call {
+pub enum Call {
     Make(String),
     Write(String),
     Sync(String),
@@ -87,8 +87,8 @@ enum Call {
     Remove(String),
 }
 
-/// The calls of a log of strace. One that another thread's interrupts has two lines.
-fn calls<'l>(log: &'l str, place: &'l Path) -> impl Iterator<Item = Call> + 'l {
+/// The calls of a log of strace with the paths of descriptors. One that another thread's interrupts has two lines.
+pub fn calls<'l>(log: &'l str, place: &'l Path) -> impl Iterator<Item = Call> + 'l {
     let mut begun = HashMap::new();
     log.lines().filter_map(move |line| {
         let (thread, said) = line.split_once(' ')?;
@@ -112,7 +112,7 @@ fn call(said: &str, place: &Path) -> Option<Call> {
     }
     let relative = |path: &str| {
         let path = Path::new(path).strip_prefix(place).unwrap_or(Path::new(path));
-        path.to_string_lossy().into_owned()
+        path.strip_prefix(".").unwrap_or(path).to_string_lossy().into_owned()
     };
     // The file that a descriptor leads to, as strace tells.
     let opened = || Some(relative(arguments.split_once('<')?.1.split_once('>')?.0));

@@ -1,7 +1,8 @@
 //! A crash of the system: a file that has its name is on the disk, and so is the name.
 
 use crate::place::{DEDUP, Found, Place, run};
-use crate::{Row, Torture, faults};
+use crate::seen_syncs::{Call, calls};
+use crate::{Row, Torture, faults, seen_syncs};
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::process::{Command, Stdio};
@@ -36,6 +37,60 @@ pub fn before_names(torture: &mut Torture) -> Row {
     match named_files(&log) {
         Ok(files) => row.figure = format!("{files} files were named"),
         Err(why) => row.broken.push(why),
+    }
+    row
+}
+
+/// A directory of shards is on the disk with all that is in it before it has its name, and is synced once for all
+/// files: there may be thousands.
+pub fn shards(torture: &mut Torture) -> Row {
+    let mut row = Row::new("a directory of shards is synced once, after its files have names");
+    if let Err(why) = faults::can_trace() {
+        return row.skipped(why);
+    }
+    const COUNT: usize = 64;
+    let place = Place::new(torture, "sync-shards", 3_000);
+    let log = torture.root.join("strace.log");
+    for suffix in ["txt", "parquet"] {
+        let target = format!("more-shards-{suffix}");
+        let split = format!("hash:{COUNT}");
+        let mut command = Command::new("strace");
+        command.current_dir(&place.path).stdin(Stdio::null());
+        command
+            .args(["-f", "-q", "-y", "-o"])
+            .arg(&log)
+            .arg(format!("--trace={}", seen_syncs::CALLS));
+        command.arg(&torture.command).args(["dedup", "in", "-j", "2", "--split-by", &split]);
+        match run(command.args(["--split-suffix", &format!(".{suffix}"), "-o", &target])) {
+            Ok(output) if output.status.success() => {}
+            Ok(output) => row.broken.push(String::from_utf8_lossy(&output.stderr).into_owned()),
+            Err(why) => row.broken.push(why),
+        }
+        let log = String::from_utf8_lossy(&fs::read(&log).unwrap_or_default()).into_owned();
+        let calls: Vec<Call> = calls(&log, &place.path).collect();
+        let is_temporary = |path: &str| path.starts_with(".uniqurl-");
+        // Files that were synced, that got their names, and syncs of the directory.
+        let (mut files, mut names, mut syncs) = (0, 0, Vec::new());
+        for call in &calls {
+            match call {
+                Call::Sync(path) if is_temporary(path) && path.contains('/') => files += 1,
+                Call::Sync(path) if is_temporary(path) => syncs.push(names),
+                Call::Name(_, path) if is_temporary(path) => names += 1,
+                Call::Name(Some(_), path) if *path == target && syncs != [COUNT] => {
+                    row.broken.push(format!("the directory was synced after names {syncs:?}"));
+                }
+                _ => {}
+            }
+        }
+        if files != COUNT || names != COUNT {
+            row.broken.push(format!("{files} files were synced, {names} were named"));
+        }
+        let is_name = |call: &&Call| matches!(call, Call::Name(_, path) if *path == target);
+        let mut after = calls.iter().skip_while(|call| !is_name(call));
+        if !after.any(|call| matches!(call, Call::Sync(around) if around.is_empty())) {
+            row.broken.push("the name of the directory is not on the disk at the end".to_owned());
+        }
+        row.figure = format!("{COUNT} files each, {} syncs of their directory", syncs.len());
     }
     row
 }

@@ -50,6 +50,8 @@ pub struct Output {
     /// Never flushed by being dropped: see `Drop`.
     writer: Option<BufWriter<CompressWriter>>,
     place: Place,
+    /// Whether the name is to survive a crash when it is given.
+    lasts: bool,
     /// Whether every byte is on the disk.
     prepared: bool,
     /// The kind of the first error, after which nobody knows which bytes are there.
@@ -65,14 +67,15 @@ impl Output {
     /// writable, a file that is write-protected or another user's in a directory such as `/tmp`, a mount
     /// point.
     pub fn create(path: &Path) -> io::Result<Self> {
-        Self::with(path, path, BUFFER, [BLOCK, BLOCKS])
+        Self::with(path, path, BUFFER, [BLOCK, BLOCKS], true)
     }
 
     /// Opens one of many outputs that are open at once. It holds about `share` bytes: small writes are
-    /// gathered up to that size, and blocks to compress have that size. Errors name it by its final `name`.
+    /// gathered up to that size, and blocks to compress have that size. Errors name it by its final `name`. The
+    /// caller syncs the directory, once for all of them.
     pub(super) fn create_one_of_many(path: &Path, name: &Path, share: usize) -> io::Result<Self> {
         let buffer = share.clamp(SMALLEST_BUFFER, BUFFER);
-        Self::with(path, name, buffer, [share.clamp(SMALLEST_BLOCK, BLOCK), 1])
+        Self::with(path, name, buffer, [share.clamp(SMALLEST_BLOCK, BLOCK), 1], false)
     }
 
     /// Holds `blocks` blocks of `block` bytes before they are compressed.
@@ -81,6 +84,7 @@ impl Output {
         name: &Path,
         buffer: usize,
         [block, blocks]: [usize; 2],
+        lasts: bool,
     ) -> io::Result<Self> {
         let (file, place) = place::open(path).map_err(|error| named(name, error))?;
         let sync = match place {
@@ -92,7 +96,7 @@ impl Output {
         };
         let pack = CompressWriter::new(path, SyncWriter::new(file, sync), block, blocks);
         let writer = Some(BufWriter::with_capacity(buffer, pack));
-        Ok(Self { name: name.to_owned(), writer, place, prepared: false, failed: None })
+        Ok(Self { name: name.to_owned(), writer, place, lasts, prepared: false, failed: None })
     }
 
     /// True for a pipe, a terminal or a device: bytes written there cannot be taken back.
@@ -157,7 +161,8 @@ impl Output {
         // `prepare` has flushed the buffer.
         let (pack, _) = writer.into_parts();
         let place = std::mem::replace(&mut self.place, Place::Direct);
-        place::publish(pack.spool().file(), place).map_err(|error| named(&self.name, error))
+        let published = place::publish(pack.spool().file(), place, self.lasts);
+        published.map_err(|error| named(&self.name, error))
     }
 
     /// Names the path in the error of a write, and remembers the error. An interrupted write

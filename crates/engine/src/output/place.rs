@@ -228,18 +228,21 @@ fn is_there(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// Gives the bytes their name.
+/// Gives the bytes their name. It `lasts` through a crash if the directory around it is synced.
 pub(super) fn publish(
     #[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "all have names"))]
     file: &File,
     place: Place,
+    lasts: bool,
 ) -> io::Result<()> {
-    match place {
+    let Some(target) = place.target().map(Path::to_owned) else { return Ok(()) };
+    let name = || match place {
         Place::Direct => Ok(()),
         #[cfg(target_os = "linux")]
-        Place::Nameless { target, .. } => to_last(&target, || nameless::name(file, &target)),
-        Place::Named { temporary, target, .. } => to_last(&target, || temporary.rename(&target)),
-    }
+        Place::Nameless { .. } => nameless::name(file, &target),
+        Place::Named { temporary, .. } => temporary.rename(&target),
+    };
+    if lasts { to_last(&target, name) } else { name() }
 }
 
 /// Lets `name` give the name `target`, and syncs the directory so that the name survives a crash.
@@ -251,11 +254,16 @@ pub(super) fn to_last(target: &Path, name: impl FnOnce() -> io::Result<()>) -> i
         Err(error) => return Err(error),
     };
     name()?;
-    match directory.map_or(Ok(()), |directory| directory.sync_all()) {
-        Err(error) if !cannot_sync(&error) => {
-            let text = format!("it is there, but may be gone after a crash of the system: {error}");
-            Err(io::Error::new(error.kind(), text))
-        }
+    directory.as_ref().map_or(Ok(()), sync).map_err(|error| {
+        let text = format!("it is there, but may be gone after a crash of the system: {error}");
+        io::Error::new(error.kind(), text)
+    })
+}
+
+/// Syncs a directory, where that can be done.
+pub(super) fn sync(directory: &File) -> io::Result<()> {
+    match directory.sync_all() {
+        Err(error) if !cannot_sync(&error) => Err(error),
         _ => Ok(()),
     }
 }
@@ -348,7 +356,7 @@ mod tests {
         assert!(!target.exists() && count() == 2);
         assert_eq!(file.metadata().expect("open").mode() & 0o7777, PRIVATE);
         place.give_attributes(&file).expect("given");
-        publish(&file, place).expect("named");
+        publish(&file, place, true).expect("named");
         assert_eq!(fs::read(&target).expect("there"), b"text");
         let mode = |path: &Path| fs::metadata(path).expect("there").mode();
         assert_eq!(mode(&target), mode(&plain), "as any new file");

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::file::{Output, named};
 use super::leftovers::{self, SHARD};
-use super::place::{directory, resolve, to_last};
+use super::place::{directory, resolve, sync, to_last};
 use super::replaced::{Attributes, Replaced, may_be_replaced};
 use super::temporary::Temporary;
 use crate::MARK;
@@ -125,6 +125,7 @@ impl ShardFiles {
         let Self { name, target, temporary, directory, attributes, .. } = self;
         let moved = attributes
             .give_to(&directory)
+            .and_then(|()| sync(&directory))
             .and_then(|()| to_last(&target, || temporary.rename(&target)));
         moved.map_err(|error| named(&name, error))
     }

@@ -20,8 +20,8 @@ const RANDOM: usize = 6;
 /// The names in use. A thread that makes one holds the lock until the name is on the list.
 static NAMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Removes every temporary file of this process. From then on a thread that makes one, or renames
-/// one, waits for ever: this is for a process that is about to end.
+/// Removes every temporary file of this process. From then on a thread that makes or drops one waits for
+/// ever: this is for a process that is about to end.
 pub fn remove_all() {
     let mut names = names();
     for name in names.drain(..) {
