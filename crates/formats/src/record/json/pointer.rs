@@ -1,6 +1,7 @@
 //! JSON pointers (RFC 6901) as a tree, so that one pass over a value follows all of them.
 
 use super::super::part::RecordPart;
+use super::slow_path::DEEPEST;
 
 /// The uses of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -28,7 +29,11 @@ impl Node {
                 return Err("a pointer begins with a slash, as in json:/url");
             }
         };
-        for token in tokens.into_iter().flatten() {
+        for (depth, token) in tokens.into_iter().flatten().enumerate() {
+            // No value is read from deeper, and functions of the tree call themselves for each level.
+            if depth == DEEPEST {
+                return Err("a pointer has at most 128 tokens, as JSON is read no deeper");
+            }
             let token = unescaped(token)?;
             let place = match node.children.iter().position(|(known, _)| *known == token) {
                 Some(place) => place,

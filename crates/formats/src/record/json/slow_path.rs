@@ -17,7 +17,7 @@ use super::walk::Taken;
 use super::{JsonError, JsonText};
 
 /// Limit on nesting where pointers lead, the same as in `serde_json`.
-const DEEPEST: usize = 128;
+pub(super) const DEEPEST: usize = 128;
 
 /// Reads the JSON value in `text` by the pointers under `root`.
 pub(super) fn walk<'a>(root: &Node, text: &'a [u8]) -> Result<Taken<'a>, JsonError> {

@@ -45,7 +45,7 @@ fn invalid_json_is_a_log_syntax_error() {
     let deep = [b"{\"v\":".as_slice(), &b"[".repeat(100_000)].concat();
     assert_eq!(json("/u", &deep), "log-syntax 0");
     let deep = [&b"{\"u\":".repeat(100_000)[..], b"1"].concat();
-    let pointer = "/u".repeat(200);
+    let pointer = "/u".repeat(128);
     assert!(json(&pointer, &deep).starts_with("log-syntax"));
 }
 
@@ -232,6 +232,18 @@ fn malformed_pointers_are_rejected() {
     ] {
         let error = Format::parse(name).unwrap_err().to_string();
         assert!(error.contains(words), "{name}: {error}");
+    }
+}
+
+#[test]
+fn pointer_is_no_deeper_than_json_is_read() {
+    let pointer = "/u".repeat(127);
+    let line = format!("{}\"http://h/\"{}", "{\"u\":".repeat(127), "}".repeat(127));
+    assert_eq!(json(&pointer, line.as_bytes()), "url http://h/");
+    // As many as overflow the stack where each level is a call.
+    for tokens in [129, 100_000] {
+        let error = Format::parse(&format!("json:{}", "/u".repeat(tokens))).unwrap_err();
+        assert!(error.to_string().contains("at most 128 tokens"));
     }
 }
 
