@@ -10,7 +10,7 @@ use arrow_schema::{ArrowError, DataType};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
-use uniqurl::{Key, SetFull, UrlSet};
+use uniqurl::{Key, RejectReason, SetFull, UrlSet};
 use uniqurl_engine::output::Tally;
 use uniqurl_engine::{self, Dedup, InputFormat, Job, JobPlan, Report, SetOrder, Sinks, Watch};
 use uniqurl_formats::input;
@@ -343,11 +343,10 @@ fn insert(
         }
         let canonical = wish.rules.known(bytes(row), &mut url);
         let canonical = canonical.expect("a canonical form is accepted");
-        if let Err(reject) = wish.key.check(canonical) {
-            tally.reject_canonical(reject.codes);
+        let Some(keyed) = wish.key.of(canonical, &mut key) else {
+            tally.reject_canonical(RejectReason::NoHost);
             continue;
-        }
-        let keyed = wish.key.of(canonical, &mut key);
+        };
         if set.insert(keyed)? {
             lines.push(keyed.as_bytes());
             tally.unique += 1;

@@ -135,10 +135,7 @@ fn of_each(rules: &Rules, key: Key, forms: &dyn Array, stop: &AtomicBool) -> PyR
             continue;
         }
         let form = rules.known(value_of(row), &mut url).expect("a canonical form is accepted");
-        match key.check(form) {
-            Ok(()) => column.append_value(key.of(form, &mut text)),
-            Err(_) => column.append_null(),
-        }
+        column.append_option(key.of(form, &mut text));
     }
     let column = column.finish();
     Ok(if rules.writes_any_byte(key) {

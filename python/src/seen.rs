@@ -187,13 +187,12 @@ impl RowKeys {
                 // By the first law no canonical form is rejected.
                 let form =
                     rules.known(bytes(row), &mut form).expect("a canonical form is accepted");
-                if key.check(form).is_err() {
-                    keys.spans.push(None);
-                    continue;
-                }
                 let start = keys.bytes.len();
-                keys.bytes.extend_from_slice(key.of(form, &mut text).as_bytes());
-                keys.spans.push(Some((start, keys.bytes.len())));
+                let span = key.of(form, &mut text).map(|key| {
+                    keys.bytes.extend_from_slice(key.as_bytes());
+                    (start, keys.bytes.len())
+                });
+                keys.spans.push(span);
             }
         }
         Ok(keys)

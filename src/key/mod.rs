@@ -149,8 +149,9 @@ impl Key {
         self.append_bytes(url.as_bytes(), out);
     }
 
-    /// The key of `url`. For [`Key::Url`] it is the URL's own bytes; otherwise it is written to
-    /// `scratch`, which is cleared first.
+    /// The key of `url`, or `None` if [it has none](Self::check): an empty key would be one key for all such
+    /// URLs, and a set would join them. For [`Key::Url`] it is the URL's own bytes; otherwise it is written
+    /// to `scratch`, which is cleared first.
     ///
     /// ```
     /// use uniqurl::{Key, Normalizer, Profile, UrlSet};
@@ -159,18 +160,23 @@ impl Key {
     /// let (mut set, mut url, mut key) = (UrlSet::new(), Vec::new(), Vec::new());
     /// for line in ["http://example.com/a", "https://example.com/a"] {
     ///     let url = crawl.canonical(line.as_bytes(), &mut url)?;
-    ///     set.insert(Key::Surt.of(url, &mut key))?;
+    ///     if let Some(key) = Key::Surt.of(url, &mut key) {
+    ///         set.insert(key)?;
+    ///     }
     /// }
     /// assert_eq!(set.iter().collect::<Vec<_>>(), [b"com,example)/a"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn of<'a>(self, url: Canonical<'a>, scratch: &'a mut Vec<u8>) -> Keyed<'a> {
+    pub fn of<'a>(self, url: Canonical<'a>, scratch: &'a mut Vec<u8>) -> Option<Keyed<'a>> {
         if self == Key::Url {
-            return Keyed::from(url);
+            return Some(Keyed::from(url));
+        }
+        if !self.takes(url.as_bytes()) {
+            return None;
         }
         scratch.clear();
         self.append(url, scratch);
-        Keyed(scratch)
+        Some(Keyed(scratch))
     }
 
     /// As [`Key::append`], for canonical bytes that the pipeline holds. No key adds a line feed.
@@ -226,7 +232,7 @@ impl<'a> Keyed<'a> {
     /// let crawl = Normalizer::new(&Profile::CRAWL);
     /// let (mut url, mut key) = (Vec::new(), Vec::new());
     /// let url = crawl.canonical(b"http://example.com", &mut url)?;
-    /// assert_eq!(Key::Surt.of(url, &mut key).to_str()?, "com,example)/");
+    /// assert_eq!(Key::Surt.of(url, &mut key).unwrap().to_str()?, "com,example)/");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

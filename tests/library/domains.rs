@@ -106,7 +106,23 @@ fn key(profile: &'static Profile, url: &str) -> Result<String, RejectReason> {
     };
     let canonical = canonical.map_err(|reject| reject.code)?;
     Key::Domain.check(canonical).map_err(|reject| reject.code)?;
-    Ok(Key::Domain.of(canonical, &mut key).to_str().unwrap().to_owned())
+    Ok(Key::Domain.of(canonical, &mut key).unwrap().to_str().unwrap().to_owned())
+}
+
+#[test]
+fn a_url_has_no_key_exactly_where_the_check_says_so() {
+    let scheme = Normalizer::new(&Profile::SCHEME);
+    let (mut scratch, mut bytes, mut hostless) = (Vec::new(), Vec::new(), 0);
+    for url in ["mailto:a@h", "mailto:b@h", "urn:isbn:1", "http://h/", "x://h.example/"] {
+        let url = scheme.canonical(url.as_bytes(), &mut scratch).unwrap();
+        for key in Key::ALL {
+            let made = key.of(url, &mut bytes).map(|key| key.as_bytes().len());
+            assert_eq!(made.is_some(), key.check(url).is_ok(), "{key} of {url:?}");
+            assert_ne!(made, Some(0), "{key} of {url:?}");
+            hostless += usize::from(made.is_none());
+        }
+    }
+    assert_eq!(hostless, 3);
 }
 
 #[test]
