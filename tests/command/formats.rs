@@ -300,8 +300,6 @@ fn unsupported_file_types_are_rejected() {
         behind(b"Obj\x01\x04"),
         behind(b"\xA4\0\0\0\x10\0\0\0\0\0\x0A\0"),
         behind(b"SQLite format 3\0"),
-        behind(b"id;URL;x\n1;http://h/;2\n"),
-        behind(b"\xEF\xBB\xBF\"uri\"|\"id\"\r\n"),
         behind(b"sep=;\r\nid;url\r\n"),
         behind(b"[\n  {\"url\": \"http://h/\"},\n"),
         behind(b"[[\"urlkey\",\"original\"],\n"),
@@ -323,6 +321,36 @@ fn unsupported_file_types_are_rejected() {
     ] {
         assert!(run.exits(2).err.contains("\nhint: unpack it with tar -xO\n"));
     }
+}
+
+#[test]
+fn columns_between_semicolons_tabs_and_bars_are_read() {
+    let crawl = "\u{FEFF}\"Address\";\"Content Type\";\"Title, long\"\n\
+        \"http://h/a\";\"text/html; charset=UTF-8\";\"A, b\"\n\
+        http://h/b;text/html;\"say \"\"x\"\"; end\"\n";
+    let urls = "http://h/a\nhttp://h/b\n";
+    for delimiter in [";", "|", "\t"] {
+        let place = Place::with([("in", crawl.replace(';', delimiter).as_bytes())]);
+        for (format, rows) in [("csv:Address", 2), ("csv:1", 3), ("csv:address", 2)] {
+            // A column by number reads the header, too.
+            let piped = place.run_on(["dedup", "-f", format, "-"], place.read("in"));
+            for run in [place.run(["dedup", "-f", format, "in"]), piped] {
+                let run = run.exits(0);
+                assert!(run.out() == urls && run.summary("records") == rows, "{}", run.err);
+                assert!(run.err.contains("its columns stand between"), "{}", run.err);
+            }
+        }
+        let carry = ["dedup", "-q", "-f", "csv:Address", "--carry", "Content Type", "in"];
+        assert!(place.run(carry).exits(0).out().contains("http://h/b\ttext/html\n"));
+        let run = place.run(["dedup", "-f", "csv:Link", "in"]).exits(2);
+        assert!(run.err.contains("its columns are Address, Content Type,"), "{}", run.err);
+    }
+    for head in ["id;URL;x\n1;http://h/;2\n", "\u{FEFF}\"uri\"|\"id\"\r\nhttp://h/|1\r\n"] {
+        assert_eq!(Place::new().run_on(["dedup"], head).exits(0).out(), "http://h/\n");
+    }
+    // A byte of a URL separates no columns.
+    let list = "http://h/a;b\nhttp://h/c;d\n";
+    assert_eq!(Place::new().run_on(["dedup", "-f", "csv:1"], list).exits(0).out(), list);
 }
 
 #[test]

@@ -307,4 +307,9 @@ fn inform(report: &Report) {
             more => eprint_message(format_args!("{path} and {more} more: read as {format}")),
         }
     }
+    for (input, delimiter) in &report.delimiters {
+        let path = Printable::path(&report.files[*input].path);
+        let delimiter = delimiter.escape_ascii();
+        eprint_message(format_args!("{path}: its columns stand between '{delimiter}'"));
+    }
 }

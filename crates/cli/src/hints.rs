@@ -161,8 +161,6 @@ fn of_refusal(why: Refusal) -> &'static str {
         Refusal::MarkBeforeArchive => "remove it with tail -c +4",
         Refusal::JsonArray => "write each element on a line with jq -c '.[]'",
         Refusal::SeparatorLine => "remove it with tail -n +2",
-        Refusal::Semicolons => "convert it with mlr --icsv --ifs ';' --ocsv cat",
-        Refusal::Bars => "convert it with mlr --icsv --ifs '|' --ocsv cat",
         Refusal::ClusterIndex => "name the files that it lists, cdx-00000.gz and so on",
         Refusal::Table => "write it to a file, and name that",
         Refusal::NoTables => "read its columns with an Arrow library",

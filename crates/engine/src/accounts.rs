@@ -81,6 +81,7 @@ impl<'a> Accounts<'a> {
     pub(crate) fn note_guess(&mut self, input: usize, format: &Format, doubts: Doubts) {
         let Doubts { dropped_host, suggestion } = doubts;
         self.report.guessed.push((input, format.name().into_owned()));
+        self.report.delimiters.extend(format.delimiter().map(|delimiter| (input, delimiter)));
         self.report.dropped_hosts.extend(dropped_host.map(|field| (input, field)));
         self.report.suggestions.extend(suggestion.map(|suggestion| (input, suggestion)));
         if let InputFormat::Auto = self.plan.input.format {

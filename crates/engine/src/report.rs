@@ -42,6 +42,8 @@ pub struct Report {
     pub labelled: u64,
     /// For each input whose format was guessed, its index in [`files`](Self::files) and the guess.
     pub guessed: Vec<(usize, String)>,
+    /// For each of these inputs that is a table without commas, the byte between its columns.
+    pub delimiters: Vec<(usize, u8)>,
     /// For each of these inputs whose guess drops a field that names hosts, the field. If the hosts
     /// differ, that is lost.
     pub dropped_hosts: Vec<(usize, String)>,

@@ -78,7 +78,8 @@ FORMAT says where the URL is in a record:
   ws:N             The URL is field N between white space, counted from 1.
   csv:COL, tsv:COL
                    The URL is in this column: a name in the header, or a number.
-                   A file has no header if all columns are numbers.
+                   A file has no header if all columns are numbers. The columns of csv
+                   may stand between commas, semicolons, tabs or bars.
   json:POINTER     Each line is a JSON value, and the pointer finds the URL: json:/url.
   NAME             A format that uniqurl formats lists, such as s3, envoy or traefik.
   cdx, cdxj        Indexes of web archives.

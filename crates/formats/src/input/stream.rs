@@ -21,7 +21,8 @@ use super::read_ahead::ReadAhead;
 use super::source::{self, ByteSource, StreamSource};
 use super::{Chunk, Data};
 use crate::record::{
-    self, Detected, Doubts, EnvelopeChoice, Format, FormatTable, Framing, HeadLines, Separator,
+    self, Context, Detected, Doubts, EnvelopeChoice, Format, FormatTable, Framing, HeadLines,
+    Separator,
 };
 
 /// An event of a stream.
@@ -134,7 +135,7 @@ impl StreamReader {
         let mut last = Got::Some;
         let known = self.options.format.clone();
         let envelope = self.options.envelope;
-        let looks = |format: &Arc<Format>| format.may_refuse() || envelope.looks_into(format);
+        let looks = |format: &Arc<Format>| format.needs_head() || envelope.looks_into(format);
         if known.as_ref().is_none_or(looks) {
             let begun = Instant::now();
             // Detection must not delay a slow list.
@@ -170,14 +171,19 @@ impl StreamReader {
         }
         let is_whole = matches!(last, Got::End);
         let format = match known {
-            Some(format) => match record::wrap(envelope, &format, head.bytes(), is_whole) {
-                Some(wrapped) => {
-                    let detected = Detected { format: wrapped.clone(), doubts: Doubts::default() };
-                    self.send(StreamEvent::Guess(Arc::new(detected)))?;
-                    Arc::new(wrapped)
+            Some(format) => {
+                let ctx = Context { max_record: self.options.max_record, ..Context::default() };
+                let wrapped = record::wrap(envelope, &format, head.bytes(), is_whole);
+                match wrapped.or_else(|| format.delimited(&ctx, head.bytes())) {
+                    Some(changed) => {
+                        let format = changed.clone();
+                        let detected = Detected { format, doubts: Doubts::default() };
+                        self.send(StreamEvent::Guess(Arc::new(detected)))?;
+                        Arc::new(changed)
+                    }
+                    None => format,
                 }
-                None => format,
-            },
+            }
             None => {
                 // An input that fails within its first line has no record to detect a format from.
                 last = match last {

@@ -231,7 +231,7 @@ pub fn missing(format: &Format, ctx: &Context, chunk: &[u8], columns: &[String])
         {
             return Some(format!("it is a table of the format {kind}"));
         }
-        if let Some(why) = super::unsupported::refusal_of_header(chunk, header) {
+        if let Some(why) = super::unsupported::refusal(chunk) {
             return Some(format!("it has no column `{column}`: {why}"));
         }
         let mut listed: Vec<_> = header.iter().take(LISTED).map(|name| shown(name)).collect();

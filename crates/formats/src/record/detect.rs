@@ -187,7 +187,7 @@ fn by_header(name: &str, head: &[u8]) -> Option<Format> {
     }
     // Names of compressed files end in more than the table's own ending.
     let named = |ending: &str| name.to_ascii_lowercase().split('.').skip(1).any(|n| n == ending);
-    for (table, delimiter) in [("csv", b','), ("tsv", b'\t')] {
+    for (table, delimiter) in [("csv", b','), ("tsv", b'\t'), ("csv", b';'), ("csv", b'|')] {
         let trim = |cell: &[u8]| {
             let cell = cell.trim_ascii();
             let quoted = cell.strip_prefix(b"\"").and_then(|cell| cell.strip_suffix(b"\""));
@@ -202,7 +202,10 @@ fn by_header(name: &str, head: &[u8]) -> Option<Format> {
         if let Some(column) = column
             && (cells.len() > 1 || named(table))
         {
-            return Format::parse(&format!("{table}:{column}")).ok();
+            return Some(match Format::parse(&format!("{table}:{column}")).ok()? {
+                Format::Csv(csv) => Format::Csv(csv.with_delimiter(delimiter)),
+                format => format,
+            });
         }
     }
     None

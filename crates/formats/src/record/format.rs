@@ -67,7 +67,8 @@ pub enum Format {
     Cdxj(Json),
     /// `json:POINTER`: one JSON value a line, and a pointer to the URL in it.
     Json(Json),
-    /// `csv:COL`: fields separated by commas, optionally quoted.
+    /// `csv:COL`: fields separated by commas, or as [`delimited`](Self::delimited) finds, optionally
+    /// quoted.
     Csv(Csv),
     /// `tsv:COL`: fields separated by tabs.
     Tsv(Tsv),
@@ -217,6 +218,22 @@ impl Format {
         })
     }
 
+    /// The byte between the columns of a table of `csv`, if it is no comma.
+    pub fn delimiter(&self) -> Option<u8> {
+        match self {
+            Format::Csv(csv) => Some(csv.delimiter()).filter(|delimiter| *delimiter != b','),
+            _ => None,
+        }
+    }
+
+    /// The format for an input with this beginning, if it separates the columns of a table by another byte
+    /// than a comma.
+    pub fn delimited(&self, ctx: &Context, head: &[u8]) -> Option<Self> {
+        let Format::Csv(csv) = self else { return None };
+        let delimiter = csv.delimiter_of(ctx, head);
+        (delimiter != b',').then(|| Format::Csv(csv.clone().with_delimiter(delimiter)))
+    }
+
     /// Restricts a WARC format to records of these kinds; other formats stay as they are.
     #[must_use]
     pub fn with_kinds(self, kinds: Kinds) -> Self {
@@ -318,7 +335,7 @@ impl Format {
     /// which long lines are cut.
     pub fn whole(&self, ctx: &Context, lines: &[u8]) -> usize {
         match self {
-            Format::Csv(_) => Csv::whole(ctx, lines),
+            Format::Csv(csv) => csv.whole(ctx, lines),
             Format::Sitemap => sitemap::whole(ctx, lines),
             Format::Varnishlog => varnishlog::whole(ctx, lines),
             Format::Wrapped(wrapped) => wrapped.whole(ctx, lines),
@@ -380,6 +397,11 @@ impl Format {
     /// True if `refusal` may reject an input of this format.
     pub fn may_refuse(&self) -> bool {
         matches!(self, Format::Cdx(_) | Format::Cdxj(_))
+    }
+
+    /// True if the beginning of an input may change how this format is read.
+    pub fn needs_head(&self) -> bool {
+        self.may_refuse() || matches!(self, Format::Csv(_))
     }
 
     /// The facts by which filters can judge the records.

@@ -1,5 +1,4 @@
-//! Detects inputs that no format reads: by their first bytes, by a header whose columns are
-//! separated by other bytes than commas or tabs, and by their line endings.
+//! Detects inputs that no format reads: by their first bytes, and by their line endings.
 //!
 //! Read as lists, most of them would yield a few bogus URLs and many rejected lines, and only the
 //! accounting would show it.
@@ -9,7 +8,6 @@ use std::fmt;
 use memchr::{memchr, memmem};
 
 use super::Archive;
-use super::detect::is_record;
 use super::line::{MARK, without_mark};
 
 /// The reason to reject an input. It displays as text that follows a colon.
@@ -57,10 +55,6 @@ pub enum Refusal {
     JsonArray,
     /// A table that begins with a line `sep=`.
     SeparatorLine,
-    /// A table with semicolons between its columns.
-    Semicolons,
-    /// A table with bars between its columns.
-    Bars,
     /// The index of a CDX cluster.
     ClusterIndex,
     /// Parquet or Arrow in a pipe, or compressed as a whole.
@@ -93,8 +87,6 @@ impl fmt::Display for Refusal {
             Refusal::MarkBeforeArchive => "a byte-order mark stands before its first record",
             Refusal::JsonArray => "an array of JSON is not read",
             Refusal::SeparatorLine => "its first line is for spreadsheets alone",
-            Refusal::Semicolons => "its columns stand between semicolons, which csv does not read",
-            Refusal::Bars => "its columns stand between bars, which csv does not read",
             Refusal::ClusterIndex => "a cluster.idx holds keys only",
             Refusal::Table => "a table is read from its end, so that it can be neither piped nor compressed as a whole",
             Refusal::NoTables => "a table is not read here",
@@ -159,19 +151,8 @@ pub(super) fn refusal(head: &[u8]) -> Option<Refusal> {
         [b's', b'e', b'p', b'=', delimiter] if !delimiter.is_ascii_alphanumeric() => {
             Some(Refusal::SeparatorLine)
         }
-        _ if names_url(first, b';') => Some(Refusal::Semicolons),
-        _ if names_url(first, b'|') => Some(Refusal::Bars),
         _ => None,
     }
-}
-
-/// The same for a file with this header: if other bytes separate the columns, all names are in one.
-pub(super) fn refusal_of_header(head: &[u8], header: &[Vec<u8>]) -> Option<Refusal> {
-    refusal(head).or_else(|| match header {
-        [name] if name.contains(&b';') => Some(Refusal::Semicolons),
-        [name] if name.contains(&b'|') => Some(Refusal::Bars),
-        _ => None,
-    })
 }
 
 /// Files of a zip archive whose names are looked at.
@@ -225,22 +206,6 @@ fn is_old_arrow(head: &[u8]) -> bool {
 /// letters but has no control characters; page headers and encrypted data are full of them.
 fn is_encrypted_parquet(head: &[u8]) -> bool {
     head.starts_with(b"PARE") && head.iter().any(|byte| matches!(byte, 1..=8 | 0x0E..=0x1F))
-}
-
-/// True if a line is a header with this delimiter and a column called `url` or `uri`. A URL may
-/// hold the word as well (`http://h/a;url`), and so may a line of a log.
-fn names_url(line: &[u8], delimiter: u8) -> bool {
-    let is_url = |name: &[u8]| {
-        let name = name.trim_ascii();
-        let quoted = name.strip_prefix(b"\"").and_then(|name| name.strip_suffix(b"\""));
-        let name = quoted.unwrap_or(name);
-        name.eq_ignore_ascii_case(b"url") || name.eq_ignore_ascii_case(b"uri")
-    };
-    let mut names = line.split(|byte| *byte == delimiter);
-    line.contains(&delimiter)
-        && names.any(is_url)
-        && memmem::find(line, b"://").is_none()
-        && !is_record(line)
 }
 
 /// The line terminator of a file that begins with `head`, if it is not the line feed: without line

@@ -177,7 +177,7 @@ impl InputQueue<'_> {
     fn known_format(&self) -> Option<Arc<record::Format>> {
         match &self.plan.input.format {
             InputFormat::Fixed(format)
-                if !format.may_refuse() && !self.plan.input.envelope.looks_into(format) =>
+                if !format.needs_head() && !self.plan.input.envelope.looks_into(format) =>
             {
                 Some(Arc::clone(format))
             }
@@ -242,7 +242,9 @@ impl InputQueue<'_> {
         }
         let InputOptions { envelope, formats, .. } = &self.plan.input;
         let detected = match &self.plan.input.format {
-            InputFormat::Fixed(format) => match record::wrap(*envelope, format, head, is_whole) {
+            InputFormat::Fixed(format) => match record::wrap(*envelope, format, head, is_whole)
+                .or_else(|| format.delimited(&self.context, head))
+            {
                 Some(format) => Detected { format, doubts: Doubts::default() },
                 None => return Ok((self.extracting(index, format)?, None)),
             },

@@ -38,6 +38,7 @@ impl CsvRecord {
 /// Iterates over the pieces of a chunk, which ends with a record or with the input.
 pub(super) struct CsvCutter<'a> {
     bytes: &'a [u8],
+    delimiter: u8,
     max_record: usize,
     at: usize,
     /// Lines that begin before this offset are read one by one.
@@ -59,23 +60,31 @@ enum Reach {
 }
 
 impl<'a> CsvCutter<'a> {
-    pub fn new(bytes: &'a [u8], max_record: usize) -> Self {
+    pub fn new(bytes: &'a [u8], delimiter: u8, max_record: usize) -> Self {
         // No record is longer than all bytes, and adding a larger limit to a position could overflow.
         let max_record = max_record.min(bytes.len());
-        Self { bytes, max_record, at: 0, single_until: 0, feeds: Vec::new(), usual: true }
+        let feeds = Vec::new();
+        Self { bytes, delimiter, max_record, at: 0, single_until: 0, feeds, usual: true }
     }
 
     /// The same without masks.
     #[cfg(test)]
-    pub fn by_fields(bytes: &'a [u8], max_record: usize) -> Self {
-        Self { usual: false, ..Self::new(bytes, max_record) }
+    pub fn by_fields(bytes: &'a [u8], delimiter: u8, max_record: usize) -> Self {
+        Self { usual: false, ..Self::new(bytes, delimiter, max_record) }
+    }
+
+    /// Whether masks find the end of the first record.
+    #[cfg(test)]
+    pub fn finds_by_masks(mut self) -> bool {
+        self.usual().is_some()
     }
 
     /// The line feed that ends the next record, if the masks have found it.
     fn usual(&mut self) -> Option<usize> {
         if self.feeds.is_empty() && self.usual && self.at >= self.single_until {
-            let Self { bytes, max_record, at, feeds, .. } = self;
-            let usual = Usual { bytes: &bytes[*at..], max_record: *max_record, at: *at, feeds };
+            let Self { bytes, delimiter, max_record, at, feeds, .. } = self;
+            let (bytes, delimiter, max_record) = (&bytes[*at..], *delimiter, *max_record);
+            let usual = Usual { bytes, delimiter, max_record, at: *at, feeds };
             // Never again once no whole record is left: each line of an open quotation would repeat
             // the search.
             self.usual = Kernel::best().run(usual);
@@ -106,7 +115,7 @@ impl Iterator for CsvCutter<'_> {
             return None;
         }
         if self.at >= self.single_until {
-            match reach(self.bytes, self.at, self.max_record) {
+            match reach(self.bytes, self.at, self.delimiter, self.max_record) {
                 Reach::End(feed) => {
                     let range = without_return(self.bytes, self.at..feed);
                     self.at = feed + 1;
@@ -125,7 +134,7 @@ impl Iterator for CsvCutter<'_> {
         let (range, next) = self.line();
         let line = &self.bytes[range.clone()];
         self.at = next;
-        Some(match reach(line, 0, self.max_record) {
+        Some(match reach(line, 0, self.delimiter, self.max_record) {
             Reach::TooFar => CsvRecord::TooLong(range),
             Reach::Open { quoted: true } => CsvRecord::Unclosed(range),
             Reach::Open { quoted: false } | Reach::End(_) => CsvRecord::Record(range),
@@ -134,7 +143,7 @@ impl Iterator for CsvCutter<'_> {
 }
 
 /// Length of the pieces at the start of `bytes` that stay the same whatever follows.
-pub(super) fn whole(bytes: &[u8], max_record: usize) -> usize {
+pub(super) fn whole(bytes: &[u8], delimiter: u8, max_record: usize) -> usize {
     let max_record = max_record.min(bytes.len());
     // Without a quotation mark, lines are records. The bytes after the last of them are the start
     // of a line. If they already exceed the limit, the end of that line does not matter.
@@ -143,14 +152,14 @@ pub(super) fn whole(bytes: &[u8], max_record: usize) -> usize {
     if memchr(b'"', bytes).is_none() {
         return lines;
     }
-    let mut cutter = CsvCutter::new(bytes, max_record);
+    let mut cutter = CsvCutter::new(bytes, delimiter, max_record);
     while cutter.at < lines {
         if let Some(feed) = cutter.usual() {
             cutter.at = feed + 1;
             continue;
         }
         if cutter.at >= cutter.single_until {
-            match reach(bytes, cutter.at, max_record) {
+            match reach(bytes, cutter.at, delimiter, max_record) {
                 Reach::End(_) => {}
                 Reach::Open { .. } => return cutter.at,
                 // Lines that are read one by one stay in one chunk, up to the line that the limit
@@ -164,13 +173,21 @@ pub(super) fn whole(bytes: &[u8], max_record: usize) -> usize {
     lines
 }
 
+#[cfg(test)]
+thread_local! {
+    /// The bytes that this thread looked at for the ends of records.
+    pub(super) static LOOKED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// Finds the extent of the record at `start`.
-fn reach(bytes: &[u8], start: usize, max_record: usize) -> Reach {
+fn reach(bytes: &[u8], start: usize, delimiter: u8, max_record: usize) -> Reach {
     let limit = bytes.len().min(start + max_record + 1);
     let too_far = bytes.len() - start > max_record;
     let window = &bytes[start..limit];
     let open = |quoted| if too_far { Reach::TooFar } else { Reach::Open { quoted } };
     let feed = memchr(b'\n', window);
+    #[cfg(test)]
+    LOOKED.set(LOOKED.get() + feed.unwrap_or(window.len()));
     if memchr(b'"', &window[..feed.unwrap_or(window.len())]).is_none() {
         return feed.map_or(open(false), |feed| Reach::End(start + feed));
     }
@@ -178,14 +195,17 @@ fn reach(bytes: &[u8], start: usize, max_record: usize) -> Reach {
     // Invariant: `at` is the start of a field.
     loop {
         if window.get(at) == Some(&b'"') {
-            let Some(length) = quotation(&window[at..]) else { return open(true) };
+            let length = quotation(&window[at..]);
+            #[cfg(test)]
+            LOOKED.set(LOOKED.get() + length.unwrap_or(window.len() - at));
+            let Some(length) = length else { return open(true) };
             at += length;
             // The mark is the last byte of the window, and the next byte may make it a pair.
             if at == window.len() && too_far {
                 return Reach::TooFar;
             }
         }
-        match memchr::memchr2(b',', b'\n', &window[at..]) {
+        match memchr::memchr2(delimiter, b'\n', &window[at..]) {
             None => return open(false),
             Some(length) if window[at + length] == b'\n' => return Reach::End(start + at + length),
             Some(length) => at += length + 1,
@@ -206,18 +226,18 @@ fn quotation(text: &[u8]) -> Option<usize> {
 }
 
 /// The raw fields of a record, including their marks.
-pub(super) fn fields(record: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(super) fn fields(record: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]> {
     let mut rest = (!record.is_empty()).then_some(record);
     std::iter::from_fn(move || {
         let text = rest?;
         let quoted = if text.starts_with(b"\"") { quotation(text)? } else { 0 };
-        let comma = memchr(b',', &text[quoted..]).map(|length| quoted + length);
-        rest = comma.map(|comma| &text[comma + 1..]);
-        Some(&text[..comma.unwrap_or(text.len())])
+        let end = memchr(delimiter, &text[quoted..]).map(|length| quoted + length);
+        rest = end.map(|end| &text[end + 1..]);
+        Some(&text[..end.unwrap_or(text.len())])
     })
 }
 
-/// Finds the records at the start of a text from masks of its quotation marks, commas and line feeds.
+/// Finds the records at the start of a text from masks of its quotation marks, delimiters and line feeds.
 ///
 /// A mark belongs to a quotation if an odd number of marks precedes it, or if an even number does
 /// and it begins a field. A mark right after the end of a quotation forms a pair with it; by this
@@ -225,6 +245,7 @@ pub(super) fn fields(record: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// these kinds, a byte is quoted if the number of marks before it is odd.
 struct Usual<'a> {
     bytes: &'a [u8],
+    delimiter: u8,
     max_record: usize,
     /// Offset of `bytes` in the chunk.
     at: usize,
@@ -247,14 +268,16 @@ impl VectorOp for Usual<'_> {
 
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) -> bool {
-        let Self { bytes, max_record, at, feeds } = self;
+        let Self { bytes, delimiter, max_record, at, feeds } = self;
         let (blocks, rest) = bytes.as_chunks::<BLOCK>();
         let mut last: Block = [0; BLOCK];
         last[..rest.len()].copy_from_slice(rest);
         let mut before = Before { quoted: 0, start: true };
         let mut start = at;
         for (i, block) in blocks.iter().chain([&last]).enumerate() {
-            let (mut ends, odd) = before.ends(vector, block);
+            #[cfg(test)]
+            LOOKED.set(LOOKED.get() + BLOCK);
+            let (mut ends, odd) = before.ends(vector, block, delimiter);
             while ends != 0 {
                 let feed = at + i * BLOCK + ends.trailing_zeros() as usize;
                 if feed - start > max_record {
@@ -276,7 +299,7 @@ impl Before {
     /// The line feeds of a block that end a record, up to the first mark outside of any quotation,
     /// and whether there is such a mark.
     #[inline(always)]
-    fn ends<V: Vector>(&mut self, vector: V, block: &Block) -> (u64, bool) {
+    fn ends<V: Vector>(&mut self, vector: V, block: &Block, delimiter: u8) -> (u64, bool) {
         let marks = vector.find(block, b'"');
         let feeds = vector.find(block, b'\n');
         let mut quoted = marks;
@@ -284,7 +307,7 @@ impl Before {
             quoted ^= quoted << shift;
         }
         quoted ^= self.quoted;
-        let starts = marks | feeds | vector.find(block, b',');
+        let starts = marks | feeds | vector.find(block, delimiter);
         let odd = marks & quoted & !(starts << 1 | u64::from(self.start));
         self.quoted = 0u64.wrapping_sub(quoted >> (BLOCK - 1));
         self.start = starts >> (BLOCK - 1) != 0;

@@ -1,8 +1,8 @@
 //! Reads `csv:COL`, RFC 4180: fields separated by commas, quoted if they hold commas or line feeds.
 //!
-//! [`cut`] finds the records, which may span lines, and their fields. csv-core decodes the fields
-//! in use that contain a quotation mark besides the enclosing pair. If columns are given by name,
-//! the first record of an input that is not blank is the header.
+//! [`cut`] finds the records, which may span lines, and their fields. If columns are given by name,
+//! the first record of an input that is not blank is the header. Spreadsheets in many languages write
+//! semicolons in place of commas, and databases bars; the first record shows which.
 //!
 //! A quotation that does not close within the limit on records is an error, and must not swallow
 //! the rest of the input. So the line that it begins on is `truncated`, and the lines after it, up
@@ -10,15 +10,14 @@
 
 mod cut;
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
-use csv_core::{Reader, ReaderBuilder, Terminator};
 use memchr::memchr;
 
 use self::cut::{CsvCutter, CsvRecord};
 use super::columns::{ColumnLayout, ColumnName, Columns};
 use super::line::{Line, is_blank, without_mark};
+use super::named::is_absolute;
 use super::part::{RecordPart, Value};
 use super::{Context, Extracted, Record, Records};
 use uniqurl::bytes::RejectReason;
@@ -27,20 +26,62 @@ use uniqurl::bytes::RejectReason;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Csv {
     pub(super) columns: Columns,
+    delimiter: u8,
     layout: Option<Arc<ColumnLayout>>,
 }
+
+/// The bytes that may separate columns, by rank.
+const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 impl Csv {
     pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
         let columns = Columns::parse(text)?;
         let layout = (!columns.need_header()).then(|| Arc::new(columns.layout(&[])));
-        Ok(Self { columns, layout })
+        Ok(Self { columns, delimiter: b',', layout })
+    }
+
+    /// The byte that separates columns.
+    pub(super) fn delimiter(&self) -> u8 {
+        self.delimiter
+    }
+
+    /// The same with another byte between columns.
+    pub(super) fn with_delimiter(self, delimiter: u8) -> Self {
+        Self { delimiter, ..self }
+    }
+
+    /// The byte between the columns of an input with this beginning. It separates the names that are asked
+    /// for; of columns by number, it separates the fields of the first record, unless that is a URL, in
+    /// which the byte may stand.
+    pub(super) fn delimiter_of(&self, ctx: &Context, head: &[u8]) -> u8 {
+        let head = without_mark(head);
+        let fields = |delimiter: u8| {
+            let mut records =
+                CsvCutter::new(head, delimiter, ctx.max_record).map(|cut| cut.range());
+            let record = records.find(|range| !is_blank(&head[range.clone()]));
+            record.map(|range| cut::fields(&head[range], delimiter).collect::<Vec<_>>())
+        };
+        let has_names = |delimiter: &u8| {
+            let layout = self.columns.layout(&names(fields(*delimiter).unwrap_or_default()));
+            layout.columns().count() == self.columns.names().count()
+        };
+        let separates = |delimiter: &u8| {
+            let fields = fields(*delimiter).unwrap_or_default();
+            let is_whole = |field: &&[u8]| !field.starts_with(b"\"") || field.ends_with(b"\"");
+            fields.len() > 1
+                && fields.iter().all(is_whole)
+                && (*delimiter == b',' || fields[0].starts_with(b"\"") || !is_absolute(fields[0]))
+        };
+        let by_name =
+            DELIMITERS.iter().filter(|_| self.columns.need_header()).find(|d| has_names(d));
+        let found = by_name.or_else(|| DELIMITERS.iter().find(|delimiter| separates(delimiter)));
+        found.copied().unwrap_or(b',')
     }
 
     /// Appends the records of `chunk`, which ends with a record or with the input.
     pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         let mut now = self.layout.clone();
-        for cut in CsvCutter::new(chunk, ctx.max_record) {
+        for cut in CsvCutter::new(chunk, self.delimiter, ctx.max_record) {
             let range = cut.range();
             let line = Line { bytes: &chunk[range.clone()], start: range.start as u32 };
             let found = match (cut, &now) {
@@ -52,7 +93,7 @@ impl Csv {
                     Extracted::Skipped
                 }
                 (CsvRecord::Record(_), Some(layout)) => {
-                    let fields = cut::fields(line.bytes);
+                    let fields = cut::fields(line.bytes, self.delimiter);
                     layout.found(ctx, line, fields, |_, field| value(field), &mut out.scratch)
                 }
             };
@@ -68,17 +109,18 @@ impl Csv {
         if self.layout.is_some() {
             return None;
         }
-        let header = CsvCutter::new(chunk, ctx.max_record).find_map(|cut| match cut {
+        let mut records = CsvCutter::new(chunk, self.delimiter, ctx.max_record);
+        let header = records.find_map(|cut| match cut {
             CsvRecord::Record(range) if !is_blank(&chunk[range.clone()]) => Some(range),
             _ => None,
         })?;
         let layout = self.layout(&chunk[header]);
-        Some(Self { columns: self.columns.clone(), layout: Some(Arc::new(layout)) })
+        Some(Self { layout: Some(Arc::new(layout)), ..self.clone() })
     }
 
     /// Length of the records at the start of `bytes` that are complete whatever follows.
-    pub(super) fn whole(ctx: &Context, bytes: &[u8]) -> usize {
-        cut::whole(bytes, ctx.max_record)
+    pub(super) fn whole(&self, ctx: &Context, bytes: &[u8]) -> usize {
+        cut::whole(bytes, self.delimiter, ctx.max_record)
     }
 
     /// Reads a record as the header, unless the header is known.
@@ -105,18 +147,23 @@ impl Csv {
 
     /// The fields of a record, without their quotation marks.
     pub(super) fn fields<'a>(&self, record: &'a [u8]) -> Vec<Value<'a>> {
-        cut::fields(record).map(value).collect()
+        cut::fields(record, self.delimiter).map(value).collect()
     }
 
     fn layout(&self, record: &[u8]) -> ColumnLayout {
-        let names = cut::fields(without_mark(record)).map(|field| value(field).bytes().to_vec());
-        let mut names: Vec<Vec<u8>> = names.collect();
-        if names.is_empty() {
-            // A mark alone: one column without a name.
-            names.push(Vec::new());
-        }
-        self.columns.layout(&names)
+        self.columns.layout(&names(cut::fields(without_mark(record), self.delimiter)))
     }
+}
+
+/// The names of the columns in a header.
+fn names<'a>(fields: impl IntoIterator<Item = &'a [u8]>) -> Vec<Vec<u8>> {
+    let names = fields.into_iter().map(|field| value(field).bytes().to_vec());
+    let mut names: Vec<Vec<u8>> = names.collect();
+    if names.is_empty() {
+        // A mark alone: one column without a name.
+        names.push(Vec::new());
+    }
+    names
 }
 
 /// Decodes a field as it is written.
@@ -128,28 +175,23 @@ fn value(field: &[u8]) -> Value<'_> {
     }
 }
 
-thread_local! {
-    /// Kept per thread: building a reader takes longer than reading most chunks.
-    static READER: RefCell<Reader> =
-        RefCell::new(ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build());
-}
-
-/// A field without its quotation marks, by csv-core.
+/// A field in quotation marks without them: a pair of marks stands for one, and after a single one the
+/// text goes on as it is.
 fn unquoted(field: &[u8]) -> Vec<u8> {
-    // Decoding never makes a field longer.
-    let mut text = vec![0; field.len()];
-    let mut length = 0;
-    READER.with_borrow_mut(|reader| {
-        reader.reset();
-        for mut input in [field, b"\n"] {
-            while !input.is_empty() {
-                let (_, read, wrote) = reader.read_field(input, &mut text[length..]);
-                input = &input[read..];
-                length += wrote;
+    let mut text = Vec::with_capacity(field.len());
+    let mut rest = &field[1..];
+    while let Some(mark) = memchr(b'"', rest) {
+        text.extend_from_slice(&rest[..mark]);
+        rest = &rest[mark + 1..];
+        match rest.split_first() {
+            Some((b'"', more)) => {
+                text.push(b'"');
+                rest = more;
             }
+            _ => break,
         }
-    });
-    text.truncate(length);
+    }
+    text.extend_from_slice(rest);
     text
 }
 

@@ -70,8 +70,8 @@ impl InnerChunk {
                 inner.miss(parts::span(begun, span.start), RejectReason::TooLong);
             }
             inner.strip(envelope, bare, ctx, chunk, span, &mut open);
-            if let Format::Csv(_) = format {
-                inner.check_quotations(ctx);
+            if let Format::Csv(csv) = format {
+                inner.check_quotations(csv, ctx);
             }
         }
         for (_, begun) in open.unfinished() {
@@ -142,10 +142,10 @@ impl InnerChunk {
 
     /// Takes the last line out if a quotation does not close in it, which would run on into the next
     /// envelope.
-    fn check_quotations(&mut self, ctx: &Context) {
+    fn check_quotations(&mut self, csv: &Csv, ctx: &Context) {
         let Some(last) = self.lines.last_mut() else { return };
         let text = &self.bytes[last.start as usize..];
-        if memchr(b'"', text).is_some() && Csv::whole(ctx, text) < text.len() {
+        if memchr(b'"', text).is_some() && csv.whole(ctx, text) < text.len() {
             self.bytes.truncate(last.start as usize);
             self.bytes.push(b'\n');
             last.text = InnerText::Missing(RejectReason::Truncated);
