@@ -52,6 +52,46 @@ fn only_response_like_warc_records_give_targets() {
 }
 
 #[test]
+fn input_without_a_record_of_the_kind_that_is_read_is_named() {
+    let place = Place::with([
+        ("requests", of_kind("request", "http://request/").repeat(2).as_bytes()),
+        ("robots.txt", b"User-agent: *\nDisallow: /x\n"),
+        ("header", b"id,url\n"),
+        ("list", b"http://h/\n\n"),
+        ("blank", b"\n"),
+        ("empty", b""),
+    ]);
+    // As Common Crawl writes them of requests.
+    let json = r#"{"Envelope":{"WARC-Header-Metadata":{"WARC-Type":"request","WARC-Target-URI":"http://h/"}}}"#;
+    let fields = [
+        ("WARC-Type", "metadata"),
+        ("WARC-Target-URI", "http://h/"),
+        ("Content-Type", "application/json"),
+    ];
+    place.write("wat", record(&fields, json));
+    let run =
+        place.run(["dedup", "requests", "robots.txt", "header", "list", "blank", "empty", "wat"]);
+    let run = run.exits(0);
+    let told: Vec<&str> = run.err.lines().filter(|line| line.contains("holds no record")).collect();
+    let expected = [
+        "requests: it holds no record of the kind that warc reads, and 2 of other kinds",
+        "robots.txt: it holds no record of the kind that robots reads, and 2 of other kinds",
+        "header: it holds no record of the kind that csv:url reads, and 1 of other kinds",
+        "wat: it holds no record of the kind that wat reads, and 1 of other kinds",
+    ];
+    assert_eq!(told.len(), expected.len(), "{}", run.err);
+    for (told, expected) in told.into_iter().zip(expected) {
+        assert!(told.contains(expected), "{}", run.err);
+    }
+    // The hints are followed.
+    let metadata = ["dedup", "-f", "warc", "--record-types", "metadata", "wat"];
+    assert!(run.err.contains(&metadata[1..5].join(" ").replace("-f", "--format")), "{}", run.err);
+    assert_eq!(place.run(metadata).exits(0).out(), "http://h/\n");
+    let run = place.run(["dedup", "--record-types", "request", "requests"]).exits(0);
+    assert!(run.out() == "http://request/\n" && !run.err.contains("warning"), "{}", run.err);
+}
+
+#[test]
 fn folded_header_value_may_begin_on_the_next_line() {
     let folded = "WARC/1.0\r\nX:\r\n WARC-Type: request\r\nWARC-Type:\r\n response\r\n\
                   WARC-Target-URI: \r\n\t<http://a/>\r\nContent-Length:\r\n  4\r\n\r\nbody\r\n\r\n";

@@ -9,6 +9,7 @@ use crate::status::{eprint_hinted, eprint_message};
 use uniqurl::bytes::{Printable, RejectReason};
 use uniqurl_engine::output::{self, Tally};
 use uniqurl_engine::{InputFormat, JobPlan, MaxRejected, Report};
+use uniqurl_formats::input::InputState;
 use uniqurl_formats::record::{self, Suggestion};
 
 /// The message about a last line that was still being written when the input was read.
@@ -82,6 +83,7 @@ pub(crate) fn print_diagnostics(
             Some(&hint),
         );
     }
+    warn_of_other_kinds(report, &plan.input.format);
     let fails = are_all_rejected(report, name, common.filters.max_rejected);
     let are_doubted = warn_of_lists(report, fails);
     // The error of a run that fails has the same hint.
@@ -128,6 +130,28 @@ pub(crate) fn print_diagnostics(
                 report.hostless
             ),
             Some("give them a scheme and a host with --base"),
+        );
+    }
+}
+
+/// Warns of inputs that were read to their end, and hold nothing that their format counts as a record.
+fn warn_of_other_kinds(report: &Report, asked: &InputFormat) {
+    for (index, file) in report.files.iter().enumerate() {
+        let (Tally { records: 0, skipped: 1.., .. }, InputState::Ok) = (&file.tally, file.state)
+        else {
+            continue;
+        };
+        let format = match asked {
+            InputFormat::Fixed(format) => format.name(),
+            InputFormat::Auto => format_of(report, index).into(),
+        };
+        eprint_hinted(
+            format_args!(
+                "warning: {}: it holds no record of the kind that {format} reads, and {} of other kinds",
+                Printable::path(&file.path),
+                file.tally.skipped
+            ),
+            Some(hints::of_other_kinds(&format)),
         );
     }
 }

@@ -186,6 +186,17 @@ pub(crate) fn of_rejects(
     hint.into()
 }
 
+/// The hint for an input of this format without any record that it reads.
+pub(crate) fn of_other_kinds(format: &str) -> &'static str {
+    match format {
+        "warc" => "name the kinds of its records with --record-types",
+        "wat" | "wat:links" => {
+            "only responses count there; read the targets of all with --format warc --record-types metadata"
+        }
+        _ => "name another format with --format",
+    }
+}
+
 /// The hint for lines that begin with a word that is no registered scheme.
 pub(crate) const FOR_LABELS: &str =
     "take the words for schemes with --format lines, or for hosts with --assume-scheme";

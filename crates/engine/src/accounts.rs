@@ -151,6 +151,7 @@ impl<'a> Accounts<'a> {
     /// run had read depends on the number of threads.
     pub(crate) fn forget_after(&mut self, input: usize) {
         self.report.guessed.retain(|(of, _)| *of <= input);
+        self.report.delimiters.retain(|(of, _)| *of <= input);
         self.report.dropped_hosts.retain(|(of, _)| *of <= input);
         self.report.suggestions.retain(|(of, _)| *of <= input);
         self.report.padded.retain(|(of, _)| *of <= input);
