@@ -122,7 +122,7 @@ pub fn input(py: Python<'_>, error: &InputError) -> PyErr {
 pub fn run(py: Python<'_>, error: &RunError) -> PyErr {
     let code = match error {
         RunError::Input(error) => return input(py, error),
-        RunError::Set(_) | RunError::Memory => "memory",
+        RunError::Set(_) | RunError::Memory | RunError::Groups => "memory",
         RunError::Threads(_) => "threads",
         _ => "run",
     };

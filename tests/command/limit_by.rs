@@ -119,6 +119,27 @@ fn limit_of_groups_goes_with_the_other_options() {
 }
 
 #[test]
+fn group_that_keeps_more_than_memory_holds_is_status_3_and_leaves_everything_as_it_was() {
+    let url =
+        |i: u64| format!("http://giant.example/{}\n", i.wrapping_mul(0x9E37_79B9) % 1_000_000);
+    let list: String = (0..60_000).map(url).collect();
+    let place = Place::with([("in", list.as_bytes()), ("old", b"http://old/\n")]);
+    place.run(["dedup", "old", "-o", "out", "--save-seen", "store"]).exits(0);
+    let fixed = ["dedup", "in", "--memory", "1M", "-o", "out", "--save-seen", "store"];
+    for order in ["first", "sorted"] {
+        let run = place.run([&fixed[..], &["--order", order, "--limit-by", "host:99999"]].concat());
+        let run = run.exits(3);
+        assert!(run.err.contains("URLs to keep of each group"), "{}", run.err);
+        let hint = "hint: allow more --memory, or keep fewer URLs with --limit-by";
+        assert!(run.err.contains(hint), "{}", run.err);
+        assert_eq!(place.text("out"), "http://old/\n");
+        assert_eq!(place.keys_of("store"), "http://old/\n");
+    }
+    place.run([&fixed[..], &["--limit-by", "host:3000"]].concat()).exits(0);
+    assert_eq!(place.keys_of("store").lines().count(), 3001);
+}
+
+#[test]
 fn locales_are_grouped_on_request() {
     let place = Place::with([("in", b"http://h/en/a\nhttp://h/fr/a\nhttp://h/de/a\n")]);
     let limited = ["dedup", "in", "--limit-by", "template:2"];

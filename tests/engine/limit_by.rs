@@ -9,7 +9,8 @@ use crate::seen::Pushed;
 use uniqurl::{Key, Normalizer, Profile, Template};
 use uniqurl_engine::output::{Field, FileStats};
 use uniqurl_engine::{
-    Dedup, Group, InputFormat, Job, JobPlan, Keep, LimitBy, Memory, SetOrder, Sinks, Watch, run,
+    Dedup, Group, InputFormat, Job, JobPlan, Keep, LimitBy, Memory, RunError, SetOrder, Sinks,
+    Watch, run,
 };
 use uniqurl_formats::{input, record};
 
@@ -92,9 +93,14 @@ fn group_of(url: &str, group: Group) -> String {
 
 const GROUPS: [Group; 4] = Group::ALL;
 
-/// From nothing to enough.
-const BUDGETS: [Option<u64>; 6] =
-    [None, Some(0), Some(1 << 16), Some(900_000), Some(2_000_000), Some(5_000_000)];
+/// From just enough for the URLs that are kept to enough for all.
+const BUDGETS: [Option<u64>; 5] =
+    [None, Some(600_000), Some(900_000), Some(1_400_000), Some(2_500_000)];
+
+/// Runs each number of threads with each budget. There are three orders, so threads turn at another pace.
+fn threads_and_budget(turn: usize) -> (usize, Option<u64>) {
+    ([1, 2, 7][(turn + turn / 3) % 3], BUDGETS[turn % BUDGETS.len()])
+}
 
 struct Place {
     directory: tempfile::TempDir,
@@ -152,7 +158,7 @@ fn limited_output_and_counts_are_those_of_the_plain_loop() {
     let place = Place::new(5);
     let (inputs, _) = input::check(&place.paths);
     let (seen_inputs, _) = input::check(std::slice::from_ref(&place.seen_path));
-    let (mut turn, mut spilled) = (0, 0);
+    let (mut turn, mut spilled) = (0, HashSet::new());
     for group in GROUPS {
         for most in [1, 3, 250, u64::MAX] {
             for order in [SetOrder::First, SetOrder::Sorted, SetOrder::Count] {
@@ -165,11 +171,10 @@ fn limited_output_and_counts_are_those_of_the_plain_loop() {
                 let count = turn / 3 % 2 == 0 || order == SetOrder::Count;
                 let dedup = Dedup { order, count, min_count, limit: most_lines };
                 let mut plan = place.plan(dedup, limit);
-                // There are three orders, so the others of three turn at another pace.
-                plan.limits.threads = [1, 2, 7][(turn + turn / 3) % 3];
-                plan.limits.chunk_size = [300, 4_000, 50_000][turn / 9 % 3];
+                let (threads, budget) = threads_and_budget(turn);
+                plan.limits.threads = threads;
+                plan.limits.chunk_size = [300, 4_000, 50_000][turn / 15 % 3];
                 plan.input.seen = if with_seen { seen_inputs.clone() } else { vec![] };
-                let budget = BUDGETS[(turn + turn / 12) % BUDGETS.len()];
                 within(&mut plan, budget, place.directory.path());
                 let (mut out, mut keys) = (Vec::new(), Pushed::default());
                 let takes_keys = turn % 4 < 2;
@@ -197,18 +202,21 @@ fn limited_output_and_counts_are_those_of_the_plain_loop() {
                 };
                 let lines: Vec<String> = rows.iter().map(line).collect();
                 let out = String::from_utf8(out).unwrap();
-                assert!(out == lines.concat(), "{case}");
+                let found: Vec<_> = out.split_inclusive('\n').collect();
+                assert!(found == lines, "{case}");
                 if takes_keys {
                     let bytes = |row: &&(String, u64, u64)| row.0.clone().into_bytes();
                     let mut wanted: Vec<_> = rows.iter().map(bytes).collect();
                     wanted.sort();
                     assert!(keys.0 == wanted, "{case}");
                 }
-                spilled += u64::from(report.spilled.written > 0);
+                if report.spilled.written > 0 {
+                    spilled.insert((threads, budget));
+                }
             }
         }
     }
-    assert!(spilled > 30, "{spilled}");
+    assert_eq!(spilled.len(), 12, "all threads with all budgets but none: {spilled:?}");
 }
 
 /// Lines of kept records, which may outgrow the memory after the set is full.
@@ -216,7 +224,7 @@ fn limited_output_and_counts_are_those_of_the_plain_loop() {
 fn limited_columns_are_those_of_the_plain_loop() {
     let place = Place::new(17);
     let (inputs, _) = input::check(&place.paths);
-    let (mut turn, mut spilled) = (0, 0);
+    let (mut turn, mut spilled) = (0, HashSet::new());
     for group in GROUPS {
         for most in [1, 4, 300] {
             let limit = LimitBy { group, most };
@@ -224,13 +232,13 @@ fn limited_columns_are_those_of_the_plain_loop() {
             for keep in [Keep::First, Keep::Last] {
                 for order in [SetOrder::First, SetOrder::Sorted] {
                     turn += 1;
-                    let budget = BUDGETS[(turn + turn / 12) % BUDGETS.len()];
+                    let (threads, budget) = threads_and_budget(turn);
                     let dedup = Dedup { order, ..Dedup::default() };
                     let mut plan = place.plan(dedup, limit);
                     plan.output.fields = vec![Field::Canonical, Field::Count, Field::First];
                     plan.policy.keep = keep.clone();
-                    plan.limits.threads = [1, 2, 7][turn % 3];
-                    plan.limits.chunk_size = [300, 4_000, 50_000][turn / 3 % 3];
+                    plan.limits.threads = threads;
+                    plan.limits.chunk_size = [300, 4_000, 50_000][turn / 15 % 3];
                     plan.output.observes = turn % 2 == 0;
                     within(&mut plan, budget, place.directory.path());
                     let mut out = Vec::new();
@@ -252,12 +260,14 @@ fn limited_columns_are_those_of_the_plain_loop() {
                         let record = columns[2].split(':').nth(1).unwrap();
                         assert!(keep == Keep::First || record == last.to_string(), "{case}");
                     }
-                    spilled += u64::from(report.spilled.written > 0);
+                    if report.spilled.written > 0 {
+                        spilled.insert((threads, budget));
+                    }
                 }
             }
         }
     }
-    assert!(spilled > 20, "{spilled}");
+    assert_eq!(spilled.len(), 12, "all threads with all budgets but none: {spilled:?}");
 }
 
 /// Keys of other forms than the URL divide as the URLs do.
@@ -273,7 +283,7 @@ fn groups_of_other_keys_are_limited_alike() {
         (Key::Domain, Group::Domain),
     ] {
         let mut outputs = Vec::new();
-        for (threads, budget) in [(1, None), (2, Some(0)), (7, Some(900_000))] {
+        for (threads, budget) in [(1, None), (2, Some(500_000)), (7, Some(900_000))] {
             let mut plan = place.plan(Dedup::default(), LimitBy { group, most: 2 });
             plan.policy.key = key;
             plan.limits.threads = threads;
@@ -282,10 +292,49 @@ fn groups_of_other_keys_are_limited_alike() {
             let mut out = Vec::new();
             let (report, result) = run(&plan, &inputs, Sinks::to(&mut out), &Watch::default());
             result.unwrap();
+            assert_eq!(report.spilled.written > 0, budget.is_some(), "{key}");
             assert!(report.tally.unique > 100, "{key}");
             assert!(report.tally.filtered > 100 || key == Key::Domain, "{key}");
             outputs.push((out, report.tally, report.files));
         }
         assert!(outputs.iter().all(|output| *output == outputs[0]), "{key}");
+    }
+}
+
+/// One host with so many URLs that are kept.
+#[test]
+fn group_that_keeps_more_than_memory_holds_ends_the_run_and_is_written_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("list");
+    let url =
+        |i: u64| format!("http://giant.example/{}\n", i.wrapping_mul(0x9E37_79B9) % 1_000_000);
+    let text: String = (0..60_000).map(url).collect();
+    std::fs::write(&path, &text).unwrap();
+    let (inputs, _) = input::check(&[path]);
+    for order in [SetOrder::First, SetOrder::Sorted, SetOrder::Count] {
+        for threads in [1, 3] {
+            let limit_by = |most, budget| {
+                let mut plan = JobPlan::new(
+                    Normalizer::new(&Profile::SYNTAX),
+                    Job::Dedup(Dedup { order, ..Dedup::default() }),
+                );
+                plan.policy.limit_by = Some(LimitBy { group: Group::Host, most });
+                plan.limits.threads = threads;
+                plan.limits.chunk_size = 20_000;
+                within(&mut plan, Some(budget), directory.path());
+                let (report, result) =
+                    run(&plan, &inputs, Sinks::to(&mut Vec::new()), &Watch::default());
+                (report.spilled.bytes, report.tally.unique, result)
+            };
+            let (spilled, _, result) = limit_by(10_000_000, 1_000_000);
+            let error = result.unwrap_err();
+            assert!(matches!(error, RunError::Groups), "{error}");
+            assert!(error.to_string().contains("take more memory than allowed"), "{error}");
+            let size = text.len() as u64;
+            assert!(spilled > size / 2 && spilled < 2 * size, "{spilled} of {size} bytes");
+            // With fewer URLs to keep, the same budget will do.
+            let (spilled, unique, result) = limit_by(3_000, 1_000_000);
+            assert!(result.is_ok() && unique == 3_000 && spilled > 0, "{spilled} {unique}");
+        }
     }
 }

@@ -102,7 +102,9 @@ pub(crate) fn failure(
                 }
             }
             match error {
-                RunError::Set(_) | RunError::Memory | RunError::Rejected(_) => Status::Limit,
+                RunError::Set(_) | RunError::Memory | RunError::Groups | RunError::Rejected(_) => {
+                    Status::Limit
+                }
                 RunError::Input(InputError {
                     trouble: Trouble::Limit(..) | Trouble::Memory(_),
                     ..

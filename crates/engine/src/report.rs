@@ -18,7 +18,7 @@ use uniqurl_formats::record::Suggestion;
 use uniqurl::set::SetFull;
 
 use uniqurl_store::seen::{SeenStoreError, SeenStoreProblem};
-use uniqurl_store::spill::{SpillError, Spilled};
+use uniqurl_store::spill::{GroupsBeyondMemory, SpillError, Spilled};
 
 /// The accounting of a run, up to the point of failure if it failed.
 // A field for each fact that callers print, so more than a dozen.
@@ -125,6 +125,8 @@ pub enum RunError {
     Set(SetFull),
     /// Memory ran out for something else that grows with the input.
     Memory,
+    /// The URLs to keep of each group do not fit into memory.
+    Groups,
     /// A temporary file could not be written, or not be read back.
     Spill(SpillError),
     /// A list from before the run cannot be used.
@@ -221,6 +223,7 @@ impl fmt::Display for RunError {
             RunError::Output(error) => error.fmt(f),
             RunError::Set(error) => error.fmt(f),
             RunError::Memory => f.write_str("out of memory"),
+            RunError::Groups => GroupsBeyondMemory.fmt(f),
             RunError::Rejected(error) => error.fmt(f),
             RunError::Idle(error) => error.fmt(f),
             RunError::Spill(error) => error.fmt(f),
@@ -243,7 +246,11 @@ impl std::error::Error for RunError {
             RunError::Spill(error) => error.source(),
             RunError::Seen(error) => error.source(),
             RunError::Store(error) => error.source(),
-            RunError::Memory | RunError::Idle(_) | RunError::Threads(_) | RunError::Stopped => None,
+            RunError::Memory
+            | RunError::Groups
+            | RunError::Idle(_)
+            | RunError::Threads(_)
+            | RunError::Stopped => None,
         }
     }
 }
@@ -262,6 +269,9 @@ impl From<AllocError> for RunError {
 
 impl From<SpillError> for RunError {
     fn from(error: SpillError) -> Self {
+        if error.error.get_ref().is_some_and(|reason| reason.is::<GroupsBeyondMemory>()) {
+            return RunError::Groups;
+        }
         // Another directory would be no help then.
         match error.error.kind() {
             io::ErrorKind::OutOfMemory => RunError::Memory,
@@ -298,6 +308,7 @@ mod tests {
             RunError::Output(denied()),
             RunError::Set(SetFull::default()),
             RunError::Memory,
+            RunError::Groups,
             RunError::Spill(SpillError { directory: "d".into(), error: denied() }),
             RunError::Seen(SeenError {
                 path: "seen".into(),

@@ -17,9 +17,6 @@ pub struct GroupLimit<'a> {
     pub most: u64,
 }
 
-/// Set in the count of a group that was written to smaller partitions.
-const WRITTEN: u64 = 1 << 63;
-
 /// Groups, each with the number of its keys. Their bytes are compared.
 #[derive(Debug)]
 pub struct GroupCounts(Shard);
@@ -43,7 +40,7 @@ impl GroupCounts {
 
     /// The number of keys of a group, if it is known.
     pub fn get(&self, hash: Hash, group: &[u8]) -> Option<u64> {
-        self.0.place_of(hash, group).map(|place| self.0.count(place.get()) & !WRITTEN)
+        self.0.place_of(hash, group).map(|place| self.0.count(place.get()))
     }
 
     /// Counts one more key.
@@ -54,7 +51,7 @@ impl GroupCounts {
     /// Counts one key less, of a group that is known.
     pub fn take_back(&mut self, hash: Hash, group: &[u8]) {
         if let Some(place) = self.0.place_of(hash, group) {
-            let count = self.0.count(place.get()) & !WRITTEN;
+            let count = self.0.count(place.get());
             self.0.set_count(place.get(), count.saturating_sub(1));
         }
     }
@@ -67,17 +64,6 @@ impl GroupCounts {
         Ok(())
     }
 
-    /// The number of keys of a group, if there are any and it was not asked for since the last change back.
-    pub(crate) fn take_unwritten(&mut self, hash: Hash, group: &[u8]) -> Option<u64> {
-        let place = self.0.place_of(hash, group)?.get();
-        let count = self.0.count(place);
-        if count == 0 || count & WRITTEN != 0 {
-            return None;
-        }
-        self.0.set_count(place, count | WRITTEN);
-        Some(count)
-    }
-
     /// Bytes of memory, with those of a bigger table if `more` groups need one.
     pub fn memory(&self, more: usize) -> usize {
         self.0.memory(more)
@@ -85,7 +71,7 @@ impl GroupCounts {
 
     /// Each group with the number of its keys.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
-        self.0.places().map(|place| (self.0.get(place), self.0.count(place) & !WRITTEN))
+        self.0.places().map(|place| (self.0.get(place), self.0.count(place)))
     }
 }
 
@@ -108,12 +94,5 @@ mod tests {
         let found = [&b""[..], b"a", b"b", b"c", b"d"].map(|group| get(&counts, group));
         assert_eq!(found, [Some(3), Some(2), Some(0), Some(7), None]);
         assert_eq!(counts.iter().collect::<Vec<_>>().len(), counts.len());
-        // A count is written once, unless it changes back.
-        assert_eq!(counts.take_unwritten(key.hash(b"a"), b"a"), Some(2));
-        assert_eq!(counts.take_unwritten(key.hash(b"a"), b"a"), None);
-        assert_eq!(counts.take_unwritten(key.hash(b"b"), b"b"), None);
-        counts.take_back(key.hash(b"a"), b"a");
-        assert_eq!(counts.take_unwritten(key.hash(b"a"), b"a"), Some(1));
-        assert_eq!(get(&counts, b"a"), Some(1));
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::division::Division;
 use super::entry::SpillEntry;
-use super::groups::Groups;
+use super::groups::{Groups, GroupsBeyondMemory};
 use super::mark_new::mark_new;
 use super::marks::{MarksBudget, Run};
 use super::merge::MergeOrder;
@@ -38,7 +38,8 @@ pub struct PartitionPlan<'a> {
     pub block: usize,
     /// The memory for marks.
     pub marks: &'a MarksBudget,
-    /// How many keys of a group are kept. Then the group of a key, and not the key, has picked the partition.
+    /// How many keys of a group are kept. Then the group of a key, and not the key, has picked the partition, and it
+    /// is an error if what is kept of a partition does not fit into memory: [`GroupsBeyondMemory`].
     pub limit: Option<GroupLimit<'a>>,
 }
 
@@ -119,7 +120,7 @@ fn rewrite(
         let hash = key.hash(entry.key);
         let seen_before = entry.count == 0;
         if set.turn_to_group(&entry, key) {
-            set.take_group(&entry, plan, &mut rest, bytes)?;
+            set.load_group(&entry, plan)?;
             continue;
         }
         if set.seen.contains(hash, entry.key) {
@@ -140,6 +141,7 @@ fn rewrite(
             };
             match added {
                 Ok(()) => {}
+                Err(Full) if set.groups.is_some() => return Err(beyond_memory(plan).into()),
                 // A set that can hold nothing will never hold more.
                 Err(Full) if set.len() == 0 => {
                     return Err(plan.store.error(std::io::ErrorKind::OutOfMemory.into()));
@@ -159,13 +161,12 @@ fn rewrite(
                     let mut moved = (MIN_URLS..all.kept.len()).map(|at| all.entry(at));
                     rest.write_ahead(|rest| {
                         moved.try_for_each(|entry| {
-                            set.turn_to_group(&entry, key);
-                            set.spill(rest, key.hash(entry.key), &entry, &mut text)
+                            spill(&entry, rest, key.hash(entry.key), &mut text)
                         })
                     })?;
                 }
             }
-            Some(rest) => set.spill(rest, hash, &entry, &mut text)?,
+            Some(rest) => spill(&entry, rest, hash, &mut text)?,
         }
     }
     set.kept.iter().for_each(|kept| found(kept.ordinal, RecordStatus::New));
@@ -174,6 +175,18 @@ fn rewrite(
     let entries = set.entries(order.as_deref(), plan.min_count);
     let run = Run::from(written(entries, plan.block, &mut compressor)?);
     Ok(PartitionResult { run, rest })
+}
+
+/// Writes an entry to smaller partitions.
+fn spill(
+    entry: &SpillEntry<'_>,
+    rest: &mut Division<'_>,
+    hash: Hash,
+    text: &mut Vec<u8>,
+) -> Result<(), SpillError> {
+    text.clear();
+    entry.append(text).map_err(|error| rest.no_room(error))?;
+    rest.write(hash, text)
 }
 
 /// The URLs of a partition.
@@ -223,18 +236,11 @@ impl<'a> Set<'a> {
     fn cut(&mut self, plan: &PartitionPlan<'a>, key: &HashKey) -> Result<Self, AllocError> {
         let mut all = std::mem::replace(self, Self::new(plan));
         self.seen = std::mem::replace(&mut all.seen, Shard::new(Counting::Off));
-        // The groups of keys that stay were counted when these came.
-        self.groups = None;
         for at in 0..MIN_URLS {
             let entry = all.entry(at);
             let hash = key.hash(entry.key);
             self.add(hash, &entry).map_err(|Full| AllocError)?;
             self.offer(hash, &entry)?;
-        }
-        self.groups = all.groups.take();
-        for at in MIN_URLS..all.kept.len() {
-            let groups = self.groups.as_mut();
-            groups.into_iter().for_each(|groups| groups.take_back_of(&all.entry(at), key));
         }
         Ok(all)
     }
@@ -248,22 +254,13 @@ impl<'a> Set<'a> {
     fn add(&mut self, hash: Hash, entry: &SpillEntry<'_>) -> Result<(), Full> {
         alloc::try_reserve(&mut self.kept, 1).map_err(|_| Full)?;
         alloc::try_reserve(&mut self.lines, entry.line.len()).map_err(|_| Full)?;
-        let groups = match &mut self.groups {
-            Some(groups) if !self.shard.contains(hash, entry.key) => Some(groups),
-            _ => None,
-        };
-        let added = match groups {
-            // The group first: a key that is added without it could not be taken back.
-            Some(groups) => {
-                groups.add().map_err(|_| Full)?;
-                self.shard.add(hash, entry.key).inspect_err(|_| groups.take_back())
-            }
-            None => self.shard.add(hash, entry.key),
-        };
-        let Some(place) = added.map_err(|_| Full)? else {
+        let Some(place) = self.shard.add(hash, entry.key).map_err(|_| Full)? else {
             self.count_rest(hash, entry);
             return Ok(());
         };
+        if let Some(groups) = &mut self.groups {
+            groups.add().map_err(|_| Full)?;
+        }
         // More than one where it was moved out of a set, or stands for several rows of a table.
         self.shard.set_count(place, entry.count);
         if self.kept_records.is_none() {
@@ -373,6 +370,8 @@ impl Urls for Set<'_> {
 }
 
 mod grouped;
+
+use grouped::beyond_memory;
 
 #[cfg(test)]
 mod tests;

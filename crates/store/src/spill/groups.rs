@@ -1,12 +1,12 @@
 //! The groups of a partition's keys. Only the first few keys of each are kept.
 //!
-//! All keys of a group are in one partition. A pass that cannot take all of them writes the others to smaller
-//! partitions, by the group again. There, an entry with the group's count stands before the first key of the
-//! group, so the next pass counts on from it.
+//! All keys of a group are in one partition, which is not divided: which keys are the first of a group is only known
+//! to a pass that holds all that it keeps of the group. Groups that kept keys before the partition stand at its
+//! beginning, so their keys are counted on from there.
+
+use std::fmt;
 
 use super::SpillEntry;
-use super::division::Division;
-use super::store::SpillError;
 use crate::group_counts::{GroupCounts, GroupLimit};
 use uniqurl::set::{Hash, HashKey, SetFull};
 
@@ -60,11 +60,6 @@ impl<'a> Groups<'a> {
         self.hash = key.hash(&self.group);
     }
 
-    /// Whether the group at hand is known.
-    pub(super) fn is_known(&self) -> bool {
-        self.counts.get(self.hash, &self.group).is_some()
-    }
-
     /// Whether the group at hand takes no more keys.
     pub(super) fn is_full(&self) -> bool {
         self.counts.get(self.hash, &self.group).is_some_and(|count| count >= self.limit.most)
@@ -79,31 +74,18 @@ impl<'a> Groups<'a> {
     pub(super) fn add(&mut self) -> Result<(), SetFull> {
         self.counts.add(self.hash, &self.group)
     }
+}
 
-    /// Counts one key less of the group at hand.
-    pub(super) fn take_back(&mut self) {
-        self.counts.take_back(self.hash, &self.group);
-    }
+/// The keys that are kept of the groups of a partition, with those that were seen before, do not fit into memory.
+#[derive(Debug)]
+pub struct GroupsBeyondMemory;
 
-    /// The same of the group of an entry.
-    pub(super) fn take_back_of(&mut self, entry: &SpillEntry<'_>, key: &HashKey) {
-        self.turn_to(entry, key);
-        self.take_back();
-    }
-
-    /// Writes an entry of the group at hand, given as its bytes, to smaller partitions; before the first of a
-    /// group, its count.
-    pub(super) fn write(
-        &mut self,
-        rest: &mut Division<'_>,
-        entry: &[u8],
-    ) -> Result<(), SpillError> {
-        if let Some(kept) = self.counts.take_unwritten(self.hash, &self.group) {
-            let mut text = Vec::new();
-            let entry = SpillEntry::of_group(&self.group, kept);
-            entry.append(&mut text).map_err(|error| rest.no_room(error))?;
-            rest.write(self.hash, &text)?;
-        }
-        rest.write(self.hash, entry)
+impl fmt::Display for GroupsBeyondMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "the URLs to keep of each group, with those seen before, take more memory than allowed",
+        )
     }
 }
+
+impl std::error::Error for GroupsBeyondMemory {}

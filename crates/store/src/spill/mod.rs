@@ -8,7 +8,8 @@
 //!
 //! 1. `dedup_partition` takes each partition through a set of its own, by the same rule:
 //!    what does not fit is spilled again, under another hash. Every pass settles some URLs, so it
-//!    ends, whatever the hash. What was seen before the run, where that is too much for memory, comes
+//!    ends, whatever the hash. If only the first keys of each group are kept, there is one pass, and what it
+//!    keeps has to fit. What was seen before the run, where that is too much for memory, comes
 //!    first in each partition;
 //! 2. the URLs that were settled are a run: where only first records matter, the partition itself, with
 //!    a mark for each new entry (`mark_new`), else a new stream of counts and kept lines;
@@ -43,6 +44,7 @@ pub use store::SpillError;
 pub use dedup_partition::{PartitionPlan, PartitionResult, RecordStatus, dedup_partition};
 pub use entry::SpillEntry;
 pub(crate) use entry::{append_number, decode_number};
+pub use groups::GroupsBeyondMemory;
 pub use marks::{MarksBudget, Run};
 pub use merge::{MergeOrder, merge};
 pub use ranges::{KeyRanges, LoadedRange, RangeEntries, RangePlan, load_range, range_memory};

@@ -18,8 +18,8 @@ impl Stream {
         self.0.is_empty()
     }
 
-    /// The bytes of its entries.
-    pub(super) fn bytes(&self) -> u64 {
+    /// The bytes of its entries, before packing.
+    pub fn bytes(&self) -> u64 {
         self.0.iter().map(|extent| extent.raw()).sum()
     }
 }

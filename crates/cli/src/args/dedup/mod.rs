@@ -269,7 +269,8 @@ pub struct DedupArgs {
     ///
     /// The first ones are those that occur first, under every --order. URLs of --seen do not count, and
     /// --min-count and --limit choose from the URLs that are kept. Once a group has N URLs, all records
-    /// of its other URLs count as filtered.
+    /// of its other URLs count as filtered. If the URLs to keep of a group do not fit into --memory, the run
+    /// ends with status 3.
     ///
     /// template:N groups URLs that differ only in numbers, dates, identifiers and the values of the
     /// query. domain:N groups URLs of a registrable domain, and host:N those of a host, whatever their

@@ -44,6 +44,9 @@ const MARKS_SHARE: usize = 8;
 /// The part of the memory that can be lent.
 const LENT_SHARE: usize = 8;
 
+/// The memory of a set for each byte of the entries in it, about.
+const SET_SIZE: u64 = 4;
+
 /// Neighbouring partitions.
 struct Group {
     first: usize,
@@ -223,7 +226,8 @@ impl Spiller {
 
     /// Dedups the partitions, and writes the result.
     pub(crate) fn finish(self, ending: Ending<'_>) -> Result<(), RunError> {
-        let Self { store, groups, threads_at_once, memory, block, marks, partitioner } = self;
+        let Self { store, groups, mut threads_at_once, mut memory, block, marks, partitioner } =
+            self;
         let mut partitions = Vec::new();
         for Group { writers, mut compressor, .. } in groups {
             for writer in writers {
@@ -231,6 +235,17 @@ impl Spiller {
             }
         }
         let lines = ending.lines;
+        let limit = partitioner.limit();
+        if limit.is_some() {
+            // No partition is divided, so there are no buffers of smaller ones, but what a partition keeps has to fit.
+            // The larger partitions are, the fewer are in memory at the same time.
+            let largest = partitions.iter().map(Stream::bytes).max().unwrap_or(0);
+            let threads = threads_at_once.unwrap_or_else(rayon::current_num_threads);
+            let all = (memory + PARTITIONS * block).saturating_mul(threads);
+            let fitting = all as u64 / (largest * SET_SIZE).max(1);
+            let at_once = fitting.clamp(1, threads as u64) as usize;
+            (threads_at_once, memory) = (Some(at_once), all / at_once);
+        }
         let plan = PartitionPlan {
             store: &store,
             order: match lines.dedup.order {
@@ -244,7 +259,7 @@ impl Spiller {
             memory,
             block,
             marks: &marks,
-            limit: partitioner.limit(),
+            limit,
         };
         ending.run(partitions, &plan, threads_at_once)
     }

@@ -1,9 +1,9 @@
 //! The part of a pass that is about groups of keys, if only the first keys of each are kept.
 
-use super::{MIN_URLS, PartitionPlan, Set};
-use crate::spill::division::Division;
+use std::io;
+
+use super::{GroupsBeyondMemory, MIN_URLS, PartitionPlan, Set};
 use crate::spill::{SpillEntry, SpillError};
-use uniqurl::bytes::AllocError;
 use uniqurl::set::{Hash, HashKey};
 
 impl<'a> Set<'a> {
@@ -14,34 +14,19 @@ impl<'a> Set<'a> {
         entry.is_of_group()
     }
 
-    /// Takes the entry of the group at hand, or leaves it to smaller partitions of these `bytes`.
-    pub(super) fn take_group<'d>(
+    /// Takes the entry of the group at hand.
+    pub(super) fn load_group(
         &mut self,
         entry: &SpillEntry<'_>,
-        plan: &'d PartitionPlan<'d>,
-        rest: &mut Option<Division<'d>>,
-        bytes: u64,
+        plan: &PartitionPlan<'_>,
     ) -> Result<(), SpillError> {
         let memory = self.memory(plan);
-        let is_empty = self.len() == 0;
         let Some(groups) = &mut self.groups else { return Ok(()) };
-        // Keys that were moved out of a set come before an entry of their group that is older than the move.
-        if groups.is_known() {
-            return Ok(());
-        }
         let has_room = groups.len() < MIN_URLS || memory <= plan.memory;
-        let no_room = |error: AllocError| plan.store.error(error.into());
-        if rest.is_none() && has_room {
-            match groups.load(entry.ordinal) {
-                Ok(()) => return Ok(()),
-                // A set that can hold nothing will never hold more.
-                Err(_) if is_empty && groups.len() == 0 => return Err(no_room(AllocError)),
-                Err(_) => {}
-            }
+        if !has_room || groups.load(entry.ordinal).is_err() {
+            return Err(beyond_memory(plan));
         }
-        let mut text = Vec::new();
-        entry.append(&mut text).map_err(no_room)?;
-        groups.write(rest.get_or_insert_with(|| Division::new(plan, bytes)), &text)
+        Ok(())
     }
 
     /// Whether the group at hand takes no more keys, and this one is not of those that it took.
@@ -49,22 +34,11 @@ impl<'a> Set<'a> {
         self.groups.as_ref().is_some_and(|groups| groups.is_full())
             && !self.shard.contains(hash, key)
     }
+}
 
-    /// Writes an entry of the group at hand to smaller partitions.
-    pub(super) fn spill(
-        &mut self,
-        rest: &mut Division<'_>,
-        hash: Hash,
-        entry: &SpillEntry<'_>,
-        text: &mut Vec<u8>,
-    ) -> Result<(), SpillError> {
-        text.clear();
-        entry.append(text).map_err(|error| rest.no_room(error))?;
-        match &mut self.groups {
-            None => rest.write(hash, text),
-            Some(groups) => groups.write(rest, text),
-        }
-    }
+/// What is kept of the groups does not fit.
+pub(super) fn beyond_memory(plan: &PartitionPlan<'_>) -> SpillError {
+    plan.store.error(io::Error::new(io::ErrorKind::OutOfMemory, GroupsBeyondMemory))
 }
 
 #[cfg(test)]
@@ -76,8 +50,8 @@ mod tests {
     use crate::keep_policy::{KeepPolicy, KeptRecord};
     use crate::spill::packing::BlockCompressor;
     use crate::spill::{
-        MarksBudget, MergeOrder, PartitionPlan, RecordStatus, SpillEntry, SpillError, Store,
-        dedup_partition, merge, written,
+        GroupsBeyondMemory, MarksBudget, MergeOrder, PartitionPlan, RecordStatus, SpillEntry,
+        SpillError, Store, dedup_partition, merge, written,
     };
     use uniqurl::set::{Counting, HashKey};
 
@@ -127,11 +101,66 @@ mod tests {
         (found, keys.into_iter().collect())
     }
 
-    #[test]
-    fn first_keys_of_each_group_are_kept_under_any_memory_and_hash() {
-        let records = records(4000);
+    /// What one pass gives for a partition of groups with these limits, or the reason why it gave up.
+    fn passed(
+        entries: &[SpillEntry<'_>],
+        (most, keep): (u64, KeepPolicy),
+        (width, memory): (u32, usize),
+    ) -> Result<Outcome, String> {
         let directory = tempfile::tempdir().unwrap();
-        let mut most_passes = 0;
+        let store = Arc::new(Store::create(directory.path()).unwrap());
+        let plan = PartitionPlan {
+            store: &store,
+            order: MergeOrder::Sorted,
+            counting: Counting::On,
+            keep,
+            min_count: 1,
+            memory,
+            block: 4096,
+            marks: &MarksBudget::new(0),
+            limit: Some(GroupLimit { group_of: &Start, most }),
+        };
+        let mut compressor = BlockCompressor::new(&store);
+        let entries = entries.iter().copied();
+        let partition = written(entries, plan.block, &mut compressor).unwrap();
+        let before = store.spilled();
+        let mut found = BTreeMap::new();
+        let mut tell = |ordinal, status| {
+            assert_eq!(found.insert(ordinal, status), None, "{ordinal}");
+        };
+        let key = HashKey::narrow(width);
+        let done = dedup_partition(partition, &plan, &key, &mut tell);
+        let done = done.map_err(|error| {
+            assert!(error.error.get_ref().is_some_and(|why| why.is::<GroupsBeyondMemory>()));
+            assert_eq!(store.spilled(), before, "nothing is written anew");
+            error.error.to_string()
+        })?;
+        assert!(done.rest.is_empty());
+        let mut rows = Vec::new();
+        merge(vec![done.run.into_stream()], &plan, |entry| {
+            rows.push((String::from_utf8_lossy(entry.key).into_owned(), entry.count));
+            Ok::<_, SpillError>(true)
+        })
+        .unwrap();
+        Ok((found, rows))
+    }
+
+    fn entry(ordinal: u64, count: u64, key: &str) -> SpillEntry<'_> {
+        SpillEntry { ordinal, count, key: key.as_bytes(), line: &[] }
+    }
+
+    #[test]
+    fn one_pass_keeps_the_first_keys_of_each_group_under_any_hash() {
+        let records = records(4000);
+        // Lines that grow.
+        let line = |i: usize| {
+            let mut line = Vec::new();
+            KeptRecord::append_value(b"", &mut line);
+            line.extend(vec![b'x'; i / 20]);
+            line.push(b'\n');
+            line
+        };
+        let lines: Vec<_> = (0..records.len()).map(line).collect();
         for (most, kept, keep) in [
             (1, 0, KeepPolicy::First),
             (3, 2, KeepPolicy::First),
@@ -142,69 +171,49 @@ mod tests {
         ] {
             for seen in [0, 300] {
                 let seen: HashSet<_> = records[..seen].iter().map(String::as_str).collect();
-                let (statuses, keys) = expected(&records, &seen, kept, most);
-                for (width, memory) in
-                    [(64, 1 << 30), (64, 60_000), (64, 20_000), (64, 0), (8, 60_000), (0, 20_000)]
-                {
-                    let store = Arc::new(Store::create(directory.path()).unwrap());
-                    let plan = PartitionPlan {
-                        store: &store,
-                        order: MergeOrder::Sorted,
-                        counting: Counting::On,
-                        keep,
-                        min_count: 1,
-                        memory,
-                        block: 4096,
-                        marks: &MarksBudget::new(0),
-                        limit: Some(GroupLimit { group_of: &Start, most }),
-                    };
-                    let entry = |ordinal, count, key| SpillEntry { ordinal, count, key, line: &[] };
-                    // Lines that grow, so that a full set has to give keys up.
-                    let line = |i: usize| {
-                        let mut line = Vec::new();
-                        KeptRecord::append_value(b"", &mut line);
-                        line.extend(vec![b'x'; i / 20]);
-                        line.push(b'\n');
-                        line
-                    };
-                    let lines: Vec<_> = (0..records.len()).map(line).collect();
-                    let of_group = (kept > 0).then_some(SpillEntry::of_group(b"giant", kept));
-                    let before = seen.iter().map(|key| entry(0, 0, key.as_bytes()));
-                    let all = (0..).zip(&records).map(|(ordinal, key)| SpillEntry {
-                        line: match keep {
-                            KeepPolicy::First => &[],
-                            _ => &lines[ordinal as usize],
-                        },
-                        ..entry(ordinal, 1, key.as_bytes())
-                    });
-                    let all = of_group.into_iter().chain(before).chain(all);
-                    let mut compressor = BlockCompressor::new(&store);
-                    let mut left = vec![written(all, plan.block, &mut compressor).unwrap()];
-                    let (mut runs, mut passes, mut found) = (Vec::new(), 0, BTreeMap::new());
-                    while let Some(partition) = left.pop() {
-                        let mut tell = |ordinal, status| {
-                            assert_eq!(found.insert(ordinal, status), None, "{ordinal}");
-                        };
-                        let key = HashKey::narrow(width);
-                        let done = dedup_partition(partition, &plan, &key, &mut tell);
-                        let done = done.unwrap();
-                        runs.push(done.run.into_stream());
-                        left.extend(done.rest);
-                        passes += 1;
-                    }
-                    let mut rows = Vec::new();
-                    merge(runs, &plan, |entry| {
-                        rows.push((String::from_utf8_lossy(entry.key).into_owned(), entry.count));
-                        Ok::<_, SpillError>(true)
-                    })
-                    .unwrap();
-                    let case = format!("{most} {kept} {keep:?} {} {width} {memory}", seen.len());
-                    assert!(found == statuses, "{case}");
-                    assert!(rows == keys, "{case}");
-                    most_passes = passes.max(most_passes);
+                let expected = expected(&records, &seen, kept, most);
+                let of_group = (kept > 0).then_some(SpillEntry::of_group(b"giant", kept));
+                let before = seen.iter().map(|key| entry(0, 0, key));
+                let all = (0..).zip(&records).map(|(ordinal, key)| SpillEntry {
+                    line: match keep {
+                        KeepPolicy::First => &[],
+                        _ => &lines[ordinal as usize],
+                    },
+                    ..entry(ordinal, 1, key)
+                });
+                let all: Vec<_> = of_group.into_iter().chain(before).chain(all).collect();
+                for width in [64, 8, 0] {
+                    let passed = passed(&all, (most, keep), (width, 1 << 30)).unwrap();
+                    assert!(passed == expected, "{most} {kept} {keep:?} {} {width}", seen.len());
                 }
             }
         }
-        assert!(most_passes > 100, "{most_passes}");
+    }
+
+    #[test]
+    fn memory_has_to_hold_what_is_kept_and_not_what_comes() {
+        let key = |i: u64| format!("g{}/{i}", i % 40);
+        // Each group has 250 keys, and all of them come three times.
+        let records: Vec<_> = (0..30_000).map(|i| key(i % 10_000)).collect();
+        let entries: Vec<_> = (0..).zip(&records).map(|(at, key)| entry(at, 1, key)).collect();
+        let memory = 60_000;
+        let bytes: usize = records.iter().map(String::len).sum();
+        assert!(bytes > 3 * memory);
+        let passed = |most| passed(&entries, (most, KeepPolicy::First), (64, memory));
+        assert!(passed(3).unwrap() == expected(&records, &HashSet::new(), 0, 3));
+        assert!(passed(200).unwrap_err().contains("take more memory than allowed"));
+    }
+
+    #[test]
+    fn groups_and_seen_keys_that_do_not_fit_are_an_error_too() {
+        let keys: Vec<_> = (0..20_000).map(|i| format!("g{i}/{i}")).collect();
+        let seen: Vec<_> = keys.iter().map(|key| entry(0, 0, key)).collect();
+        let groups: Vec<_> =
+            keys.iter().map(|key| SpillEntry::of_group(key.as_bytes(), 1)).collect();
+        for entries in [seen, groups] {
+            let passed = |memory| passed(&entries, (2, KeepPolicy::First), (64, memory));
+            assert!(passed(60_000).is_err());
+            assert_eq!(passed(1 << 30), Ok(Outcome::default()));
+        }
     }
 }
