@@ -215,14 +215,14 @@ fn every_format_gives_the_same_set_and_accounting() {
         if !["csv:2", "tsv:1", "json:/a/url", "tsv:URL"].contains(&format) {
             let found = read("auto", &file, &DEDUP, 65536, HOWS[0]);
             assert!(found.out == expected.out, "{format} by itself");
-            assert_eq!(found.report.guessed[0].1, format);
+            assert_eq!(*found.report.guessed[0].1, *format);
         }
     }
 }
 
 /// The accounting without headers, which are not records.
 fn record_tally(report: &Report) -> uniqurl_engine::output::Tally {
-    let mut tally = report.tally;
+    let mut tally = report.tally.clone();
     tally.skipped = 0;
     tally
 }

@@ -209,7 +209,7 @@ fn seen_lists_and_written_keys_do_not_depend_on_the_budget() {
         }
         let (report, result) = run(&plan, &inputs, sinks, &watch);
         result.unwrap();
-        let tally = report.tally;
+        let tally = &report.tally;
         let of_set = tally.unique + tally.duplicates + tally.seen;
         assert_eq!(tally.records, of_set + tally.rejected + tally.blank);
         assert!(tally.seen > 0 && tally.unique > 0);

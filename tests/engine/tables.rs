@@ -329,7 +329,7 @@ fn column_is_selected_by_name_number_or_type() {
         for (container, file) in both(table) {
             let found = read(&file, &How::default());
             assert_eq!(found.out, "http://a/\nhttp://b/\n");
-            assert_eq!(found.report.guessed[0].1, format!("{container}:{column}"));
+            assert_eq!(*found.report.guessed[0].1, format!("{container}:{column}"));
         }
     }
     for (container, file) in both(&deep) {
@@ -459,7 +459,7 @@ fn set_written_as_a_table_round_trips() {
         table.commit().unwrap();
         let found = read_file(path, &How::default());
         assert!(found.out == set, "{name}");
-        assert_eq!(found.report.guessed[0].1, format!("{}:canonical", &name[2..]));
+        assert_eq!(*found.report.guessed[0].1, format!("{}:canonical", &name[2..]));
     }
 }
 

@@ -170,7 +170,7 @@ const DOUBTED: u64 = 5;
 /// Warns of inputs that were read as lists because no other format was found. True if most lines of one
 /// were rejected.
 fn warn_of_lists(report: &Report, are_all_rejected: bool) -> bool {
-    let guessed = report.guessed.iter().filter(|(_, format)| format == "lines");
+    let guessed = report.guessed.iter().filter(|(_, format)| **format == *"lines");
     let lists = || guessed.clone().map(|(input, _)| &report.files[*input]);
     for kind in ["csv", "tsv"] {
         let mut named = lists().filter(|file| kind_of_table(&file.path) == Some(kind));
@@ -280,8 +280,7 @@ fn kind_of_table(path: &Path) -> Option<&'static str> {
 
 /// The code under which most records were rejected.
 fn most_frequent(tally: &Tally) -> Option<RejectReason> {
-    let counts = RejectReason::ALL.iter().zip(tally.by_code).rev();
-    counts.max_by_key(|(_, count)| *count).map(|(code, _)| *code)
+    tally.codes().rev().max_by_key(|(_, count)| *count).map(|(code, _)| code)
 }
 
 /// Whether a run fails because every record was rejected. A limit given by the user replaces
@@ -318,8 +317,8 @@ pub(crate) fn nothing_but_rejects(
 fn inform(report: &Report) {
     let mut guesses: Vec<(&str, usize, usize)> = Vec::new();
     // Lists are the common case, and need no remark.
-    for (input, format) in report.guessed.iter().filter(|(_, format)| format != "lines") {
-        match guesses.iter_mut().find(|(name, ..)| name == format) {
+    for (input, format) in report.guessed.iter().filter(|(_, format)| **format != *"lines") {
+        match guesses.iter_mut().find(|(name, ..)| *name == &**format) {
             Some((.., more)) => *more += 1,
             None => guesses.push((format, *input, 0)),
         }

@@ -233,7 +233,7 @@ impl Account {
     fn write(&mut self, known: &Known<'_>) -> io::Result<()> {
         let mut document = Vec::new();
         match self.form {
-            AccountForm::Json => known.stats.write(&mut document),
+            AccountForm::Json => return known.stats.write(&mut self.output),
             AccountForm::Page => {
                 let nothing = Observed::default();
                 let observed = known.observed.unwrap_or(&nothing);

@@ -47,7 +47,7 @@ impl SummaryLine {
     pub(crate) fn summary_of(&self, report: &Report, missing: &[InputError]) -> Summary {
         let begun = report.files.iter().map(|file| file.state);
         let inputs = begun.chain(missing.iter().map(unopened)).collect();
-        self.summary(report.tally, inputs, report.bytes)
+        self.summary(report.tally.clone(), inputs, report.bytes)
     }
 
     /// Prints the accounting: two lines at a terminal, and otherwise a line for programs.

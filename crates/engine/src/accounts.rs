@@ -1,6 +1,7 @@
 //! The accounts of a run: the counts of each input, shown during the run and reported at its end.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::batch::WorkBatch;
@@ -80,7 +81,13 @@ impl<'a> Accounts<'a> {
 
     pub(crate) fn note_guess(&mut self, input: usize, format: &Format, doubts: Doubts) {
         let Doubts { dropped_host, suggestion } = doubts;
-        self.report.guessed.push((input, format.name().into_owned()));
+        let name = format.name();
+        // Most inputs have the format of the one before, and share its name.
+        let name = match self.report.guessed.last() {
+            Some((_, last)) if **last == *name => Arc::clone(last),
+            _ => name.into(),
+        };
+        self.report.guessed.push((input, name));
         self.report.delimiters.extend(format.delimiter().map(|delimiter| (input, delimiter)));
         self.report.dropped_hosts.extend(dropped_host.map(|field| (input, field)));
         self.report.suggestions.extend(suggestion.map(|suggestion| (input, suggestion)));
@@ -104,8 +111,8 @@ impl<'a> Accounts<'a> {
         match self.lacking.iter().flatten().next() {
             Some(field) => {
                 let mut formats = self.report.guessed.iter().map(|(_, format)| format);
-                let first = formats.next().cloned().unwrap_or_default();
-                let format = formats.all(|format| *format == first).then_some(first);
+                let first = formats.next().map_or("", |format| &**format);
+                let format = formats.all(|format| **format == *first).then(|| first.to_owned());
                 Err(RunError::Idle(IdleFilter { field, format }))
             }
             None => Ok(()),
@@ -320,7 +327,7 @@ impl<'a> Accounts<'a> {
             report.bytes += file.bytes;
         }
         self.watch.count(|tally, inputs| {
-            *tally = report.tally;
+            *tally = report.tally.clone();
             let found: Inputs = report.files.iter().map(|file| file.state).collect();
             (inputs.ok, inputs.unfinished) = (found.ok, found.unfinished);
         });

@@ -41,7 +41,7 @@ pub struct Report {
     /// Those of them that begin with a word, a colon and a blank, or otherwise as no URL does.
     pub labelled: u64,
     /// For each input whose format was guessed, its index in [`files`](Self::files) and the guess.
-    pub guessed: Vec<(usize, String)>,
+    pub guessed: Vec<(usize, Arc<str>)>,
     /// For each of these inputs that is a table without commas, the byte between its columns.
     pub delimiters: Vec<(usize, u8)>,
     /// For each of these inputs whose guess drops a field that names hosts, the field. If the hosts
@@ -81,7 +81,7 @@ pub struct Watch {
 impl Watch {
     /// The accounting so far. It adds up at any time, since batches on their way are not counted.
     pub fn counted(&self) -> (Tally, Inputs) {
-        *self.counted.lock().unwrap_or_else(PoisonError::into_inner)
+        self.counted.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Changes the accounting.

@@ -337,7 +337,7 @@ mod tests {
                 let (out, report, result) = place.ran(&plan);
                 result.unwrap();
                 assert!(out == expected, "{order:?} {threads}");
-                assert_eq!((report.tally, report.files), (of_list.tally, of_list.files.clone()));
+                assert_eq!((&report.tally, &report.files), (&of_list.tally, &of_list.files));
             }
         }
     }

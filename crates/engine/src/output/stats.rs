@@ -1,8 +1,9 @@
 //! The document of `--stats`: the accounting of a run, in all and for each input, as one JSON object.
 
 use super::summary::{Before, Filters, Inputs, JobKind, Summary, Tally};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use uniqurl::Key;
 use uniqurl::key::suffix_list_date;
@@ -45,8 +46,12 @@ pub struct FileStats {
 }
 
 impl Stats<'_> {
-    /// Appends the document.
-    pub fn write(&self, out: &mut Vec<u8>) {
+    /// Writes the document.
+    ///
+    /// # Errors
+    ///
+    /// That of `out`.
+    pub fn write(&self, out: impl Write) -> io::Result<()> {
         let Summary { job, filters, before, .. } = *self.summary;
         let terms = (job, filters, before);
         let document = Document {
@@ -67,12 +72,29 @@ impl Stats<'_> {
             seconds: self.summary.seconds,
             inputs: self.summary.inputs,
             counts: Counts::new(terms, &self.summary.tally),
-            files: self.files.iter().map(|file| FileDocument::new(terms, file)).collect(),
+            files: FileDocuments { terms, files: self.files },
         };
-        let text = serde_json::to_string_pretty(&document);
-        let text = text.expect("strings and numbers are always JSON");
-        out.extend_from_slice(escape_controls(&text).as_bytes());
-        out.push(b'\n');
+        let mut out = BufWriter::new(out);
+        serde_json::to_writer_pretty(Escaped(&mut out), &document)?;
+        out.write_all(b"\n")?;
+        out.flush()
+    }
+}
+
+/// Escapes characters that act on a terminal. serde_json writes strings in parts of whole characters.
+struct Escaped<W>(W);
+
+impl<W: Write> Write for Escaped<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.0.write_all(escape_controls(text).as_bytes())?,
+            Err(_) => self.0.write_all(bytes)?,
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 
@@ -96,7 +118,7 @@ struct Document<'a> {
     inputs: Inputs,
     #[serde(flatten)]
     counts: Counts,
-    files: Vec<FileDocument<'a>>,
+    files: FileDocuments<'a>,
 }
 
 /// How the bytes of temporary files came about.
@@ -104,6 +126,18 @@ struct Document<'a> {
 struct Spilling {
     unpacked: u64,
     packing: &'static str,
+}
+
+/// The documents of all inputs, made one by one while they are written: there may be a million.
+struct FileDocuments<'a> {
+    terms: Terms,
+    files: &'a [FileStats],
+}
+
+impl Serialize for FileDocuments<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.files.iter().map(|file| FileDocument::new(self.terms, file)))
+    }
 }
 
 #[derive(Serialize)]
@@ -205,7 +239,7 @@ mod tests {
             path: PathBuf::from("a b.txt"),
             state: InputState::Ok,
             bytes: 60,
-            tally: totals,
+            tally: totals.clone(),
         };
         let summary = Summary {
             job,
@@ -227,7 +261,7 @@ mod tests {
             files: &[file],
         };
         let mut out = Vec::new();
-        stats.write(&mut out);
+        stats.write(&mut out).expect("a vector takes everything");
         assert_eq!(out.last(), Some(&b'\n'));
         serde_json::from_slice(&out).expect("one document")
     }
@@ -266,5 +300,22 @@ mod tests {
         let path = Path::new(std::ffi::OsStr::from_bytes(b"caf\xE9"));
         let name = serde_json::to_value(FileName::new(path)).expect("an object");
         assert_eq!(name, json!({"file_base64": base64(b"caf\xE9")}));
+    }
+
+    /// There is one for each input of a run, and no budget counts them.
+    #[test]
+    fn the_accounting_of_an_input_is_small() {
+        // A name, a state, the bytes, ten counts, and an empty vector of codes.
+        assert_eq!(size_of::<FileStats>(), 24 + 8 + 8 + 10 * 8 + 24);
+        assert_eq!(Tally::default().by_code.capacity(), 0);
+    }
+
+    #[test]
+    fn names_cannot_act_on_a_terminal() {
+        let mut out = Vec::new();
+        let names = ["\u{9B}31m", "caf\u{E9}", "\u{1B}[2J"];
+        serde_json::to_writer_pretty(Escaped(&mut out), &names).expect("a vector takes everything");
+        let text = "[\n  \"\\u009b31m\",\n  \"caf\u{E9}\",\n  \"\\u001b[2J\"\n]";
+        assert_eq!(String::from_utf8(out).expect("UTF-8"), text);
     }
 }

@@ -28,7 +28,7 @@ impl JobKind {
 }
 
 /// Records by their outcome.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
     /// All records.
     pub records: u64,
@@ -51,27 +51,10 @@ pub struct Tally {
     pub blank: u64,
     /// Headers and comments, which are not records.
     pub skipped: u64,
-    /// Rejected records, by the index of their codes in [`RejectReason::ALL`]. One with several codes is
-    /// counted under each of them, so these add up to [`rejected`](Self::rejected) or more.
-    pub by_code: [u64; RejectReason::ALL.len()],
-}
-
-impl Default for Tally {
-    fn default() -> Self {
-        Self {
-            records: 0,
-            canonical: 0,
-            unique: 0,
-            duplicates: 0,
-            seen: 0,
-            undecided: 0,
-            rejected: 0,
-            filtered: 0,
-            blank: 0,
-            skipped: 0,
-            by_code: [0; RejectReason::ALL.len()],
-        }
-    }
+    /// Rejected records by code, in the order of [`RejectReason::ALL`]. A record with several codes is counted
+    /// under each of them, so these add up to [`rejected`](Self::rejected) or more.
+    // Only codes that occurred: a run over a million files has a tally for each, and most reject nothing.
+    pub by_code: Vec<(RejectReason, u64)>,
 }
 
 impl Tally {
@@ -81,7 +64,7 @@ impl Tally {
         self.records += 1;
         self.rejected += 1;
         for code in codes.into().iter() {
-            self.by_code[code as usize] += 1;
+            self.count_code(code, 1);
         }
     }
 
@@ -90,7 +73,17 @@ impl Tally {
         self.records += times;
         self.rejected += times;
         for code in codes.iter() {
-            self.by_code[code as usize] += times;
+            self.count_code(code, times);
+        }
+    }
+
+    fn count_code(&mut self, code: RejectReason, times: u64) {
+        if times == 0 {
+            return;
+        }
+        match self.by_code.binary_search_by_key(&(code as usize), |(code, _)| *code as usize) {
+            Ok(at) => self.by_code[at].1 += times,
+            Err(at) => self.by_code.insert(at, (code, times)),
         }
     }
 
@@ -142,7 +135,7 @@ impl Tally {
         self.rejected += rejected;
         self.blank += blank;
         self.skipped += skipped;
-        self.by_code.iter_mut().zip(by_code).for_each(|(sum, n)| *sum += n);
+        by_code.iter().for_each(|(code, count)| self.count_code(*code, *count));
     }
 
     /// Whether every record is counted exactly once, and every rejected one under at least one
@@ -155,14 +148,13 @@ impl Tally {
         };
         self.records == of_urls + self.filtered + self.rejected + self.blank
             && self.canonical == of_urls
-            && self.rejected <= self.by_code.iter().sum::<u64>()
-            && self.by_code.iter().all(|count| *count <= self.rejected)
+            && self.rejected <= self.by_code.iter().map(|(_, count)| count).sum::<u64>()
+            && self.by_code.iter().all(|(_, count)| *count <= self.rejected)
     }
 
     /// The codes that occurred and how often, in the order of [`RejectReason::ALL`].
-    pub fn codes(&self) -> impl Iterator<Item = (RejectReason, u64)> + Clone {
-        let counts = RejectReason::ALL.iter().copied().zip(self.by_code);
-        counts.filter(|&(_, count)| count > 0)
+    pub fn codes(&self) -> impl DoubleEndedIterator<Item = (RejectReason, u64)> + Clone {
+        self.by_code.iter().copied()
     }
 }
 
@@ -228,7 +220,7 @@ pub enum Before {
 
 /// The accounting of a run. The last line on standard error prints it so for programs, and as a
 /// [`TerminalSummary`](super::TerminalSummary) for people.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     /// Which terms the line has.
     pub job: JobKind,
@@ -322,8 +314,8 @@ mod tests {
             |t: &mut Tally| t.rejected += 1,
             |t: &mut Tally| t.blank -= 1,
             |t: &mut Tally| t.filtered += 1,
-            |t: &mut Tally| t.by_code[RejectReason::Byte as usize] -= 1,
-            |t: &mut Tally| t.by_code[0] += 4,
+            |t: &mut Tally| t.by_code[0].1 -= 1,
+            |t: &mut Tally| t.by_code[0].1 += 4,
         ] {
             let mut spoiled = tally();
             spoil(&mut spoiled);
@@ -383,7 +375,7 @@ mod tests {
         filtered.records += 4;
         assert!(
             filtered.adds_up(JobKind::Dedup)
-                && !Tally { filtered: 3, ..filtered }.adds_up(JobKind::Dedup)
+                && !Tally { filtered: 3, ..filtered.clone() }.adds_up(JobKind::Dedup)
         );
         let line =
             Summary { filters: Filters::InPlay, ..summary(JobKind::Dedup, filtered) }.to_string();

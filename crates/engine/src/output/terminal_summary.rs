@@ -104,7 +104,7 @@ mod tests {
         let tally = Tally { duplicates: 1, rejected: 1, ..tally };
         let inputs = Inputs { ok: 2, missing: 1, ..Inputs::default() };
         assert_eq!(
-            shown(JobKind::Dedup, tally, inputs, 1_230_000_000),
+            shown(JobKind::Dedup, tally.clone(), inputs, 1_230_000_000),
             "1,002 records = 1,000 unique + 1 duplicate + 1 rejected\n\
              3 inputs, 1 missing, 1,230,000,000 bytes in 0.50 s (2,460 MB/s)"
         );

@@ -104,7 +104,7 @@ impl<'a> Stages<'a> {
                 shard.insert_all(&mut [part])?;
             }
         }
-        Ok(batch.tally.records)
+        Ok(std::mem::take(&mut batch.tally.records))
     }
 
     /// How many URLs the set holds.

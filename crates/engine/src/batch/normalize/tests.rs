@@ -140,7 +140,7 @@ fn blank_lines_that_are_left_out_are_counted() {
         let data = Data::Shared(text.to_owned().into());
         batch.text.chunk = Some(Chunk { data, offset: 0, frames: Vec::new() });
         batch.parse(&Format::Lines, rules).unwrap();
-        let tally = batch.tally.records;
+        let tally = batch.tally.records.clone();
         let urls: Vec<_> = batch.key_bytes().map(|key| key.bytes[..key.len].to_vec()).collect();
         let counts = (tally.records, tally.blank, tally.canonical, tally.rejected);
         (counts, batch.position_of_rejected(0), urls, batch.keys.len())

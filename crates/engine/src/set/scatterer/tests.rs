@@ -71,7 +71,7 @@ impl Lists {
 }
 
 fn tallies(report: &Report) -> Vec<Tally> {
-    report.files.iter().map(|file| file.tally).collect()
+    report.files.iter().map(|file| file.tally.clone()).collect()
 }
 
 /// Numbers with repeats, in the same list and in others.
