@@ -123,7 +123,7 @@ fn equal_lines_of_one_set_are_merged() {
     let place = Place::with([
         ("a", b"a\na\nb\n"),
         ("b", b"b\nb\n"),
-        ("counts", b"1\ta\n2\ta\n18446744073709551615\tb\n1\tb\n"),
+        ("counts", b"1\ta\n2\ta\n18446744073709551614\tb\n1\tb\n"),
     ]);
     assert_eq!(place.run(["set", "union", "a", "b"]).exits(0).out(), "a\nb\n");
     assert_eq!(place.run(["set", "intersect", "a", "b"]).exits(0).out(), "b\n");
@@ -132,6 +132,25 @@ fn equal_lines_of_one_set_are_merged() {
     assert_eq!(run.out(), "3\ta\n18446744073709551615\tb\n");
     place.write("as-text", "1\ta\n2\ta\n");
     assert_eq!(place.run(["set", "union", "as-text"]).exits(0).out(), "1\ta\n2\ta\n");
+}
+
+#[test]
+fn counts_that_add_up_to_no_number_end_the_union_with_their_line() {
+    let most = b"18446744073709551615\thttp://b/\n";
+    let place = Place::with([
+        ("one", &[b"1\thttp://a/\n", &most[..], b"1\thttp://b/\n"].concat()[..]),
+        ("two", &[b"1\thttp://a/\n", &most[..], b"1\thttp://c/\n"].concat()),
+        ("three", b"1\thttp://b/\n2\thttp://c/\n"),
+    ]);
+    let why = "the sum of the counts greater than 18446744073709551615: http://b/";
+    for (files, start) in
+        [(&["one"][..], "one@43: count: line 3"), (&["two", "three"], "three@0: count: line 1")]
+    {
+        let arguments = [&["set", "union", "--count", "-o", "out"], files].concat();
+        let run = place.run(arguments).exits(2);
+        assert_eq!(run.err, format!("uniqurl: {start} makes {why}\n"));
+        assert!(!place.path("out").exists());
+    }
 }
 
 #[test]

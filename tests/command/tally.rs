@@ -163,3 +163,22 @@ fn tally_does_not_depend_on_budget_and_threads() {
         }
     }
 }
+
+#[test]
+fn bytes_beyond_64_bits_are_added_up_and_fit_no_table() {
+    let line = |bytes: &str| {
+        format!("192.0.2.1 - - [01/Jan/2026:00:00:00 +0000] \"GET / HTTP/1.1\" 200 {bytes} 1\n")
+    };
+    let most = "18446744073709551615";
+    let log = [line(most), line("2"), line(most)].concat();
+    let place = Place::with([("log", log.as_bytes())]);
+    let fixed = ["dedup", "log", "-f", FORMAT, "--key", "template", "--tally", "bytes"];
+    for memory in ["1G", "1M"] {
+        let run = place.run([&fixed[..], &["--memory", memory]].concat()).exits(0);
+        assert_eq!(run.out(), "3\t/\t36893488147419103232\n");
+    }
+    let run = place.run([&fixed[..], &["-o", "log.parquet"]].concat()).exits(2);
+    let why = "log.parquet: 36893488147419103232 is too great for a column of 64 bits";
+    assert!(run.err.contains(why), "{}", run.err);
+    assert!(!place.path("log.parquet").exists());
+}

@@ -29,6 +29,7 @@ use super::csv;
 use super::fields::unescaped;
 use super::file::named;
 use super::row_groups::{RowGroups, of_parquet};
+use uniqurl::bytes::Printable;
 use uniqurl_formats::input::ending;
 
 /// Rows that are handed to the writer together, and the memory that ends a batch earlier, since it is
@@ -380,7 +381,8 @@ impl TableFile {
             return Ok(());
         }
         for column in &mut self.columns {
-            column.add(cells.next().unwrap_or_default());
+            let cell = cells.next().unwrap_or_default();
+            column.add(cell).map_err(|error| named(&self.name, error))?;
         }
         self.held.rows += 1;
         self.held.bytes += line.len() + self.columns.len() * BESIDE_TEXT;
@@ -445,16 +447,23 @@ impl Making {
         }
     }
 
-    fn add(&mut self, cell: &[u8]) {
+    /// Adds a cell, unless it is a number that the column cannot hold: as a null it would be lost in silence.
+    fn add(&mut self, cell: &[u8]) -> io::Result<()> {
         let text = || std::str::from_utf8(cell).ok();
         match self.holds {
             TableValues::Numbers => {
                 let number = text().and_then(|digits| digits.parse().ok());
-                return self.numbers.append_option(number);
+                if number.is_none() && !cell.is_empty() {
+                    let why = format!("{} is too great for a column of 64 bits", Printable(cell));
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+                }
+                self.numbers.append_option(number);
+                return Ok(());
             }
             TableValues::Decimals => {
                 let number = text().and_then(|digits| digits.parse().ok());
-                return self.decimals.append_option(number);
+                self.decimals.append_option(number);
+                return Ok(());
             }
             _ => {}
         }
@@ -467,6 +476,7 @@ impl Making {
         // A row more than a batch: see `LONGEST`.
         self.ends.push(self.bytes.len() as i32);
         self.valid.push(!cell.is_empty());
+        Ok(())
     }
 
     /// The column so far. It is empty then.

@@ -22,12 +22,15 @@ const NUMBER: usize = 10;
 /// In the first byte, after a bit for each class that has records.
 const HAS_BYTES: u8 = 1 << 5;
 const HAS_DURATIONS: u8 = 1 << 6;
+/// The sum of bytes has more than 64 bits, and its upper half follows the lower one.
+const HAS_MORE_BYTES: u8 = 1 << 7;
 
 /// The tally of one key.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct ResponseTally {
     statuses: [u64; CLASSES],
-    bytes: u64,
+    // A damaged or forged record may name as many bytes as fit a `u64`, and no number of them overflows this.
+    bytes: u128,
     durations: Durations,
 }
 
@@ -41,9 +44,9 @@ impl ResponseTally {
         }
     }
 
-    /// Adds bytes, up to the greatest number there is.
+    /// Adds bytes.
     pub fn add_bytes(&mut self, bytes: u64) {
-        self.bytes = self.bytes.saturating_add(bytes);
+        self.bytes += u128::from(bytes);
     }
 
     /// Adds a duration in microseconds.
@@ -62,7 +65,7 @@ impl ResponseTally {
     /// Memory ran out.
     pub fn merge(&mut self, other: &Self) -> Result<(), AllocError> {
         self.statuses.iter_mut().zip(other.statuses).for_each(|(count, more)| *count += more);
-        self.add_bytes(other.bytes);
+        self.bytes += other.bytes;
         self.durations.merge(&other.durations)
     }
 
@@ -72,7 +75,7 @@ impl ResponseTally {
     }
 
     /// The sum of all bytes.
-    pub fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u128 {
         self.bytes
     }
 
@@ -99,16 +102,21 @@ impl ResponseTally {
         for (class, count) in statuses.iter().enumerate() {
             flags |= u8::from(*count > 0) << class;
         }
+        let upper = (*bytes >> 64) as u64;
         flags |= if *bytes > 0 { HAS_BYTES } else { 0 };
+        flags |= if upper > 0 { HAS_MORE_BYTES } else { 0 };
         flags |= if durations.count() > 0 { HAS_DURATIONS } else { 0 };
         if flags == 0 {
             return Ok(());
         }
-        alloc::try_reserve(out, 1 + NUMBER * (CLASSES + 1) + durations.room())?;
+        alloc::try_reserve(out, 1 + NUMBER * (CLASSES + 2) + durations.room())?;
         out.push(flags);
         statuses.iter().filter(|count| **count > 0).for_each(|count| append_number(*count, out));
         if *bytes > 0 {
-            append_number(*bytes, out);
+            append_number(*bytes as u64, out);
+        }
+        if upper > 0 {
+            append_number(upper, out);
         }
         if durations.count() > 0 {
             durations.append(out);
@@ -132,7 +140,10 @@ impl ResponseTally {
             }
         }
         if flags & HAS_BYTES != 0 {
-            tally.bytes = number();
+            tally.bytes = number().into();
+        }
+        if flags & HAS_MORE_BYTES != 0 {
+            tally.bytes |= u128::from(number()) << 64;
         }
         if flags & HAS_DURATIONS != 0 {
             tally.durations = Durations::decode(bytes, &mut at)?;
@@ -190,7 +201,7 @@ mod tests {
             assert_eq!(ResponseTally::decode(&both).unwrap(), observed(&twice), "{case:?}");
         }
         assert_eq!(observed(cases[2]).statuses(), [0; CLASSES]);
-        assert_eq!(observed(cases[3]).bytes(), u64::MAX);
+        assert_eq!(observed(cases[3]).bytes(), u128::from(u64::MAX) + 7);
     }
 
     #[test]

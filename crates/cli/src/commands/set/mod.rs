@@ -101,7 +101,7 @@ fn merge(sets: Vec<SortedSet>, set: &SetArgs, out: &mut impl Write) -> Result<()
         {
             holders += 1;
             in_first |= head.place == 0;
-            count = count.saturating_add(head.sorted.count());
+            count = head.sorted.add_to(count)?;
             if !head.sorted.advance()? {
                 PeekMut::pop(head);
             }

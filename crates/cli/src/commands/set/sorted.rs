@@ -26,6 +26,9 @@ const LONGEST: u64 = LONGEST_KEY as u64 + 32;
 struct Line {
     key: Vec<u8>,
     count: u64,
+    /// Its number and its start in the input. The position of the reader is a line further.
+    number: u64,
+    start: u64,
 }
 
 /// The reason why a set cannot be read, in printable words, and a hint.
@@ -123,9 +126,27 @@ impl SortedSet {
         &self.now.key
     }
 
-    /// The sum of its counts.
-    pub(crate) fn count(&self) -> u64 {
-        self.now.count
+    /// The sum of its counts and those of other sets.
+    ///
+    /// # Errors
+    ///
+    /// There is no such number.
+    pub(crate) fn add_to(&self, others: u64) -> Result<u64, SetError> {
+        self.sum(others, &self.now)
+    }
+
+    /// Adds the count of a line to that of its key. A sum that stopped at the greatest number would look like
+    /// a true one.
+    fn sum(&self, count: u64, line: &Line) -> Result<u64, SetError> {
+        count.checked_add(line.count).ok_or_else(|| {
+            let why = format!(
+                "line {} makes the sum of the counts greater than {}: {}",
+                line.number,
+                u64::MAX,
+                UrlExcerpt(&line.key)
+            );
+            self.fault_at(line.start, "count", &why)
+        })
     }
 
     /// Moves on to the next key, and returns whether there is one.
@@ -143,7 +164,7 @@ impl SortedSet {
         self.now = now;
         while let Some(next) = self.next_line()? {
             match next.key.cmp(&self.now.key) {
-                Ordering::Equal => self.now.count = self.now.count.saturating_add(next.count),
+                Ordering::Equal => self.now.count = self.sum(self.now.count, &next)?,
                 Ordering::Greater => {
                     self.ahead = Some(next);
                     break;
@@ -160,14 +181,16 @@ impl SortedSet {
             if self.text.is_empty() {
                 continue;
             }
+            let LinePosition { number, start, .. } = self.position;
             if self.lines == SetLines::Key {
-                return Ok(Some(Line { key: std::mem::take(&mut self.text), count: 1 }));
+                let key = std::mem::take(&mut self.text);
+                return Ok(Some(Line { key, count: 1, number, start }));
             }
             let Some((count, key)) = counted(&self.text) else {
                 let why = "is not a count, a tab and a URL, as `dedup --count --order sorted` writes them";
                 return Err(self.fault("count", &self.about_line(why)));
             };
-            return Ok(Some(Line { key: key.to_vec(), count }));
+            return Ok(Some(Line { key: key.to_vec(), count, number, start }));
         }
         Ok(None)
     }
@@ -228,7 +251,11 @@ impl SortedSet {
     }
 
     fn fault(&self, code: &str, why: &str) -> SetError {
-        format!("{}@{}: {code}: {why}", Printable::path(&self.path), self.position.start).into()
+        self.fault_at(self.position.start, code, why)
+    }
+
+    fn fault_at(&self, start: u64, code: &str, why: &str) -> SetError {
+        format!("{}@{start}: {code}: {why}", Printable::path(&self.path)).into()
     }
 }
 
