@@ -21,7 +21,8 @@ const RANDOM: usize = 6;
 static NAMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Removes every temporary file of this process. From then on a thread that makes or drops one waits for
-/// ever: this is for a process that is about to end.
+/// ever: this is for a process that is about to end. A rename takes no lock, so a file that gets its own
+/// name meanwhile may keep it.
 pub fn remove_all() {
     let mut names = names();
     for name in names.drain(..) {

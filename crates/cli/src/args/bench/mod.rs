@@ -32,7 +32,7 @@ const MEASUREMENTS: &str = "Measurements";
     help_template = help::TEMPLATE,
     before_long_help = "\
 Examples:
-  # Measure this machine under crawl, in some minutes
+  # Measure this machine under crawl, in ten minutes or more
   uniqurl bench
 
   # Keep the result, as JSON and as a plot
