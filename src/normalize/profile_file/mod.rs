@@ -66,7 +66,7 @@ impl Normalizer {
     ///
     /// The text is not TOML, or it has an unknown key or a value that the profile cannot have.
     pub fn from_profile_file(text: &str) -> Result<Self, ProfileFileError> {
-        File { text }.read()
+        File { text }.read().map_err(|fault| fault.located(text))
     }
 }
 
@@ -77,24 +77,44 @@ struct File<'i> {
     text: &'i str,
 }
 
-/// The first error of a text by its line. Parts of the text are not read in the order of their lines.
+/// An error and its offset. Only the one that is reported gets a line: counting the lines before each of many
+/// errors would take quadratic time.
+struct Fault {
+    at: usize,
+    reason: String,
+}
+
+impl Fault {
+    fn located(self, text: &str) -> ProfileFileError {
+        #[cfg(test)]
+        tests::LOCATED.set(tests::LOCATED.get() + 1);
+        let before = &text.as_bytes()[..self.at.min(text.len())];
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let printable = |c: char| {
+            if matches!(c, ' '..='~') { c.to_string() } else { c.escape_default().to_string() }
+        };
+        ProfileFileError { line, reason: self.reason.chars().map(printable).collect() }
+    }
+}
+
+/// The first error of a text. Parts of the text are not read in its order.
 #[derive(Default)]
-struct First(Option<ProfileFileError>);
+struct First(Option<Fault>);
 
 impl First {
     /// Returns the value, or keeps the error if it is the first one.
-    fn of<T>(&mut self, read: Result<T, ProfileFileError>) -> Option<T> {
+    fn of<T>(&mut self, read: Result<T, Fault>) -> Option<T> {
         let error = match read {
             Ok(value) => return Some(value),
             Err(error) => error,
         };
-        if self.0.as_ref().is_none_or(|first| error.line < first.line) {
+        if self.0.as_ref().is_none_or(|first| error.at < first.at) {
             self.0 = Some(error);
         }
         None
     }
 
-    fn end(self) -> Result<(), ProfileFileError> {
+    fn end(self) -> Result<(), Fault> {
         self.0.map_or(Ok(()), Err)
     }
 }
@@ -102,13 +122,8 @@ impl First {
 const RULES: &[&str] = &["base", "switches", "allow", "deny", "ring", "parameters", "ports"];
 
 impl<'i> File<'i> {
-    fn error(&self, place: &Range<usize>, reason: impl fmt::Display) -> ProfileFileError {
-        let before = &self.text.as_bytes()[..place.start.min(self.text.len())];
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        let printable = |c: char| {
-            if matches!(c, ' '..='~') { c.to_string() } else { c.escape_default().to_string() }
-        };
-        ProfileFileError { line, reason: reason.to_string().chars().map(printable).collect() }
+    fn error(&self, place: &Range<usize>, reason: impl fmt::Display) -> Fault {
+        Fault { at: place.start, reason: reason.to_string() }
     }
 
     /// The position of a parser error. The parser gives none for a name that is nested too deep; that name is
@@ -125,7 +140,7 @@ impl<'i> File<'i> {
         })
     }
 
-    fn read(&self) -> Result<Normalizer, ProfileFileError> {
+    fn read(&self) -> Result<Normalizer, Fault> {
         let table = DeTable::parse(self.text)
             .map_err(|error| self.error(&self.place(&error), error.message()))?;
         let all = table.get_ref();
@@ -156,7 +171,7 @@ impl<'i> File<'i> {
         Ok(normalizer)
     }
 
-    fn name<'a>(&self, value: Value<'a, 'i>) -> Result<&'a str, ProfileFileError> {
+    fn name<'a>(&self, value: Value<'a, 'i>) -> Result<&'a str, Fault> {
         let name = self.string(value)?;
         let named = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
         if name.is_empty() || !name.bytes().all(named) {
@@ -165,7 +180,7 @@ impl<'i> File<'i> {
         Ok(name)
     }
 
-    fn base(&self, value: Value<'_, 'i>) -> Result<Normalizer, ProfileFileError> {
+    fn base(&self, value: Value<'_, 'i>) -> Result<Normalizer, Fault> {
         let name = self.string(value)?;
         let profile =
             Profile::named(name).ok_or_else(|| self.error(&value.span(), not_built_in(name)))?;
@@ -173,7 +188,7 @@ impl<'i> File<'i> {
     }
 
     /// The rules of hosts. Each starts from the rules `above` unless it names a base.
-    fn hosts(&self, value: Value<'_, 'i>, above: &Normalizer) -> Result<Hosts, ProfileFileError> {
+    fn hosts(&self, value: Value<'_, 'i>, above: &Normalizer) -> Result<Hosts, Fault> {
         let mut own = Hosts::default();
         let mut first = First::default();
         for (pattern, section) in ordered(self.table(value)?) {
@@ -188,11 +203,7 @@ impl<'i> File<'i> {
         first.end().map(|()| own)
     }
 
-    fn host(
-        &self,
-        section: Value<'_, 'i>,
-        above: &Normalizer,
-    ) -> Result<Ruleset, ProfileFileError> {
+    fn host(&self, section: Value<'_, 'i>, above: &Normalizer) -> Result<Ruleset, Fault> {
         let section = self.table(section)?;
         let mut first = First::default();
         first.of(self.only(section, RULES));
@@ -210,7 +221,7 @@ impl<'i> File<'i> {
         &self,
         section: &DeTable<'i>,
         mut normalizer: Normalizer,
-    ) -> Result<Normalizer, ProfileFileError> {
+    ) -> Result<Normalizer, Fault> {
         let mut first = First::default();
         for (key, read) in [
             ("switches", Self::switches as fn(&_, _, _) -> _),
@@ -229,11 +240,7 @@ impl<'i> File<'i> {
         first.end().map(|()| normalizer)
     }
 
-    fn allow(
-        &self,
-        value: Value<'_, 'i>,
-        mut normalizer: Normalizer,
-    ) -> Result<Normalizer, ProfileFileError> {
+    fn allow(&self, value: Value<'_, 'i>, mut normalizer: Normalizer) -> Result<Normalizer, Fault> {
         // The checks that are off by default are the list `deny`.
         let off = normalizer.profile().checks_off();
         normalizer.rules.allowed = off.without(off.without(normalizer.rules.allowed));
@@ -243,11 +250,7 @@ impl<'i> File<'i> {
         Ok(normalizer)
     }
 
-    fn deny(
-        &self,
-        value: Value<'_, 'i>,
-        mut normalizer: Normalizer,
-    ) -> Result<Normalizer, ProfileFileError> {
+    fn deny(&self, value: Value<'_, 'i>, mut normalizer: Normalizer) -> Result<Normalizer, Fault> {
         normalizer.rules.allowed = normalizer.rules.allowed.or(normalizer.profile().checks_off());
         for (code, place) in self.checks(value)? {
             normalizer = normalizer.with_denied([code]).map_err(|e| self.error(&place, e))?;
@@ -256,10 +259,7 @@ impl<'i> File<'i> {
     }
 
     /// The codes of checks that a list names, and their places.
-    fn checks(
-        &self,
-        value: Value<'_, 'i>,
-    ) -> Result<Vec<(RejectReason, Range<usize>)>, ProfileFileError> {
+    fn checks(&self, value: Value<'_, 'i>) -> Result<Vec<(RejectReason, Range<usize>)>, Fault> {
         let known = |(name, place): (&str, Range<usize>)| match RejectReason::named(name) {
             Some(code) => Ok((code, place)),
             None => {
@@ -274,7 +274,7 @@ impl<'i> File<'i> {
         &self,
         switches: Value<'_, 'i>,
         mut normalizer: Normalizer,
-    ) -> Result<Normalizer, ProfileFileError> {
+    ) -> Result<Normalizer, Fault> {
         for (name, value) in ordered(self.table(switches)?) {
             let switch = Switch::named(name.get_ref()).ok_or_else(|| {
                 self.error(&name.span(), UnknownName::new(name.get_ref(), "switch", Switch::ALL))
@@ -291,11 +291,7 @@ impl<'i> File<'i> {
         Ok(normalizer)
     }
 
-    fn rings(
-        &self,
-        value: Value<'_, 'i>,
-        mut normalizer: Normalizer,
-    ) -> Result<Normalizer, ProfileFileError> {
+    fn rings(&self, value: Value<'_, 'i>, mut normalizer: Normalizer) -> Result<Normalizer, Fault> {
         let (System::Ring(known), Some(above)) =
             (normalizer.profile().system, normalizer.rules.ring())
         else {
@@ -308,7 +304,7 @@ impl<'i> File<'i> {
     }
 
     /// A ring. A missing list is the one of the ring `above`, without the bytes of the given list.
-    fn ring(&self, value: Value<'_, 'i>, above: &Ring) -> Result<Ring, ProfileFileError> {
+    fn ring(&self, value: Value<'_, 'i>, above: &Ring) -> Result<Ring, Fault> {
         let table = self.table(value)?;
         self.only(table, &["decode", "encode"])?;
         let list = |key| find(table, key).map(|list| self.string(list)).transpose();
@@ -337,7 +333,7 @@ impl<'i> File<'i> {
         &self,
         value: Value<'_, 'i>,
         mut normalizer: Normalizer,
-    ) -> Result<Normalizer, ProfileFileError> {
+    ) -> Result<Normalizer, Fault> {
         let table = self.table(value)?;
         self.only(table, &["drop", "keep", "tracking"])?;
         for (key, list) in ordered(table) {
@@ -365,11 +361,7 @@ impl<'i> File<'i> {
         Ok(normalizer)
     }
 
-    fn ports(
-        &self,
-        value: Value<'_, 'i>,
-        mut normalizer: Normalizer,
-    ) -> Result<Normalizer, ProfileFileError> {
+    fn ports(&self, value: Value<'_, 'i>, mut normalizer: Normalizer) -> Result<Normalizer, Fault> {
         if !normalizer.profile().takes_ports() {
             let reason =
                 format!("profile {} knows its own ports only", normalizer.profile().name());
@@ -404,7 +396,7 @@ impl<'i> File<'i> {
     }
 
     /// Rejects a key that is not one of these.
-    fn only(&self, table: &DeTable<'i>, known: &[&str]) -> Result<(), ProfileFileError> {
+    fn only(&self, table: &DeTable<'i>, known: &[&str]) -> Result<(), Fault> {
         match ordered(table).iter().find(|(key, _)| !known.contains(&key.get_ref().as_ref())) {
             None => Ok(()),
             Some((key, _)) => {
@@ -413,20 +405,17 @@ impl<'i> File<'i> {
         }
     }
 
-    fn table<'a>(&self, value: Value<'a, 'i>) -> Result<&'a DeTable<'i>, ProfileFileError> {
+    fn table<'a>(&self, value: Value<'a, 'i>) -> Result<&'a DeTable<'i>, Fault> {
         let table = value.get_ref().as_table();
         table.ok_or_else(|| self.error(&value.span(), "this has to be a table"))
     }
 
-    fn string<'a>(&self, value: Value<'a, 'i>) -> Result<&'a str, ProfileFileError> {
+    fn string<'a>(&self, value: Value<'a, 'i>) -> Result<&'a str, Fault> {
         let text = value.get_ref().as_str();
         text.ok_or_else(|| self.error(&value.span(), "this has to be a string"))
     }
 
-    fn strings<'a>(
-        &self,
-        value: Value<'a, 'i>,
-    ) -> Result<Vec<(&'a str, Range<usize>)>, ProfileFileError> {
+    fn strings<'a>(&self, value: Value<'a, 'i>) -> Result<Vec<(&'a str, Range<usize>)>, Fault> {
         let array = value.get_ref().as_array();
         let array =
             array.ok_or_else(|| self.error(&value.span(), "this has to be a list of strings"))?;
@@ -439,7 +428,7 @@ impl<'i> File<'i> {
         value: Value<'_, 'i>,
         what: &str,
         largest: T,
-    ) -> Result<T, ProfileFileError> {
+    ) -> Result<T, Fault> {
         let number = value.get_ref().as_integer().filter(|number| number.radix() == 10);
         number.and_then(|number| number.as_str().parse().ok()).ok_or_else(|| {
             self.error(&value.span(), format!("{what} is a whole number from 0 to {largest}"))
@@ -470,4 +459,27 @@ fn ordered<'a, 'i>(table: &'a DeTable<'i>) -> Vec<Entry<'a, 'i>> {
 
 fn find<'a, 'i>(table: &'a DeTable<'i>, key: &str) -> Option<Value<'a, 'i>> {
     table.iter().find(|(name, _)| name.get_ref() == key).map(|(_, value)| value)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    thread_local! {
+        /// How often the lines before an error were counted.
+        pub(super) static LOCATED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    #[test]
+    fn lines_are_counted_for_the_reported_error_alone() {
+        let sections = (0..100).map(|i| format!("[host.'h{i}.x'.switches]\nsort-query = 3\n"));
+        let text =
+            format!("name = 'x'\nversion = 1\nbase = 'crawl'\n{}", sections.collect::<String>());
+        LOCATED.set(0);
+        let error = Normalizer::from_profile_file(&text).unwrap_err();
+        assert_eq!(error.to_string(), "line 5: a switch is true or false");
+        assert_eq!(LOCATED.get(), 1);
+    }
 }
