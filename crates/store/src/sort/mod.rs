@@ -385,6 +385,7 @@ mod tests {
             let mut places: Vec<u64> = (0..urls.len() as u64).collect();
             sort(&mut places, urls, threads).unwrap();
             let sorted: Vec<_> = places.iter().map(|place| &urls[*place as usize]).collect();
+            assert_eq!(sorted.len(), urls.len(), "{threads:?}");
             assert!(sorted.windows(2).all(|pair| pair[0] < pair[1]), "{threads:?}");
         }
     }

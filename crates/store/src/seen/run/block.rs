@@ -345,8 +345,11 @@ impl<'b> BlockSearch<'b> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
     use proptest::prelude::*;
+    use proptest::test_runner::TestRunner;
 
     fn block(keys: &[Vec<u8>]) -> Vec<u8> {
         let mut builder = BlockBuilder::default();
@@ -394,20 +397,50 @@ mod tests {
             }
         }
 
-        #[test]
-        fn any_bytes_are_a_block_or_none(mut bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
-            // Few keys and legal widths, so that most of the bytes are columns.
-            if let Some(head) = bytes.first_chunk_mut::<HEAD>() {
-                *head = [head[0] % 8, 0, 0, 0, 1 << (head[4] % 3), head[5] % 3];
+    }
+
+    /// The bytes of a block of any lengths and texts: some contradict each other, and keys are in no order.
+    fn forged_blocks() -> impl Strategy<Value = Vec<u8>> {
+        let lengths = proptest::collection::vec((0u32..3, 0u32..4), 0..8);
+        let widths = (prop::sample::select(vec![1, 2, 4]), prop::sample::select(vec![0, 1, 2, 4]));
+        let text = proptest::collection::vec(any::<u8>(), 64);
+        (lengths, widths, text, 0usize..5).prop_map(|(mut lengths, (width, marks), text, fault)| {
+            if let Some((shared, _)) = lengths.first_mut().filter(|_| fault != 1) {
+                *shared = 0;
             }
-            if let Some(block) = Block::parse(&bytes) {
-                let (mut cursor, mut key) = (block.cursor(), Vec::new());
-                while cursor.next(&mut key).unwrap().is_some() {}
-                let mut search = BlockSearch::new(block).unwrap();
-                for wanted in [&b""[..], b"a", b"\xFF\xFF"] {
-                    search.find(wanted).unwrap();
-                }
+            let mut bytes = (lengths.len() as u32).to_le_bytes().to_vec();
+            bytes.extend([width as u8, marks as u8]);
+            bytes.extend_from_slice(&text[..if marks == 0 { 4 } else { 0 }]);
+            let (shared, rest): (Vec<u32>, Vec<u32>) = lengths.into_iter().unzip();
+            for length in shared.iter().chain(&rest) {
+                bytes.extend_from_slice(&length.to_le_bytes()[..width]);
             }
-        }
+            bytes.extend_from_slice(&text[..rest.len() * marks]);
+            let suffixes = rest.iter().sum::<u32>() as usize;
+            bytes.extend_from_slice(&text[..suffixes + usize::from(fault == 2)]);
+            bytes
+        })
+    }
+
+    #[test]
+    fn any_bytes_are_a_block_or_none() {
+        let (blocks, others) = (Cell::new(0), Cell::new(0));
+        let bytes = prop_oneof![proptest::collection::vec(any::<u8>(), 0..60), forged_blocks()];
+        let checked = TestRunner::default().run(&bytes, |bytes| {
+            let Some(block) = Block::parse(&bytes) else {
+                others.set(others.get() + 1);
+                return Ok(());
+            };
+            blocks.set(blocks.get() + usize::from(block.len() > 1));
+            let (mut cursor, mut key) = (block.cursor(), Vec::new());
+            while cursor.next(&mut key).unwrap().is_some() {}
+            let mut search = BlockSearch::new(block).unwrap();
+            for wanted in [&b""[..], b"a", b"\xFF\xFF"] {
+                search.find(wanted).unwrap();
+            }
+            Ok(())
+        });
+        checked.unwrap();
+        assert!(blocks.get() > 0 && others.get() > 0, "{} and {}", blocks.get(), others.get());
     }
 }

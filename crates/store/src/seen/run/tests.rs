@@ -121,6 +121,8 @@ fn every_flipped_bit_and_every_cut_is_found_and_named() {
     let path = directory.path().join("run-1");
     let whole = fs::read(&path).unwrap();
     let keys: Vec<Vec<u8>> = entries.keys().cloned().collect();
+    let all = find(&Run::open(directory.path(), &info).unwrap(), &keys).unwrap();
+    assert_eq!(all.len(), keys.len());
     let check = |bytes: &[u8], what: &str| {
         fs::write(&path, bytes).unwrap();
         let error = Run::open(directory.path(), &info).and_then(|run| run.verify()).unwrap_err();

@@ -1,7 +1,7 @@
 //! Stores that are opened: by several, or that are none.
 
 use std::fs;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use super::manifest::Manifest;
@@ -31,7 +31,7 @@ fn a_store_can_be_opened_at_any_time_while_runs_are_merged() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store");
     let mut open = writer(&path);
-    let is_done = AtomicBool::new(false);
+    let (is_done, openings) = (AtomicBool::new(false), AtomicU64::new(0));
     thread::scope(|scope| {
         scope.spawn(|| {
             let mut last = 0;
@@ -40,10 +40,12 @@ fn a_store_can_be_opened_at_any_time_while_runs_are_merged() {
                 let keys = store.verify().unwrap().keys;
                 assert!(keys >= last, "{keys} after {last}");
                 last = keys;
+                openings.fetch_add(1, Ordering::Relaxed);
             }
         });
-        for n in 0..100 {
-            add(&mut open, n, Novelty::AllNew, &[format!("{n:03}")]);
+        let until = |n| n >= 100 && openings.load(Ordering::Relaxed) >= 10;
+        for n in (0..).take_while(|n| !until(*n)) {
+            add(&mut open, n, Novelty::AllNew, &[format!("{n:06}")]);
             if n % 3 == 0 {
                 open.compact(MEMORY).unwrap();
             }
