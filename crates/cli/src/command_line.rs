@@ -93,7 +93,7 @@ mod tests {
     fn passwords_in_patterns_and_names_are_masked() {
         for (argument, shown) in [
             ("http:u:secret@h", "'***@h'"),
-            ("https?://u:secret@h", "'***@h'"),
+            ("https?://u:secret@h", "'***'"),
             ("--match=^//secret%40h", "'--match=***%40h'"),
             ("me@h.log", "me@h.log"),
         ] {
