@@ -7,9 +7,12 @@ use uniqurl::bytes::{Printable, UrlExcerpt, redact, redact_query, redact_record}
 
 use crate::cases::of_properties;
 
+/// Appends a text without its secrets.
+type Masker = fn(&[u8], &mut Vec<u8>);
+
 /// Every masked form of a text.
 fn masked(text: &str) -> Vec<String> {
-    let writers: [fn(&[u8], &mut Vec<u8>); 3] = [redact, redact_query, redact_record];
+    let writers: [Masker; 3] = [redact, redact_query, redact_record];
     let written = writers.map(|write| {
         let mut out = Vec::new();
         write(text.as_bytes(), &mut out);

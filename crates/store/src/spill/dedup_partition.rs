@@ -141,7 +141,7 @@ fn rewrite(
             };
             match added {
                 Ok(()) => {}
-                Err(Full) if set.groups.is_some() => return Err(beyond_memory(plan).into()),
+                Err(Full) if set.groups.is_some() => return Err(beyond_memory(plan)),
                 // A set that can hold nothing will never hold more.
                 Err(Full) if set.len() == 0 => {
                     return Err(plan.store.error(std::io::ErrorKind::OutOfMemory.into()));

@@ -51,7 +51,7 @@ fn each_part_may_be_named_in_json_and_in_columns() {
         || RecordPart::NAMED.iter().chain(RecordPart::NAMED_IN_TABLES).map(|(name, _)| name);
     let entry = "[[format]]\nname = \"x\"\ndescription = \"d\"\n";
     for part in parts().filter(|part| **part != "url") {
-        let sample = format!(r#"{{"u":"http://h/","p":"1"}}"#);
+        let sample = r#"{"u":"http://h/","p":"1"}"#;
         let json = format!("{entry}json = {{ url = '/u', {part} = '/p' }}\nsample = '{sample}'\n");
         let tsv = format!("{entry}tsv = {{ url = 1, {part} = 2 }}\nsample = \"http://h/\\t1\"\n");
         for text in [json, tsv] {
