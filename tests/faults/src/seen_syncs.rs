@@ -16,7 +16,7 @@ pub const CALLS: &str = "openat,write,writev,pwrite64,fsync,fdatasync,linkat,?re
 
 /// Writers besides those that are killed, and what they find in place of the store.
 const MORE: &[(Start, &[&str])] = &[
-    (Start::Base, &["seen", "forget", STORE, "--before", "9999-12-31"]),
+    (Start::Base, &["seen", "forget", STORE, "--older-than", "9999-12-31"]),
     (Start::Leftovers, &["seen", "add", STORE, "more-new"]),
     (Start::Nothing, &["seen", "add", STORE, "more-new"]),
     (Start::Nothing, &["dedup", "more-none", "--save-seen", STORE, "-o", "more-out"]),
