@@ -31,6 +31,9 @@ impl Batch {
     }
 }
 
+/// URLs that are normalized before the next look at the size of the output.
+const PIECE: usize = 4096;
+
 /// The error for a column with invalid offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -77,6 +80,17 @@ impl Normalizer {
         offsets: &[u32],
         out: &mut Batch,
     ) -> Result<(), BadOffsets> {
+        self.fill(values, offsets, out, u32::MAX)
+    }
+
+    /// [`Self::normalize_batch`] for at most so many bytes of canonical forms.
+    fn fill(
+        &self,
+        values: &[u8],
+        offsets: &[u32],
+        out: &mut Batch,
+        most: u32,
+    ) -> Result<(), BadOffsets> {
         out.values.clear();
         out.offsets.clear();
         out.outcomes.clear();
@@ -90,22 +104,26 @@ impl Normalizer {
         }
         let spans: Vec<Span> =
             offsets.windows(2).map(|pair| Span { start: pair[0], end: pair[1] }).collect();
-        let mut overflow = None;
-        self.for_each(values, &spans, &mut Scratch::default(), |i, url| {
-            let outcome = match url {
-                Ok(url) => {
-                    out.values.extend_from_slice(url.as_bytes());
-                    Outcome::Canonical
+        let mut scratch = Scratch::default();
+        // A column that does not fit could otherwise grow to nine times its size before the error.
+        for piece in spans.chunks(PIECE) {
+            let mut fits = true;
+            self.for_each(values, piece, &mut scratch, |_, url| {
+                let url = url.map(|url| url.as_bytes());
+                let end = out.values.len() + url.map_or(0, <[u8]>::len);
+                fits &= end <= most as usize;
+                if !fits {
+                    return;
                 }
-                Err(reject) => Outcome::Reject(reject),
-            };
-            out.outcomes.push(outcome);
-            match u32::try_from(out.values.len()) {
-                Ok(end) => out.offsets.push(end),
-                Err(_) => overflow = overflow.or(Some(i + 1)),
+                out.values.extend_from_slice(url.unwrap_or_default());
+                out.offsets.push(end as u32);
+                out.outcomes.push(url.map_or_else(Outcome::Reject, |_| Outcome::Canonical));
+            });
+            if !fits {
+                return Err(BadOffsets { at: out.offsets.len() });
             }
-        });
-        overflow.map_or(Ok(()), |at| Err(BadOffsets { at }))
+        }
+        Ok(())
     }
 }
 
@@ -113,6 +131,23 @@ impl Normalizer {
 mod tests {
     use super::*;
     use crate::profile::Profile;
+
+    #[test]
+    fn nothing_is_written_after_the_url_that_does_not_fit() {
+        let crawl = Normalizer::new(&Profile::CRAWL);
+        let count = 2 * PIECE;
+        let values = b"http://h/".repeat(count);
+        let offsets: Vec<u32> = (0..=count as u32).map(|i| 9 * i).collect();
+        for fitting in [0, 1, PIECE - 1, PIECE, PIECE + 1, count] {
+            for more in [0, 8] {
+                let mut out = Batch::default();
+                let result = crawl.fill(&values, &offsets, &mut out, (9 * fitting + more) as u32);
+                let at = (fitting < count).then_some(fitting + 1);
+                assert_eq!(result.err().map(|bad| bad.at), at);
+                assert_eq!((out.values.len(), out.outcomes.len()), (9 * fitting, fitting));
+            }
+        }
+    }
 
     #[test]
     fn error_for_bad_offsets_holds_their_index() {
