@@ -37,7 +37,8 @@ impl VectorOp for Lines<'_> {
             let length = out.len();
             if let Some(room) = out.spare_capacity_mut().first_chunk_mut() {
                 let count = vector.lines(block, (i * BLOCK) as u32, &mut open, room);
-                // SAFETY: `lines` returns how many spans it wrote to the start of the room.
+                // SAFETY: `lines` returns how many spans it wrote to the start of the room. Only this module
+                // implements `Vector`.
                 unsafe { out.set_len(length + count) };
             }
         }
