@@ -1,8 +1,7 @@
 //! Counts the URLs that take the fast paths.
 //!
 //! If a proof fails that could succeed, no result changes: the exact path returns the same one, only later,
-//! and no other test fails. So this test counts. A lower number is lost speed; update the table for a
-//! higher one.
+//! and no other test fails. So this test counts. A lower number is lost speed.
 
 use std::fmt::Write as _;
 
@@ -217,7 +216,7 @@ fn way(normalizer: &Normalizer) -> &'static str {
     }
 }
 
-/// For each normalizer, the path of a dirty URL, and the counts: batch, alone, port, fast, masks, left,
+/// For each normalizer, the path of a dirty URL, and the least counts: batch, alone, port, fast, masks, left,
 /// order.
 #[rustfmt::skip]
 const EXPECTED: &str = "\
@@ -263,12 +262,19 @@ ports                                   fast     315  1049     0   2102  3810  1
 ";
 
 #[test]
-fn fast_paths_are_taken_as_often_as_recorded() {
+fn fast_paths_are_taken_at_least_as_often_as_recorded() {
     let mut draw = Draw(1);
     let urls: Vec<String> = (0..2000).map(|_| draw.url()).collect();
     for backend in Backend::available() {
-        let mut table = String::new();
-        for (name, normalizer) in normalizers() {
+        // AVX-512 rewrites a clean URL with triplets, which takes no longer than a proof that it is clean.
+        let expected = match backend {
+            Backend::Avx512 => EXPECTED.replace("masks    966", "masks    824"),
+            _ => EXPECTED.to_owned(),
+        };
+        let (mut table, mut is_lower) = (String::new(), false);
+        let normalizers = normalizers();
+        assert_eq!(normalizers.len(), expected.lines().count());
+        for ((name, normalizer), row) in normalizers.into_iter().zip(expected.lines()) {
             let normalizer = normalizer.with_backend(backend);
             let way = way(&normalizer);
             let Counts { batch, alone, port, fast, masks, left, order } =
@@ -278,12 +284,14 @@ fn fast_paths_are_taken_as_often_as_recorded() {
                 "{name:<39} {way:<6} {batch:>5} {alone:>5} {port:>5} {fast:>6} {masks:>5} {left:>5} {order:>5}"
             )
             .unwrap();
+            let (front, least) = row.split_at(46);
+            assert_eq!(front.trim_end(), format!("{name:<39} {way}"), "{backend:?}");
+            let least: Vec<usize> =
+                least.split_whitespace().map(|count| count.parse().unwrap()).collect();
+            let counts = [batch, alone, port, fast, masks, left, order];
+            assert_eq!(least.len(), counts.len());
+            is_lower |= counts.iter().zip(&least).any(|(count, least)| count < least);
         }
-        // AVX-512 rewrites a clean URL with triplets, which takes no longer than a proof that it is clean.
-        let expected = match backend {
-            Backend::Avx512 => EXPECTED.replace("masks    966", "masks    824"),
-            _ => EXPECTED.to_owned(),
-        };
-        assert!(table == expected, "{backend:?}:\n{table}");
+        assert!(!is_lower, "{backend:?}: a count is lower than recorded\n{table}");
     }
 }
