@@ -266,7 +266,7 @@ codes! {
     EmptySegmentParameter "empty-segment-parameter" "an empty segment with a parameter"
     Backslash "backslash" "a backslash, which some take for a slash"
     Control "control" "a control character"
-    EncodedUnreserved "encoded-unreserved" "a letter, digit or one of -._~ as a triplet"
+    EncodedUnreserved "encoded-unreserved" "a letter, digit or one of -._ as a triplet"
     EncodedBackslash "encoded-backslash" "a backslash as %5C, which some take for a slash"
     Nul "nul" "a NUL as %00, where some stop reading"
     DoubleEncoding "double-encoding" "a triplet whose percent sign is encoded once more"

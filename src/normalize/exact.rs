@@ -152,7 +152,8 @@ fn authority<T: Trace>(
     {
         return Err(Reject::new(RejectReason::Host, start + at));
     }
-    // "Credentials do not go into output files": RFC 3986 section 7.5 asks for as much.
+    // RFC 3986 section 7.5: URIs are "displayed by browsers, stored in clear text bookmarks, and logged", so a
+    // password in one "should be considered an error (or simply ignored)".
     let credentials_go =
         !profile.switches.contains(Switch::KeepUserinfo) && facts.kind == Kind::Network;
     if credentials_go {

@@ -54,7 +54,7 @@ impl Normalizer {
             && self.leaves_all()
     }
 
-    /// Like [`Normalizer::rewrite_in`], without its shortcuts.
+    /// Like [`Normalizer::rewrite_in`], for any profile and options.
     #[inline(never)]
     pub fn rewrite_by_steps(
         &self,

@@ -2,7 +2,7 @@
 //!
 //! The indexers of web archives share these steps. They began as Google's Safe Browsing
 //! canonicalization, which decodes repeatedly, plus folding of case, `www` and session ids.
-//! Their order is code, in [`url`](crate::url).
+//! Their order is code, in `normalize/ia/`.
 
 use super::starts::Starts;
 use crate::bytes::set::{self, ALPHA, AsciiSet, DIGIT, UPPER};

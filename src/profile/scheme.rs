@@ -21,7 +21,8 @@ pub(crate) enum Kind {
     File,
     /// `urn`: the namespace ignores case (RFC 8141 section 3.1).
     Urn,
-    /// `mailto`: the path holds addresses, whose domains ignore case (RFC 6068 section 5).
+    /// `mailto`: the path holds addresses, whose domains ignore case (RFC 3986 section
+    /// 6.2.3).
     Mailto,
     /// Only the port is known.
     Other,

@@ -18,7 +18,7 @@ const PATH: AsciiSet = QUERY.without(AsciiSet::of(b"?^`{}"));
 /// Outside the userinfo percent-encode set.
 const USERINFO: AsciiSet = PATH.without(AsciiSet::of(b"/:;=@[\\]|"));
 
-/// The forbidden host code points (section 3.1).
+/// The forbidden host code points (section 3.2).
 const FORBIDDEN_HOST: AsciiSet = AsciiSet::of(b"\0\t\n\r #/:<>?@[\\]^|");
 /// The forbidden domain code points.
 const FORBIDDEN_DOMAIN: AsciiSet =

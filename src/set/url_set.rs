@@ -32,7 +32,7 @@ const SHARDS: usize = 64;
 /// ```
 ///
 /// A set does not know profiles or keys: fill one with URLs of one profile only, or with their keys
-/// of one kind ([`HashKey`](crate::Key)).
+/// of one kind ([`Key`](crate::Key)).
 ///
 /// Inserting can fail, so there is no `collect` or `extend`. Insert URLs one by one:
 ///

@@ -178,7 +178,7 @@ impl Pass<'_, '_, '_> {
         let colons = find(b':');
         let (mut name, mut others) = (host, odd & !colons);
         if self.drops_userinfo() {
-            // "Credentials do not go into output files", and the last `@` ends them.
+            // The last `@` ends the userinfo.
             let at = find(b'@');
             name = BLOCK - (at | ((1 << host) - 1)).leading_zeros() as usize;
             others &= !at;
