@@ -1,6 +1,7 @@
 //! A limited address space (`ulimit -v`): a run spills, or ends by the limit with its accounting.
 
 use super::open_files::run_under;
+use super::shared::say;
 use super::{Place, Run};
 
 /// Enough long URLs to fill a small address space; each comes twice.
@@ -21,7 +22,11 @@ fn run(place: &Place, limit: u32, arguments: &str) -> Run {
 
 /// An emulator needs the address space for itself.
 fn is_emulated() -> bool {
-    std::env::var_os("UNIQURL_COMMAND").is_some()
+    let is_emulated = std::env::var_os("UNIQURL_COMMAND").is_some();
+    if is_emulated {
+        say("NOT TRIED: an emulator needs the address space for itself");
+    }
+    is_emulated
 }
 
 #[test]

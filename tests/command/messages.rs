@@ -1,8 +1,10 @@
 //! The messages of the command, and the words it never uses.
 
+use super::shared::say;
 use super::{Place, built};
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::process::{Command, Stdio};
 use uniqurl::Backend;
@@ -161,7 +163,7 @@ fn each_example_of_the_help_works() {
 }
 
 /// The completions a shell offers after these words, in a directory with the file `union.txt`. None
-/// if the shell is not installed.
+/// if the shell is not installed, and a line that says so.
 fn completed(shell: &str, words: &str) -> Option<Vec<String>> {
     let place = Place::with([("union.txt", b"")]);
     place.write("script", place.run(["completions", shell]).exits(0).out);
@@ -176,7 +178,14 @@ fn completed(shell: &str, words: &str) -> Option<Vec<String>> {
     };
     let behind = if shell == "bash" { &["-c", program, "bash"][..] } else { &["-c", program] };
     let mut command = Command::new(shell);
-    let output = command.args(behind).arg(words).current_dir(place.0.path()).output().ok()?;
+    let output = command.args(behind).arg(words).current_dir(place.0.path()).output();
+    let output = match output {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            say(&format!("NOT TRIED: {shell} is not installed, so it completes nothing"));
+            return None;
+        }
+        output => output.expect("started"),
+    };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).expect("text");
     let mut all: Vec<String> = text

@@ -33,6 +33,7 @@ mod redirects;
 mod rust_examples;
 mod sanitize_share;
 mod secrets;
+mod shared_suites;
 mod shared_uri;
 mod shared_vectors;
 mod shared_whatwg;

@@ -7,3 +7,7 @@ pub mod machine;
 pub mod counters;
 pub mod placement;
 pub mod measure;
+
+#[cfg(test)]
+#[path = "../../../src/test_util.rs"]
+mod test_util;

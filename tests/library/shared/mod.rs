@@ -1,8 +1,9 @@
 //! Published examples and real files, read from beside the checkout, since their licences keep them
 //! out of it.
 //!
-//! If they are missing, the tests say so loudly and pass. `UNIQURL_SHARED_VECTORS` names another
-//! place for the examples.
+//! If all of them are missing, the tests say so loudly and pass. If any is there, one that is missing or
+//! shorter than it is known to be fails its tests: a suite that nothing reads would protect nothing.
+//! `UNIQURL_SHARED_VECTORS` names another place for the examples.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -16,41 +17,77 @@ pub fn say(text: &str) {
     let _ = std::io::stderr().write_all(format!("\n{text}\n").as_bytes());
 }
 
+/// The least number of rows of each suite, and of lines of each unpacked file.
+const LEAST: [(&str, usize); 20] = [
+    ("otp_uri_string.jsonl", 74),
+    ("rfc3986.jsonl", 58),
+    ("seed_equivalences.jsonl", 19),
+    ("servlet_canonical.jsonl", 84),
+    ("surt.jsonl", 32),
+    ("wikimedia_path.jsonl", 90),
+    ("wpt_idna.jsonl", 2689),
+    ("wpt_toascii.jsonl", 87),
+    ("wpt_url.jsonl", 920),
+    ("access-combined.log.gz", 10_000),
+    ("access-scanner.log.gz", 6538),
+    ("iana.cdx", 172),
+    ("iana.cdxj", 171),
+    ("iana.warc.gz", 48_710),
+    ("sample.cdx.gz", 2144),
+    ("urls.txt.gz", 227_518),
+    ("whirlwind.warc", 952),
+    ("whirlwind.warc.gz", 957),
+    ("whirlwind.warc.wat.gz", 31),
+    ("whirlwind.warc.wet.gz", 215),
+];
+
 /// The rows of a suite of published examples.
 pub fn examples(suite: &str) -> Option<Vec<Value>> {
-    let place = std::env::var_os("UNIQURL_SHARED_VECTORS");
-    let text = fs::read_to_string(found(place.map(PathBuf::from), "vectors", suite)?);
-    let text = text.unwrap_or_else(|error| panic!("{suite}: {error}"));
-    let rows: Vec<_> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(!rows.is_empty(), "{suite} holds no row");
-    Some(rows)
+    let named = std::env::var_os("UNIQURL_SHARED_VECTORS").map(PathBuf::from);
+    let path = match named {
+        Some(directory) => directory.join(suite),
+        None => found("vectors", suite)?,
+    };
+    let text = whole(&path, suite);
+    let text = String::from_utf8(text).unwrap_or_else(|error| panic!("{suite}: {error}"));
+    Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
 
 /// The path of a real file.
 pub fn corpus(name: &str) -> Option<PathBuf> {
-    found(None, "corpora", name)
+    found("corpora", name)
 }
 
 /// The content of the corpus, unpacked.
 pub fn unpacked(name: &str) -> Option<Vec<u8>> {
-    let path = corpus(name)?;
-    let mut bytes = fs::read(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+    Some(whole(&corpus(name)?, name))
+}
+
+/// The content of a file, unpacked, which has at least as many lines as are known.
+///
+/// # Panics
+///
+/// If it has not, or if there is no such file.
+pub fn whole(path: &Path, name: &str) -> Vec<u8> {
+    let mut bytes = fs::read(path).unwrap_or_else(|error| panic!("{name}: {error}"));
     if bytes.starts_with(&[0x1F, 0x8B]) {
         let packed = std::mem::take(&mut bytes);
         flate2::read::MultiGzDecoder::new(&packed[..]).read_to_end(&mut bytes).expect("gzip");
     }
-    Some(bytes)
+    let least = LEAST.iter().find(|(known, _)| *known == name).expect("a known number of lines").1;
+    let lines = bytes.split_inclusive(|byte| *byte == b'\n').count();
+    assert!(lines >= least, "{name} has {lines} lines, fewer than {least}");
+    bytes
 }
 
-/// A file of a directory, which is whole where it is there.
-fn found(place: Option<PathBuf>, directory: &str, name: &str) -> Option<PathBuf> {
-    let beside = || root().join("../shared").join(directory);
-    let directory = place.unwrap_or_else(beside);
-    if !directory.is_dir() {
-        say(&format!("SKIPPED: {name}: no directory {}", directory.display()));
+/// The path of a file beside the checkout. None, and a line that says so, if neither directory is there.
+fn found(directory: &str, name: &str) -> Option<PathBuf> {
+    let beside = root().join("../shared");
+    if !["vectors", "corpora"].iter().any(|directory| beside.join(directory).is_dir()) {
+        say(&format!("SKIPPED: {name}: no directory {}", beside.join(directory).display()));
         return None;
     }
-    Some(directory.join(name))
+    Some(beside.join(directory).join(name))
 }
 
 /// The root of the workspace that holds this package.
