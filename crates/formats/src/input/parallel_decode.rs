@@ -127,6 +127,13 @@ struct DecodedSegment {
     rest: Option<Vec<u8>>,
 }
 
+#[cfg(test)]
+thread_local! {
+    /// The bytes that this thread searched for guesses, and the most that it took from one segment.
+    pub(super) static SEARCHED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    pub(super) static LARGEST: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 impl ParallelDecoder {
     /// Opens a decoder for a file. It uses the threads of its share if the format's members can be guessed.
     pub(super) fn open(
@@ -183,6 +190,8 @@ impl ParallelDecoder {
             // A worker that failed returns nothing.
             let unpacked = segment.result.recv().unwrap_or_default();
             let DecodedSegment { bytes, length, starts, taken, rest } = unpacked;
+            #[cfg(test)]
+            LARGEST.set(LARGEST.get().max(bytes.len()));
             if taken > 0 {
                 self.at += taken as u64;
                 self.segment = match &rest {
@@ -247,6 +256,8 @@ impl ParallelDecoder {
                     break None;
                 }
             };
+            #[cfg(test)]
+            SEARCHED.set(SEARCHED.get() + bytes.len());
             match end {
                 Some(end) => {
                     bytes.truncate(end);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::compression::Compression;
 use super::decoder::Limits;
 use super::opened::{OpenFile, check};
-use super::parallel_decode::ParallelDecoder;
+use super::parallel_decode::{LARGEST, ParallelDecoder, SEARCHED};
 use super::read_ahead::{ReadAhead, StreamShare};
 use super::source::{ByteSource, Counted, Grows};
 use super::stream_decode::StreamDecoder;
@@ -521,7 +521,10 @@ fn members_with_unrecognized_headers_take_linear_time() {
         [(Compression::Gzip, &unknown[..]), (Compression::Zstd, &skippable)]
     {
         let packed = member.repeat((4 << 20) / member.len());
+        SEARCHED.set(0);
         let (bytes, result, taken) = on_threads(compression, &packed);
+        let searched = SEARCHED.get();
+        assert!((1..=2 * packed.len()).contains(&searched), "{compression}: {searched}");
         assert!(bytes.is_empty() && result.is_ok(), "{compression}: {result:?}");
         assert_eq!(taken, packed.len() as u64);
     }
@@ -565,7 +568,10 @@ fn compression_bomb_is_decoded_in_small_steps() {
     let opened = Arc::new(OpenFile::open(&inputs[0]).unwrap().unwrap());
     let mut source =
         ParallelDecoder::open(opened, Compression::Gzip, &threads(2), Limits::MOST).unwrap();
+    LARGEST.set(0);
     assert_eq!(source.skip(u64::MAX).unwrap(), 600 << 20);
+    let (largest, most) = (LARGEST.get(), Limits::MOST.segment() + (128 << 10));
+    assert!((1..=most).contains(&largest), "{largest} of {most}");
 }
 
 #[test]
