@@ -17,10 +17,9 @@ use memchr::{memchr, memmem, memrchr};
 
 use super::buffers::Buffer;
 use super::source::ByteSource;
-use crate::record::{Frame, FrameState, Framing, arc_body, blanks, warc_body, warc_head};
-
-/// Longest body that is read, such as the links of a page.
-const BODY: u64 = 16 << 20;
+use crate::record::{
+    Frame, FrameState, Framing, WARC_VERSION, arc_body, blanks, warc_body, warc_head,
+};
 
 /// Bytes kept of garbage, or of a record that is too long.
 const EXCERPT: usize = 1 << 10;
@@ -32,7 +31,8 @@ const READ: usize = 64 << 10;
 pub(super) struct Framer<'a> {
     source: &'a mut dyn ByteSource,
     framing: Framing,
-    max_head: usize,
+    /// Longest head, and longest body that is read, such as the links of a page.
+    max_record: usize,
     /// Bytes read, and how many of them have been consumed.
     buffer: Vec<u8>,
     used: usize,
@@ -60,12 +60,12 @@ impl<'a> Framer<'a> {
         head: Vec<u8>,
         failed: Option<io::Error>,
         framing: Framing,
-        max_head: usize,
+        max_record: usize,
     ) -> Self {
         Self {
             source,
             framing,
-            max_head,
+            max_record,
             buffer: head,
             used: 0,
             offset: 0,
@@ -147,7 +147,7 @@ impl<'a> Framer<'a> {
             // The length decides first. Whether the next member or the end of the source is known
             // depends on how much the last read returned, and must not change the result.
             let end = self.end_of_head(0, there);
-            if end.unwrap_or(there) > self.max_head {
+            if end.unwrap_or(there) > self.max_record {
                 return Ok(RecordHead::Endless);
             }
             if let Some(length) = end {
@@ -204,7 +204,7 @@ impl<'a> Framer<'a> {
     /// Skips a body, or appends it to `out`.
     fn body(&mut self, length: u64, out: &mut Buffer) -> io::Result<FrameState> {
         let wanted = self.framing == (Framing::Warc { bodies: true });
-        let taken = wanted && length <= BODY;
+        let taken = wanted && length <= self.max_record as u64;
         let mut left = length;
         loop {
             let next = self.next_member()?;
@@ -255,7 +255,7 @@ impl<'a> Framer<'a> {
             let (there, from) = (bytes.len(), self.rest().len() - bytes.len());
             match self.begins(from) {
                 Some(true) => return Ok(Some(from)),
-                None if there <= self.max_head && self.more()? => {}
+                None if there <= self.max_record && self.more()? => {}
                 _ => {
                     self.starts.pop_front();
                 }
@@ -302,15 +302,15 @@ impl<'a> Framer<'a> {
         let mut from = limit;
         while let Some(start) = line {
             let end = self.end_of_head(start, limit);
-            // A line longer than `max_head` is no head, whether or not its end was read. A head may
+            // A line longer than `max_record` is no head, whether or not its end was read. A head may
             // begin after the last line feed.
             let is_head = |end| {
-                end - start <= self.max_head && arc_body(&self.rest()[start..end - 1]).is_some()
+                end - start <= self.max_record && arc_body(&self.rest()[start..end - 1]).is_some()
             };
             if end.is_some_and(is_head) {
                 return Ok(start);
             }
-            from = if limit - start > self.max_head { limit } else { start - 1 };
+            from = if limit - start > self.max_record { limit } else { start - 1 };
             line = end;
         }
         Err(from)
@@ -320,11 +320,11 @@ impl<'a> Framer<'a> {
     fn begins(&mut self, from: usize) -> Option<bool> {
         if let Framing::Warc { .. } = self.framing {
             let bytes = &self.rest()[from..];
-            let is_cut = bytes.len() < VERSION.len() && VERSION.starts_with(bytes);
-            return (!is_cut).then(|| bytes.starts_with(VERSION));
+            let is_cut = bytes.len() < WARC_VERSION.len() && WARC_VERSION.starts_with(bytes);
+            return (!is_cut).then(|| bytes.starts_with(WARC_VERSION));
         }
         let end = self.end_of_head(from, self.rest().len())?;
-        Some(end - from <= self.max_head && arc_body(&self.rest()[from..end - 1]).is_some())
+        Some(end - from <= self.max_record && arc_body(&self.rest()[from..end - 1]).is_some())
     }
 
     fn rest(&self) -> &[u8] {
@@ -393,8 +393,8 @@ fn could_begin(framing: Framing, bytes: &[u8]) -> bool {
     match framing {
         Framing::Lines => false,
         Framing::Warc { .. } => {
-            let common = bytes.len().min(VERSION.len());
-            bytes[..common] == VERSION[..common]
+            let common = bytes.len().min(WARC_VERSION.len());
+            bytes[..common] == WARC_VERSION[..common]
         }
         Framing::Arc => true,
     }
@@ -411,10 +411,6 @@ fn complete(framing: Framing, head: &[u8]) -> RecordHead {
         _ => RecordHead::Complete { length, body: warc_body(head) },
     }
 }
-
-/// The first line of every record (WARC 1.1 section 4: `version = "WARC/1.1" CRLF`). Drafts began
-/// with 0.
-const VERSION: &[u8] = b"WARC/";
 
 /// The search pattern for a record: its first line, after the end of another line.
 const LINE: &[u8] = b"\nWARC/1.";

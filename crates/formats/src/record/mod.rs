@@ -6,10 +6,13 @@
 //! nothing is dropped.
 //!
 //! The input is a chunk and a [`Context`]; the output is [`Records`], spans without lifetimes.
-//! [`Format`] lists the formats. To add one, write a file here with a `read` built on `line::each`,
-//! a variant of [`Format`], and a second, slow reader in `tests/formats/record_oracle/` that must
-//! agree with it. A format with named fields only maps each field to a part of a URL. A format with
-//! a header also has `after`: the format for the chunks that follow the header.
+//! [`Format`] lists the formats. Most new ones are an entry of `data/formats.toml`. For a layout that
+//! no entry can describe, write a file here with a `read` built on `line::each`, a variant of
+//! [`Format`], and a second, slow reader in `tests/formats/record_oracle/` that must agree with it. The
+//! compiler then asks for the facts of the format and for its numbers (`measure`). It does not ask for
+//! its texts (`logged`), its columns (`carry`) and the test of its lines (`named/fits.rs`), without
+//! which `--carry`, filters and `auto` pass over it. A format with named fields only maps each field to
+//! a part of a URL. A format with a header also has `after`: the format for the chunks that follow it.
 
 mod detect;
 mod access;
@@ -84,7 +87,7 @@ pub use tsv::Tsv;
 pub use unsupported::Refusal;
 
 pub use archive::{Frame, FrameState};
-pub(crate) use archive::{arc_body, blanks, could_be_archive, warc_body, warc_head};
+pub(crate) use archive::{WARC_VERSION, arc_body, blanks, could_be_archive, warc_body, warc_head};
 
 pub use detect::{HEAD, HeadLines, head_limit, is_table, refusal_of_auto};
 pub use line::without_mark;

@@ -183,3 +183,19 @@ fn search_for_the_end_of_a_header_takes_linear_time() {
         }
     }
 }
+
+#[test]
+fn a_body_may_be_as_long_as_a_record() {
+    for length in [0, MAX_HEAD, MAX_HEAD + 1] {
+        let head = format!("WARC/1.0\r\nContent-Length: {length}\r\n\r\n");
+        let record = [head.as_bytes(), &vec![b'x'; length], b"\r\n\r\n"].concat();
+        let state = match length > MAX_HEAD {
+            true => FrameState::TooLong,
+            false => FrameState::Whole,
+        };
+        let framing = Framing::Warc { bodies: true };
+        assert_eq!(read(framing, &[&record], 100).0, [(0, state)], "{length}");
+        // Nobody asked for its bytes.
+        assert_eq!(read(WARC, &[&record], 100).0, [(0, FrameState::Whole)], "{length}");
+    }
+}

@@ -14,7 +14,7 @@ pub use kinds::Kinds;
 
 pub use arc::body_length as arc_body;
 pub(super) use warc::field;
-pub use warc::{content_length as warc_body, end_of_fields as warc_head};
+pub use warc::{VERSION as WARC_VERSION, content_length as warc_body, end_of_fields as warc_head};
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -8,8 +8,8 @@ use super::super::{BufferId, Context, Extracted, Records};
 use super::{Kinds, scratch, url};
 use uniqurl::bytes::RejectReason;
 
-/// The beginning of every record.
-pub(super) const VERSION: &[u8] = b"WARC/";
+/// The beginning of every record (WARC 1.1 section 4: `version = "WARC/1.1" CRLF`). Drafts began with 0.
+pub const VERSION: &[u8] = b"WARC/";
 
 /// The end of a head's fields, after the first empty line. Some writers omit the carriage returns.
 pub fn end_of_fields(bytes: &[u8]) -> Option<usize> {
