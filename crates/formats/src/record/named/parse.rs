@@ -51,11 +51,12 @@ pub(super) fn entries(text: &str) -> Result<Vec<Arc<NamedFormat>>, FormatFileErr
         let DeValue::Array(array) = value.get_ref() else {
             return Err(file.error(&value.span(), "an entry begins with [[format]]"));
         };
-        for value in array {
+        for (index, value) in array.iter().enumerate() {
             let DeValue::Table(entry) = value.get_ref() else {
                 return Err(file.error(&value.span(), "an entry begins with [[format]]"));
             };
-            let entry = Entry { file: &file, table: entry, at: value.span() };
+            let end = array.get(index + 1).map_or(text.len(), |next| next.span().start);
+            let entry = Entry { file: &file, table: entry, at: value.span(), end };
             if !READS_TABLES && entry.is_of_tables() {
                 continue;
             }
@@ -94,6 +95,8 @@ struct Entry<'a, 'i> {
     file: &'a File<'i>,
     table: &'a DeTable<'i>,
     at: Range<usize>,
+    /// Where the next entry begins.
+    end: usize,
 }
 
 impl<'a, 'i> Entry<'a, 'i> {
@@ -291,13 +294,7 @@ impl<'a, 'i> Entry<'a, 'i> {
 
     /// The text of the entry: from its header up to the next one.
     fn source(&self) -> String {
-        const HEADER: &str = "[[format]]";
-        let text = self.file.text;
-        let at = self.value("name").map_or(self.at.start, |name| name.span().start).min(text.len());
-        let start = text[..at].rfind(HEADER).unwrap_or(at);
-        let rest = &text[start..];
-        let next = rest[HEADER.len().min(rest.len())..].find("\n[[");
-        let entry = &rest[..next.map_or(rest.len(), |next| HEADER.len() + next)];
+        let entry = &self.file.text[self.at.start..self.end];
         // Comments at its end are about the next one.
         let mut lines: Vec<&str> = entry.lines().collect();
         while lines.last().is_some_and(|line| line.is_empty() || line.starts_with('#')) {

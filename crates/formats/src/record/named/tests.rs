@@ -16,6 +16,17 @@ fn the_shipped_entries_are_read() {
 }
 
 #[test]
+fn source_of_an_entry_is_all_of_it() {
+    let first = "[[format]]\n# Not [[format]] but this:\nname = \"a\"\ndescription = \"d\"\nreader = \"ws:2\"\n\
+        sample = \"\"\"\n[[x http://h/\n\"\"\"\n";
+    let second = "[[format]]\nname = \"b\"\ndescription = \"d\"\njson.url = \"/u\"\n";
+    let table =
+        FormatTable::default().with_file(&format!("{first}\n# The next.\n{second}")).unwrap();
+    let sources: Vec<&str> = table.entries().map(|entry| &entry.source[..]).collect();
+    assert_eq!(sources, [first, second]);
+}
+
+#[test]
 fn a_mistake_in_a_file_is_reported_with_its_line() {
     let entry = "[[format]]\nname = \"x\"\ndescription = \"d\"\n";
     for (text, line, words) in [
