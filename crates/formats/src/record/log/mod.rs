@@ -225,9 +225,11 @@ impl LogFormat {
         if self.plan.source == Field::Request {
             return request::found(ctx, line, source, Escape::Backslash, origin, scratch);
         }
-        // Squid writes `error:` and a reason where a client sent no URL.
+        // Squid writes `error:` and a reason, such as `invalid-request`, where a client sent no URL.
         let text = &line.bytes[source.clone()];
-        if matches!(text, b"" | b"-") || text.starts_with(b"error:") {
+        let is_of_reason = |byte: &u8| byte.is_ascii_lowercase() || *byte == b'-';
+        let is_error = |reason: &[u8]| reason.iter().all(is_of_reason);
+        if matches!(text, b"" | b"-") || text.strip_prefix(b"error:").is_some_and(is_error) {
             return Extracted::Reject(RejectReason::LogSyntax, 0);
         }
         let method = match &line.bytes[range(Field::Method)] {

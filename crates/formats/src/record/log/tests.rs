@@ -203,3 +203,17 @@ fn unreadable_log_format_is_rejected_with_a_reason() {
         assert!(error.contains(words), "{format}: {error}");
     }
 }
+
+#[test]
+fn only_a_reason_of_squid_is_no_target() {
+    for (target, found) in [
+        ("error:invalid-request", "log-syntax 0"),
+        ("error:", "log-syntax 0"),
+        ("error://h/a", "url error://h/a"),
+        ("error:/a.html", "url error:/a.html"),
+    ] {
+        let format = Format::parse("log:$request_method $request_uri $status").unwrap();
+        let line = format!("GET {target} 200");
+        assert_eq!(show(&format, &Context::default(), line.as_bytes()), found, "{target}");
+    }
+}
