@@ -24,12 +24,12 @@ impl Line<'_> {
         Span { start: self.start + range.start as u32, end: self.start + range.end as u32 }
     }
 
-    /// The range of a slice of the line.
+    /// The range of a slice of the line; none if it is a slice of something else.
     #[inline]
-    pub fn range_of(&self, part: &[u8]) -> Range<usize> {
-        let start = part.as_ptr() as usize - self.bytes.as_ptr() as usize;
-        debug_assert!(start + part.len() <= self.bytes.len(), "not a slice of this line");
-        start..start + part.len()
+    pub fn range_of(&self, part: &[u8]) -> Option<Range<usize>> {
+        let start = part.as_ptr().addr().checked_sub(self.bytes.as_ptr().addr())?;
+        let range = start..start + part.len();
+        (range.end <= self.bytes.len()).then_some(range)
     }
 }
 
@@ -125,8 +125,20 @@ pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
 mod tests {
     use super::super::format::tests::read;
     use super::super::{BufferId, Context, Extracted, Format, Separator};
+    use super::Line;
     use uniqurl::bytes::RejectReason;
     use uniqurl::bytes::Span;
+
+    #[test]
+    fn only_a_slice_of_the_line_has_a_range_in_it() {
+        let text = b"abcdef".to_vec();
+        let line = Line { bytes: &text[1..4], start: 1 };
+        assert_eq!(line.range_of(&text[2..4]), Some(1..3));
+        assert_eq!(line.range_of(&text[4..4]), Some(3..3));
+        for other in [&text[..2], &text[3..5], b"bc"] {
+            assert_eq!(line.range_of(other), None);
+        }
+    }
 
     fn lines(chunk: &[u8]) -> Vec<Extracted> {
         read(&Format::Lines, &Context::default(), chunk).records.iter().map(|r| r.found).collect()

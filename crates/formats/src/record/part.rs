@@ -136,14 +136,14 @@ impl Value<'_> {
 
     /// The value in the form that the target parser takes.
     fn text(&self, line: Line<'_>, scratch: &mut Vec<u8>) -> TargetText {
-        match self {
-            Value::InLine(bytes) => TargetText::Line(line.range_of(bytes)),
-            Value::Elsewhere(bytes) => {
-                let start = scratch.len();
-                scratch.extend_from_slice(bytes);
-                TargetText::Side(start..scratch.len())
-            }
+        if let Value::InLine(bytes) = self
+            && let Some(range) = line.range_of(bytes)
+        {
+            return TargetText::Line(range);
         }
+        let start = scratch.len();
+        scratch.extend_from_slice(self.bytes());
+        TargetText::Side(start..scratch.len())
     }
 }
 

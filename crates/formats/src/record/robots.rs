@@ -15,7 +15,8 @@ pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
             if value.len() > ctx.max_url {
                 return Extracted::Reject(RejectReason::TooLong, ctx.max_url as u32);
             }
-            Extracted::Url(BufferId::Chunk, line.span(line.range_of(value)))
+            let range = line.range_of(value).unwrap_or_default();
+            Extracted::Url(BufferId::Chunk, line.span(range))
         }
         _ => Extracted::Skipped,
     });

@@ -188,7 +188,7 @@ fn push(ctx: &Context, chunk: &[u8], content: Content, out: &mut Records) {
         Content::TooLong(range) => (range, Some(RejectReason::TooLong)),
     };
     let line = Line { bytes: &chunk[range.clone()], start: range.start as u32 };
-    let text = line.range_of(line.bytes.trim_ascii());
+    let text = line.range_of(line.bytes.trim_ascii()).unwrap_or_default();
     let found = match code {
         Some(code) => Extracted::Reject(code, 0),
         None => url(ctx, line, text.clone(), &mut out.scratch),

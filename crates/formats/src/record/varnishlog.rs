@@ -85,7 +85,9 @@ impl<'a> Transaction<'a> {
     fn with(mut self, line: Line<'a>) -> Self {
         let Some((tag, value)) = tagged(line.bytes) else { return self };
         match tag {
-            b"ReqURL" if self.url.is_none() => self.url = Some((line, line.range_of(value))),
+            b"ReqURL" if self.url.is_none() => {
+                self.url = line.range_of(value).map(|range| (line, range));
+            }
             b"ReqMethod" => self.method = self.method.or(Some(value)),
             b"RespStatus" => self.status = self.status.or(Some(value)),
             b"ReqHeader" => {
