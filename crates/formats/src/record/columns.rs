@@ -90,7 +90,8 @@ impl ColumnName {
         number.map(|n| ColumnName::Number(n - 1)).ok_or("columns are counted from 1")
     }
 
-    /// The column under this header, if any: matched exactly, else without case.
+    /// The column under this header, if any: matched exactly, else without case, else also without white
+    /// space around it.
     pub fn find(&self, header: &[Vec<u8>]) -> Option<usize> {
         match self {
             ColumnName::Number(number) => Some(*number),

@@ -26,15 +26,20 @@ pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
         };
         if !ctx.filter.is_empty() {
             let method = line.bytes[open + 1..close].split(|byte| *byte == b' ').next();
-            // Frontend, backend and server, timers, status.
             let behind = clf::bracketed_time(line.bytes).map_or(0, |time| time.end);
-            let mut fields = line.bytes[behind..open].trim_ascii().split(|byte| *byte == b' ');
-            if !ctx.filter.keeps(method, Some(fields.nth(3).unwrap_or_default()), None) {
+            let status = from_timers(&line.bytes[behind..open]).nth(1);
+            if !ctx.filter.keeps(method, Some(status.unwrap_or_default()), None) {
                 return Extracted::Filtered;
             }
         }
         request::found(ctx, line, open + 1..close, Escape::Hash, None, scratch)
     });
+}
+
+/// The fields between the time and the request from the timers on: timers, status, bytes. Before them
+/// stand the frontend, and the backend with its server.
+pub(super) fn from_timers(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.trim_ascii().split(|byte| *byte == b' ').skip(2)
 }
 
 #[cfg(test)]

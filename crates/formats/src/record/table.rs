@@ -226,6 +226,8 @@ impl TableFormat {
     pub fn read(&self, ctx: &Context, chunk: &[u8], rows: &RowBatch, out: &mut Records) {
         let Some(layout) = &self.layout else { return };
         out.records.reserve(rows.len());
+        // The window may be left out: records of tables are as large as their spans, and a table that goes on
+        // begins at its first row (`Chunk::again`).
         if rows.width == 1 && layout.is_url_alone() {
             out.records.extend(rows.cells.iter().map(|cell| url(ctx, chunk, *cell)));
             return;

@@ -6,9 +6,8 @@
 
 use memchr::{memchr_iter, memrchr};
 
-use uniqurl::normalize::Parts;
-
 use super::super::detect::lines;
+use super::super::named::is_absolute;
 use super::super::{
     Archive, BufferId, Context, Detected, Doubts, Extracted, Format, FormatTable, Records,
     Suggestion,
@@ -185,9 +184,4 @@ fn urls_in(format: &Format, chunk: &[u8]) -> usize {
         }
     };
     out.records.iter().filter(|record| is_one(&record.found)).count()
-}
-
-fn is_absolute(url: &[u8]) -> bool {
-    let parts = Parts::split(url);
-    parts.scheme.is_some() && parts.authority.is_some()
 }

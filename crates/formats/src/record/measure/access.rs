@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memrchr_iter};
 
-use super::super::clf;
+use super::super::{clf, haproxy};
 use super::number::{decimal, status, whole};
 use super::{Measured, time};
 
@@ -61,8 +61,7 @@ pub(super) fn haproxy(line: &[u8]) -> Measured {
     let time = bracketed(&line[accepted.clone()]);
     let only_time = Measured { time, ..Measured::default() };
     let Some(quote) = memchr(b'"', &line[accepted.end..]) else { return only_time };
-    let after = line[accepted.end..accepted.end + quote].trim_ascii();
-    let mut fields = after.split(|byte| *byte == b' ').skip(2);
+    let mut fields = haproxy::from_timers(&line[accepted.end..accepted.end + quote]);
     let (Some(timers), Some(told), Some(read)) = (fields.next(), fields.next(), fields.next())
     else {
         return only_time;
