@@ -160,6 +160,9 @@ pub fn error_at_every_call(torture: &mut Torture) -> Row {
             }
         }
     }
+    if tried == harmless {
+        row.broken.push(format!("none of {tried} faults was told"));
+    }
     row.figure =
         format!("{tried} faults: {harmless} made no difference, {} were told", tried - harmless);
     row
@@ -260,6 +263,9 @@ pub fn signal_at_every_call(torture: &mut Torture) -> Row {
             }
         }
     }
+    if tried == complete {
+        row.broken.push(format!("none of {tried} signals ended a run"));
+    }
     row.figure = format!("{tried} signals; {complete} came when the outputs were being named");
     row
 }
@@ -281,6 +287,13 @@ pub fn short_calls(torture: &mut Torture) -> Row {
     let place = Place::new(torture, "short", 3_000);
     let stream =
         place.command(&torture.command).args(["normalize", "in"]).output().expect("started");
+    // A static command would not load it, and then nothing below could fail.
+    let mut failing = place.command(&torture.command);
+    failing.args(["normalize", "in"]).env("LD_PRELOAD", &shim).env("SHIM", "failing");
+    match run(&mut failing) {
+        Ok(run) if run.status.code() == Some(2) => {}
+        run => return row.skipped(format!("the library has no effect: {:?}", run.map(|r| r.status))),
+    }
     let mut tried = 0;
     for mode in ["short", "interrupted", "nameless", "short interrupted nameless"] {
         for most in [1, 7, 100, 4097] {

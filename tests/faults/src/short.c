@@ -1,4 +1,4 @@
-/* Makes reads and writes of files short or interrupted, as SHIM says, and takes nameless files away. */
+/* Makes reads and writes of files short, interrupted or failing, as SHIM says, and takes nameless files away. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -28,6 +28,7 @@ static int interrupted(void) {
 #define NEXT(name) \
     static __typeof__(name) *next; \
     if (!next) next = (__typeof__(name) *)dlsym(RTLD_NEXT, #name); \
+    if (is("failing")) { errno = EIO; return -1; } \
     if (interrupted()) { errno = EINTR; return -1; }
 
 ssize_t read(int, void *, size_t);

@@ -52,6 +52,7 @@ pub fn hostile_text(torture: &mut Torture) -> Row {
         place.leftovers();
         place.age();
         match said {
+            Ok(said) if said.is_empty() => row.broken.push("a run said nothing".to_owned()),
             Ok(said) if said.iter().all(|b| matches!(b, b'\n' | 0x20..=0x7E)) => {}
             Ok(said) => row.broken.push(format!("{:?}", String::from_utf8_lossy(&said))),
             Err(why) => row.broken.push(why),
