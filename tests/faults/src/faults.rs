@@ -292,7 +292,9 @@ pub fn short_calls(torture: &mut Torture) -> Row {
     failing.args(["normalize", "in"]).env("LD_PRELOAD", &shim).env("SHIM", "failing");
     match run(&mut failing) {
         Ok(run) if run.status.code() == Some(2) => {}
-        run => return row.skipped(format!("the library has no effect: {:?}", run.map(|r| r.status))),
+        run => {
+            return row.skipped(format!("the library has no effect: {:?}", run.map(|r| r.status)));
+        }
     }
     let mut tried = 0;
     for mode in ["short", "interrupted", "nameless", "short interrupted nameless"] {

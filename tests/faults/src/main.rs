@@ -20,6 +20,7 @@ mod seen_syncs;
 mod signals;
 mod syncs;
 mod terminal;
+mod work;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -35,12 +36,20 @@ pub struct Row {
     pub broken: Vec<String>,
     /// The reason it could not be tried.
     pub skipped: Option<String>,
+    /// Lines of a table of its own, below the scorecard.
+    pub table: Vec<String>,
 }
 
 impl Row {
     /// A promise that nothing has broken so far.
     pub fn new(promise: &'static str) -> Self {
-        Self { promise, figure: String::new(), broken: Vec::new(), skipped: None }
+        Self {
+            promise,
+            figure: String::new(),
+            broken: Vec::new(),
+            skipped: None,
+            table: Vec::new(),
+        }
     }
 
     /// Marks a promise that cannot be tried here.
@@ -132,8 +141,9 @@ const ROWS: &[Promise] = &[
     ("leftovers", permissions::leftover_shards),
 ];
 
-/// Rows that take minutes however few trials they run.
-const LONG_ROWS: &[Promise] = &[("spilling-time", budget::time_of_spilling)];
+/// Rows that take minutes however few trials they run, so that a short run tries them only by name.
+const LONG_ROWS: &[Promise] =
+    &[("work", work::of_every_reader), ("spilling-time", budget::time_of_spilling)];
 
 fn main() -> ExitCode {
     let mut extent = Extent::Full;
@@ -159,12 +169,12 @@ fn main() -> ExitCode {
     let Some(command) = command else {
         return wrong("usage: torture [--short] [--only=ROW,...] [--seed=N] COMMAND");
     };
-    let long = if extent == Extent::Full { LONG_ROWS } else { &[] };
+    let long = if extent == Extent::Full || only.is_some() { LONG_ROWS } else { &[] };
     let rows: Vec<_> = ROWS.iter().chain(long).collect();
     // An unknown name would try nothing, and so break no promise.
     let mut names = only.iter().flat_map(|only| only.split(','));
     if let Some(name) = names.find(|name| rows.iter().all(|(row, _)| row != name)) {
-        return wrong(&format!("no row, or one that --short leaves out: {name}"));
+        return wrong(&format!("no row: {name}"));
     }
     let root = std::env::temp_dir().join(format!("uniqurl-torture-{}", std::process::id()));
     std::fs::create_dir_all(&root).expect("a directory");
@@ -172,6 +182,7 @@ fn main() -> ExitCode {
     let start = Instant::now();
     println!("seed {seed}\n\n| promise | figure | result |\n|---|---|---|");
     let (mut kept, mut broken, mut skipped) = (0, 0, 0);
+    let mut tables = Vec::new();
     let wanted = |name: &str| only.as_ref().is_none_or(|only| only.split(',').any(|n| n == name));
     for (_, row) in rows.into_iter().filter(|(name, _)| wanted(name)) {
         let row = row(&mut torture);
@@ -193,10 +204,14 @@ fn main() -> ExitCode {
         for line in row.broken.iter().take(20) {
             eprintln!("    broken: {line}");
         }
+        tables.extend(row.table);
     }
     // The remaining files belong to broken rows and are kept for inspection.
     if broken == 0 {
         let _ = std::fs::remove_dir_all(&root);
+    }
+    if !tables.is_empty() {
+        println!("\n{}", tables.join("\n"));
     }
     let seconds = start.elapsed().as_secs();
     println!("\ntorture: {kept} kept, {broken} broken, {skipped} not tried; {seconds} s");
