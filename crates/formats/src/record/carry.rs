@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::columns::{ColumnName, Columns};
+use super::columns::{ColumnName, Columns, find_all};
 use super::logged::{LogColumn, LogColumns, place_of};
 use super::part::Value;
 use super::{Cdx, Context, Csv, Extended, Format, Tsv, cdx, cdxj, json};
@@ -79,6 +79,8 @@ impl Values {
 #[derive(Debug)]
 pub struct Carrier {
     from: CarrySource,
+    /// For tables of text: the position of each column under the last header.
+    places: Vec<Option<usize>>,
     /// For JSON and tables: whether each column is a query, or holds one.
     queries: Vec<bool>,
     buffer: Vec<u8>,
@@ -101,6 +103,18 @@ enum CarrySource {
     Table(Vec<usize>),
     Tsv(Tsv, Vec<ColumnName>),
     Nothing,
+}
+
+impl CarrySource {
+    /// The position of each column under the last header.
+    fn places(&self) -> Vec<Option<usize>> {
+        match self {
+            CarrySource::Csv(csv, names) => find_all(names, csv.header()),
+            CarrySource::Extended(extended, names) => find_all(names, extended.header()),
+            CarrySource::Tsv(tsv, names) => find_all(names, tsv.header()),
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// A column of a CDXJ line.
@@ -215,9 +229,9 @@ const LISTED: usize = 40;
 /// name, and returns the error message. `format` is the format at the start of the chunk.
 pub fn missing(format: &Format, ctx: &Context, chunk: &[u8], columns: &[String]) -> Option<String> {
     let lacking = |names: &[ColumnName], header: &[Vec<u8>]| {
-        let lacks =
-            |name: &&ColumnName| name.find(header).is_none_or(|column| column >= header.len());
-        let lacking = names.iter().find(lacks)?;
+        let mut places = names.iter().zip(find_all(names, header));
+        let lacks = |column: Option<usize>| column.is_none_or(|column| column >= header.len());
+        let (lacking, _) = places.find(|(_, column)| lacks(*column))?;
         // A URL may stand in the place of a name: on the command line, or in a first row that is no header.
         let shown = |name: &[u8]| match name.iter().any(|byte| b"/:@=".contains(byte)) {
             true => UrlExcerpt(name).to_string(),
@@ -311,7 +325,8 @@ impl Carrier {
         };
         let logged = (!logged.is_empty()).then(|| LogColumns::new(format, logged));
         let (buffer, count) = (Vec::new(), columns.len());
-        Self { from, queries, buffer, logged, count, wrapped: None }
+        let places = from.places();
+        Self { from, places, queries, buffer, logged, count, wrapped: None }
     }
 
     /// Prepares to read the agent alone, where the format says that it is.
@@ -321,17 +336,18 @@ impl Carrier {
             return Self { wrapped: wrapper, ..Self::of_agent(wrapped.format()) };
         }
         let logged = Some(LogColumns::new(format, vec![(0, LogColumn::Agent)]));
-        let (from, queries) = (CarrySource::Nothing, Vec::new());
-        Self { from, queries, buffer: Vec::new(), logged, count: 1, wrapped: None }
+        let (from, places, queries) = (CarrySource::Nothing, Vec::new(), Vec::new());
+        Self { from, places, queries, buffer: Vec::new(), logged, count: 1, wrapped: None }
     }
 
     /// Appends the value of the n-th column of the last record read, with possible secrets hidden.
     pub fn mask(&self, n: usize, value: &[u8], out: &mut Vec<u8>) {
+        let place = self.places.get(n).copied().flatten();
         let is_query = match &self.from {
-            CarrySource::Csv(csv, names) => names.get(n).is_some_and(|name| csv.is_query(name)),
-            CarrySource::Tsv(tsv, names) => names.get(n).is_some_and(|name| tsv.is_query(name)),
-            CarrySource::Extended(extended, names) => {
-                names.get(n).is_some_and(|name| extended.is_query(name))
+            CarrySource::Csv(csv, _) => place.is_some_and(|column| csv.is_query(column)),
+            CarrySource::Tsv(tsv, _) => place.is_some_and(|column| tsv.is_query(column)),
+            CarrySource::Extended(extended, _) => {
+                place.is_some_and(|column| extended.is_query(column))
             }
             _ => self.queries.get(n) == Some(&true),
         };
@@ -360,6 +376,7 @@ impl Carrier {
             CarrySource::Cdxj(_) | CarrySource::Json(_) | CarrySource::Nothing => {}
             CarrySource::Table(_) => {}
         }
+        self.places = self.from.places();
         if let Some(logged) = &mut self.logged {
             logged.pass(line);
         }
@@ -394,18 +411,18 @@ impl Carrier {
             CarrySource::Json(pointers) => {
                 json::carry(line, pointers, &mut self.buffer, |value| out.push(value));
             }
-            CarrySource::Csv(csv, names) => {
+            CarrySource::Csv(csv, _) => {
                 let fields = csv.fields(line);
                 let fields: Vec<&[u8]> = fields.iter().map(Value::bytes).collect();
-                take(names, csv.header(), &fields, out);
+                take(&self.places, &fields, out);
             }
-            CarrySource::Tsv(tsv, names) => {
+            CarrySource::Tsv(..) => {
                 let fields: Vec<&[u8]> = line.split(|byte| *byte == b'\t').collect();
-                take(names, tsv.header(), &fields, out);
+                take(&self.places, &fields, out);
             }
-            CarrySource::Extended(extended, names) => extended.fields(line, |header, fields| {
+            CarrySource::Extended(extended, _) => extended.fields(line, |_, fields| {
                 let fields: Vec<&[u8]> = fields.iter().map(Value::bytes).collect();
-                take(names, header, &fields, out);
+                take(&self.places, &fields, out);
             }),
             CarrySource::Nothing => (0..self.count).for_each(|_| out.push(None)),
             CarrySource::Table(_) => {}
@@ -435,9 +452,9 @@ impl Carrier {
     }
 }
 
-fn take(names: &[ColumnName], header: &[Vec<u8>], fields: &[&[u8]], out: &mut Values) {
-    for name in names {
-        out.push(name.find(header).and_then(|column| fields.get(column).copied()));
+fn take(places: &[Option<usize>], fields: &[&[u8]], out: &mut Values) {
+    for place in places {
+        out.push(place.and_then(|column| fields.get(column).copied()));
     }
 }
 

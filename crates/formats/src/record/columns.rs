@@ -4,6 +4,7 @@
 //! output is a [`ColumnLayout`], which reads the fields of a record.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 use super::line::Line;
 use super::part::{Facts, RecordPart, Said, Value};
@@ -30,11 +31,6 @@ impl ColumnLayout {
     /// True if a column holds queries without their `?`.
     pub fn is_query(&self, column: usize) -> bool {
         self.slots.iter().any(|(other, part)| *other == column && part.is_query())
-    }
-
-    /// The same for the column with this name.
-    pub fn is_query_named(&self, name: &ColumnName) -> bool {
-        name.find(&self.names).is_some_and(|column| self.is_query(column))
     }
 
     /// Reads a record from its fields. `value` decodes each field that is used. Fields that only
@@ -220,6 +216,30 @@ fn position(header: &[Vec<u8>], name: &[u8]) -> Option<usize> {
         .or_else(|| find(|column, name| column.trim_ascii().eq_ignore_ascii_case(name)))
 }
 
+/// The columns under these names, as [`ColumnName::find`] finds each. Both lists may be long, and a search
+/// through the header for each name would take time that grows with their product.
+pub(super) fn find_all(names: &[ColumnName], header: &[Vec<u8>]) -> Vec<Option<usize>> {
+    let first = |fold: fn(&[u8]) -> Vec<u8>| {
+        let mut columns = HashMap::new();
+        for (column, name) in header.iter().enumerate() {
+            columns.entry(fold(name)).or_insert(column);
+        }
+        columns
+    };
+    let exact = first(<[u8]>::to_vec);
+    let folded = first(<[u8]>::to_ascii_lowercase);
+    let trimmed = first(|name| name.trim_ascii().to_ascii_lowercase());
+    let find = |name: &ColumnName| match name {
+        ColumnName::Number(number) => Some(*number),
+        ColumnName::Header(name) => {
+            let lower = name.to_ascii_lowercase();
+            let column = exact.get(name).or_else(|| folded.get(&lower));
+            column.or_else(|| trimmed.get(&lower)).copied()
+        }
+    };
+    names.iter().map(find).collect()
+}
+
 /// Reads `host=A,target=B`, or a lone name for the URL's column, which parts may follow as in
 /// `link,status=B`.
 pub(super) fn parts(text: &str) -> Result<Vec<(RecordPart, &str)>, &'static str> {
@@ -265,7 +285,27 @@ pub(super) fn parts(text: &str) -> Result<Vec<(RecordPart, &str)>, &'static str>
 #[cfg(test)]
 mod tests {
     use super::super::part::RecordPart;
-    use super::{Columns, parts};
+    use super::{ColumnName, Columns, find_all, parts};
+
+    #[test]
+    fn columns_found_together_are_those_found_alone() {
+        let texts =
+            ["a", "A", " a", "A ", " A", "b", "B ", ""].map(|text| text.as_bytes().to_vec());
+        let mut names: Vec<_> = texts.iter().cloned().map(ColumnName::Header).collect();
+        names.push(ColumnName::Number(7));
+        // Each way to leave columns out, in both orders, so that every rule decides somewhere.
+        for kept in 0..1 << texts.len() {
+            let mut header: Vec<_> = (0..texts.len())
+                .filter(|at| kept >> at & 1 == 1)
+                .map(|at| texts[at].clone())
+                .collect();
+            for _ in 0..2 {
+                let alone: Vec<_> = names.iter().map(|name| name.find(&header)).collect();
+                assert_eq!(find_all(&names, &header), alone, "{header:?}");
+                header.reverse();
+            }
+        }
+    }
 
     #[test]
     fn single_column_is_the_url() {

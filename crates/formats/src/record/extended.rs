@@ -19,7 +19,6 @@ use std::sync::Arc;
 use memchr::{memchr, memchr_iter, memmem};
 
 use super::columns::ColumnLayout;
-use super::columns::ColumnName;
 use super::line::{self, Line, MARK, without_mark};
 use super::part::{Facts, RecordPart, Value, encoded, marked};
 use super::separators::Separators;
@@ -152,9 +151,9 @@ impl Extended {
         self.layout.as_ref().map_or(&[], |layout| &layout.names)
     }
 
-    /// True if a field of this name holds queries without their `?`.
-    pub(super) fn is_query(&self, name: &ColumnName) -> bool {
-        self.layout.as_ref().is_some_and(|layout| layout.is_query_named(name))
+    /// True if a field holds queries without their `?`.
+    pub(super) fn is_query(&self, column: usize) -> bool {
+        self.layout.as_ref().is_some_and(|layout| layout.is_query(column))
     }
 
     /// Applies a directive.

@@ -7,7 +7,6 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::columns::ColumnName;
 use super::columns::{ColumnLayout, Columns};
 use super::extended::decoded;
 use super::line::{self, is_blank, without_mark};
@@ -118,8 +117,8 @@ impl Tsv {
     }
 
     /// True if a column holds queries without their `?`.
-    pub(super) fn is_query(&self, name: &ColumnName) -> bool {
-        self.layout.as_ref().is_some_and(|layout| layout.is_query_named(name))
+    pub(super) fn is_query(&self, column: usize) -> bool {
+        self.layout.as_ref().is_some_and(|layout| layout.is_query(column))
     }
 
     /// The column of a part.

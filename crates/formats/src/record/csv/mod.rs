@@ -15,7 +15,7 @@ use std::sync::Arc;
 use memchr::memchr;
 
 use self::cut::{CsvCutter, CsvRecord};
-use super::columns::{ColumnLayout, ColumnName, Columns};
+use super::columns::{ColumnLayout, Columns};
 use super::line::{Line, is_blank, without_mark};
 use super::named::is_absolute;
 use super::part::{RecordPart, Value};
@@ -131,8 +131,8 @@ impl Csv {
     }
 
     /// True if a column holds queries without their `?`.
-    pub(super) fn is_query(&self, name: &ColumnName) -> bool {
-        self.layout.as_ref().is_some_and(|layout| layout.is_query_named(name))
+    pub(super) fn is_query(&self, column: usize) -> bool {
+        self.layout.as_ref().is_some_and(|layout| layout.is_query(column))
     }
 
     /// The column of a part.
