@@ -348,9 +348,40 @@ fn columns_between_semicolons_tabs_and_bars_are_read() {
     for head in ["id;URL;x\n1;http://h/;2\n", "\u{FEFF}\"uri\"|\"id\"\r\nhttp://h/|1\r\n"] {
         assert_eq!(Place::new().run_on(["dedup"], head).exits(0).out(), "http://h/\n");
     }
-    // A byte of a URL separates no columns.
-    let list = "http://h/a;b\nhttp://h/c;d\n";
-    assert_eq!(Place::new().run_on(["dedup", "-f", "csv:1"], list).exits(0).out(), list);
+}
+
+#[test]
+fn rows_that_may_be_urls_or_columns_are_refused_until_the_delimiter_is_named() {
+    let list = "http://h/a;200;Home\nhttp://h/b;404;\"No; such\"\n";
+    for (delimiter, urls) in [(";", "http://h/a\nhttp://h/b\n"), (",", "http://h/a;200;Home\n")] {
+        let place =
+            Place::with([("in", list.as_bytes()), ("bars", list.replace(';', "|").as_bytes())]);
+        for input in ["in", "bars"] {
+            let run = place.run(["dedup", "-f", "csv:1", input]).exits(2);
+            assert!(
+                run.err.contains("\nhint: name the byte between columns with --delimiter"),
+                "{}",
+                run.err
+            );
+        }
+        let run = place.run(["dedup", "-q", "-f", "csv:1", "--delimiter", delimiter, "in"]);
+        assert!(run.exits(0).out().starts_with(urls));
+    }
+    // One row shows nothing, rows of different lengths are no table, and no URL holds a tab.
+    for (list, urls) in [
+        ("http://h/a;b\n", "http://h/a;b\n"),
+        ("http://h/a;b\nhttp://h/c\n", "http://h/a;b\nhttp://h/c\n"),
+        ("http://h/a\t1\nhttp://h/c\t2\n", "http://h/a\nhttp://h/c\n"),
+    ] {
+        assert_eq!(Place::new().run_on(["dedup", "-f", "csv:1"], list).exits(0).out(), urls);
+    }
+    for (arguments, why) in [
+        (["dedup", "-f", "lines", "--delimiter", ";"], "--delimiter goes with --format csv:COL"),
+        (["dedup", "-f", "csv:1", "--delimiter", "ab"], "a delimiter is one character of ASCII"),
+    ] {
+        let run = Place::new().run_on(arguments, list).exits(2);
+        assert!(run.err.contains(why), "{}", run.err);
+    }
 }
 
 #[test]

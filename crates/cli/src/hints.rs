@@ -163,6 +163,9 @@ fn of_refusal(why: Refusal) -> &'static str {
         Refusal::JsonArray => "write each element on a line with jq -c '.[]'",
         Refusal::SeparatorLine => "remove it with tail -n +2",
         Refusal::ClusterIndex => "name the files that it lists, cdx-00000.gz and so on",
+        Refusal::AmbiguousRows => {
+            "name the byte between columns with --delimiter, as in --delimiter ';' or --delimiter ,"
+        }
         Refusal::Table => "write it to a file, and name that",
         Refusal::NoTables => "read its columns with an Arrow library",
     }

@@ -66,6 +66,11 @@ impl Request {
                 "{option} {glob}: profile {profile} writes hosts in ASCII, as in xn--bcher-kva.example"
             ));
         }
+        if let Some(byte) = common.delimiter
+            && !matches!(&common.format, FormatChoice::Named(format) if format.with_delimiter(byte).is_some())
+        {
+            return Err("--delimiter goes with --format csv:COL".to_owned());
+        }
         if let FormatChoice::Named(format) = &common.format {
             let columns: Vec<String> =
                 output.carry.iter().chain(policy.keep.column()).cloned().collect();
@@ -85,7 +90,9 @@ fn plan(common: &RunArgs, normalizer: Normalizer, job: Job) -> JobPlan {
             }
             FormatChoice::Auto | FormatChoice::InFile(_) => InputFormat::Auto,
             FormatChoice::Named(format) => {
-                InputFormat::Fixed(Arc::new(format.clone().with_kinds(common.kinds())))
+                let delimited = common.delimiter.and_then(|byte| format.with_delimiter(byte));
+                let format = delimited.unwrap_or_else(|| format.clone());
+                InputFormat::Fixed(Arc::new(format.with_kinds(common.kinds())))
             }
         },
         formats: Arc::clone(&common.formats),

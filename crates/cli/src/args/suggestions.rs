@@ -73,7 +73,7 @@ fn meant_by(wrong: &str) -> Option<String> {
 /// Options of sort, uniq, ripgrep, curl, uro and urldedupe. Each has an action, and the option that it
 /// names, which not every subcommand has.
 #[rustfmt::skip]
-const WISHES: [(&str, &str, &str); 22] = [
+const WISHES: [(&str, &str, &str); 21] = [
     ("unique", "leave the option out: dedup writes each URL once", "order"),
     ("parallel", "use -j N", "threads"),
     ("jobs", "use -j N", "threads"),
@@ -81,7 +81,6 @@ const WISHES: [(&str, &str, &str); 22] = [
     ("repeated", "use --min-count 2", "min-count"),
     ("zero-terminated", "use -0", "null"),
     ("buffer-size", "use --memory SIZE", "memory"),
-    ("delimiter", "name the column with --format csv:COL or --format tsv:COL", "format"),
     ("ignore-case", "use --match '(?i)REGEX'", "match"),
     ("regexp", "use --match REGEX", "match"),
     ("exclude", "use --not-match REGEX", "not-match"),

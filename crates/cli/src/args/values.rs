@@ -220,6 +220,17 @@ pub(crate) fn backend(name: String) -> Result<Backend, String> {
 // is little longer than that.
 const _: () = assert!((GROWTH + 1) * LONGEST_URL <= LONGEST_KEY);
 
+/// A byte that may stand between the columns of CSV.
+pub(crate) fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"\t" | b"\\t" => Ok(b'\t'),
+        [byte @ b' '..=b'~'] if *byte != b'"' && !byte.is_ascii_alphanumeric() => Ok(*byte),
+        _ => {
+            Err("a delimiter is one character of ASCII, no letter, digit or quotation mark".into())
+        }
+    }
+}
+
 pub(crate) fn max_url(text: &str) -> Result<usize, String> {
     longest(text, "URL", LONGEST_URL)
 }

@@ -230,8 +230,24 @@ impl Format {
     /// than a comma.
     pub fn delimited(&self, ctx: &Context, head: &[u8]) -> Option<Self> {
         let Format::Csv(csv) = self else { return None };
+        if csv.has_delimiter() {
+            return None;
+        }
         let delimiter = csv.delimiter_of(ctx, head);
         (delimiter != b',').then(|| Format::Csv(csv.clone().with_delimiter(delimiter)))
+    }
+
+    /// The same with this byte between the columns of a table of `csv`; None for other formats.
+    pub fn with_delimiter(&self, delimiter: u8) -> Option<Self> {
+        let Format::Csv(csv) = self else { return None };
+        Some(Format::Csv(csv.clone().with_delimiter(delimiter)))
+    }
+
+    /// True if the rows of an input with this beginning may be URLs or columns.
+    pub fn is_ambiguous(&self, ctx: &Context, head: &[u8]) -> bool {
+        let Format::Csv(csv) = self else { return false };
+        let by_number = !csv.has_delimiter() && !csv.columns.need_header();
+        by_number && csv.delimiter_of(ctx, head) == b',' && csv.is_ambiguous(ctx, head)
     }
 
     /// Restricts a WARC format to records of these kinds; other formats stay as they are.

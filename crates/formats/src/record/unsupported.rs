@@ -57,6 +57,8 @@ pub enum Refusal {
     SeparatorLine,
     /// The index of a CDX cluster.
     ClusterIndex,
+    /// Rows of `csv` that semicolons or bars divide, or that are URLs with such bytes.
+    AmbiguousRows,
     /// Parquet or Arrow in a pipe, or compressed as a whole.
     Table,
     /// Parquet or Arrow in a build without tables.
@@ -88,6 +90,7 @@ impl fmt::Display for Refusal {
             Refusal::JsonArray => "an array of JSON is not read",
             Refusal::SeparatorLine => "its first line is for spreadsheets alone",
             Refusal::ClusterIndex => "a cluster.idx holds keys only",
+            Refusal::AmbiguousRows => "its rows begin with URLs that hold semicolons or bars, or columns between them",
             Refusal::Table => "a table is read from its end, so that it can be neither piped nor compressed as a whole",
             Refusal::NoTables => "a table is not read here",
         })

@@ -14,8 +14,8 @@ use crate::args::policy::PolicyArgs;
 use crate::args::profile_choices::{ProfileChoices, Unsupported};
 use crate::args::template::TemplateArgs;
 use crate::args::values::{
-    FormatParser, ProfileParser, backend, backends, charset, checks, code, envelope, key, keys,
-    max_record, max_url, number, ring,
+    FormatParser, ProfileParser, backend, backends, charset, checks, code, delimiter, envelope,
+    key, keys, max_record, max_url, number, ring,
 };
 use crate::inputs::names::is_standard_input;
 use crate::progress::When;
@@ -69,6 +69,18 @@ pub struct RunArgs {
         long_help = help::FORMAT
     )]
     pub format: FormatChoice,
+
+    /// Separate the columns of csv by C, a character of ASCII or `\t`
+    ///
+    /// Without it, the first rows tell whether that is a comma, a semicolon, a tab or a bar.
+    #[arg(
+        long,
+        value_name = "C",
+        value_parser = delimiter,
+        hide_short_help = true,
+        help_heading = INPUT
+    )]
+    pub delimiter: Option<u8>,
 
     /// Add the formats that FILE describes
     ///

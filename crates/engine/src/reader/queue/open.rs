@@ -235,6 +235,9 @@ impl InputQueue<'_> {
         let why = match &self.plan.input.format {
             InputFormat::Auto => record::refusal_of_auto(head),
             InputFormat::Fixed(format) if format.may_refuse() => record::refusal(head),
+            InputFormat::Fixed(format) if format.is_ambiguous(&self.context, head) => {
+                Some(record::Refusal::AmbiguousRows)
+            }
             InputFormat::Fixed(_) => None,
         };
         if let Some(why) = why {

@@ -26,9 +26,13 @@ use uniqurl::bytes::RejectReason;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Csv {
     pub(super) columns: Columns,
-    delimiter: u8,
+    /// The byte between columns, if it is known; otherwise a comma.
+    delimiter: Option<u8>,
     layout: Option<Arc<ColumnLayout>>,
 }
+
+/// The rows that show whether a byte separates columns.
+const ROWS: usize = 20;
 
 /// The bytes that may separate columns, by rank.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
@@ -37,22 +41,27 @@ impl Csv {
     pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
         let columns = Columns::parse(text)?;
         let layout = (!columns.need_header()).then(|| Arc::new(columns.layout(&[])));
-        Ok(Self { columns, delimiter: b',', layout })
+        Ok(Self { columns, delimiter: None, layout })
     }
 
     /// The byte that separates columns.
     pub(super) fn delimiter(&self) -> u8 {
-        self.delimiter
+        self.delimiter.unwrap_or(b',')
     }
 
-    /// The same with another byte between columns.
+    /// The same with this byte between columns.
     pub(super) fn with_delimiter(self, delimiter: u8) -> Self {
-        Self { delimiter, ..self }
+        Self { delimiter: Some(delimiter), ..self }
+    }
+
+    /// Whether that byte is known, so that no input has to tell it.
+    pub(super) fn has_delimiter(&self) -> bool {
+        self.delimiter.is_some()
     }
 
     /// The byte between the columns of an input with this beginning. It separates the names that are asked
     /// for; of columns by number, it separates the fields of the first record, unless that is a URL, in
-    /// which the byte may stand.
+    /// which the byte may stand. A tab may not.
     pub(super) fn delimiter_of(&self, ctx: &Context, head: &[u8]) -> u8 {
         let head = without_mark(head);
         let fields = |delimiter: u8| {
@@ -70,7 +79,9 @@ impl Csv {
             let is_whole = |field: &&[u8]| !field.starts_with(b"\"") || field.ends_with(b"\"");
             fields.len() > 1
                 && fields.iter().all(is_whole)
-                && (*delimiter == b',' || fields[0].starts_with(b"\"") || !is_absolute(fields[0]))
+                && (b",\t".contains(delimiter)
+                    || fields[0].starts_with(b"\"")
+                    || !is_absolute(fields[0]))
         };
         let by_name =
             DELIMITERS.iter().filter(|_| self.columns.need_header()).find(|d| has_names(d));
@@ -78,10 +89,31 @@ impl Csv {
         found.copied().unwrap_or(b',')
     }
 
+    /// True if semicolons or bars may separate the columns of an input with this beginning, or may stand in
+    /// the URLs that its rows are: the first rows begin with a URL, and all have as many of them.
+    pub(super) fn is_ambiguous(&self, ctx: &Context, head: &[u8]) -> bool {
+        let head = without_mark(head);
+        // The last row may go on after the beginning.
+        let rows: Vec<_> = CsvCutter::new(head, b',', ctx.max_record)
+            .map(|cut| cut.range())
+            .take_while(|range| range.end < head.len())
+            .map(|range| head[range].trim_ascii_end())
+            .filter(|row| !row.is_empty())
+            .take(ROWS)
+            .collect();
+        let count = |row: &[u8], delimiter| cut::fields(row, delimiter).count();
+        rows.len() > 1
+            && rows.iter().all(|row| is_absolute(row) && count(row, b',') == 1)
+            && b";|".iter().any(|delimiter| {
+                let columns = count(rows[0], *delimiter);
+                columns > 1 && rows.iter().all(|row| count(row, *delimiter) == columns)
+            })
+    }
+
     /// Appends the records of `chunk`, which ends with a record or with the input.
     pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         let mut now = self.layout.clone();
-        for cut in CsvCutter::new(chunk, self.delimiter, ctx.max_record) {
+        for cut in CsvCutter::new(chunk, self.delimiter(), ctx.max_record) {
             let range = cut.range();
             let line = Line { bytes: &chunk[range.clone()], start: range.start as u32 };
             let found = match (cut, &now) {
@@ -93,7 +125,7 @@ impl Csv {
                     Extracted::Skipped
                 }
                 (CsvRecord::Record(_), Some(layout)) => {
-                    let fields = cut::fields(line.bytes, self.delimiter);
+                    let fields = cut::fields(line.bytes, self.delimiter());
                     layout.found(ctx, line, fields, |_, field| value(field), &mut out.scratch)
                 }
             };
@@ -109,7 +141,7 @@ impl Csv {
         if self.layout.is_some() {
             return None;
         }
-        let mut records = CsvCutter::new(chunk, self.delimiter, ctx.max_record);
+        let mut records = CsvCutter::new(chunk, self.delimiter(), ctx.max_record);
         let header = records.find_map(|cut| match cut {
             CsvRecord::Record(range) if !is_blank(&chunk[range.clone()]) => Some(range),
             _ => None,
@@ -120,7 +152,7 @@ impl Csv {
 
     /// Length of the records at the start of `bytes` that are complete whatever follows.
     pub(super) fn whole(&self, ctx: &Context, bytes: &[u8]) -> usize {
-        cut::whole(bytes, self.delimiter, ctx.max_record)
+        cut::whole(bytes, self.delimiter(), ctx.max_record)
     }
 
     /// Reads a record as the header, unless the header is known.
@@ -147,11 +179,11 @@ impl Csv {
 
     /// The fields of a record, without their quotation marks.
     pub(super) fn fields<'a>(&self, record: &'a [u8]) -> Vec<Value<'a>> {
-        cut::fields(record, self.delimiter).map(value).collect()
+        cut::fields(record, self.delimiter()).map(value).collect()
     }
 
     fn layout(&self, record: &[u8]) -> ColumnLayout {
-        self.columns.layout(&names(cut::fields(without_mark(record), self.delimiter)))
+        self.columns.layout(&names(cut::fields(without_mark(record), self.delimiter())))
     }
 }
 
