@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
-/// A text of a part that is repeated, and of what stands before and after it.
+/// A text: a repeated part, with a text before and a text after it.
 ///
 /// In the part, `{n}` stands for its number, `{next}` for the next number, and `{hex}` for its number in four
 /// hexadecimal digits; before it, `{length}` for the length of the rest; after it, `{all}` for all parts once
@@ -56,7 +56,7 @@ fn bytes_of(text: &str) -> Vec<u8> {
 
 impl Case {
     /// The arguments, separated by blanks. `[NAME]` stands for the text of that name, and `OPTION*NAME` for the
-    /// option with each line of it. What they do not name is a file to read.
+    /// option with each line of it. A text that they do not name is an input.
     pub fn arguments(&self, texts: &[(&str, Vec<u8>)]) -> Vec<OsString> {
         let mut unnamed: Vec<_> = texts.iter().map(|(name, _)| *name).collect();
         let mut text_of = |name: &str| {
@@ -649,9 +649,9 @@ const OTHERS: &[Other] = &[
         &[text("urls", "", "http://a.example/{n}\n", "")],
     ),
     (
-        "dedup -f tsv:1 --carry 2 --keep last --tally bytes",
+        "dedup -f tsv:1 --carry 2 --keep last",
         16 * K,
-        2,
+        0,
         &[text("urls", "", "http://a.example/{n}\t{n}\n", "")],
     ),
     (
