@@ -1,6 +1,6 @@
 //! A crash of the system while a seen store is written: what refers to bytes or names reaches the disk after them.
 //!
-//! The calls of a writer are followed. A power failure keeps of them what was synced, and any part of the rest.
+//! strace lists the calls of a writer. A power failure keeps every synced write, and any part of the others.
 
 use crate::place::run;
 use crate::seen_store::{STORE, Trials, WRITERS};
@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 pub const CALLS: &str = "openat,write,writev,pwrite64,fsync,fdatasync,linkat,?rename,renameat,?renameat2,\
                      ?unlink,unlinkat,?mkdir,mkdirat";
 
-/// Writers besides those that are killed, and what they find in place of the store.
+/// More writers than those that are killed, and the state of the store that each begins with.
 const MORE: &[(Start, &[&str])] = &[
     (Start::Base, &["seen", "forget", STORE, "--older-than", "9999-12-31"]),
     (Start::Leftovers, &["seen", "add", STORE, "more-new"]),
@@ -129,7 +129,7 @@ fn call(said: &str, place: &Path) -> Option<Call> {
     }
 }
 
-/// What is not on the disk yet.
+/// Writes and names that are not on the disk yet.
 #[derive(Default)]
 struct Disk {
     /// Files with bytes that are not.

@@ -1,6 +1,6 @@
 //! The next state of a store, on the disk before anything refers to it.
 //!
-//! Whatever can meet a full disk is done here. What is left is a rename, so a caller can finish other work
+//! Everything that a full disk can stop is done here. Only a rename remains, so a caller can finish other work
 //! first, and then let the state take effect.
 
 use std::ops::Range;

@@ -39,7 +39,7 @@ pub struct PartitionPlan<'a> {
     /// The memory for marks.
     pub marks: &'a MarksBudget,
     /// How many keys of a group are kept. Then the group of a key, and not the key, has picked the partition, and it
-    /// is an error if what is kept of a partition does not fit into memory: [`GroupsBeyondMemory`].
+    /// is an error if the kept keys of a partition do not fit into memory: [`GroupsBeyondMemory`].
     pub limit: Option<GroupLimit<'a>>,
 }
 

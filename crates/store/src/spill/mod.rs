@@ -8,9 +8,9 @@
 //!
 //! 1. `dedup_partition` takes each partition through a set of its own, by the same rule:
 //!    what does not fit is spilled again, under another hash. Every pass settles some URLs, so it
-//!    ends, whatever the hash. If only the first keys of each group are kept, there is one pass, and what it
-//!    keeps has to fit. What was seen before the run, where that is too much for memory, comes
-//!    first in each partition;
+//!    ends, whatever the hash. If only the first keys of each group are kept, there is one pass, and the
+//!    kept keys have to fit. Keys seen before the run come first in each partition, if they are too many
+//!    for memory;
 //! 2. the URLs that were settled are a run: where only first records matter, the partition itself, with
 //!    a mark for each new entry (`mark_new`), else a new stream of counts and kept lines;
 //! 3. `merge_windows` makes one of all runs by ordinal, and `merge` by bytes or counts: the order that a

@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn memory_may_be_a_share_of_what_is_free() {
         let Some(free) = available() else { return };
-        // What is free changes from one moment to the next.
+        // Free memory changes from one moment to the next.
         let half = memory("50%").expect("a share");
         assert!((free / 4..free).contains(&half), "{half} of {free}");
     }

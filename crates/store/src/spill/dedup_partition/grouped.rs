@@ -36,7 +36,7 @@ impl<'a> Set<'a> {
     }
 }
 
-/// What is kept of the groups does not fit.
+/// The keys kept of the groups do not fit.
 pub(super) fn beyond_memory(plan: &PartitionPlan<'_>) -> SpillError {
     plan.store.error(io::Error::new(io::ErrorKind::OutOfMemory, GroupsBeyondMemory))
 }
