@@ -37,8 +37,7 @@ impl VectorOp for Lines<'_> {
             let length = out.len();
             if let Some(room) = out.spare_capacity_mut().first_chunk_mut() {
                 let count = vector.lines(block, (i * BLOCK) as u32, &mut open, room);
-                // SAFETY: `lines` returns how many spans it wrote to the start of the room. Only this module
-                // implements `Vector`.
+                // SAFETY: `lines` returns how many spans it wrote to the start of the room.
                 unsafe { out.set_len(length + count) };
             }
         }

@@ -54,20 +54,6 @@ mod triplets;
 #[cfg(target_arch = "x86_64")]
 mod vaes;
 
-/// Keeps other crates from implementing `Vector`.
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for super::scalar::Scalar {}
-    #[cfg(target_arch = "x86_64")]
-    impl Sealed for super::sse42::Sse42 {}
-    #[cfg(target_arch = "x86_64")]
-    impl Sealed for super::avx2::Avx2 {}
-    #[cfg(target_arch = "x86_64")]
-    impl Sealed for super::avx512::Avx512 {}
-    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-    impl Sealed for super::neon::Neon {}
-}
-
 mod output_buffer;
 pub mod prefetch;
 #[cfg(test)]

@@ -49,8 +49,7 @@ pub struct Normalized {
 /// An instruction set. A value of it proves that the CPU has it.
 ///
 /// Its functions are inlined into one that has the instruction set enabled ([`VectorOp`]).
-/// It is sealed: [`Vector::lines`] returns a number that unsafe code relies on.
-pub trait Vector: Copy + super::sealed::Sealed {
+pub trait Vector: Copy {
     /// The masks that prove a URL clean.
     fn masks<R: Rules>(self, block: &Block) -> Masks;
 
