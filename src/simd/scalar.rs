@@ -1,7 +1,7 @@
 //! The masks in plain Rust: the definition that all vector code is tested against.
 
 use super::rules::Rules;
-use super::vector::{Block, Masks, Survey, Vector, VectorOp};
+use super::vector::{Block, Lanes, Masks, Survey, Vector, VectorOp};
 use crate::bytes::set::{NibbleTable, QUERY, REG_NAME};
 
 #[derive(Clone, Copy)]
@@ -38,6 +38,33 @@ const BITS_OF_SURVEY: [u8; 256] = {
     bits
 };
 
+impl Lanes for Scalar {
+    type Bytes = Block;
+
+    #[inline(always)]
+    fn load(self, block: &Block) -> Block {
+        *block
+    }
+
+    fn equal(self, bytes: Block, byte: u8) -> u64 {
+        let [found] = gather(&bytes, |other| u8::from(other == byte));
+        found
+    }
+
+    /// A byte yields its bit without help.
+    #[inline(always)]
+    fn high_bits(self, bytes: Block) -> Block {
+        bytes
+    }
+
+    fn outside(self, rows: &[u8; 16], bytes: Block, _: Block) -> u64 {
+        let asked = NibbleTable { others: *rows };
+        let [found] = gather(&bytes, |byte| u8::from(asked.contains(byte)));
+        found
+    }
+}
+
+/// The masks of several sets come from one table: by rows each set takes a lookup of its own.
 impl Vector for Scalar {
     fn masks<R: Rules>(self, block: &Block) -> Masks {
         let bits = const { &bits_of_masks::<R>() };
@@ -49,16 +76,6 @@ impl Vector for Scalar {
         let bits = |byte| BITS_OF_SURVEY[usize::from(byte)];
         let [slash, dot, ends, not_query, not_reg_name] = gather(block, bits);
         Survey { slash, dot, ends, not_query, not_reg_name }
-    }
-
-    fn find(self, block: &Block, byte: u8) -> u64 {
-        let [found] = gather(block, |other| u8::from(other == byte));
-        found
-    }
-
-    fn find_in_set(self, block: &Block, asked: &NibbleTable) -> u64 {
-        let [found] = gather(block, |byte| u8::from(asked.contains(byte)));
-        found
     }
 }
 

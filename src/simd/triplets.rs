@@ -5,11 +5,11 @@
 
 use std::arch::x86_64::*;
 
-use super::avx512::{BIT, lanes, load};
+use super::avx512::{Avx512, high_bits, in_four_lanes, load, stored};
 use super::vector::{BLOCK, Block, Normalized};
 use crate::bytes::set::UNRESERVED;
 
-const UNRESERVED_ROWS: Block = lanes(UNRESERVED.nibble_rows());
+const UNRESERVED_ROWS: [u8; 16] = UNRESERVED.nibble_rows();
 
 /// Marks a byte that is no hexadecimal digit.
 const NO_DIGIT: u8 = 0x80;
@@ -46,17 +46,16 @@ const ONE_BEHIND: Block = numbers_from(1);
 const TWO_BEHIND: Block = numbers_from(2);
 
 /// See [`Vector::normalize_triplets`](super::Vector::normalize_triplets).
-///
-/// # Safety
-///
-/// The CPU has AVX-512 F, BW, VBMI and VBMI2.
+// `inline(always)`, which excludes `target_feature`: compilers think it too large to inline, and a
+// call moves all blocks through memory.
 #[inline(always)]
-pub(super) unsafe fn normalize(
+pub(super) fn normalize(
+    _: Avx512,
     [low, high]: [&Block; 2],
     percent: u128,
     inside: u128,
 ) -> Option<Normalized> {
-    // SAFETY: the caller promises all AVX-512 extensions that are used here.
+    // SAFETY: a value of `Avx512` proves the instruction set.
     unsafe {
         let (low, high) = (load(low), load(high));
         let (low_digits, high_digits) = (digits(low), digits(high));
@@ -105,64 +104,46 @@ fn both(low: u64, high: u64) -> u128 {
 }
 
 /// The values of hexadecimal digits, and [`NO_DIGIT`] for all other bytes.
-#[inline(always)]
-unsafe fn digits(bytes: __m512i) -> __m512i {
-    // SAFETY: the caller promises AVX-512 F, BW and VBMI.
-    unsafe {
-        // The lookup ignores the top bit of a byte.
-        let ascii = _mm512_testn_epi8_mask(bytes, _mm512_set1_epi8(0x80_u8 as i8));
-        let found = _mm512_permutex2var_epi8(load(&DIGITS[0]), bytes, load(&DIGITS[1]));
-        _mm512_mask_mov_epi8(_mm512_set1_epi8(NO_DIGIT as i8), ascii, found)
-    }
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn digits(bytes: __m512i) -> __m512i {
+    // The lookup ignores the top bit of a byte.
+    let ascii = _mm512_testn_epi8_mask(bytes, _mm512_set1_epi8(0x80_u8 as i8));
+    let found = _mm512_permutex2var_epi8(load(&DIGITS[0]), bytes, load(&DIGITS[1]));
+    _mm512_mask_mov_epi8(_mm512_set1_epi8(NO_DIGIT as i8), ascii, found)
 }
 
 /// For each byte the value of the two digits after it. `next` holds the digits of the next block.
-#[inline(always)]
-unsafe fn values(digits: __m512i, next: __m512i) -> __m512i {
-    // SAFETY: the caller promises AVX-512 F, BW and VBMI.
-    unsafe {
-        let first = _mm512_permutex2var_epi8(digits, load(&ONE_BEHIND), next);
-        let second = _mm512_permutex2var_epi8(digits, load(&TWO_BEHIND), next);
-        // AVX-512 has no shift of bytes. This one shifts words; the mask removes bits of the
-        // neighbouring byte.
-        let first =
-            _mm512_and_si512(_mm512_slli_epi16::<4>(first), _mm512_set1_epi8(0xF0_u8 as i8));
-        _mm512_or_si512(first, second)
-    }
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn values(digits: __m512i, next: __m512i) -> __m512i {
+    let first = _mm512_permutex2var_epi8(digits, load(&ONE_BEHIND), next);
+    let second = _mm512_permutex2var_epi8(digits, load(&TWO_BEHIND), next);
+    // AVX-512 has no shift of bytes. This one shifts words; the mask removes bits of the
+    // neighbouring byte.
+    let first = _mm512_and_si512(_mm512_slli_epi16::<4>(first), _mm512_set1_epi8(0xF0_u8 as i8));
+    _mm512_or_si512(first, second)
 }
 
 /// The positions whose values are unreserved characters.
-#[inline(always)]
-unsafe fn unreserved(values: __m512i) -> u64 {
-    // SAFETY: the caller promises AVX-512 F and BW.
-    unsafe {
-        let high = _mm512_and_si512(_mm512_srli_epi16::<4>(values), _mm512_set1_epi8(15));
-        let bit = _mm512_shuffle_epi8(load(&BIT), high);
-        _mm512_test_epi8_mask(_mm512_shuffle_epi8(load(&UNRESERVED_ROWS), values), bit)
-    }
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn unreserved(values: __m512i) -> u64 {
+    let row = _mm512_shuffle_epi8(in_four_lanes(&UNRESERVED_ROWS), values);
+    _mm512_test_epi8_mask(row, high_bits(values))
 }
 
 /// A block with the value at each `decoded` position and letters at `digits` in upper case, reduced to
 /// the bytes in `keep`.
-#[inline(always)]
-unsafe fn normal(
-    bytes: __m512i,
-    values: __m512i,
-    decoded: u64,
-    digits: u64,
-    keep: u64,
-) -> (Block, usize) {
-    let mut block = [0; BLOCK];
-    // SAFETY: the caller promises AVX-512 F, BW and VBMI2; the store writes 64 bytes to as many.
-    unsafe {
-        // The comparison is signed: bytes of 0x80 and above are negative. Digits above `F` are `a` to
-        // `f`.
-        let lower = _mm512_cmpgt_epi8_mask(bytes, _mm512_set1_epi8(b'F' as i8)) & digits;
-        // Flipping bit 5 makes them upper case.
-        let bytes = _mm512_xor_si512(bytes, _mm512_maskz_set1_epi8(lower, 0x20));
-        let bytes = _mm512_mask_mov_epi8(bytes, decoded, values);
-        let kept = _mm512_maskz_compress_epi8(keep, bytes);
-        _mm512_storeu_si512(block.as_mut_ptr().cast(), kept);
-    }
-    (block, keep.count_ones() as usize)
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
+#[inline]
+fn normal(bytes: __m512i, values: __m512i, decoded: u64, digits: u64, keep: u64) -> (Block, usize) {
+    // The comparison is signed: bytes of 0x80 and above are negative. Digits above `F` are `a` to
+    // `f`.
+    let lower = _mm512_cmpgt_epi8_mask(bytes, _mm512_set1_epi8(b'F' as i8)) & digits;
+    // Flipping bit 5 makes them upper case.
+    let bytes = _mm512_xor_si512(bytes, _mm512_maskz_set1_epi8(lower, 0x20));
+    let bytes = _mm512_mask_mov_epi8(bytes, decoded, values);
+    let kept = _mm512_maskz_compress_epi8(keep, bytes);
+    (stored(kept), keep.count_ones() as usize)
 }

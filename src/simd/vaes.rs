@@ -15,6 +15,7 @@
 
 use std::arch::x86_64::*;
 
+use super::avx512::{load, load_padded};
 use super::vector::{BLOCK, Block};
 use super::{Backend, Kernel};
 
@@ -64,11 +65,8 @@ impl Vaes {
     }
 }
 
-/// # Safety
-///
-/// As for [`hash`].
 #[target_feature(enable = "avx512f,avx512bw,bmi2,aes,vaes")]
-unsafe fn hash_all<'t>(
+fn hash_all<'t>(
     keys: &[Block; KEYS],
     texts: impl Iterator<Item = &'t [u8]>,
     mut take: impl FnMut(u64),
@@ -80,11 +78,8 @@ unsafe fn hash_all<'t>(
     }
 }
 
-/// # Safety
-///
-/// The CPU has AVX-512 F and BW, and with them BMI, AES and VAES.
 #[target_feature(enable = "avx512f,avx512bw,bmi2,aes,vaes")]
-unsafe fn hash(keys: &[Block; KEYS], text: &[u8]) -> u64 {
+fn hash(keys: &[Block; KEYS], text: &[u8]) -> u64 {
     hash_with(&loaded(keys), text)
 }
 
@@ -97,8 +92,8 @@ fn hash_with(keys: &[__m512i; KEYS], text: &[u8]) -> u64 {
     loop {
         // Two independent chains of rounds, so that one hides the latency of the other.
         let (left, right) = rest.split_at(rest.len().min(BLOCK));
-        a = rounds(_mm512_xor_si512(a, padded(left)), second, third);
-        b = rounds(_mm512_xor_si512(b, padded(right)), fifth, sixth);
+        a = rounds(_mm512_xor_si512(a, load_padded(left)), second, third);
+        b = rounds(_mm512_xor_si512(b, load_padded(right)), fifth, sixth);
         match rest.get(2 * BLOCK..) {
             Some(more) if !more.is_empty() => rest = more,
             _ => break,
@@ -132,22 +127,6 @@ fn rounds(block: __m512i, after_first: __m512i, after_second: __m512i) -> __m512
 fn loaded(keys: &[Block; KEYS]) -> [__m512i; KEYS] {
     let [a, b, c, d, e, f] = keys;
     [load(a), load(b), load(c), load(d), load(e), load(f)]
-}
-
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn load(block: &Block) -> __m512i {
-    // SAFETY: a block is 64 readable bytes, and the load asks for no alignment.
-    unsafe { _mm512_loadu_si512(block.as_ptr().cast()) }
-}
-
-/// The first 64 bytes of a text, padded with zeros.
-#[target_feature(enable = "avx512f,avx512bw,bmi2")]
-#[inline]
-fn padded(text: &[u8]) -> __m512i {
-    let there = _bzhi_u64(u64::MAX, text.len().min(BLOCK) as u32);
-    // SAFETY: a masked load reads only bytes whose bits are set, and those belong to the text.
-    unsafe { _mm512_maskz_loadu_epi8(there, text.as_ptr().cast()) }
 }
 
 #[cfg(test)]

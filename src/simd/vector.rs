@@ -1,8 +1,8 @@
 //! The operations of an instruction set, and the masks they produce.
 
 use super::lines::{self, Open, Room};
-use super::rules::Rules;
-use crate::bytes::set::NibbleTable;
+use super::rules::{Rows, Rules};
+use crate::bytes::set::{NibbleTable, QUERY, REG_NAME};
 
 /// Bytes in a block; one bit of a mask each.
 pub const BLOCK: usize = 64;
@@ -46,21 +46,81 @@ pub struct Normalized {
     pub(crate) dots: u128,
 }
 
+/// For a high nibble its bit in a row of a set ([`AsciiSet::nibble_rows`](crate::bytes::set::AsciiSet)).
+/// None for 8 and above, since no set holds such a byte.
+pub(super) const BIT: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0];
+
+const QUERY_ROWS: [u8; 16] = QUERY.nibble_rows();
+const REG_NAME_ROWS: [u8; 16] = REG_NAME.nibble_rows();
+
+/// The registers of an instruction set. A backend is an implementation of this trait; the masks are
+/// written once over it ([`Vector`]).
+///
+/// A value proves that the CPU has the instruction set: only `run` of its backend makes one. So safe
+/// methods may use the instructions.
+///
+/// Other crates can use [`Vector`], but they cannot name this trait, so they cannot implement either.
+/// Unsafe code relies on that: it trusts [`Vector::lines`].
+pub trait Lanes: Copy {
+    /// The bytes of a block in one or more registers.
+    type Bytes: Copy;
+
+    /// Loads a block.
+    fn load(self, block: &Block) -> Self::Bytes;
+
+    /// The bytes equal to `byte`.
+    fn equal(self, bytes: Self::Bytes, byte: u8) -> u64;
+
+    /// For each byte the bit of its high nibble ([`BIT`]). Computed once, it serves several sets.
+    fn high_bits(self, bytes: Self::Bytes) -> Self::Bytes;
+
+    /// The bytes outside the set of `rows`: the row of the low nibble lacks the bit of the high one.
+    fn outside(self, rows: &[u8; 16], bytes: Self::Bytes, high_bits: Self::Bytes) -> u64;
+}
+
 /// An instruction set. A value of it proves that the CPU has it.
 ///
 /// Its functions are inlined into one that has the instruction set enabled ([`VectorOp`]).
-pub trait Vector: Copy {
+pub trait Vector: Lanes {
     /// The masks that prove a URL clean.
-    fn masks<R: Rules>(self, block: &Block) -> Masks;
+    #[inline(always)]
+    fn masks<R: Rules>(self, block: &Block) -> Masks {
+        let bytes = self.load(block);
+        let high_bits = self.high_bits(bytes);
+        Masks {
+            host_bad: self.outside(Rows::<R>::HOST, bytes, high_bits),
+            bad: self.outside(Rows::<R>::TAIL, bytes, high_bits),
+            slash: self.equal(bytes, b'/'),
+            dot: self.equal(bytes, b'.'),
+        }
+    }
 
     /// The masks that a rewrite of a dirty URL needs.
-    fn survey(self, block: &Block) -> Survey;
+    #[inline(always)]
+    fn survey(self, block: &Block) -> Survey {
+        let bytes = self.load(block);
+        let high_bits = self.high_bits(bytes);
+        Survey {
+            slash: self.equal(bytes, b'/'),
+            dot: self.equal(bytes, b'.'),
+            ends: self.equal(bytes, b'?') | self.equal(bytes, b'#'),
+            not_query: self.outside(&QUERY_ROWS, bytes, high_bits),
+            not_reg_name: self.outside(&REG_NAME_ROWS, bytes, high_bits),
+        }
+    }
 
     /// The bytes equal to `byte`.
-    fn find(self, block: &Block, byte: u8) -> u64;
+    #[inline(always)]
+    fn find(self, block: &Block, byte: u8) -> u64 {
+        self.equal(self.load(block), byte)
+    }
 
     /// The bytes in `asked`, and all bytes of 0x80 and above.
-    fn find_in_set(self, block: &Block, asked: &NibbleTable) -> u64;
+    #[inline(always)]
+    fn find_in_set(self, block: &Block, asked: &NibbleTable) -> u64 {
+        let bytes = self.load(block);
+        self.outside(&asked.others, bytes, self.high_bits(bytes))
+    }
 
     /// True if [`Vector::normalize_triplets`] can return a result.
     const NORMALIZES_TRIPLETS: bool = false;
