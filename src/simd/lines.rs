@@ -37,7 +37,11 @@ impl VectorOp for Lines<'_> {
             let length = out.len();
             if let Some(room) = out.spare_capacity_mut().first_chunk_mut() {
                 let count = vector.lines(block, (i * BLOCK) as u32, &mut open, room);
-                // SAFETY: `lines` returns how many spans it wrote to the start of the room.
+                debug_assert!(count <= BLOCK);
+                // SAFETY:
+                // - the room is the start of the spare capacity, so `length + count` fits;
+                // - `lines` returns how many spans it wrote to the start of the room. The method is safe,
+                //   but only this module can implement it (`Lanes`).
                 unsafe { out.set_len(length + count) };
             }
         }

@@ -20,14 +20,20 @@
 //! give the text to write. Bytes that such rules usually change should be left out of CLEAN_TAIL, which
 //! costs nothing.
 //!
-//! Scalar decides and vector accelerates: each instruction set yields bit-identical masks (`vector`),
-//! and all share the code that uses them (`proof`, `loops`). A canonical URL may be reported as dirty,
-//! which costs time. A dirty URL reported as clean would be a bug.
+//! Scalar decides and vector accelerates: an instruction set loads a block, compares it with a byte and
+//! looks it up in a set (`Lanes`). The masks from that are bit-identical ([`Vector`]), and all share the
+//! code that uses them (`proof`, `loops`). A canonical URL may be reported as dirty, which costs time. A
+//! dirty URL reported as clean would be a bug.
 //!
-//! To add an instruction set: add one file with an implementation of `Vector` and one entry in
+//! To add an instruction set: add one file with an implementation of `Lanes` and one entry in
 //! [`Backend`].
 //!
-//! This module is the only one with unsafe code.
+//! This module is the only one with unsafe code. Most of it has one of two reasons:
+//!
+//! - An intrinsic may run only on a CPU that has it. `Kernel::new` asks the CPU, `Kernel::run` calls the
+//!   `run` of that backend, and only there a value of the backend is made. Each method of such a value
+//!   relies on that. Helper functions are safe: `target_feature` makes their callers promise the CPU.
+//! - A load or store goes through a pointer. It is made from a reference to an array of the same size.
 #![allow(unsafe_code)]
 
 mod masked_url;

@@ -81,6 +81,12 @@ pub trait Lanes: Copy {
 /// An instruction set. A value of it proves that the CPU has it.
 ///
 /// Its functions are inlined into one that has the instruction set enabled ([`VectorOp`]).
+///
+/// Other crates cannot implement it, since unsafe code relies on its results:
+///
+/// ```compile_fail,E0603
+/// use uniqurl::simd::vector::Lanes;
+/// ```
 pub trait Vector: Lanes {
     /// The masks that prove a URL clean.
     #[inline(always)]
@@ -150,9 +156,9 @@ pub trait Vector: Lanes {
         block
     }
 
-    /// Writes the lines that end in a block to the start of the room, and returns their number. A line
-    /// has no line feed, and no carriage return before that. `at` is the offset of the block in the
-    /// text.
+    /// Writes the lines that end in a block to the start of the room, and returns their number. Unsafe
+    /// code relies on it. A line has no line feed, and no carriage return before that. `at` is the offset
+    /// of the block in the text.
     #[inline(always)]
     fn lines(self, block: &Block, at: u32, open: &mut Open, room: &mut Room) -> usize {
         lines::by_masks(self.find(block, b'\n'), self.find(block, b'\r'), at, open, room)
