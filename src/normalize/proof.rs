@@ -11,11 +11,10 @@ use super::normalizer::Normalizer;
 use super::rules::{Aggressive, Browser, IaKey, Sanitizer, Servlet};
 use super::ruleset::Ruleset;
 use super::{ia, ring, sanitize, servlet, whatwg};
-use crate::bytes::Span;
 use crate::bytes::set::CLEAN_HOST;
 use crate::profile::sanitize::{FIRST_FREE_PORT, OF_HARMLESS};
 use crate::profile::{Grammar, Profile, System};
-use crate::simd::{FastPathResult, Kernel, Rfc3986, SpanBatch, UrlKind, Visitor};
+use crate::simd::{FastPathResult, Kernel, Rfc3986, SpanBatch, UrlKind, Verbatim, Visitor};
 
 impl Normalizer {
     /// Appends one bit for each span, 64 to a word: whether the URL there is proven clean.
@@ -28,15 +27,12 @@ impl Normalizer {
         let (kernel, heuristics) = (self.kernel(), &self.rules.heuristics);
         let bytes = batch.bytes;
         if let Some(hosts) = &self.hosts {
-            return kernel.each(
-                batch,
-                |span| self.is_clean_by_host(hosts, span.of(bytes)),
-                visitor,
-            );
+            let is_clean = |range: Range<usize>| self.is_clean_by_host(hosts, &bytes[range]);
+            return kernel.judge_each(batch, is_clean, visitor);
         }
         if !(self.leaves_all() || self.acts_by_system_alone()) {
-            let is_clean = |span: &Span| self.is_clean_in(bytes, span.range(), UrlKind::Absolute);
-            return kernel.each(batch, is_clean, visitor);
+            let is_clean = |range| self.is_clean_in(bytes, range, UrlKind::Absolute);
+            return kernel.judge_each(batch, is_clean, visitor);
         }
         // Systems check bytes where the fast path declines. The steps of `aggressive` and `ia` do not, since
         // they change nearly every URL that it declines.
@@ -70,11 +66,11 @@ impl Normalizer {
     pub fn clean_each(&self, batch: SpanBatch<'_>, visitor: impl Visitor) {
         let kernel = self.kernel();
         if self.rules.profile.grammar == Grammar::Ignored {
-            kernel.verbatim_each(batch, visitor);
+            kernel.judge_each(batch, Verbatim, visitor);
         } else if self.rules.profile.system == System::Browser {
-            kernel.clean_each::<Browser>(batch, visitor);
+            kernel.clean_each::<Browser, _>(batch, visitor);
         } else {
-            kernel.clean_each::<Rfc3986>(batch, visitor);
+            kernel.clean_each::<Rfc3986, _>(batch, visitor);
         }
     }
 
@@ -266,7 +262,7 @@ pub(super) fn is_proven(
     if rules.grammar == Grammar::Ignored {
         // A target must start with a slash even then.
         let starts_well = kind == UrlKind::Absolute || bytes[range.clone()].first() == Some(&b'/');
-        return kernel.is_verbatim(bytes, range) && starts_well;
+        return kernel.judge(bytes, range, Verbatim) && starts_well;
     }
     match rules.system {
         System::Browser => kernel.is_clean::<Browser>(bytes, range, kind),

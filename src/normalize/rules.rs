@@ -9,6 +9,7 @@ use crate::simd::{Query, Rules, all_bits, query_of};
 const QUESTION: AsciiSet = AsciiSet::of(b"?");
 
 /// The sanitizer: the ladder, and only triplets that cannot hide anything.
+#[derive(Clone, Copy)]
 pub(crate) struct Sanitizer;
 
 impl Rules for Sanitizer {
@@ -24,6 +25,7 @@ impl Rules for Sanitizer {
 
 /// A servlet container: the ladder, and a path that is mapped unchanged. Empty segments are not
 /// checked here.
+#[derive(Clone, Copy)]
 pub(crate) struct Servlet;
 
 impl Rules for Servlet {
@@ -42,6 +44,7 @@ impl Rules for Servlet {
 }
 
 /// Heuristic merges: the ladder, and no session id in the path. The other merges are not checked here.
+#[derive(Clone, Copy)]
 pub(crate) struct Aggressive;
 
 impl Rules for Aggressive {
@@ -61,6 +64,7 @@ impl Rules for Aggressive {
 
 /// The keys of web-archive indexes: a host that the ladder leaves, and a path and a query that hold
 /// nothing to decode, to encode or to fold, and no session segment. The other rules are not checked here.
+#[derive(Clone, Copy)]
 pub(crate) struct IaKey;
 
 impl Rules for IaKey {
@@ -81,6 +85,7 @@ impl Rules for IaKey {
 }
 
 /// The same, except that case is not checked: it is folded while the URL is written.
+#[derive(Clone, Copy)]
 pub(crate) struct IaFolded;
 
 impl Rules for IaFolded {
@@ -94,6 +99,7 @@ impl Rules for IaFolded {
 }
 
 /// The URL Standard.
+#[derive(Clone, Copy)]
 pub(crate) struct Browser;
 
 impl Rules for Browser {
@@ -390,7 +396,7 @@ mod tests {
                             assert_eq!(alone, expected, "{}", context());
                             let mut bits = Vec::new();
                             let span = [Span { start: 0, end: end as u32 }];
-                            kernel.clean_each::<Rfc3986>(
+                            kernel.clean_each::<Rfc3986, _>(
                                 SpanBatch::last(&url, &span),
                                 Bits(&mut bits),
                             );

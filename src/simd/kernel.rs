@@ -6,8 +6,7 @@ use std::sync::OnceLock;
 
 use super::lines::Lines;
 use super::loops::{
-    CleanEach, Each, FastPathEach, FastPathResult, IsClean, IsVerbatim, OneFastPath, SpanBatch,
-    VerbatimEach, Visitor,
+    ByFastPath, ByFastPathOr, Clean, Each, FastPathResult, Judge, One, Plain, SpanBatch, Visitor,
 };
 use super::masked_url::FastPath;
 use super::rules::Rules;
@@ -64,47 +63,33 @@ impl Kernel {
         self.run(Lines { bytes, out });
     }
 
-    /// Visits each URL and passes whether it is proven clean.
-    ///
-    /// # Panics
-    ///
-    /// When a span lies outside `bytes`.
-    #[inline(always)]
-    pub(crate) fn clean_each<R: Rules>(self, batch: SpanBatch<'_>, visitor: impl Visitor) {
-        self.run(CleanEach { batch, visitor, rules: PhantomData::<R> });
-    }
-
-    /// Visits each URL and passes whether it is a single line that is not blank.
-    ///
-    /// # Panics
-    ///
-    /// When a span lies outside `bytes`.
-    #[inline(always)]
-    pub(crate) fn verbatim_each(self, batch: SpanBatch<'_>, visitor: impl Visitor) {
-        self.run(VerbatimEach { batch, visitor });
-    }
-
-    /// Visits each URL and passes the result of `is_clean`.
-    ///
-    /// # Panics
-    ///
-    /// When a span lies outside `bytes`.
-    #[inline(always)]
-    pub(crate) fn each(
-        self,
-        batch: SpanBatch<'_>,
-        is_clean: impl Fn(&Span) -> bool,
-        visitor: impl Visitor,
-    ) {
-        self.run(Each { batch, is_clean, visitor });
-    }
-
-    /// True if the URL or target `bytes[range]` is proven clean. Bytes of `bytes` after the range save
-    /// a copy, but do not change the result.
+    /// Decides about the URL or target `bytes[range]`. Bytes of `bytes` after the range save a copy, but
+    /// do not change the result.
     ///
     /// # Panics
     ///
     /// When the range lies outside `bytes`.
+    #[inline]
+    pub(crate) fn judge<J: Judge>(self, bytes: &[u8], range: Range<usize>, judge: J) -> J::Verdict {
+        self.run(One { bytes, range, judge })
+    }
+
+    /// Visits each URL and passes the decision about it.
+    ///
+    /// # Panics
+    ///
+    /// When a span lies outside `bytes`.
+    #[inline(always)]
+    pub(crate) fn judge_each(
+        self,
+        batch: SpanBatch<'_>,
+        judge: impl Judge<Verdict = bool> + Copy,
+        visitor: impl Visitor,
+    ) {
+        self.run(Each { batch, judge, visitor });
+    }
+
+    /// True if the URL or target `bytes[range]` is proven clean. See [`Kernel::judge`].
     #[inline]
     pub(crate) fn is_clean<R: Rules>(
         self,
@@ -112,30 +97,13 @@ impl Kernel {
         range: Range<usize>,
         kind: UrlKind,
     ) -> bool {
-        let Range { start, end } = range;
         // URLs of 4 GiB or more are left to the scalar path.
-        if u32::try_from(end - start).is_err() {
-            return false;
-        }
-        self.run(IsClean { bytes, start, end, kind, rules: PhantomData::<R> })
+        u32::try_from(range.len()).is_ok()
+            && self.judge(bytes, range, Clean { kind, rules: PhantomData::<R> })
     }
 
-    /// True if `bytes[range]` is a single line that is not blank.
-    ///
-    /// # Panics
-    ///
-    /// When the range lies outside `bytes`.
-    #[inline]
-    pub(crate) fn is_verbatim(self, bytes: &[u8], range: Range<usize>) -> bool {
-        let Range { start, end } = range;
-        self.run(IsVerbatim { bytes, start, end })
-    }
-
-    /// Proves the URL or target `bytes[range]` clean and tries the fast path on it.
-    ///
-    /// # Panics
-    ///
-    /// When the range lies outside `bytes`.
+    /// Proves the URL or target `bytes[range]` clean and tries the fast path on it. See
+    /// [`Kernel::judge`].
     #[inline]
     pub(crate) fn fast_path<R: Rules>(
         self,
@@ -144,29 +112,37 @@ impl Kernel {
         kind: UrlKind,
         fast_path: impl FastPath,
     ) -> FastPathResult {
-        let Range { start, end } = range;
         // URLs of 4 GiB or more are left to the scalar path.
-        if u32::try_from(end - start).is_err() {
+        if u32::try_from(range.len()).is_err() {
             return FastPathResult::Unclean;
         }
-        self.run(OneFastPath { bytes, start, end, kind, fast_path, rules: PhantomData::<R> })
+        self.judge(bytes, range, ByFastPath { kind, fast_path, rules: PhantomData::<R> })
+    }
+
+    /// Visits each URL and passes whether it is proven clean. See [`Kernel::judge_each`].
+    #[inline(always)]
+    pub(crate) fn clean_each<R: Rules, A: Visitor>(self, batch: SpanBatch<'_>, visitor: A) {
+        let rules = PhantomData::<R>;
+        if A::REWRITES {
+            self.judge_each(batch, Plain(rules), visitor);
+        } else {
+            self.judge_each(batch, Clean { kind: UrlKind::Absolute, rules }, visitor);
+        }
     }
 
     /// Visits each URL and passes whether it is proven clean and finished by the fast path. `is_clean`
-    /// decides about clean URLs that the fast path does not finish.
-    ///
-    /// # Panics
-    ///
-    /// When a span lies outside `bytes`.
+    /// decides about clean URLs that the fast path does not finish. See [`Kernel::judge_each`].
     #[inline(always)]
     pub(crate) fn fast_path_each<R: Rules>(
         self,
         batch: SpanBatch<'_>,
         fast_path: impl FastPath + Copy,
-        is_clean: impl Fn(&[u8], FastPathResult) -> bool,
+        is_clean: impl Fn(&[u8], FastPathResult) -> bool + Copy,
         visitor: impl Visitor,
     ) {
-        self.run(FastPathEach { batch, fast_path, is_clean, visitor, rules: PhantomData::<R> });
+        let kind = UrlKind::Absolute;
+        let fast_path = ByFastPath { kind, fast_path, rules: PhantomData::<R> };
+        self.judge_each(batch, ByFastPathOr { fast_path, is_clean }, visitor);
     }
 
     /// Runs `work` with the selected instruction set.

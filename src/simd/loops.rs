@@ -1,13 +1,12 @@
 //! Loops shared by all instruction sets. Each backend supplies only the masks.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use super::kernel::UrlKind;
 use super::masked_url::{FastPath, MaskedUrl};
 use super::prefetch::prefetch;
-use super::proof::{
-    Proof, WINDOW, front, is_clean, is_plain, is_verbatim, prove, prove_from, window,
-};
+use super::proof::{Proof, WINDOW, front, is_clean, is_plain, is_verbatim, prove_from, window};
 use super::rules::Rules;
 use super::vector::{BLOCK, Vector, VectorOp};
 use crate::bytes::Span;
@@ -77,143 +76,144 @@ impl Visitor for Bits<'_> {
     }
 }
 
-/// See [`Kernel::clean_each`](super::Kernel::clean_each).
-pub(super) struct CleanEach<'a, R, A> {
-    pub(super) batch: SpanBatch<'a>,
-    pub(super) visitor: A,
-    pub(super) rules: PhantomData<R>,
+/// Decides about the URL `bytes[range]`. A closure over the range is one, if it needs no vector.
+pub(crate) trait Judge {
+    /// The decision.
+    type Verdict;
+
+    /// Must be `#[inline(always)]`, like all code that uses the vector.
+    fn judge<V: Vector>(self, vector: V, bytes: &[u8], range: Range<usize>) -> Self::Verdict;
 }
 
-/// See [`Kernel::verbatim_each`](super::Kernel::verbatim_each).
-pub(super) struct VerbatimEach<'a, A> {
-    pub(super) batch: SpanBatch<'a>,
-    pub(super) visitor: A,
-}
-
-/// See [`Kernel::each`](super::Kernel::each).
-pub(super) struct Each<'a, F, A> {
-    pub(super) batch: SpanBatch<'a>,
-    pub(super) is_clean: F,
-    pub(super) visitor: A,
-}
-
-/// See [`Kernel::is_verbatim`](super::Kernel::is_verbatim).
-pub(super) struct IsVerbatim<'a> {
+/// See [`Kernel::judge`](super::Kernel::judge).
+pub(super) struct One<'a, J> {
     pub(super) bytes: &'a [u8],
-    pub(super) start: usize,
-    pub(super) end: usize,
+    pub(super) range: Range<usize>,
+    pub(super) judge: J,
 }
 
-/// See [`Kernel::is_clean`](super::Kernel::is_clean).
-pub(super) struct IsClean<'a, R> {
-    pub(super) bytes: &'a [u8],
-    pub(super) start: usize,
-    pub(super) end: usize,
+/// See [`Kernel::judge_each`](super::Kernel::judge_each).
+pub(super) struct Each<'a, J, A> {
+    pub(super) batch: SpanBatch<'a>,
+    pub(super) judge: J,
+    pub(super) visitor: A,
+}
+
+impl<J: Judge> VectorOp for One<'_, J> {
+    type Output = J::Verdict;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, vector: V) -> J::Verdict {
+        self.judge.judge(vector, self.bytes, self.range)
+    }
+}
+
+impl<J: Judge<Verdict = bool> + Copy, A: Visitor> VectorOp for Each<'_, J, A> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, vector: V) {
+        let Self { batch, judge, mut visitor } = self;
+        for (number, span) in batch.spans.iter().enumerate() {
+            // One prefetch for each URL spreads them evenly over the work.
+            batch.fetch_beyond(*span);
+            let is_clean = judge.judge(vector, batch.bytes, span.range());
+            visitor.visit(vector, number, *span, is_clean);
+        }
+    }
+}
+
+impl<F: Fn(Range<usize>) -> bool> Judge for F {
+    type Verdict = bool;
+
+    #[inline(always)]
+    fn judge<V: Vector>(self, _: V, _: &[u8], range: Range<usize>) -> bool {
+        self(range)
+    }
+}
+
+/// Whether the URL is a single line that is not blank.
+#[derive(Clone, Copy)]
+pub(crate) struct Verbatim;
+
+impl Judge for Verbatim {
+    type Verdict = bool;
+
+    #[inline(always)]
+    fn judge<V: Vector>(self, vector: V, bytes: &[u8], range: Range<usize>) -> bool {
+        is_verbatim(vector, bytes, range.start, range.end)
+    }
+}
+
+/// Whether the URL is proven clean.
+#[derive(Clone, Copy)]
+pub(super) struct Clean<R> {
     pub(super) kind: UrlKind,
     pub(super) rules: PhantomData<R>,
 }
 
-/// See [`Kernel::fast_path`](super::Kernel::fast_path).
-pub(super) struct OneFastPath<'a, R, S> {
-    pub(super) bytes: &'a [u8],
-    pub(super) start: usize,
-    pub(super) end: usize,
+impl<R: Rules> Judge for Clean<R> {
+    type Verdict = bool;
+
+    #[inline(always)]
+    fn judge<V: Vector>(self, vector: V, bytes: &[u8], range: Range<usize>) -> bool {
+        is_clean::<V, R>(vector, bytes, range.start, range.end, self.kind)
+    }
+}
+
+/// As [`Clean`], but URLs with triplets may count as dirty: a visitor that rewrites dirty URLs checks
+/// triplets anyway, if the instruction set normalizes them.
+#[derive(Clone, Copy)]
+pub(super) struct Plain<R>(pub(super) PhantomData<R>);
+
+impl<R: Rules> Judge for Plain<R> {
+    type Verdict = bool;
+
+    #[inline(always)]
+    fn judge<V: Vector>(self, vector: V, bytes: &[u8], range: Range<usize>) -> bool {
+        if V::NORMALIZES_TRIPLETS {
+            return is_plain::<V, R>(vector, bytes, range.start, range.end);
+        }
+        is_clean::<V, R>(vector, bytes, range.start, range.end, UrlKind::Absolute)
+    }
+}
+
+/// The result of a fast path.
+#[derive(Clone, Copy)]
+pub(super) struct ByFastPath<R, S> {
     pub(super) kind: UrlKind,
     pub(super) fast_path: S,
     pub(super) rules: PhantomData<R>,
 }
 
-/// See [`Kernel::fast_path_each`](super::Kernel::fast_path_each).
-pub(super) struct FastPathEach<'a, R, S, F, A> {
-    pub(super) batch: SpanBatch<'a>,
-    pub(super) fast_path: S,
-    pub(super) is_clean: F,
-    pub(super) visitor: A,
-    pub(super) rules: PhantomData<R>,
-}
-
-impl<R: Rules, A: Visitor> VectorOp for CleanEach<'_, R, A> {
-    type Output = ();
+impl<R: Rules, S: FastPath> Judge for ByFastPath<R, S> {
+    type Verdict = FastPathResult;
 
     #[inline(always)]
-    fn run<V: Vector>(self, vector: V) {
-        let CleanEach { batch, visitor, .. } = self;
-        each(
-            vector,
-            batch,
-            visitor,
-            #[inline(always)]
-            |span| {
-                let (start, end) = (span.start as usize, span.end as usize);
-                // A rewriter that normalizes triplets checks them anyway, so the proof skips them.
-                if A::REWRITES && V::NORMALIZES_TRIPLETS {
-                    is_plain::<V, R>(vector, batch.bytes, start, end)
-                } else {
-                    is_clean::<V, R>(vector, batch.bytes, start, end, UrlKind::Absolute)
-                }
-            },
-        );
-    }
-}
-
-impl<A: Visitor> VectorOp for VerbatimEach<'_, A> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<V: Vector>(self, vector: V) {
-        let VerbatimEach { batch, visitor } = self;
-        each(
-            vector,
-            batch,
-            visitor,
-            #[inline(always)]
-            |span| is_verbatim(vector, batch.bytes, span.start as usize, span.end as usize),
-        );
-    }
-}
-
-impl<F: Fn(&Span) -> bool, A: Visitor> VectorOp for Each<'_, F, A> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<V: Vector>(self, vector: V) {
-        let Each { batch, is_clean, visitor } = self;
-        each(vector, batch, visitor, is_clean);
-    }
-}
-
-impl VectorOp for IsVerbatim<'_> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<V: Vector>(self, vector: V) -> bool {
-        is_verbatim(vector, self.bytes, self.start, self.end)
-    }
-}
-
-impl<R: Rules> VectorOp for IsClean<'_, R> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<V: Vector>(self, vector: V) -> bool {
-        is_clean::<V, R>(vector, self.bytes, self.start, self.end, self.kind)
-    }
-}
-
-impl<R: Rules, S: FastPath> VectorOp for OneFastPath<'_, R, S> {
-    type Output = FastPathResult;
-
-    #[inline(always)]
-    fn run<V: Vector>(self, vector: V) -> FastPathResult {
-        let OneFastPath { bytes, start, end, kind, fast_path, .. } = self;
+    fn judge<V: Vector>(self, vector: V, bytes: &[u8], range: Range<usize>) -> FastPathResult {
+        let Self { kind, fast_path, .. } = self;
+        let (from, url) = (&bytes[range.start..], &bytes[range.clone()]);
         // Backs the window of a URL near the end of the buffer.
         let mut room = None;
-        let window = window(bytes, start, end, &mut room);
-        let proof = prove::<V, R>(vector, &bytes[start..end], window, kind);
-        if !proof.clean {
-            return FastPathResult::Unclean;
-        }
-        match finish(vector, &bytes[start..], window, end - start, kind, &proof, fast_path) {
+        let window = window(bytes, range.start, range.end, &mut room);
+        let front = front::<V, R>(vector, url.len(), window, kind);
+        // The front alone decides about most URLs.
+        let finished = if let Some(proof) = front.proof(url.len()) {
+            match mask_short(vector, from, window, url.len(), kind, &proof) {
+                // `TAIL` lacks the question mark here, so a proof by the front alone means no query.
+                Some(masked) if R::QUERIES => Some(fast_path.finish(&masked.without_query())),
+                Some(masked) => Some(fast_path.finish(&masked)),
+                None => None,
+            }
+        } else {
+            // Goes on from the masks of the front instead of computing them again.
+            let proof = prove_from::<V, R>(vector, url, window, &front);
+            if !proof.clean {
+                return FastPathResult::Unclean;
+            }
+            finish(vector, from, window, url.len(), kind, &proof, fast_path)
+        };
+        match finished {
             None => FastPathResult::TooLong,
             Some(true) => FastPathResult::Done,
             Some(false) => FastPathResult::Declined,
@@ -221,72 +221,29 @@ impl<R: Rules, S: FastPath> VectorOp for OneFastPath<'_, R, S> {
     }
 }
 
-impl<R, S, F, A> VectorOp for FastPathEach<'_, R, S, F, A>
-where
-    R: Rules,
-    S: FastPath + Copy,
-    F: Fn(&[u8], FastPathResult) -> bool,
-    A: Visitor,
-{
-    type Output = ();
-
-    #[inline(always)]
-    fn run<V: Vector>(self, vector: V) {
-        let FastPathEach { batch, fast_path, is_clean, visitor, .. } = self;
-        let bytes = batch.bytes;
-        let kind = UrlKind::Absolute;
-        each(
-            vector,
-            batch,
-            visitor,
-            #[inline(always)]
-            |span| {
-                let (start, end) = (span.start as usize, span.end as usize);
-                let (url, length) = (span.of(bytes), end - start);
-                let mut room = None;
-                let window = window(bytes, start, end, &mut room);
-                let front = front::<V, R>(vector, length, window, kind);
-                // The front alone decides about most URLs.
-                let result = if let Some(proof) = front.proof(length) {
-                    match mask_short(vector, &bytes[start..], window, length, kind, &proof) {
-                        // `TAIL` lacks the question mark here, so a proof by the front alone means no
-                        // query.
-                        Some(masked) if R::QUERIES => {
-                            Some(fast_path.finish(&masked.without_query()))
-                        }
-                        Some(masked) => Some(fast_path.finish(&masked)),
-                        None => None,
-                    }
-                } else {
-                    // Goes on from the masks of the front instead of computing them again.
-                    let proof = prove_from::<V, R>(vector, url, window, &front);
-                    if !proof.clean {
-                        return false;
-                    }
-                    finish(vector, &bytes[start..], window, length, kind, &proof, fast_path)
-                };
-                match result {
-                    Some(true) => true,
-                    Some(false) => is_clean(url, FastPathResult::Declined),
-                    None => is_clean(url, FastPathResult::TooLong),
-                }
-            },
-        );
-    }
+/// Whether a fast path finishes the URL. `is_clean` decides about clean URLs that it does not finish.
+#[derive(Clone, Copy)]
+pub(super) struct ByFastPathOr<R, S, F> {
+    pub(super) fast_path: ByFastPath<R, S>,
+    pub(super) is_clean: F,
 }
 
-/// Calls the visitor for each URL with the result of `is_clean`.
-#[inline(always)]
-fn each<V: Vector>(
-    vector: V,
-    batch: SpanBatch<'_>,
-    mut visitor: impl Visitor,
-    mut is_clean: impl FnMut(&Span) -> bool,
-) {
-    for (number, span) in batch.spans.iter().enumerate() {
-        // One prefetch for each URL spreads them evenly over the work.
-        batch.fetch_beyond(*span);
-        visitor.visit(vector, number, *span, is_clean(span));
+impl<R: Rules, S: FastPath, F> Judge for ByFastPathOr<R, S, F>
+where
+    F: Fn(&[u8], FastPathResult) -> bool,
+{
+    type Verdict = bool;
+
+    #[inline(always)]
+    fn judge<V: Vector>(self, vector: V, bytes: &[u8], range: Range<usize>) -> bool {
+        let url = &bytes[range.clone()];
+        match self.fast_path.judge(vector, bytes, range) {
+            FastPathResult::Done => true,
+            FastPathResult::Unclean => false,
+            // Two calls of one constant each: `is_clean` tests it.
+            FastPathResult::TooLong => (self.is_clean)(url, FastPathResult::TooLong),
+            FastPathResult::Declined => (self.is_clean)(url, FastPathResult::Declined),
+        }
     }
 }
 

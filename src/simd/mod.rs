@@ -73,7 +73,7 @@ use crate::bytes::UnknownName;
 
 pub use kernel::{Kernel, UrlKind};
 pub(crate) use loops::Bits;
-pub(crate) use loops::FastPathResult;
+pub(crate) use loops::{FastPathResult, Verbatim};
 pub use loops::{SpanBatch, Visitor};
 pub(crate) use masked_url::{FastPath, MaskedUrl, Slashes};
 pub(crate) use output_buffer::OutputBuffer;

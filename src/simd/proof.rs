@@ -325,6 +325,7 @@ mod tests {
     use crate::test_util::cases;
 
     /// Rules under which no triplet is known to be clean.
+    #[derive(Clone, Copy)]
     struct Strict;
 
     impl Rules for Strict {

@@ -10,7 +10,7 @@ use crate::bytes::set::{self, AsciiSet};
 pub type Query = Option<Range<usize>>;
 
 /// Rules under which a URL is its own canonical form.
-pub trait Rules {
+pub trait Rules: Copy {
     /// The bytes that a host may hold.
     const HOST: AsciiSet = set::CLEAN_HOST;
     /// The bytes that may follow the host. All bytes of the URL are checked against it. Each `%` is
@@ -37,6 +37,7 @@ pub trait Rules {
 }
 
 /// The normal form of RFC 3986 section 6.2, as far as the kernels can prove it.
+#[derive(Clone, Copy)]
 pub(crate) struct Rfc3986;
 
 impl Rules for Rfc3986 {

@@ -1,7 +1,7 @@
 //! Tests the vector code against scalar, on every backend of this CPU.
 
 use super::kernel::UrlKind;
-use super::loops::{Bits, SpanBatch};
+use super::loops::{Bits, SpanBatch, Verbatim};
 use super::masked_url::{FastPath, MaskedUrl};
 use super::rules::{Query, Rfc3986, Rules, all_bits, query_of};
 use super::vector::{BLOCK, Block, Masks, Survey, Vector, VectorOp};
@@ -20,6 +20,7 @@ pub(crate) fn kernels() -> Vec<Kernel> {
 }
 
 /// Rules that leave question marks out of their set.
+#[derive(Clone, Copy)]
 struct Questions;
 
 impl Rules for Questions {
@@ -290,14 +291,14 @@ fn batch_check_agrees_with_single_checks_at_every_alignment() {
         }
         let mut expected = Vec::new();
         Kernel::scalar()
-            .clean_each::<Rfc3986>(SpanBatch::last(&bytes, &spans), Bits(&mut expected));
+            .clean_each::<Rfc3986, _>(SpanBatch::last(&bytes, &spans), Bits(&mut expected));
         for (i, span) in spans.iter().enumerate() {
             let clean = Kernel::scalar().is_clean_alone(span.of(&bytes));
             assert_eq!(expected[i / 64] >> (i % 64) & 1 == 1, clean);
         }
         for kernel in kernels() {
             let mut found = Vec::new();
-            kernel.clean_each::<Rfc3986>(SpanBatch::last(&bytes, &spans), Bits(&mut found));
+            kernel.clean_each::<Rfc3986, _>(SpanBatch::last(&bytes, &spans), Bits(&mut found));
             assert_eq!(found, expected, "{:?}", kernel.backend());
         }
     }
@@ -371,15 +372,15 @@ fn no_kernel_reads_outside_its_slice() {
                 let scalar = Kernel::scalar();
                 assert_eq!(kernel.is_clean_alone(slice), scalar.is_clean_alone(&text));
                 kernel.is_clean_target_alone(slice);
-                kernel.is_verbatim(slice, 0..length);
+                kernel.judge(slice, 0..length, Verbatim);
                 let mut lines = Vec::new();
                 kernel.lines(slice, &mut lines);
                 assert_eq!(lines.len(), usize::from(length > 0));
                 let mut bits = Vec::new();
                 let clean = u64::from(scalar.is_clean_alone(&text));
-                kernel.clean_each::<Rfc3986>(SpanBatch::last(slice, &lines), Bits(&mut bits));
+                kernel.clean_each::<Rfc3986, _>(SpanBatch::last(slice, &lines), Bits(&mut bits));
                 assert_eq!(bits.first().copied().unwrap_or_default(), clean);
-                kernel.verbatim_each(SpanBatch::last(slice, &lines), Bits(&mut bits));
+                kernel.judge_each(SpanBatch::last(slice, &lines), Verbatim, Bits(&mut bits));
                 for kind in [UrlKind::Absolute, UrlKind::Target] {
                     // From every byte of the last register.
                     for start in (length.saturating_sub(70)..=length).chain([0]) {
@@ -445,7 +446,8 @@ fn no_kernel_reads_outside_its_slice_at_any_alignment() {
                     let mut lines = Vec::new();
                     kernel.lines(slice, &mut lines);
                     let mut bits = Vec::new();
-                    kernel.clean_each::<Rfc3986>(SpanBatch::last(slice, &lines), Bits(&mut bits));
+                    kernel
+                        .clean_each::<Rfc3986, _>(SpanBatch::last(slice, &lines), Bits(&mut bits));
                     assert_eq!(bits.first().copied().unwrap_or_default(), u64::from(clean));
                     kernel.fast_path::<Questions>(slice, 0..length, UrlKind::Absolute, Anything);
                 }
@@ -469,7 +471,10 @@ fn no_kernel_reads_outside_an_allocation_of_any_length_and_alignment() {
                 kernel.is_clean_target_alone(slice);
                 let mut lines = Vec::new();
                 kernel.lines(slice, &mut lines);
-                kernel.clean_each::<Rfc3986>(SpanBatch::last(slice, &lines), Bits(&mut Vec::new()));
+                kernel.clean_each::<Rfc3986, _>(
+                    SpanBatch::last(slice, &lines),
+                    Bits(&mut Vec::new()),
+                );
                 let range = before..allocation.len();
                 kernel.fast_path::<Questions>(&allocation, range, UrlKind::Absolute, Anything);
             }
