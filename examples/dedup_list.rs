@@ -9,7 +9,7 @@
 use std::error::Error;
 use std::io::{self, Read, Write};
 
-use uniqurl::{Normalizer, Profile, Scratch, UrlSet};
+use uniqurl::{Normalizer, Profile, UrlSet};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut list = Vec::new();
@@ -24,7 +24,8 @@ pub fn dedup(list: &[u8], out: &mut impl Write) -> Result<usize, Box<dyn Error>>
     let crawl = Normalizer::new(&Profile::CRAWL);
     let (mut set, mut rejected) = (UrlSet::new(), 0);
     // Goes through the lines in batches, which is faster than one call for each URL.
-    crawl.try_for_each_line(list, &mut Scratch::default(), |_, url| {
+    let mut lines = crawl.lines(list);
+    while let Some(url) = lines.next() {
         match url {
             // `insert` is true for a URL that is new to the set.
             Ok(url) if set.insert(url)? => {
@@ -34,7 +35,6 @@ pub fn dedup(list: &[u8], out: &mut impl Write) -> Result<usize, Box<dyn Error>>
             Ok(_) => {}
             Err(_) => rejected += 1,
         }
-        Ok::<(), Box<dyn Error>>(())
-    })?;
+    }
     Ok(rejected)
 }

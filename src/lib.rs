@@ -44,8 +44,8 @@ pub use key::{Key, Keyed, PartType, Template, TemplateRule, TypedPart};
 #[cfg(feature = "profile-file")]
 pub use normalize::ProfileFileError;
 pub use normalize::{
-    BadOffsets, Batch, Canonical, Normalizer, Outcome, RedirectError, RedirectErrorKind, Redirects,
-    Rule, Scratch, Step, UnsupportedOption,
+    BadOffsets, Batch, Canonical, Lines, Normalizer, Outcome, RedirectError, RedirectErrorKind,
+    Redirects, Rule, Scratch, Step, UnsupportedOption,
 };
 pub use profile::{Profile, Ring, RingError, RingForm, Switch, Switches};
 pub use set::{SetFull, UrlSet};

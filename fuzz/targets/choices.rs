@@ -7,7 +7,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use uniqurl::{
-    Backend, Canonical, Key, Normalizer, Outcome, Profile, Redirects, Reject, Ring, Scratch,
+    Backend, Canonical, Key, Normalizer, Outcome, Profile, Redirects, Reject, Ring,
 };
 use uniqurl_formats::record::{Context, Format, Records};
 
@@ -60,7 +60,10 @@ fuzz_target!(|data: &[u8]| {
     for backend in Backend::available() {
         let rules = rules.clone().with_backend(backend);
         let mut at_once = Vec::new();
-        rules.for_each_line(list, &mut Scratch::default(), |_, url| at_once.push(owned(url)));
+        let mut lines = rules.lines(list);
+        while let Some(url) = lines.next() {
+            at_once.push(owned(url));
+        }
         assert_eq!(at_once, of_lines, "{}", backend.name());
     }
     for canonical in of_lines.iter().flatten() {

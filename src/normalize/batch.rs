@@ -1,6 +1,6 @@
 //! Normalizes a column of URLs, as tables store them.
 
-use super::for_each::Scratch;
+use super::lines::Scratch;
 use super::normalizer::Normalizer;
 use super::outcome::Outcome;
 use crate::bytes::Span;

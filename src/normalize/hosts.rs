@@ -5,16 +5,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::explain::Rule;
+use super::front::Front;
 use super::host;
 use super::ia;
 use super::normalizer::Normalizer;
 use super::outcome::Outcome;
 use super::parts::{AuthorityParts, Parts};
-use super::rewrite_dirty::lacks_scheme;
 use super::ruleset::Ruleset;
 use super::trace::{NoTrace, Trace};
 use crate::bytes::Reject;
-use crate::profile::{Access, Profile, scheme};
+use crate::profile::{Profile, scheme};
 use crate::simd::UrlKind;
 
 /// Rules for each host, or for all hosts below a domain. None of them has a base: a reference is resolved
@@ -133,20 +133,18 @@ impl Normalizer {
         let end = url.iter().rposition(|byte| *byte > 0x20)? + 1;
         let url = &url[start..end];
         let parts = self.rules.split(url);
-        let host = match (self.rules.assumed_scheme(), parts.scheme, self.rules.base()) {
-            (Some(scheme), ..) if lacks_scheme(&Parts::split(url), url) => {
-                let delimiter: &[u8] = if url.starts_with(b"//") { b":" } else { b"://" };
-                self.host_looked_up(&Parts::split(&[scheme, delimiter, url].concat()))
-            }
-            (_, Some(_), _) => self.host_looked_up(&parts),
+        let assumed = self.rules.assume(url);
+        let host = match (parts.scheme, self.rules.base()) {
+            _ if assumed.has_more() => self.host_looked_up(&Parts::split(&assumed.text)),
+            (Some(_), _) => self.host_looked_up(&parts),
             // A request target is appended to the authority of the base.
-            (_, None, Some(base)) if self.rules.takes_targets() || parts.authority.is_none() => {
+            (None, Some(base)) if self.rules.takes_targets() || parts.authority.is_none() => {
                 self.host_looked_up(&Parts::split(base))
             }
-            (_, None, Some(base)) => {
+            (None, Some(base)) => {
                 self.host_looked_up(&Parts { scheme: Parts::split(base).scheme, ..parts })
             }
-            (_, None, None) => None,
+            (None, None) => None,
         };
         hosts.find(&host?)
     }
@@ -165,7 +163,7 @@ impl Normalizer {
     pub(super) fn is_clean_by_host(&self, hosts: &Hosts, url: &[u8]) -> bool {
         let rules = self.find_host(hosts, url).map_or(&self.rules, |i| &hosts.rules[i]);
         rules.is_clean(url, 0..url.len(), UrlKind::Absolute)
-            && self.by_its_last_scheme(url).is_none()
+            && self.front_by_host(url).is_none()
             && self.stays(url)
     }
 
@@ -182,22 +180,14 @@ impl Normalizer {
         trace: &mut T,
     ) -> Result<(), Reject> {
         let at = out.len();
-        if let Some((absolute, prefix)) = self.absolute_of_network_path(url) {
-            trace.whole(Rule::Resolve, &absolute);
-            return self
-                .rewrite_by_host(hosts, &absolute, out, trace)
-                .map_err(|reject| reject.moved(|at| at.saturating_sub(prefix)));
-        }
-        if let Some((text, gone)) = self.by_its_last_scheme(url) {
-            if T::RECORDS
-                && let Ok((trimmed, _)) = self.rules.trim(url)
-            {
-                trace.whole(Rule::Trim, trimmed);
+        if let Some((front, rule)) = self.front_by_host(url) {
+            if T::RECORDS && rule == Rule::RepeatedScheme {
+                trace.whole(Rule::Trim, &self.rules.trim(url)?.text);
             }
-            trace.whole(Rule::RepeatedScheme, &text);
+            trace.whole(rule, &front.text);
             return self
-                .rewrite_by_host(hosts, &text, out, trace)
-                .map_err(|reject| reject.moved(|at| at + gone));
+                .rewrite_by_host(hosts, &front.text, out, trace)
+                .map_err(|reject| front.reject(reject));
         }
         let mut found = self.find_host(hosts, url);
         let kind = UrlKind::Absolute;
@@ -223,13 +213,8 @@ impl Normalizer {
 
     /// Appends the decoded path of a URL, by the rules that act on it last: those of its canonical form.
     pub(super) fn decoded_by_host(&self, hosts: &Hosts, url: &[u8], out: &mut Vec<u8>) -> Outcome {
-        if let Some((absolute, prefix)) = self.absolute_of_network_path(url) {
-            return self
-                .decoded_by_host(hosts, &absolute, out)
-                .moved(|at| at.saturating_sub(prefix));
-        }
-        if let Some((text, gone)) = self.by_its_last_scheme(url) {
-            return self.decoded_by_host(hosts, &text, out).moved(|at| at + gone);
+        if let Some((front, _)) = self.front_by_host(url) {
+            return self.decoded_by_host(hosts, &front.text, out).moved(|at| front.place(at));
         }
         let Some((rules, text)) = self.ways_by_hosts(hosts, url).pop() else {
             return Outcome::Canonical;
@@ -237,30 +222,31 @@ impl Normalizer {
         rules.decoded(&text, UrlKind::Absolute, out).moved(|at| place_in(url, &text, at))
     }
 
-    /// Prepends the scheme of the base to a reference like `//host/path`, and returns the added length. The
-    /// rules of its host might otherwise read the reference as a request target.
-    pub(super) fn absolute_of_network_path(&self, url: &[u8]) -> Option<(Vec<u8>, usize)> {
-        let blank = match self.rules.profile.access {
-            Access::Retrieval => url.iter().position(|byte| *byte > 0x20)?,
-            Access::Identifier => 0,
-        };
-        let refers = url[blank..].starts_with(b"//");
-        if !refers || self.rules.takes_targets() || self.rules.assumed_scheme().is_some() {
+    /// The step of the general rules that has to come before the host of a URL is looked up, if one acts.
+    fn front_by_host<'a>(&self, url: &'a [u8]) -> Option<(Front<'a>, Rule)> {
+        // The rules of its host might otherwise read a reference like `//host/path` as a request target.
+        if let Some(front) = self.absolute_of_network_path(url) {
+            return Some((front, Rule::Resolve));
+        }
+        // The general rules would otherwise take an earlier one of several leading schemes for the host.
+        self.rules.profile.archive?;
+        let trimmed = self.rules.trim(url).ok()?;
+        let Cow::Borrowed(text) = trimmed.text else { return None };
+        let (text, gone) = ia::without_repeated_schemes(text);
+        (gone > 0).then(|| (Front::after(trimmed.cut + gone, text), Rule::RepeatedScheme))
+    }
+
+    /// Prepends the scheme of the base to a reference like `//host/path`.
+    fn absolute_of_network_path(&self, url: &[u8]) -> Option<Front<'static>> {
+        let (blanks, reference) = url.split_at(self.rules.trim(url).ok()?.cut);
+        let acts = !self.rules.takes_targets() && self.rules.assumed_scheme().is_none();
+        if !acts || !reference.starts_with(b"//") {
             return None;
         }
         let scheme = Parts::split(self.rules.base()?).scheme?;
-        // The blanks stay in front, so that offsets do not change.
-        let absolute = [&url[..blank], scheme, b":", &url[blank..]].concat();
-        Some((absolute, scheme.len() + 1))
-    }
-
-    /// Trims a URL with several leading schemes to the last one, and returns the length removed in front. The
-    /// general rules would otherwise take an earlier scheme for the host.
-    pub(super) fn by_its_last_scheme(&self, url: &[u8]) -> Option<(Vec<u8>, usize)> {
-        self.rules.profile.archive?;
-        let (trimmed, skipped) = self.rules.trim(url).ok()?;
-        let (text, gone) = ia::without_repeated_schemes(trimmed);
-        (gone > 0).then(|| (text.into_owned(), skipped + gone))
+        // The blanks stay in front, for the rules of the host to trim or to reject.
+        let text = [blanks, scheme, b":", reference].concat();
+        Some(Front { text: Cow::Owned(text), cut: 0, added: scheme.len() + 1 })
     }
 
     /// The rulesets that act in turn on a URL that has a canonical form, each with its input.

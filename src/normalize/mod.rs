@@ -26,6 +26,7 @@ mod fast_path;
 
 // Normalization by the profiles of the ladder.
 mod trace;
+mod front;
 mod rewrite_dirty;
 #[cfg(feature = "transcode")]
 mod charset;
@@ -53,7 +54,7 @@ mod redirect;
 mod redirect_graph;
 
 // Many URLs at once, and the explanation of one.
-mod for_each;
+mod lines;
 mod batch;
 mod explain;
 #[cfg(all(test, feature = "transcode", feature = "profile-file", not(miri)))]
@@ -67,7 +68,7 @@ pub use charset::Charset;
 pub(crate) use charset::{CharsetError, transcode_each};
 pub use choices::UnsupportedOption;
 pub use explain::{Rule, Step};
-pub use for_each::Scratch;
+pub use lines::{Change, Form, Lines, Scratch};
 pub use normalizer::GROWTH;
 pub use normalizer::Normalizer;
 pub use outcome::Outcome;

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use memchr::memchr;
 
+use super::lines::Note;
 use super::normalizer::Normalizer;
 use super::rules::{Aggressive, Browser, IaKey, Sanitizer, Servlet};
 use super::ruleset::Ruleset;
@@ -14,16 +15,11 @@ use super::{ia, ring, sanitize, servlet, whatwg};
 use crate::bytes::set::CLEAN_HOST;
 use crate::profile::sanitize::{FIRST_FREE_PORT, OF_HARMLESS};
 use crate::profile::{Grammar, Profile, System};
-use crate::simd::{FastPathResult, Kernel, Rfc3986, SpanBatch, UrlKind, Verbatim, Visitor};
+use crate::simd::{FastPathResult, Kernel, Rfc3986, SpanBatch, UrlKind, Verbatim};
 
 impl Normalizer {
-    /// Appends one bit for each span, 64 to a word: whether the URL there is proven clean.
-    pub fn clean(&self, batch: SpanBatch<'_>, out: &mut Vec<u64>) {
-        self.judge_each(batch, crate::simd::Bits(out));
-    }
-
     /// Calls the visitor with each URL, and with whether it is proven clean.
-    pub fn judge_each(&self, batch: SpanBatch<'_>, visitor: impl Visitor) {
+    pub(super) fn judge_each(&self, batch: SpanBatch<'_>, visitor: Note<'_>) {
         let (kernel, heuristics) = (self.kernel(), &self.rules.heuristics);
         let bytes = batch.bytes;
         if let Some(hosts) = &self.hosts {
@@ -56,21 +52,14 @@ impl Normalizer {
             }
             _ => match self.rules.ring() {
                 Some(ring) => kernel.fast_path_each::<Rfc3986>(batch, ring, by_bytes, visitor),
-                None => self.clean_each(batch, visitor),
+                None if self.rules.profile.grammar == Grammar::Ignored => {
+                    kernel.judge_each(batch, Verbatim, visitor);
+                }
+                None if self.rules.profile.system == System::Browser => {
+                    kernel.clean_each::<Browser, _>(batch, visitor);
+                }
+                None => kernel.clean_each::<Rfc3986, _>(batch, visitor),
             },
-        }
-    }
-
-    /// The same, if only the rules of the ladder, `string` or `whatwg` act.
-    #[inline]
-    pub fn clean_each(&self, batch: SpanBatch<'_>, visitor: impl Visitor) {
-        let kernel = self.kernel();
-        if self.rules.profile.grammar == Grammar::Ignored {
-            kernel.judge_each(batch, Verbatim, visitor);
-        } else if self.rules.profile.system == System::Browser {
-            kernel.clean_each::<Browser, _>(batch, visitor);
-        } else {
-            kernel.clean_each::<Rfc3986, _>(batch, visitor);
         }
     }
 

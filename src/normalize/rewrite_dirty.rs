@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::exact;
 use super::explain::Rule;
+use super::front::Front;
 use super::ia;
 use super::normalizer::Normalizer;
 use super::parts::Parts;
@@ -13,8 +14,16 @@ use super::rewrite::Rewrite;
 use super::ruleset::Ruleset;
 use super::trace::{NoTrace, Trace};
 use crate::bytes::{Reject, RejectReason};
-use crate::profile::{Access, Grammar, System};
-use crate::simd::{UrlKind, VectorOp};
+use crate::profile::{Grammar, System};
+use crate::simd::UrlKind;
+
+/// Whether rewriting by masks has been tried on a URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Masks {
+    Untried,
+    /// It declined. Trying again would only take time.
+    Declined,
+}
 
 impl Normalizer {
     /// Appends the canonical form of the URL or target `bytes[range]`, which is not known to be clean. On a
@@ -26,20 +35,15 @@ impl Normalizer {
         kind: UrlKind,
         out: &mut Vec<u8>,
     ) -> Result<(), Reject> {
-        // A target is left to the steps: it is not known yet whether it starts with a slash.
-        if kind == UrlKind::Absolute
-            && self.rules_alone_act()
-            && self.rules.rewrite_at_once(kind, bytes, &range, out)
-        {
-            return Ok(());
-        }
         if self.has_fast_path() {
-            return match self.rules.rewrite_by_fast_path(bytes, range.clone(), kind, out) {
-                Some(()) => Ok(()),
-                None => self.rules.rewrite_dirty(bytes, range, kind, out, &mut NoTrace),
-            };
+            let done = self.rules.rewrite_by_fast_path(bytes, range.clone(), kind, out);
+            if done.is_some() {
+                return Ok(());
+            }
+        } else if !self.rules_alone_act() {
+            return self.rewrite_traced(bytes, range, kind, out, &mut NoTrace);
         }
-        self.rewrite_by_steps(bytes, range, kind, out)
+        self.rules.rewrite_dirty(bytes, range, kind, Masks::Untried, out, &mut NoTrace)
     }
 
     /// Whether only the rules of a profile of the ladder act.
@@ -54,20 +58,8 @@ impl Normalizer {
             && self.leaves_all()
     }
 
-    /// Like [`Normalizer::rewrite_in`], for any profile and options.
+    /// The same for any profile and options, and reports the effect of each rule to `trace`.
     #[inline(never)]
-    pub fn rewrite_by_steps(
-        &self,
-        bytes: &[u8],
-        range: Range<usize>,
-        kind: UrlKind,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Reject> {
-        self.rewrite_traced(bytes, range, kind, out, &mut NoTrace)
-    }
-
-    /// The same, and reports the effect of each rule to `trace`.
-    #[inline]
     pub(super) fn rewrite_traced<T: Trace>(
         &self,
         bytes: &[u8],
@@ -101,19 +93,6 @@ impl Normalizer {
             }
             _ => self.rules.rewrite(bytes, range, kind, out, trace),
         }
-    }
-
-    /// One pass by masks over `bytes[range]`, to be run inside a vector loop. It returns false if it
-    /// declines.
-    #[inline(always)]
-    pub fn rewrite_of<'a>(
-        &'a self,
-        kind: UrlKind,
-        bytes: &'a [u8],
-        range: &Range<usize>,
-        out: &'a mut Vec<u8>,
-    ) -> impl VectorOp<Output = bool> + 'a {
-        self.rules.rewrite_of(kind, bytes, range, out)
     }
 }
 
@@ -174,7 +153,7 @@ impl Ruleset {
         {
             return Ok(());
         }
-        self.rewrite_dirty(bytes, range, kind, out, trace)
+        self.rewrite_dirty(bytes, range, kind, Masks::Untried, out, trace)
     }
 
     /// The same for a URL or target that is not clean.
@@ -183,31 +162,32 @@ impl Ruleset {
         bytes: &[u8],
         range: Range<usize>,
         kind: UrlKind,
+        masks: Masks,
         out: &mut Vec<u8>,
         trace: &mut T,
     ) -> Result<(), Reject> {
-        let (trimmed, skipped) = self.trim(&bytes[range.clone()])?;
+        let front = self.trim(&bytes[range.clone()])?;
+        let trimmed = &*front.text;
         if kind == UrlKind::Target && !trimmed.starts_with(b"/") {
             let code =
                 if trimmed == b"*" { RejectReason::AsteriskForm } else { RejectReason::Relative };
-            return Err(Reject::new(code, skipped));
+            return Err(Reject::new(code, front.cut));
         }
         if self.profile.grammar == Grammar::Ignored {
             return verbatim(trimmed, out);
         }
         trace.whole(Rule::Trim, trimmed);
-        let start = range.start + skipped;
         let at = out.len();
         if self.profile.archive.is_some() && kind == UrlKind::Absolute {
             let (url, gone) = ia::without_repeated_schemes(trimmed);
             trace.whole(Rule::RepeatedScheme, &url);
-            self.rewrite_trimmed(&url, kind, out, trace)
-                .map_err(|reject| reject.moved(|at| at + skipped + gone))?;
+            let front = Front::after(front.cut + gone, url);
+            self.rewrite_trimmed(&front.text, kind, out, trace).map_err(|r| front.reject(r))?;
         } else if T::RECORDS
-            || !self.rewrite_at_once(kind, bytes, &(start..start + trimmed.len()), out)
+            || masks == Masks::Declined
+            || !self.rewrite_by_masks(kind, bytes, range, out)
         {
-            self.rewrite_trimmed(trimmed, kind, out, trace)
-                .map_err(|reject| reject.moved(|at| at + skipped))?;
+            self.rewrite_trimmed(trimmed, kind, out, trace).map_err(|r| front.reject(r))?;
         }
         if let Some(ports) = &self.ports {
             ports.drop_default(at, out, trace);
@@ -216,42 +196,17 @@ impl Ruleset {
         Ok(())
     }
 
-    /// Trims 0x00-0x20 from both ends if the profile repairs URLs. Returns the rest and its start.
-    pub(super) fn trim<'a>(&self, url: &'a [u8]) -> Result<(&'a [u8], usize), Reject> {
-        if self.profile.access != Access::Retrieval {
-            return Ok((url, 0));
-        }
-        let Some(start) = url.iter().position(|byte| *byte > 0x20) else {
-            return Err(Reject::new(RejectReason::Empty, 0));
-        };
-        let end = url.iter().rposition(|byte| *byte > 0x20).map_or(start, |last| last + 1);
-        Ok((&url[start..end], start))
-    }
-
     /// Applies the rules that nearly every URL needs in one pass. Returns false if other rules are needed.
     #[inline(always)]
-    pub(super) fn rewrite_at_once(
+    pub(super) fn rewrite_by_masks(
         &self,
         kind: UrlKind,
         bytes: &[u8],
-        range: &Range<usize>,
+        Range { start, end }: Range<usize>,
         out: &mut Vec<u8>,
     ) -> bool {
         self.profile.archive.is_none()
-            && self.profile.grammar != Grammar::Ignored
-            && self.kernel.run(self.rewrite_of(kind, bytes, range, out))
-    }
-
-    #[inline(always)]
-    fn rewrite_of<'a>(
-        &'a self,
-        kind: UrlKind,
-        bytes: &'a [u8],
-        range: &Range<usize>,
-        out: &'a mut Vec<u8>,
-    ) -> impl VectorOp<Output = bool> + 'a {
-        let &Range { start, end } = range;
-        Rewrite { profile: &self.profile, kind, bytes, start, end, out }
+            && self.kernel.run(Rewrite { profile: &self.profile, kind, bytes, start, end, out })
     }
 
     fn rewrite_trimmed<T: Trace>(
@@ -265,17 +220,11 @@ impl Ruleset {
         if kind == UrlKind::Target {
             return self.path_and_query(&parts, out, trace);
         }
-        if let Some(scheme) = self.assumed_scheme()
-            && lacks_scheme(&parts, url)
-        {
-            let mut assumed = scheme.to_vec();
-            assumed.extend_from_slice(if url.starts_with(b"//") { b":" } else { b"://" });
-            let prefix = assumed.len();
-            assumed.extend_from_slice(url);
-            trace.whole(Rule::AssumeScheme, &assumed);
-            return self
-                .absolute(&Parts::split(&assumed), out, trace)
-                .map_err(|reject| reject.moved(|at| at.saturating_sub(prefix)));
+        let assumed = self.assume(url);
+        if assumed.has_more() {
+            trace.whole(Rule::AssumeScheme, &assumed.text);
+            let parts = Parts::split(&assumed.text);
+            return self.absolute(&parts, out, trace).map_err(|r| assumed.reject(r));
         }
         let Some(base) = self.base().map(Parts::split) else {
             return match parts.scheme {
@@ -349,30 +298,14 @@ impl Ruleset {
     ) -> Result<(), Reject> {
         let length = out.len();
         let result = if reference.authority.is_some() {
-            let mut whole = base.scheme.unwrap_or_default().to_vec();
-            whole.push(b':');
-            let prefix = whole.len();
-            whole.extend_from_slice(url);
-            exact::absolute(&Parts::split(&whole), &self.profile, out, &mut NoTrace)
-                .map_err(|reject| reject.moved(|at| at.saturating_sub(prefix)))
+            let whole = Front::with(&[base.scheme.unwrap_or_default(), b":"], url);
+            exact::absolute(&Parts::split(&whole.text), &self.profile, out, &mut NoTrace)
+                .map_err(|reject| whole.reject(reject))
         } else {
             exact::path_and_query(reference, &self.profile, out, &mut NoTrace)
         };
         out.truncate(length);
         result
-    }
-}
-
-/// Whether an assumed scheme acts on `url`.
-pub(super) fn lacks_scheme(parts: &Parts<'_>, url: &[u8]) -> bool {
-    match parts.scheme {
-        Some(text) => {
-            parts.authority.is_none()
-                && (text.contains(&b'.')
-                    || text.eq_ignore_ascii_case(b"localhost")
-                    || parts.ends_no_scheme())
-        }
-        None => url.starts_with(b"//") || !matches!(url.first(), None | Some(b'/' | b'?' | b'#')),
     }
 }
 

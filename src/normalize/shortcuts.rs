@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::for_each::Scratch;
+use super::lines::Scratch;
 use super::normalizer::Normalizer;
 use super::parameters::are_in_order;
 use super::parts::Parts;
@@ -15,7 +15,7 @@ use super::{heuristic, ia};
 use crate::bytes::Span;
 use crate::profile::archive::STARTS;
 use crate::profile::starts::Starts;
-use crate::profile::{Profile, Ring, Switch, System};
+use crate::profile::{Grammar, Profile, Ring, Switch, System};
 use crate::simd::{Backend, FastPath, FastPathResult, MaskedUrl, UrlKind, Vector};
 
 /// Starts of URLs, nearly all of them canonical.
@@ -181,8 +181,10 @@ fn counted(normalizer: &Normalizer, urls: &[String]) -> Counts {
         for (range, kind) in [(url, UrlKind::Absolute), (target, UrlKind::Target)] {
             out.clear();
             counts.alone += usize::from(normalizer.rules.is_clean(&bytes, range.clone(), kind));
-            if normalizer.profile().system == System::Ladder {
-                let done = normalizer.rules.rewrite_at_once(kind, &bytes, &range, &mut out);
+            let profile = normalizer.profile();
+            if profile.system == System::Ladder && profile.grammar != Grammar::Ignored {
+                let range = range.clone();
+                let done = normalizer.rules.rewrite_by_masks(kind, &bytes, range, &mut out);
                 counts.masks += usize::from(done);
             }
             let (result, starts) = if let Some(archive) = normalizer.rules.profile.archive {

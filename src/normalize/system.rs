@@ -7,12 +7,13 @@
 
 use super::exact;
 use super::explain::Rule;
+#[cfg(feature = "transcode")]
+use super::front::Front;
 use super::normalizer::Normalizer;
 use super::outcome::Outcome;
 #[cfg(feature = "transcode")]
 use super::parts::AuthorityParts;
 use super::parts::Parts;
-use super::rewrite_dirty::lacks_scheme;
 use super::ruleset::Ruleset;
 use super::servlet::EmptySegments;
 use super::target::is_authority_form;
@@ -20,9 +21,7 @@ use super::trace::{NoTrace, Place, Trace};
 #[cfg(feature = "transcode")]
 use super::transcode::{self, Delimiters, Transcoded};
 use super::{ring, sanitize, servlet};
-use crate::bytes::{
-    Reject, RejectReason, RejectReasons, Triplet, Troubles, push_triplet, triplet_of,
-};
+use crate::bytes::{Reject, RejectReason, Triplet, Troubles, push_triplet, triplet_of};
 #[cfg(feature = "transcode")]
 use crate::profile::Grammar;
 use crate::profile::ports::registered;
@@ -112,13 +111,14 @@ impl Normalizer {
     pub fn is_hostless(&self, url: &[u8]) -> bool {
         self.rules.takes_targets()
             && self.rules.base_origin().is_none()
-            && self.rules.assume(url).is_none()
+            && !self.rules.assume(url).has_more()
             && matches!(self.rules.read(url), Read::Target(_))
     }
 
-    /// Prepends the assumed scheme to a URL that lacks one, and returns the added length.
-    pub fn assume(&self, url: &[u8]) -> Option<(Vec<u8>, usize)> {
-        self.rules.assume(url)
+    /// A URL that lacks a scheme, with the assumed one before it.
+    pub fn assume(&self, url: &[u8]) -> Option<Vec<u8>> {
+        let assumed = self.rules.assume(url);
+        assumed.has_more().then(|| assumed.text.into_owned())
     }
 }
 
@@ -174,8 +174,8 @@ impl Ruleset {
         if self.profile.switches.contains(Switch::KeepUserinfo) {
             return false;
         }
-        let assumed = self.assume(url).map(|(assumed, _)| assumed);
-        let parts = Parts::split(assumed.as_deref().unwrap_or(url));
+        let assumed = self.assume(url);
+        let parts = Parts::split(&assumed.text);
         let base = self.base().and_then(|base| Parts::split(base).scheme);
         let (Some(name), Some(authority)) = (parts.scheme.or(base), parts.authority) else {
             return false;
@@ -192,10 +192,10 @@ impl Ruleset {
     /// mail addresses.
     #[cfg(feature = "transcode")]
     fn caseless(&self, url: &[u8]) -> usize {
-        let (trimmed, skipped) = self.trim(url).unwrap_or((url, 0));
+        let front = self.trim(url).unwrap_or(Front::whole(url));
+        let (trimmed, skipped) = (&*front.text, front.cut);
         let parts = self.split(trimmed);
-        let assumed =
-            self.assumed_scheme().is_some() && lacks_scheme(&Parts::split(trimmed), trimmed);
+        let assumed = self.assume(trimmed).has_more();
         let base = self.base().and_then(|base| Parts::split(base).scheme);
         let end = match (parts.scheme.or(base), parts.authority) {
             (_, None) if assumed => {
@@ -240,12 +240,8 @@ impl Ruleset {
         if kind == UrlKind::Target {
             return self.decode(&Read::Target(Parts::split_target(url)), out);
         }
-        match self.assume(url) {
-            Some((assumed, prefix)) => {
-                self.decode(&self.read(&assumed), out).moved(|at| at.saturating_sub(prefix))
-            }
-            None => self.decode(&self.read(url), out),
-        }
+        let front = self.assume(url);
+        self.decode(&self.read(&front.text), out).moved(|at| front.place(at))
     }
 
     fn decode(&self, read: &Read<'_>, out: &mut Vec<u8>) -> Outcome {
@@ -319,11 +315,11 @@ impl Ruleset {
         if kind == UrlKind::Target {
             return self.hostless_target(url, out, trace);
         }
-        if let Some((assumed, prefix)) = self.assume(url) {
-            trace.whole(Rule::AssumeScheme, &assumed);
-            return self
-                .absolute_of_system(&Parts::split(&assumed), out, trace)
-                .map_err(|reject| reject.moved(|at| at.saturating_sub(prefix)));
+        let assumed = self.assume(url);
+        if assumed.has_more() {
+            trace.whole(Rule::AssumeScheme, &assumed.text);
+            let parts = Parts::split(&assumed.text);
+            return self.absolute_of_system(&parts, out, trace).map_err(|r| assumed.reject(r));
         }
         match self.read(url) {
             Read::Absolute(parts) => self.absolute_of_system(&parts, out, trace),
@@ -334,9 +330,9 @@ impl Ruleset {
                     let start = out.len();
                     self.target(url, &parts, out, trace)?;
                     // A target must not gain a host: read again, this result would get the assumed scheme.
-                    match self.assume(&out[start..]) {
-                        None => Ok(()),
-                        Some(_) => Err(Reject::new(RejectReason::Relative, 0)),
+                    match self.assume(&out[start..]).has_more() {
+                        false => Ok(()),
+                        true => Err(Reject::new(RejectReason::Relative, 0)),
                     }
                 }
             },
@@ -375,18 +371,14 @@ impl Ruleset {
         if kind == UrlKind::Target {
             path = 0;
             sanitize::check(url, &Parts::split_target(url), b"", own_port, &mut troubles);
-        } else if let Some((assumed, prefix)) = self.assume(url) {
-            let parts = Parts::split(&assumed);
-            path = parts.path_start().saturating_sub(prefix);
-            sanitize::check(&assumed, &parts, b"", own_port, &mut troubles);
-            let found = troubles.result().map_err(|r| r.moved(|at| at.saturating_sub(prefix)));
-            troubles = Troubles::new(RejectReasons::NONE);
-            troubles.join_result(found);
         } else {
+            let front = self.assume(url);
             let base = self.base().and_then(|base| Parts::split(base).scheme).unwrap_or_default();
-            let parts = Parts::split(url);
-            path = parts.path_start();
-            sanitize::check(url, &parts, base, own_port, &mut troubles);
+            let parts = Parts::split(&front.text);
+            path = front.place(parts.path_start());
+            let mut found = Troubles::new(self.allowed);
+            sanitize::check(&front.text, &parts, base, own_port, &mut found);
+            troubles.join_result(found.result().map_err(|reject| front.reject(reject)));
         }
         let start = out.len();
         troubles.join_result(self.rewrite_by_ladder(url, 0..url.len(), kind, out, trace));
@@ -403,15 +395,6 @@ impl Ruleset {
             troubles.add(RejectReason::OverlongUtf8, path);
         }
         troubles.result()
-    }
-
-    /// Prepends the assumed scheme to a URL that lacks one, and returns the added length.
-    pub(super) fn assume(&self, url: &[u8]) -> Option<(Vec<u8>, usize)> {
-        let scheme = self.assumed_scheme()?;
-        lacks_scheme(&Parts::split(url), url).then(|| {
-            let delimiter: &[u8] = if url.starts_with(b"//") { b":" } else { b"://" };
-            ([scheme, delimiter, url].concat(), scheme.len() + delimiter.len())
-        })
     }
 
     /// `scheme://authority` of the base, in canonical form, if it has both.

@@ -37,20 +37,17 @@ const SHARDS: usize = 64;
 /// Inserting can fail, so there is no `collect` or `extend`. Insert URLs one by one:
 ///
 /// ```
-/// use uniqurl::{Normalizer, Profile, Scratch, UrlSet};
+/// use uniqurl::{Normalizer, Profile, UrlSet};
 ///
 /// let crawl = Normalizer::new(&Profile::CRAWL);
 /// let (mut set, mut rejected) = (UrlSet::new(), 0);
-/// let list = b"http://a.com\nno\nhttp://b.com\n";
-/// crawl.try_for_each_line(list, &mut Scratch::default(), |_, url| {
+/// let mut lines = crawl.lines(b"http://a.com\nno\nhttp://b.com\n");
+/// while let Some(url) = lines.next() {
 ///     match url {
-///         Ok(url) => set.insert(url).map(drop),
-///         Err(_) => {
-///             rejected += 1;
-///             Ok(())
-///         }
+///         Ok(url) => drop(set.insert(url)?),
+///         Err(_) => rejected += 1,
 ///     }
-/// })?;
+/// }
 /// assert_eq!((set.len(), rejected), (2, 1));
 /// for url in &set {
 ///     assert!(url.starts_with(b"http://"));

@@ -51,7 +51,7 @@ impl<'a> SpanBatch<'a> {
 }
 
 /// The action for each URL of a [`SpanBatch`], given whether the URL is proven clean.
-pub trait Visitor {
+pub(crate) trait Visitor {
     /// True if the visitor rewrites dirty URLs itself. The proof may then report some clean URLs as
     /// dirty.
     const REWRITES: bool = false;
@@ -62,8 +62,10 @@ pub trait Visitor {
 }
 
 /// Appends one bit for each URL, 64 to a word; 1 means clean.
+#[cfg(test)]
 pub(crate) struct Bits<'a>(pub(crate) &'a mut Vec<u64>);
 
+#[cfg(test)]
 impl Visitor for Bits<'_> {
     #[inline(always)]
     fn visit<V: Vector>(&mut self, _: V, number: usize, _: Span, is_clean: bool) {

@@ -72,9 +72,11 @@ use crate::bytes::Span;
 use crate::bytes::UnknownName;
 
 pub use kernel::{Kernel, UrlKind};
+#[cfg(test)]
 pub(crate) use loops::Bits;
+pub use loops::SpanBatch;
+pub(crate) use loops::Visitor;
 pub(crate) use loops::{FastPathResult, Verbatim};
-pub use loops::{SpanBatch, Visitor};
 pub(crate) use masked_url::{FastPath, MaskedUrl, Slashes};
 pub(crate) use output_buffer::OutputBuffer;
 pub use prefetch::prefetch;

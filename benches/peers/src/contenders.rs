@@ -9,7 +9,7 @@
 use iri_string::format::ToDedicatedString;
 use iri_string::types::UriStr;
 use memchr::memchr_iter;
-use uniqurl::{Normalizer, Profile, Scratch};
+use uniqurl::{Normalizer, Profile};
 
 /// The name of the contender that the others are compared with.
 pub const OURS: &str = "uniqurl";
@@ -72,12 +72,12 @@ fn uniqurl(corpus: &str, _: &mut [u8]) -> Fold {
     let profile = Profile::named("crawl").expect("a built-in profile");
     let normalizer = Normalizer::new(profile);
     let mut fold = Fold::default();
-    let mut scratch = Scratch::default();
-    normalizer.for_each_line(corpus.as_bytes(), &mut scratch, |_, url| {
+    let mut lines = normalizer.lines(corpus.as_bytes());
+    while let Some(url) = lines.next() {
         if let Ok(url) = url {
             fold.add(url.as_bytes());
         }
-    });
+    }
     fold
 }
 

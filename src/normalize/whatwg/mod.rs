@@ -53,16 +53,14 @@ impl Ruleset {
         out: &mut Vec<u8>,
         trace: &mut T,
     ) -> Result<(), Reject> {
-        if T::RECORDS
-            && let Some((assumed, _)) = self.assume(&input.text)
-        {
-            trace.whole(Rule::AssumeScheme, &assumed);
+        let assumed = self.assume(&input.text);
+        if assumed.has_more() {
+            trace.whole(Rule::AssumeScheme, &assumed.text);
         }
-        let read = |text: &[u8], out: &mut Vec<u8>| match self.assume(text) {
-            Some((assumed, prefix)) => {
-                parse(&assumed, None, out).map_err(|r| r.moved(|at| at.saturating_sub(prefix)))
-            }
-            None => parse(text, self.base().map(Parts::split), out),
+        let read = |text: &[u8], out: &mut Vec<u8>| {
+            let front = self.assume(text);
+            let base = self.base().filter(|_| !front.has_more()).map(Parts::split);
+            parse(&front.text, base, out).map_err(|reject| front.reject(reject))
         };
         let host = input.torn().map_or(Ok(()), |torn| read(&torn, &mut Vec::new()));
         host.and_then(|()| read(&input.text, out))

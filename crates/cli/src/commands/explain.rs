@@ -106,7 +106,7 @@ impl<'a> Explanation<'a> {
 fn components_as_text(url: &[u8], profiles: &[ProfileResult], style: TextStyle, out: &mut String) {
     let mut normalizers = profiles.iter().flatten();
     let assumed = normalizers.clone().find_map(|normalizer| normalizer.assume(url));
-    let url = assumed.as_ref().map_or(url, |(assumed, _)| assumed);
+    let url = assumed.as_deref().unwrap_or(url);
     // A target that starts with `//` has no host.
     let is_target = normalizers.all(|normalizer| normalizer.is_hostless(url));
     let Uri { scheme, authority, path, query, fragment } = match is_target {

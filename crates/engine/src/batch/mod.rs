@@ -19,6 +19,7 @@ pub(crate) use rules::ParseRules;
 pub(crate) use text::{AT_ONCE, BatchText, TextBuffers, UrlRef};
 
 use crate::output::Tally;
+use uniqurl::normalize::Change;
 use uniqurl::set::{Entry, Hash};
 use uniqurl_formats::input::{Chunk, CutLine, Data, RangeBuffer};
 use uniqurl_store::sort::Measured;
@@ -44,6 +45,8 @@ pub(crate) struct WorkBatch {
     /// Data that only some jobs need.
     pub(crate) extras: Option<Box<Extras>>,
     scratch: Vec<u8>,
+    /// The URLs of a piece that are not clean.
+    changes: Vec<Change>,
 }
 
 /// Which records of a chunk a batch holds, and their numbers.
@@ -196,6 +199,7 @@ impl WorkBatch {
             out,
             extras,
             scratch,
+            changes,
             input: _,
             sequence: _,
             tally: _,
@@ -211,6 +215,7 @@ impl WorkBatch {
             + out.memory()
             + extras.as_ref().map_or(0, |extras| extras.memory())
             + bytes(scratch)
+            + bytes(changes)
     }
 }
 

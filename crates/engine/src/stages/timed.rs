@@ -11,6 +11,7 @@ use bytes::Bytes;
 use crate::batch::{ParseRules, WorkBatch};
 use crate::output::Tally;
 use uniqurl::bytes::Span;
+use uniqurl::normalize::Change;
 use uniqurl::normalize::Normalizer;
 use uniqurl::set::{Counting, HashKey, Part, SetFull, Shard};
 use uniqurl::simd::{SpanBatch, UrlKind};
@@ -29,7 +30,7 @@ pub struct Stages<'a> {
 pub struct StageBuffers {
     batch: WorkBatch,
     lines: Vec<Span>,
-    clean: Vec<u64>,
+    unclean: Vec<Change>,
     records: Records,
 }
 
@@ -50,9 +51,9 @@ impl<'a> Stages<'a> {
         if *self.format == Format::Lines {
             buffers.lines.clear();
             normalizer.kernel().lines(chunk, &mut buffers.lines);
-            buffers.clean.clear();
-            normalizer.clean(SpanBatch::last(chunk, &buffers.lines), &mut buffers.clean);
-            return buffers.clean.iter().map(|word| u64::from(word.count_ones())).sum();
+            buffers.unclean.clear();
+            normalizer.find_unclean(SpanBatch::last(chunk, &buffers.lines), &mut buffers.unclean);
+            return (buffers.lines.len() - buffers.unclean.len()) as u64;
         }
         let records = &mut buffers.records;
         records.clear();

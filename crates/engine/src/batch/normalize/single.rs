@@ -6,7 +6,7 @@ use crate::batch::text::{IN_CHUNK, IN_REWRITTEN, IN_SCRATCH, UrlRef};
 use crate::batch::{ParseRules, WorkBatch};
 use uniqurl::bytes::alloc;
 use uniqurl::bytes::{AllocError, Reject, RejectReason, Span};
-use uniqurl::normalize::GROWTH;
+use uniqurl::normalize::{Form, GROWTH};
 use uniqurl::simd::UrlKind;
 use uniqurl_formats::record::{BufferId, Extracted, MARK, Record};
 
@@ -92,10 +92,10 @@ impl WorkBatch {
         if is_marked && span.of(run.bytes).starts_with(MARK) {
             // Files that were joined begin with one each.
             span.start += MARK.len() as u32;
-            known = Known::Unclean;
+            known = Known::Not(Form::Unclean);
         }
         let url = span.of(run.bytes);
-        if url.is_empty() && run.records.is_none() && known == Known::Unclean {
+        if url.is_empty() && run.records.is_none() && known != Known::Clean {
             self.tally.records.blank += 1;
             self.keys.push(UrlRef::BLANK);
             return Ok(());
@@ -125,22 +125,13 @@ impl WorkBatch {
                 (whole, 0)
             }
         };
-        if known == Known::Clean {
+        let Known::Not(form) = known else {
             self.keys.push(UrlRef::in_buffer(run.shifted_number(), span));
             return self.decode(url, UrlKind::Absolute, rules);
-        }
+        };
         let start = self.text.rewritten.len();
         self.reserve_rewritten(url, rules)?;
-        let (range, rewritten) = (span.range(), &mut self.text.rewritten);
-        let result = match known {
-            // The loop has tried to rewrite it in one pass already.
-            Known::Declined => {
-                normalizer.rewrite_by_steps(run.bytes, range, UrlKind::Absolute, rewritten)
-            }
-            Known::Clean | Known::Unclean => {
-                normalizer.rewrite_in(run.bytes, range, UrlKind::Absolute, rewritten)
-            }
-        };
+        let result = normalizer.rewrite_rest(run.bytes, span, form, &mut self.text.rewritten);
         match result {
             Ok(()) => {
                 let is_hostless = run.records.is_none() && normalizer.is_hostless(url);
@@ -160,12 +151,7 @@ impl WorkBatch {
     }
 
     /// Reserves space for the canonical form of a URL.
-    #[inline]
-    pub(super) fn reserve_rewritten(
-        &mut self,
-        url: &[u8],
-        rules: &ParseRules<'_>,
-    ) -> Result<(), AllocError> {
+    fn reserve_rewritten(&mut self, url: &[u8], rules: &ParseRules<'_>) -> Result<(), AllocError> {
         alloc::try_reserve(&mut self.text.rewritten, GROWTH * url.len() + rules.brought + 64)
     }
 

@@ -1,13 +1,15 @@
 //! The loop over the URLs of one buffer.
 //!
-//! It takes clean URLs where they stand. Under the rules of RFC 3986 alone it rewrites the others too,
-//! because a call for each costs more than most rewrites.
+//! The library finds the URLs that are not clean, piece by piece, and clean ones are taken where they stand.
+//! Under the rules of RFC 3986 alone the same pass rewrites most of the others, because a call for each
+//! costs more than most rewrites.
 
 use super::single::number_of;
 use crate::batch::text::{BUFFER_SHIFT, IN_REWRITTEN, UrlRef};
 use crate::batch::{ParseRules, WorkBatch};
-use uniqurl::bytes::{AllocError, Span};
-use uniqurl::simd::{SpanBatch, UrlKind, Vector, VectorOp, Visitor, holds};
+use uniqurl::bytes::{AllocError, Span, alloc};
+use uniqurl::normalize::{Change, Form};
+use uniqurl::simd::SpanBatch;
 use uniqurl_formats::record::{BufferId, Labels, Record};
 
 /// URLs that follow each other in the same buffer.
@@ -24,10 +26,7 @@ pub(super) struct SpanRun<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Known {
     Clean,
-    /// It is not proven clean.
-    Unclean,
-    /// One pass cannot rewrite it.
-    Declined,
+    Not(Form),
 }
 
 /// Whether the batch takes more records.
@@ -38,9 +37,38 @@ pub(super) enum Taking {
     Off,
 }
 
+/// Most URLs of a piece. Memory for their canonical forms is reserved before, and between two pieces the
+/// batch may turn out to be full, so a piece is short.
+const PIECE: usize = 128;
+
+/// Bytes of URLs after which a piece ends.
+const PIECE_BYTES: usize = 16 << 10;
+
+/// Most bytes that rewriting in one pass writes for a byte of a URL.
+const GROWTH: usize = 3;
+
 impl SpanRun<'_> {
     pub(super) fn shifted_number(&self) -> u32 {
         number_of(self.buffer) << BUFFER_SHIFT
+    }
+
+    /// The run without its first URLs.
+    fn after(self, count: usize) -> Self {
+        let records = self.records.map(|records| &records[count..]);
+        Self { spans: &self.spans[count..], records, ..self }
+    }
+
+    /// How many URLs the next piece has, and their bytes.
+    fn next_piece(&self) -> (usize, usize) {
+        let (mut count, mut bytes) = (0, 0);
+        for span in self.spans.iter().take(PIECE) {
+            count += 1;
+            bytes += span.len();
+            if bytes > PIECE_BYTES {
+                break;
+            }
+        }
+        (count, bytes)
     }
 }
 
@@ -51,8 +79,6 @@ pub(super) struct SpanLoop<'a, 'r> {
     longest: usize,
     /// True if a clean URL needs nothing but a reference to its span.
     is_quick: bool,
-    /// True if the loop rewrites URLs that are not clean.
-    rewrites: bool,
     /// The lines of a list that are no URLs.
     pub(super) labels: Option<Labels>,
 }
@@ -60,8 +86,7 @@ pub(super) struct SpanLoop<'a, 'r> {
 impl<'a, 'r> SpanLoop<'a, 'r> {
     pub(super) fn new(rules: &'a ParseRules<'r>, longest: usize, is_quick: bool) -> Self {
         let is_quick = is_quick && !rules.needs.decoded;
-        let rewrites = rules.normalizer.rules_alone_act() && is_quick;
-        Self { rules, longest, is_quick, rewrites, labels: None }
+        Self { rules, longest, is_quick, labels: None }
     }
 
     /// The same for a list in which such lines are no URLs.
@@ -73,106 +98,112 @@ impl<'a, 'r> SpanLoop<'a, 'r> {
     pub(super) fn run(
         &self,
         batch: &mut WorkBatch,
-        run: SpanRun<'_>,
+        mut run: SpanRun<'_>,
     ) -> Result<Taking, AllocError> {
         // Each position in the buffer has to fit.
         UrlRef::new(number_of(run.buffer), run.bytes.len(), 0)?;
-        let mut state = Ok(Taking::On);
-        let (number, spans) = (run.shifted_number(), SpanBatch::last(run.bytes, run.spans));
-        let normalizer = self.rules.normalizer;
-        // A const parameter, so that the loop that only judges has no code for rewriting.
-        if self.rewrites {
-            let take = Take::<true> { batch, run, number, how: self, state: &mut state };
-            normalizer.clean_each(spans, take);
-        } else {
-            let take = Take::<false> { batch, run, number, how: self, state: &mut state };
-            normalizer.judge_each(spans, take);
+        let mut changes = std::mem::take(&mut batch.changes);
+        let mut taking = Ok(Taking::On);
+        while !run.spans.is_empty() && taking == Ok(Taking::On) {
+            let (count, bytes) = run.next_piece();
+            changes.clear();
+            alloc::try_reserve(&mut changes, count)?;
+            // A longer URL is not rewritten in the loop.
+            let written = &mut batch.text.rewritten;
+            alloc::try_reserve(written, GROWTH * bytes.min(2 * PIECE_BYTES) + 64)?;
+            let piece = SpanBatch::last(run.bytes, &run.spans[..count]);
+            // If a URL needs more than its form, the slow path has to see it.
+            match self.is_quick {
+                true => self.rules.normalizer.find_changes(piece, written, &mut changes),
+                false => self.rules.normalizer.find_unclean(piece, &mut changes),
+            }
+            taking = self.take(batch, run, count, &changes);
+            run = run.after(count);
         }
-        state
+        batch.changes = changes;
+        taking
     }
-}
 
-/// Takes the URLs of a run. `REWRITES` if only the rules of RFC 3986 act, and nothing is needed of a URL
-/// except its canonical form.
-struct Take<'a, 'r, const REWRITES: bool> {
-    batch: &'a mut WorkBatch,
-    run: SpanRun<'a>,
-    /// The number of its buffer, shifted.
-    number: u32,
-    how: &'a SpanLoop<'a, 'r>,
-    state: &'a mut Result<Taking, AllocError>,
-}
-
-impl<const REWRITES: bool> Visitor for Take<'_, '_, REWRITES> {
-    const REWRITES: bool = REWRITES;
-
-    #[inline(always)]
-    fn visit<V: Vector>(&mut self, vector: V, number: usize, span: Span, is_clean: bool) {
-        // A visitor cannot end the loop, so it skips the URLs that are left.
-        if *self.state != Ok(Taking::On) {
-            return;
-        }
-        let is_short = span.len() <= self.how.longest;
-        // `&` instead of `&&` makes this one branch, which clean input predicts well.
-        if is_clean & is_short & self.how.is_quick {
-            return self.batch.keys.push(UrlRef::in_buffer(self.number, span));
-        }
-        let known = match is_clean {
-            true => Known::Clean,
-            false if REWRITES && is_short => match self.rewrite(vector, span) {
-                Ok(true) => return,
-                Ok(false) => Known::Declined,
-                Err(error) => return *self.state = Err(error),
-            },
-            false => Known::Unclean,
+    /// Takes the first URLs of a run, of which these are not clean.
+    fn take(
+        &self,
+        batch: &mut WorkBatch,
+        run: SpanRun<'_>,
+        count: usize,
+        changes: &[Change],
+    ) -> Result<Taking, AllocError> {
+        let mut done = 0;
+        let is_list = run.records.is_none();
+        // Nearly always false, and then no line is searched for a tab.
+        let any_tab = is_list && !changes.is_empty() && {
+            let (first, last) = (run.spans[0].start, run.spans[count - 1].end);
+            // Cells of a table need not ascend.
+            let lines = run.bytes.get(first as usize..last as usize);
+            lines.is_none_or(|lines| memchr::memchr(b'\t', lines).is_some())
         };
-        self.by_steps(number, span, known);
-    }
-}
-
-impl<const REWRITES: bool> Take<'_, '_, REWRITES> {
-    /// Rewrites a URL in one pass; false if that is not possible.
-    #[inline(always)]
-    fn rewrite<V: Vector>(&mut self, vector: V, span: Span) -> Result<bool, AllocError> {
-        if self.is_full() {
-            return Ok(false);
-        }
-        let (bytes, rules) = (self.run.bytes, self.how.rules);
-        if self.how.labels.is_some_and(|labels| labels.has(span.of(bytes))) {
-            return Ok(false);
-        }
-        self.batch.reserve_rewritten(span.of(bytes), rules)?;
-        let (range, rewritten) = (span.range(), &mut self.batch.text.rewritten);
-        let start = rewritten.len();
-        let is_done =
-            rules.normalizer.rewrite_of(UrlKind::Absolute, bytes, &range, rewritten).run(vector);
-        if is_done {
-            let url = UrlRef::new(IN_REWRITTEN, start, rewritten.len() - start)?;
-            self.batch.keys.push(url);
-            if self.run.records.is_none() {
-                let has_tab = holds(vector, bytes, range.start, range.end, b'\t');
-                self.batch.tally.tabbed += u64::from(has_tab);
+        for change in changes {
+            if self.take_clean(batch, run, done, change.number)? == Taking::Off {
+                return Ok(Taking::Off);
+            }
+            done = change.number + 1;
+            let span = run.spans[change.number];
+            let url = span.of(run.bytes);
+            match change.form {
+                Form::Written { start, len }
+                    if span.len() <= self.longest
+                        && !self.labels.is_some_and(|labels| labels.has(url)) =>
+                {
+                    batch.keys.push(UrlRef::new(IN_REWRITTEN, start, len)?);
+                    let has_tab = any_tab && memchr::memchr(b'\t', url).is_some();
+                    batch.tally.tabbed += u64::from(has_tab);
+                }
+                form => {
+                    if self.take_slowly(batch, run, change.number, Known::Not(form))? == Taking::Off
+                    {
+                        return Ok(Taking::Off);
+                    }
+                }
             }
         }
-        Ok(is_done)
+        self.take_clean(batch, run, done, count)
     }
 
-    /// True if the batch has written its limit of bytes.
-    #[inline(always)]
-    fn is_full(&self) -> bool {
-        self.batch.text.rewritten.len() > self.batch.text.at_once()
+    /// Takes the clean URLs from `start` to `end` of a run.
+    #[inline]
+    fn take_clean(
+        &self,
+        batch: &mut WorkBatch,
+        run: SpanRun<'_>,
+        start: usize,
+        end: usize,
+    ) -> Result<Taking, AllocError> {
+        let number = run.shifted_number();
+        for i in start..end {
+            let span = run.spans[i];
+            if self.is_quick & (span.len() <= self.longest) {
+                batch.keys.push(UrlRef::in_buffer(number, span));
+            } else if self.take_slowly(batch, run, i, Known::Clean)? == Taking::Off {
+                return Ok(Taking::Off);
+            }
+        }
+        Ok(Taking::On)
     }
 
     // Out of line, to keep the loop over clean URLs small.
     #[cold]
     #[inline(never)]
-    fn by_steps(&mut self, number: usize, span: Span, known: Known) {
-        if self.is_full() {
-            *self.state = Ok(Taking::Off);
-        } else if let Err(error) =
-            self.batch.normalize_by_steps(self.run, number, span, known, self.how)
-        {
-            *self.state = Err(error);
+    fn take_slowly(
+        &self,
+        batch: &mut WorkBatch,
+        run: SpanRun<'_>,
+        number: usize,
+        known: Known,
+    ) -> Result<Taking, AllocError> {
+        // Only here does a base or a redirect come in, which may be much longer than the URL.
+        if batch.text.rewritten.len() > batch.text.at_once() {
+            return Ok(Taking::Off);
         }
+        batch.normalize_by_steps(run, number, run.spans[number], known, self)?;
+        Ok(Taking::On)
     }
 }
