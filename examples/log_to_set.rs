@@ -31,7 +31,7 @@ pub fn pages(log: impl BufRead) -> Result<UrlSet, Box<dyn Error>> {
         let line = line?;
         let Some(target) = target(&line) else { continue };
         // As a target `//a/b` is a path, and no host. Lines of bots and attacks may have none.
-        if let Ok(page) = crawl.canonical_target(target, &mut scratch) {
+        if let Ok(page) = crawl.for_targets().canonical(target, &mut scratch) {
             set.insert(page)?;
         }
     }

@@ -44,7 +44,7 @@ pub use key::{Key, Keyed, PartType, Template, TemplateRule, TypedPart};
 #[cfg(feature = "profile-file")]
 pub use normalize::ProfileFileError;
 pub use normalize::{
-    BadOffsets, Batch, Canonical, Lines, Normalizer, Outcome, RedirectError, RedirectErrorKind,
+    BadOffsets, Batch, Canonical, ForTargets, Lines, Normalizer, RedirectError, RedirectErrorKind,
     Redirects, Rule, Scratch, Step, UnsupportedOption,
 };
 pub use profile::{Profile, Ring, RingError, RingForm, Switch, Switches};

@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use oracle::policy::{Policy, SWITCHES};
 use oracle::{Oracle, system::System};
-use uniqurl::{Normalizer, Outcome, Profile, Switch};
+use uniqurl::{Reject, Normalizer, Profile, Switch};
 
 /// All but `ia`, which has no second normalizer.
 const PROFILES: [&str; Profile::ALL.len() - 1] = [
@@ -107,11 +107,11 @@ fn subject(choice: usize) -> (Normalizer, Second) {
 /// The canonical form, or all codes and the start of the first trouble, if it is known.
 type Answer = Result<Vec<u8>, (BTreeSet<&'static str>, Option<usize>)>;
 
-fn library(normalize: impl Fn(&mut Vec<u8>) -> Outcome, knows_places: bool) -> Answer {
+fn library(normalize: impl Fn(&mut Vec<u8>) -> Result<(), Reject>, knows_places: bool) -> Answer {
     let mut out = Vec::new();
     match normalize(&mut out) {
-        Outcome::Canonical => Ok(out),
-        Outcome::Reject(reject) => {
+        Ok(()) => Ok(out),
+        Err(reject) => {
             let codes = reject.codes.iter().map(|code| code.name()).collect();
             Err((codes, knows_places.then_some(reject.at)))
         }
@@ -146,9 +146,9 @@ fuzz_target!(|data: &[u8]| {
     };
     let knows_places = !matches!(second, Second::Browser(_));
     let name = normalizer.profile().name();
-    assert_eq!(library(|out| normalizer.normalize(url, out), knows_places), of_url, "{name}");
+    assert_eq!(library(|out| normalizer.append(url, out), knows_places), of_url, "{name}");
     if let Some(of_target) = of_target {
-        let found = library(|out| normalizer.normalize_target(url, out), true);
+        let found = library(|out| normalizer.for_targets().append(url, out), true);
         assert_eq!(found, of_target, "{name}: target");
     }
 });

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use uniqurl::{Backend, Normalizer, Outcome, Profile};
+use uniqurl::{Backend, Normalizer, Profile};
 use uniqurl_engine::{
     Dedup, InputFormat, Job, JobPlan, Memory, RunError, SetOrder, Sinks, Watch, run,
 };
@@ -38,7 +38,7 @@ fuzz_target!(|data: &[u8]| {
     let earlier = if choice / 2 % 2 == 1 && !list.contains(&b'\t') { lines.len() / 3 } else { 0 };
     let normalized = |line: &[u8]| {
         let mut url = Vec::new();
-        (scalar.normalize(line, &mut url) == Outcome::Canonical).then_some(url)
+        (scalar.append(line, &mut url) == Ok(())).then_some(url)
     };
     let before: HashSet<Vec<u8>> =
         lines[..earlier].iter().filter_map(|line| normalized(line)).collect();

@@ -7,7 +7,7 @@ use arrow_array::builder::BinaryBuilder;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use pyo3::PyResult;
-use uniqurl::{Outcome, RejectReason, RejectReasons};
+use uniqurl::{RejectReason, RejectReasons};
 use uniqurl_formats::record::{BufferId, Context, Extracted, Format, Records};
 
 use crate::arrow::is_text;
@@ -107,14 +107,14 @@ fn read(
         Extracted::Blank => return Ok(Read::Blank),
         Extracted::Skipped | Extracted::Filtered => return Ok(Read::Skipped),
         Extracted::Reject(code, _) => return Err((code, code.into())),
-        Extracted::Url(place, span) => rules.normalizer.normalize(span.of(buffer(place)), out),
+        Extracted::Url(place, span) => rules.normalizer.append(span.of(buffer(place)), out),
         Extracted::Target(place, span) => {
-            rules.normalizer.normalize_target(span.of(buffer(place)), out)
+            rules.normalizer.for_targets().append(span.of(buffer(place)), out)
         }
-        Extracted::Joined { url, .. } => rules.normalizer.normalize(url.of(&records.scratch), out),
+        Extracted::Joined { url, .. } => rules.normalizer.append(url.of(&records.scratch), out),
     };
     match outcome {
-        Outcome::Canonical => Ok(Read::Canonical),
-        Outcome::Reject(reject) => Err((reject.code, reject.codes)),
+        Ok(()) => Ok(Read::Canonical),
+        Err(reject) => Err((reject.code, reject.codes)),
     }
 }

@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 use uniqurl::uri::Charset;
 use uniqurl::{
-    Canonical, Key, Normalizer, Outcome, Profile, Redirects, Reject, RejectReason, Ring, Switch,
-    Template, UnknownName,
+    Canonical, Key, Normalizer, Profile, Redirects, Reject, RejectReason, Ring, Switch, Template,
+    UnknownName,
 };
 use uniqurl_formats::record::{Format, LONGEST_URL, MAX_URL, max_record};
 
@@ -195,16 +195,15 @@ impl Rules {
     /// Appends the canonical form of `url` to `out`.
     pub fn normalize(&self, py: Python<'_>, url: &[u8], out: &mut Vec<u8>) -> PyResult<()> {
         self.check_length(py, url)?;
-        match self.normalizer.normalize(url, out) {
-            Outcome::Canonical => Ok(()),
-            Outcome::Reject(reject) => Err(errors::rejected(py, &reject)),
+        match self.normalizer.append(url, out) {
+            Ok(()) => Ok(()),
+            Err(reject) => Err(errors::rejected(py, &reject)),
         }
     }
 
     /// Appends the canonical form of `url` to `out`, and returns false if it is rejected.
     pub fn accepts(&self, url: &[u8], out: &mut Vec<u8>) -> bool {
-        url.len() <= self.max_url
-            && matches!(self.normalizer.normalize(url, out), Outcome::Canonical)
+        url.len() <= self.max_url && matches!(self.normalizer.append(url, out), Ok(()))
     }
 
     /// The canonical form of `url`, as [`Normalizer::canonical`] gives it.
@@ -226,7 +225,9 @@ impl Rules {
         scratch: &'a mut Vec<u8>,
     ) -> Result<Canonical<'a>, Reject> {
         match self.format {
-            Some(_) if form.starts_with(b"/") => self.normalizer.canonical_target(form, scratch),
+            Some(_) if form.starts_with(b"/") => {
+                self.normalizer.for_targets().canonical(form, scratch)
+            }
             _ => self.normalizer.canonical(form, scratch),
         }
     }

@@ -2,8 +2,7 @@
 
 use super::lines::Scratch;
 use super::normalizer::Normalizer;
-use super::outcome::Outcome;
-use crate::bytes::Span;
+use crate::bytes::{Reject, Span};
 
 /// The canonical forms of a column: concatenated values, and their offsets.
 ///
@@ -16,8 +15,8 @@ pub struct Batch {
     /// Value `i` is `values[offsets[i]..offsets[i + 1]]`; one more entry than there are URLs, once a column
     /// was normalized.
     pub offsets: Vec<u32>,
-    /// The outcome of each URL. The value of a rejected one is empty.
-    pub outcomes: Vec<Outcome>,
+    /// Whether each URL has a canonical form. The value of a rejected one is empty.
+    pub outcomes: Vec<Result<(), Reject>>,
 }
 
 impl Batch {
@@ -59,14 +58,14 @@ impl Normalizer {
     /// Normalizes a column: URL `i` is `values[offsets[i]..offsets[i + 1]]`. `out` is overwritten.
     ///
     /// ```
-    /// use uniqurl::{Batch, Normalizer, Outcome, Profile};
+    /// use uniqurl::{Batch, Normalizer, Profile};
     ///
     /// let crawl = Normalizer::new(&Profile::CRAWL);
     /// let mut out = Batch::default();
     /// crawl.normalize_batch(b"http://a.com/HTTP://B.com", &[0, 13, 25], &mut out)?;
     /// assert_eq!(out.value(0), b"http://a.com/");
     /// assert_eq!(out.value(1), b"http://b.com/");
-    /// assert_eq!(out.outcomes, [Outcome::Canonical; 2]);
+    /// assert_eq!(out.outcomes, [Ok(()); 2]);
     /// # Ok::<(), uniqurl::BadOffsets>(())
     /// ```
     ///
@@ -117,7 +116,7 @@ impl Normalizer {
                 }
                 out.values.extend_from_slice(url.unwrap_or_default());
                 out.offsets.push(end as u32);
-                out.outcomes.push(url.map_or_else(Outcome::Reject, |_| Outcome::Canonical));
+                out.outcomes.push(url.map(|_| ()));
             });
             if !fits {
                 return Err(BadOffsets { at: out.offsets.len() });

@@ -1,6 +1,7 @@
 //! The type of bytes that are proven to be canonical.
 
 use std::fmt;
+use std::ops::Deref;
 use std::str::{self, Utf8Error};
 
 /// The canonical bytes of a URL, or of a request target.
@@ -49,6 +50,28 @@ impl<'a> Canonical<'a> {
 impl AsRef<[u8]> for Canonical<'_> {
     fn as_ref(&self) -> &[u8] {
         self.0
+    }
+}
+
+/// The canonical bytes.
+impl Deref for Canonical<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.0
+    }
+}
+
+/// Prints the bytes; those that are not UTF-8, which only `string` lets pass, as U+FFFD.
+impl fmt::Display for Canonical<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&String::from_utf8_lossy(self.0))
+    }
+}
+
+impl From<Canonical<'_>> for Vec<u8> {
+    fn from(url: Canonical<'_>) -> Self {
+        url.0.to_vec()
     }
 }
 

@@ -121,15 +121,15 @@ impl Normalizer {
     /// single hosts their own rules; the file then sets the checks of each host.
     ///
     /// ```
-    /// use uniqurl::{RejectReason, Normalizer, Outcome, Profile};
+    /// use uniqurl::{RejectReason, Normalizer, Profile};
     ///
     /// let servlet = Normalizer::new(&Profile::SERVLET);
     /// let mut out = Vec::new();
-    /// let Outcome::Reject(reject) = servlet.normalize(b"/a%2Fb\\c", &mut out) else { panic!() };
+    /// let Err(reject) = servlet.append(b"/a%2Fb\\c", &mut out) else { panic!() };
     /// assert_eq!(reject.codes, [RejectReason::EncodedSlash, RejectReason::Backslash].into());
     ///
     /// let servlet = servlet.with_allowed([RejectReason::EncodedSlash, RejectReason::Backslash])?;
-    /// assert_eq!(servlet.normalize(b"/a%2Fb\\c", &mut out), Outcome::Canonical);
+    /// assert_eq!(servlet.append(b"/a%2Fb\\c", &mut out), Ok(()));
     /// assert_eq!(out, b"/a%2Fb%5Cc");
     /// # Ok::<(), uniqurl::UnsupportedOption>(())
     /// ```
@@ -150,14 +150,14 @@ impl Normalizer {
     /// As [`Normalizer::with_allowed`].
     ///
     /// ```
-    /// use uniqurl::{RejectReason, Normalizer, Outcome, Profile};
+    /// use uniqurl::{RejectReason, Normalizer, Profile};
     ///
     /// let sanitize = Normalizer::new(&Profile::SANITIZE);
     /// let mut out = Vec::new();
-    /// assert_eq!(sanitize.normalize(b"http://h/aux", &mut out), Outcome::Canonical);
+    /// assert_eq!(sanitize.append(b"http://h/aux", &mut out), Ok(()));
     ///
     /// let sanitize = sanitize.with_denied([RejectReason::DeviceName])?;
-    /// let Outcome::Reject(reject) = sanitize.normalize(b"http://h/aux", &mut out) else { panic!() };
+    /// let Err(reject) = sanitize.append(b"http://h/aux", &mut out) else { panic!() };
     /// assert_eq!((reject.code, reject.at), (RejectReason::DeviceName, 9));
     /// # Ok::<(), uniqurl::UnsupportedOption>(())
     /// ```
@@ -198,7 +198,7 @@ impl Normalizer {
     ///
     /// let sorted = Normalizer::new(&Profile::SCHEME).with_switches([Switch::SortQuery])?;
     /// let mut out = Vec::new();
-    /// let _ = sorted.normalize(b"http://h?b=2&a=1&b=1#f", &mut out);
+    /// let _ = sorted.append(b"http://h?b=2&a=1&b=1#f", &mut out);
     /// assert_eq!(out, b"http://h/?a=1&b=2&b=1#f");
     /// # Ok::<(), uniqurl::UnsupportedOption>(())
     /// ```
@@ -224,7 +224,7 @@ impl Normalizer {
     /// let aggressive = Normalizer::new(&Profile::AGGRESSIVE);
     /// let with_www = aggressive.without_switches([Switch::StripWww])?;
     /// let mut out = Vec::new();
-    /// let _ = with_www.normalize(b"http://www.example.com/index.html", &mut out);
+    /// let _ = with_www.append(b"http://www.example.com/index.html", &mut out);
     /// assert_eq!(out, b"http://www.example.com/");
     /// # Ok::<(), uniqurl::UnsupportedOption>(())
     /// ```
@@ -272,7 +272,7 @@ impl Normalizer {
     ///
     /// let crawl = Normalizer::new(&Profile::CRAWL).with_dropped_parameters(["ref", "f[*]"])?;
     /// let mut out = Vec::new();
-    /// let _ = crawl.normalize(b"http://h/?f[a]=1&id=2&ref=3&REF", &mut out);
+    /// let _ = crawl.append(b"http://h/?f[a]=1&id=2&ref=3&REF", &mut out);
     /// assert_eq!(out, b"http://h/?id=2&REF");
     /// # Ok::<(), uniqurl::UnsupportedOption>(())
     /// ```
@@ -364,7 +364,7 @@ impl Normalizer {
     ///
     /// let crawl = Normalizer::new(&Profile::CRAWL).with_charset(Charset::LATIN_1)?;
     /// let mut out = Vec::new();
-    /// let _ = crawl.normalize(b"http://h/%F6re%26bro/%C3%B6", &mut out);
+    /// let _ = crawl.append(b"http://h/%F6re%26bro/%C3%B6", &mut out);
     /// assert_eq!(out, b"http://h/%C3%B6re%26bro/%C3%B6");
     /// # Ok::<(), uniqurl::UnsupportedOption>(())
     /// ```

@@ -9,7 +9,6 @@ use super::front::Front;
 use super::host;
 use super::ia;
 use super::normalizer::Normalizer;
-use super::outcome::Outcome;
 use super::parts::{AuthorityParts, Parts};
 use super::ruleset::Ruleset;
 use super::trace::{NoTrace, Trace};
@@ -212,14 +211,23 @@ impl Normalizer {
     }
 
     /// Appends the decoded path of a URL, by the rules that act on it last: those of its canonical form.
-    pub(super) fn decoded_by_host(&self, hosts: &Hosts, url: &[u8], out: &mut Vec<u8>) -> Outcome {
+    pub(super) fn decoded_by_host(
+        &self,
+        hosts: &Hosts,
+        url: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Reject> {
         if let Some((front, _)) = self.front_by_host(url) {
-            return self.decoded_by_host(hosts, &front.text, out).moved(|at| front.place(at));
+            return self
+                .decoded_by_host(hosts, &front.text, out)
+                .map_err(|reject| front.reject(reject));
         }
         let Some((rules, text)) = self.ways_by_hosts(hosts, url).pop() else {
-            return Outcome::Canonical;
+            return Ok(());
         };
-        rules.decoded(&text, UrlKind::Absolute, out).moved(|at| place_in(url, &text, at))
+        rules
+            .decoded(&text, UrlKind::Absolute, out)
+            .map_err(|reject| reject.moved(|at| place_in(url, &text, at)))
     }
 
     /// The step of the general rules that has to come before the host of a URL is looked up, if one acts.
@@ -310,7 +318,7 @@ mod tests {
         let hosts = |of: &Normalizer| of.hosts.clone().unwrap();
         assert!(Arc::ptr_eq(&hosts(&crawl), &hosts(&based)));
         let mut out = Vec::new();
-        assert_eq!(based.normalize(b"b?d&c", &mut out), Outcome::Canonical);
+        assert_eq!(based.append(b"b?d&c", &mut out), Ok(()));
         assert_eq!(out, b"http://h.x/a/b?c&d");
     }
 }

@@ -314,7 +314,6 @@ fn end_of_piece(bytes: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::normalize::outcome::Outcome;
     use crate::profile::Profile;
     use crate::simd::{Backend, lines};
     use crate::test_util::cases;
@@ -352,15 +351,15 @@ mod tests {
                 let mut expected = Vec::new();
                 for (i, span) in spans.iter().enumerate() {
                     let mut out = Vec::new();
-                    let outcome = normalizer.normalize(span.of(&list), &mut out);
+                    let outcome = normalizer.append(span.of(&list), &mut out);
                     expected.push((i, outcome, out));
                 }
                 let mut found = Vec::new();
                 let mut lines = normalizer.lines(&list);
                 while let Some(url) = lines.next() {
                     let (outcome, out) = match url {
-                        Ok(url) => (Outcome::Canonical, url.as_bytes().to_vec()),
-                        Err(reject) => (Outcome::Reject(reject), Vec::new()),
+                        Ok(url) => (Ok(()), url.as_bytes().to_vec()),
+                        Err(reject) => (Err(reject), Vec::new()),
                     };
                     found.push((lines.number() - 1, outcome, out));
                 }
@@ -402,7 +401,7 @@ mod tests {
                     let span = Span { start: 0, end: length as u32 };
                     for normalizer in &normalizers {
                         let mut alone = Vec::new();
-                        let _ = normalizer.normalize(&text, &mut alone);
+                        let _ = normalizer.append(&text, &mut alone);
                         normalizer.for_each(slice, &[span], &mut Scratch::default(), |_, url| {
                             assert_eq!(url.map_or(&b""[..], |url| url.as_bytes()), alone);
                         });

@@ -6,7 +6,6 @@
 
 // Parts of a URL, and outcomes.
 mod parts;
-mod outcome;
 mod target;
 mod canonical;
 
@@ -71,11 +70,10 @@ pub use explain::{Rule, Step};
 pub use lines::{Change, Form, Lines, Scratch};
 pub use normalizer::GROWTH;
 pub use normalizer::Normalizer;
-pub use outcome::Outcome;
 #[cfg(feature = "profile-file")]
 pub use profile_file::ProfileFileError;
 pub use redirect::{RedirectError, RedirectErrorKind, Redirects};
-pub use target::{Origin, Targets, is_authority_form};
+pub use target::{ForTargets, Origin, Targets, is_authority_form};
 
 pub(crate) use host::is_literal;
 pub use parts::{AuthorityParts, Parts};

@@ -1,12 +1,12 @@
 //! A profile ready for use, with its scanner and base.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::canonical::Canonical;
 use super::choices::UnsupportedOption;
 use super::hosts::Hosts;
-use super::outcome::Outcome;
 use super::parts::Parts;
 use super::redirect_graph::Ends;
 use super::ruleset::Ruleset;
@@ -22,17 +22,15 @@ pub const GROWTH: usize = 9;
 /// Brings URLs into the canonical form of one [`Profile`]. Built once, shared by all threads.
 ///
 /// ```
-/// use uniqurl::{RejectReason, Normalizer, Outcome, Profile};
+/// use uniqurl::{Normalizer, Profile, RejectReason};
 ///
 /// let crawl = Normalizer::new(&Profile::CRAWL);
-/// let mut out = Vec::new();
-/// assert_eq!(crawl.normalize(b"HTTP://EX%41MPLE.com:80/a/../b?q=%7e#top", &mut out), Outcome::Canonical);
-/// assert_eq!(out, b"http://example.com/b?q=~");
+/// let url = crawl.normalize_str("HTTP://EX%41MPLE.com:80/a/../b?q=%7e#top")?;
+/// assert_eq!(url, "http://example.com/b?q=~");
 ///
-/// out.clear();
-/// let Outcome::Reject(reject) = crawl.normalize(b"http://[::1", &mut out) else { panic!() };
+/// let reject = crawl.normalize_str("http://[::1").unwrap_err();
 /// assert_eq!((reject.code, reject.at), (RejectReason::Host, 7));
-/// assert!(out.is_empty());
+/// # Ok::<(), uniqurl::Reject>(())
 /// ```
 ///
 /// A URL is a string of bytes and is never decoded to text. Any bytes are accepted; none
@@ -82,10 +80,8 @@ impl Normalizer {
     /// use uniqurl::{Normalizer, Profile};
     ///
     /// let syntax = Normalizer::new(&Profile::SYNTAX).with_base(b"http://a/b/c/d;p?q")?;
-    /// let mut out = Vec::new();
-    /// let _ = syntax.normalize(b"../g", &mut out);
-    /// assert_eq!(out, b"http://a/b/g");
-    /// # Ok::<(), uniqurl::UnsupportedOption>(())
+    /// assert_eq!(syntax.normalize_str("../g")?, "http://a/b/g");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// A crawler has a different base for each page, and clones the normalizer for each. Clones share their
@@ -102,7 +98,7 @@ impl Normalizer {
     ///     for link in links {
     ///         let Ok(url) = on_page.canonical(link.as_bytes(), &mut scratch) else { continue };
     ///         if seen.insert(url)? {
-    ///             queue.push(url.to_str()?.to_owned());
+    ///             queue.push(url.to_string());
     ///         }
     ///     }
     /// }
@@ -195,76 +191,47 @@ impl Normalizer {
         }
     }
 
-    /// Appends the canonical form of `url` to `out`; on a rejection, appends nothing.
-    pub fn normalize(&self, url: &[u8], out: &mut Vec<u8>) -> Outcome {
-        self.normalize_as(UrlKind::Absolute, url, out)
-    }
-
-    /// Like [`Normalizer::normalize`] for a request target in origin-form whose host is not known:
-    /// a path and a query, also when it starts with `//`, so no host can come out of it
-    /// (RFC 9112 section 3.2.1).
-    ///
-    /// `*` is rejected as [`RejectReason::AsteriskForm`]. A target without a leading `/` is rejected as
-    /// [`RejectReason::Relative`], or under `servlet` as [`RejectReason::NoLeadingSlash`], which can be
-    /// allowed.
+    /// The canonical form of `url`: borrowed if that is `url` itself, and else allocated.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile};
     ///
     /// let crawl = Normalizer::new(&Profile::CRAWL);
-    /// let mut out = Vec::new();
-    /// let _ = crawl.normalize_target(b"//a/./b?q#f", &mut out);
-    /// assert_eq!(out, b"//a/b?q");
+    /// assert_eq!(*crawl.normalize(b"HTTP://Example.com:80/%7ea")?, *b"http://example.com/~a");
+    /// # Ok::<(), uniqurl::Reject>(())
     /// ```
-    pub fn normalize_target(&self, target: &[u8], out: &mut Vec<u8>) -> Outcome {
-        self.normalize_as(UrlKind::Target, target, out)
-    }
-
-    /// [`Normalizer::normalize`] or [`Normalizer::normalize_target`], by the kind.
-    #[inline]
-    pub fn normalize_as(&self, kind: UrlKind, url: &[u8], out: &mut Vec<u8>) -> Outcome {
-        let all = 0..url.len();
-        if self.is_clean_in(url, all.clone(), kind) {
-            out.extend_from_slice(url);
-            return Outcome::Canonical;
-        }
-        let length = out.len();
-        match self.rewrite_in(url, all, kind, out) {
-            Ok(()) => Outcome::Canonical,
-            Err(reject) => {
-                out.truncate(length);
-                Outcome::Reject(reject)
-            }
-        }
-    }
-
-    /// Whether `url` is proven to be its own canonical form.
     ///
-    /// `true` is a proof; `false` only means that the URL needs a closer check.
+    /// # Errors
+    ///
+    /// The rejection, if the profile has no canonical form for `url`.
+    pub fn normalize<'a>(&self, url: &'a [u8]) -> Result<Cow<'a, [u8]>, Reject> {
+        self.normalize_as(UrlKind::Absolute, url)
+    }
+
+    /// Like [`Normalizer::normalize`], for text.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile};
     ///
     /// let crawl = Normalizer::new(&Profile::CRAWL);
-    /// assert!(crawl.is_clean(b"https://example.com/a/b.html?q=1"));
-    /// assert!(!crawl.is_clean(b"https://example.com/a/../b"));
+    /// let url: String = crawl.normalize_str("http://münchen.example/straße")?.into_owned();
+    /// assert_eq!(url, "http://xn--mnchen-3ya.example/stra%C3%9Fe");
+    /// # Ok::<(), uniqurl::Reject>(())
     /// ```
-    #[inline]
-    pub fn is_clean(&self, url: &[u8]) -> bool {
-        self.is_clean_in(url, 0..url.len(), UrlKind::Absolute)
-    }
-
-    /// Like [`Normalizer::is_clean`] for the URL or target `bytes[range]`. Faster if more bytes follow it.
-    #[inline]
-    pub fn is_clean_in(&self, bytes: &[u8], range: Range<usize>, kind: UrlKind) -> bool {
-        match &self.hosts {
-            Some(hosts) if kind == UrlKind::Absolute => self.is_clean_by_host(hosts, &bytes[range]),
-            _ => self.rules.is_clean(bytes, range.clone(), kind) && self.stays(&bytes[range]),
-        }
+    ///
+    /// # Errors
+    ///
+    /// The rejection, if the profile has no canonical form for `url`.
+    pub fn normalize_str<'a>(&self, url: &'a str) -> Result<Cow<'a, str>, Reject> {
+        Ok(match self.normalize(url.as_bytes())? {
+            Cow::Borrowed(_) => Cow::Borrowed(url),
+            // A form that was written is ASCII, or a part of `url`.
+            Cow::Owned(form) => Cow::Owned(String::from_utf8_lossy(&form).into_owned()),
+        })
     }
 
     /// The canonical form of `url`: borrows `url` itself if it is clean, and otherwise writes to `scratch`,
-    /// which is cleared first.
+    /// which is cleared first. So nothing is allocated once `scratch` has grown.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile};
@@ -288,35 +255,56 @@ impl Normalizer {
         self.canonical_as(UrlKind::Absolute, url, scratch)
     }
 
-    /// Like [`Normalizer::canonical`] for a request target, as [`Normalizer::normalize_target`] takes it. So
-    /// the targets of a log can be put into a set, too.
+    /// Appends the canonical form of `url` to `out`; on a rejection, appends nothing.
     ///
     /// ```
-    /// use uniqurl::{Normalizer, Profile, UrlSet};
+    /// use uniqurl::{Normalizer, Profile};
     ///
     /// let crawl = Normalizer::new(&Profile::CRAWL);
-    /// let (mut set, mut scratch) = (UrlSet::new(), Vec::new());
-    /// for target in [&b"/a/./b?q"[..], b"/%61/b?q"] {
-    ///     set.insert(crawl.canonical_target(target, &mut scratch)?)?;
+    /// let mut list = Vec::new();
+    /// for url in ["http://a.example", "http://b.example/%7e"] {
+    ///     crawl.append(url.as_bytes(), &mut list)?;
+    ///     list.push(b'\n');
     /// }
-    /// assert_eq!(set.len(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// assert_eq!(list, b"http://a.example/\nhttp://b.example/~\n");
+    /// # Ok::<(), uniqurl::Reject>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// The rejection, if the profile has no canonical form for `target`.
-    #[inline]
-    pub fn canonical_target<'a>(
+    /// The rejection, if the profile has no canonical form for `url`.
+    pub fn append(&self, url: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
+        self.append_as(UrlKind::Absolute, url, out)
+    }
+
+    /// Whether `url` is its own canonical form.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile};
+    ///
+    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// assert!(crawl.is_canonical(b"https://example.com/a/b.html?q=1"));
+    /// assert!(!crawl.is_canonical(b"https://example.com/a/../b"));
+    /// ```
+    pub fn is_canonical(&self, url: &[u8]) -> bool {
+        self.is_canonical_as(UrlKind::Absolute, url)
+    }
+
+    pub(super) fn normalize_as<'a>(
         &self,
-        target: &'a [u8],
-        scratch: &'a mut Vec<u8>,
-    ) -> Result<Canonical<'a>, Reject> {
-        self.canonical_as(UrlKind::Target, target, scratch)
+        kind: UrlKind,
+        url: &'a [u8],
+    ) -> Result<Cow<'a, [u8]>, Reject> {
+        if self.is_clean_in(url, 0..url.len(), kind) {
+            return Ok(Cow::Borrowed(url));
+        }
+        let mut out = Vec::new();
+        self.rewrite_in(url, 0..url.len(), kind, &mut out)?;
+        Ok(if out == url { Cow::Borrowed(url) } else { Cow::Owned(out) })
     }
 
     #[inline]
-    fn canonical_as<'a>(
+    pub(super) fn canonical_as<'a>(
         &self,
         kind: UrlKind,
         url: &'a [u8],
@@ -328,5 +316,45 @@ impl Normalizer {
         scratch.clear();
         self.rewrite_in(url, 0..url.len(), kind, scratch)?;
         Ok(Canonical::new(scratch))
+    }
+
+    /// [`Normalizer::append`] for a URL or a target.
+    ///
+    /// # Errors
+    ///
+    /// The rejection.
+    #[doc(hidden)]
+    #[inline]
+    pub fn append_as(&self, kind: UrlKind, url: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
+        let all = 0..url.len();
+        if self.is_clean_in(url, all.clone(), kind) {
+            out.extend_from_slice(url);
+            return Ok(());
+        }
+        let length = out.len();
+        self.rewrite_in(url, all, kind, out).inspect_err(|_| out.truncate(length))
+    }
+
+    pub(super) fn is_canonical_as(&self, kind: UrlKind, url: &[u8]) -> bool {
+        // The proof does not know all canonical URLs: one with a port may be clean and is not proven so.
+        matches!(self.normalize_as(kind, url), Ok(Cow::Borrowed(_)))
+    }
+
+    /// Whether `url` is proven to be its own canonical form: see [`Normalizer::is_clean_in`].
+    #[doc(hidden)]
+    #[inline]
+    pub fn is_clean(&self, url: &[u8]) -> bool {
+        self.is_clean_in(url, 0..url.len(), UrlKind::Absolute)
+    }
+
+    /// Whether the URL or target `bytes[range]` is proven to be its own canonical form. `true` is a proof;
+    /// `false` only means that the URL needs a closer check. Faster if more bytes follow it.
+    #[doc(hidden)]
+    #[inline]
+    pub fn is_clean_in(&self, bytes: &[u8], range: Range<usize>, kind: UrlKind) -> bool {
+        match &self.hosts {
+            Some(hosts) if kind == UrlKind::Absolute => self.is_clean_by_host(hosts, &bytes[range]),
+            _ => self.rules.is_clean(bytes, range.clone(), kind) && self.stays(&bytes[range]),
+        }
     }
 }

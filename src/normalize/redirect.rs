@@ -9,7 +9,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::normalizer::Normalizer;
-use super::outcome::Outcome;
 use super::redirect_graph::{Chains, Refused};
 use super::trace::NoTrace;
 use crate::bytes::Reject;
@@ -23,7 +22,7 @@ use crate::simd::UrlKind;
 /// let redirects = Redirects::parse(b"http://h/old\thttp://h/new\nhttp://h/new\thttp://H:80/\n")?;
 /// let crawl = Normalizer::new(&Profile::CRAWL).with_redirects(&redirects)?;
 /// let mut out = Vec::new();
-/// let _ = crawl.normalize(b"http://h/old#top", &mut out);
+/// let _ = crawl.append(b"http://h/old#top", &mut out);
 /// assert_eq!(out, b"http://h/");
 /// # Ok::<(), uniqurl::RedirectError>(())
 /// ```
@@ -182,9 +181,9 @@ impl Normalizer {
             let fail = |kind| RedirectError { line: pair.line, kind };
             let canonical = |url: Range<usize>, out: &mut Vec<u8>| {
                 out.clear();
-                match self.normalize(&redirects.text[url], out) {
-                    Outcome::Canonical => Ok(()),
-                    Outcome::Reject(reject) => Err(reject),
+                match self.append(&redirects.text[url], out) {
+                    Ok(()) => Ok(()),
+                    Err(reject) => Err(reject),
                 }
             };
             canonical(pair.from(), &mut from).map_err(|r| fail(RedirectErrorKind::From(r)))?;

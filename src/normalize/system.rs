@@ -10,7 +10,6 @@ use super::explain::Rule;
 #[cfg(feature = "transcode")]
 use super::front::Front;
 use super::normalizer::Normalizer;
-use super::outcome::Outcome;
 #[cfg(feature = "transcode")]
 use super::parts::AuthorityParts;
 use super::parts::Parts;
@@ -71,26 +70,31 @@ impl Normalizer {
     /// bytes, and holds at least one. Under any other profile there is none, and nothing is appended.
     ///
     /// ```
-    /// use uniqurl::{Normalizer, Outcome, Profile};
+    /// use uniqurl::{Normalizer, Profile};
     ///
     /// let servlet = Normalizer::new(&Profile::SERVLET);
     /// let mut out = Vec::new();
-    /// assert_eq!(servlet.decoded(b"http://h/a;v=1/./%20b?q", &mut out), Outcome::Canonical);
+    /// servlet.decoded(b"http://h/a;v=1/./%20b?q", &mut out)?;
     /// assert_eq!(out, b"/a/ b");
+    /// # Ok::<(), uniqurl::Reject>(())
     /// ```
     ///
     /// Scheme and authority are not checked, so the result is meaningful only if `url` has a canonical form.
-    pub fn decoded(&self, url: &[u8], out: &mut Vec<u8>) -> Outcome {
+    ///
+    /// # Errors
+    ///
+    /// The rejection, if the path cannot be decoded.
+    pub fn decoded(&self, url: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
         self.decoded_as(UrlKind::Absolute, url, out)
     }
 
-    /// Like [`Normalizer::decoded`], for a request target as [`Normalizer::normalize_target`] takes it.
-    pub fn decoded_target(&self, target: &[u8], out: &mut Vec<u8>) -> Outcome {
-        self.decoded_as(UrlKind::Target, target, out)
-    }
-
-    /// [`Normalizer::decoded`] or [`Normalizer::decoded_target`], by the kind.
-    pub fn decoded_as(&self, kind: UrlKind, url: &[u8], out: &mut Vec<u8>) -> Outcome {
+    /// The same for a URL or a target.
+    ///
+    /// # Errors
+    ///
+    /// The rejection, if the path cannot be decoded.
+    #[doc(hidden)]
+    pub fn decoded_as(&self, kind: UrlKind, url: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
         if let Some(end) = self.redirected(kind, url) {
             return match kind {
                 UrlKind::Absolute => {
@@ -228,23 +232,30 @@ impl Ruleset {
     }
 
     /// Like [`Normalizer::decoded_as`], by these rules and without redirects.
-    pub(super) fn decoded(&self, url: &[u8], kind: UrlKind, out: &mut Vec<u8>) -> Outcome {
+    pub(super) fn decoded(
+        &self,
+        url: &[u8],
+        kind: UrlKind,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Reject> {
         #[cfg(feature = "transcode")]
         if let Some(transcoded) = self.transcoded(url, kind) {
-            return transcoded.outcome(self.decoded_as_it_is(&transcoded.url, kind, out));
+            return self
+                .decoded_as_it_is(&transcoded.url, kind, out)
+                .map_err(|reject| transcoded.reject(reject));
         }
         self.decoded_as_it_is(url, kind, out)
     }
 
-    fn decoded_as_it_is(&self, url: &[u8], kind: UrlKind, out: &mut Vec<u8>) -> Outcome {
+    fn decoded_as_it_is(&self, url: &[u8], kind: UrlKind, out: &mut Vec<u8>) -> Result<(), Reject> {
         if kind == UrlKind::Target {
             return self.decode(&Read::Target(Parts::split_target(url)), out);
         }
         let front = self.assume(url);
-        self.decode(&self.read(&front.text), out).moved(|at| front.place(at))
+        self.decode(&self.read(&front.text), out).map_err(|reject| front.reject(reject))
     }
 
-    fn decode(&self, read: &Read<'_>, out: &mut Vec<u8>) -> Outcome {
+    fn decode(&self, read: &Read<'_>, out: &mut Vec<u8>) -> Result<(), Reject> {
         let mut troubles = Troubles::new(self.allowed);
         if self.maps_paths() {
             let length = out.len();
@@ -254,12 +265,9 @@ impl Ruleset {
                 rest.path = b"/";
             }
             self.servlet_path(&rest, &mut troubles, &mut NoTrace).write_decoded(out);
-            if let Err(reject) = troubles.result() {
-                out.truncate(length);
-                return Outcome::Reject(reject);
-            }
+            troubles.result().inspect_err(|_| out.truncate(length))?;
         }
-        Outcome::Canonical
+        Ok(())
     }
 
     pub(super) fn takes_targets(&self) -> bool {

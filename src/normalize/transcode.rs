@@ -16,7 +16,6 @@ use std::ops::Range;
 use super::charset::transcode_each;
 use crate::normalize::Charset;
 
-use super::outcome::Outcome;
 use crate::bytes::{Reject, Triplet};
 
 /// A URL with its runs rewritten.
@@ -91,10 +90,6 @@ impl Transcoded {
     /// Maps a rejection of the rewritten URL to the original URL.
     pub(super) fn reject(&self, reject: Reject) -> Reject {
         reject.moved(|at| self.origin(at))
-    }
-
-    pub(super) fn outcome(&self, outcome: Outcome) -> Outcome {
-        outcome.moved(|at| self.origin(at))
     }
 
     /// The offset in the original URL of an offset in the rewritten one.

@@ -192,7 +192,7 @@ impl Profile {
     ///
     /// let aggressive = Normalizer::new(&Profile::AGGRESSIVE);
     /// let mut out = Vec::new();
-    /// let _ = aggressive.normalize(b"http://www.example.com/a//index.html?q=1&p&utm_id=x", &mut out);
+    /// let _ = aggressive.append(b"http://www.example.com/a//index.html?q=1&p&utm_id=x", &mut out);
     /// assert_eq!(out, b"http://example.com/a?p&q=1");
     /// ```
     pub const AGGRESSIVE: Profile = Profile {
@@ -265,11 +265,11 @@ impl Profile {
     /// others.
     ///
     /// ```
-    /// use uniqurl::{Normalizer, Outcome, Profile};
+    /// use uniqurl::{Normalizer, Profile};
     ///
     /// let whatwg = Normalizer::new(&Profile::WHATWG);
     /// let mut out = Vec::new();
-    /// assert_eq!(whatwg.normalize(b"HTTPS:\\\\0x7f.1\\%7ea|b?it's", &mut out), Outcome::Canonical);
+    /// assert_eq!(whatwg.append(b"HTTPS:\\\\0x7f.1\\%7ea|b?it's", &mut out), Ok(()));
     /// assert_eq!(out, b"https://127.0.0.1/%7ea|b?it%27s");
     /// ```
     pub const WHATWG: Profile = Profile {

@@ -27,12 +27,12 @@ pub(crate) enum Act {
 /// `#` are always kept. A ring chooses for the sixteen other reserved characters.
 ///
 /// ```
-/// use uniqurl::{Normalizer, Outcome, Profile, Ring};
+/// use uniqurl::{Normalizer, Profile, Ring};
 ///
 /// let ring = Ring::parse("decode=2F,3A encode=21")?;
 /// let normalizer = Normalizer::new(&Profile::RING).with_ring(ring)?;
 /// let mut out = Vec::new();
-/// assert_eq!(normalizer.normalize(b"/a%2fb%3Ac!%40", &mut out), Outcome::Canonical);
+/// assert_eq!(normalizer.append(b"/a%2fb%3Ac!%40", &mut out), Ok(()));
 /// assert_eq!(out, b"/a/b:c%21%40");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

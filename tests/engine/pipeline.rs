@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use uniqurl::{Backend, Normalizer, Outcome, Profile};
+use uniqurl::{Backend, Normalizer, Profile};
 use uniqurl_engine::{
     Dedup, InputFormat, Job, JobPlan, MaxRejected, Memory, Report, ResourceLimits, RunError,
     SetOrder, Sinks, SpillNotice, Watch, run,
@@ -49,9 +49,9 @@ fn plainly(list: &[u8], profile: &'static Profile) -> Vec<Option<Result<Vec<u8>,
             return None;
         }
         let mut out = Vec::new();
-        Some(match normalizer.normalize(line, &mut out) {
-            Outcome::Canonical => Ok(out),
-            Outcome::Reject(reject) => Err(reject.code.name()),
+        Some(match normalizer.append(line, &mut out) {
+            Ok(()) => Ok(out),
+            Err(reject) => Err(reject.code.name()),
         })
     };
     lines.iter().map(line).collect()

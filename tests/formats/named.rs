@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use uniqurl::{Normalizer, Outcome, Profile};
+use uniqurl::{Normalizer, Profile};
 use uniqurl_formats::record::{
     BufferId, Context, EnvelopeChoice, Extracted, Format, FormatTable, NamedFormat, Records, detect,
 };
@@ -80,16 +80,14 @@ fn urls(entry: &NamedFormat, text: &str) -> Vec<String> {
         };
         let mut out = Vec::new();
         let outcome = match record.found {
-            Extracted::Url(place, span) => normalizer.normalize(of(place, span), &mut out),
-            Extracted::Joined { url, .. } => {
-                normalizer.normalize(url.of(&records.scratch), &mut out)
-            }
+            Extracted::Url(place, span) => normalizer.append(of(place, span), &mut out),
+            Extracted::Joined { url, .. } => normalizer.append(url.of(&records.scratch), &mut out),
             Extracted::Target(place, span) => {
-                normalizer.normalize_target(of(place, span), &mut out)
+                normalizer.for_targets().append(of(place, span), &mut out)
             }
             _ => continue,
         };
-        if matches!(outcome, Outcome::Reject(_)) {
+        if matches!(outcome, Err(_)) {
             continue;
         }
         found.push(String::from_utf8(out).unwrap());

@@ -71,8 +71,8 @@ fn read_target(library: &Library, target: &[u8]) -> Answer {
 fn read_for_system(library: &Normalizer, target: &[u8]) -> system::Answer {
     match held(library, target) {
         Held::Rejected(code, at) => Err((BTreeSet::from([code]), at)),
-        Held::Target(target) => ask(|out| library.normalize_target(&target, out)),
-        Held::Url { url, prefix } => ask(|out| library.normalize(&url, out))
+        Held::Target(target) => ask(|out| library.for_targets().append(&target, out)),
+        Held::Url { url, prefix } => ask(|out| library.append(&url, out))
             .map_err(|(codes, at)| (codes, at.saturating_sub(prefix))),
     }
 }

@@ -7,7 +7,7 @@ use crate::oracle::policy::{Policy, SWITCHES};
 use crate::oracle::{Answer, Oracle};
 use crate::tsv::{self, escape, show};
 use uniqurl::bytes::Span;
-use uniqurl::{Backend, Normalizer, Outcome, Profile, Scratch, Switch};
+use uniqurl::{Backend, Normalizer, Profile, Reject, Scratch, Switch};
 
 /// A rung with random switches and lists. Mostly `aggressive` without changes.
 fn draw(rng: &mut Rng) -> Policy {
@@ -49,11 +49,11 @@ fn library(policy: &Policy, backend: Backend) -> Normalizer {
     normalizer
 }
 
-fn ask(call: impl FnOnce(&mut Vec<u8>) -> Outcome) -> Answer {
+fn ask(call: impl FnOnce(&mut Vec<u8>) -> Result<(), Reject>) -> Answer {
     let mut out = b"before".to_vec();
     match call(&mut out) {
-        Outcome::Canonical => Ok(out.split_off(6)),
-        Outcome::Reject(reject) => {
+        Ok(()) => Ok(out.split_off(6)),
+        Err(reject) => {
             assert_eq!(out, b"before", "a rejection appends nothing");
             Err((reject.code.name(), reject.at))
         }
@@ -80,12 +80,12 @@ fn library_agrees_with_the_oracle_on_every_backend() {
         let expected_target = policy.normalize_target(&url);
         for backend in Backend::available() {
             let library = library(&policy, backend);
-            let got = ask(|out| library.normalize(&url, out));
+            let got = ask(|out| library.append(&url, out));
             assert_same("the answer", &policy, &url, &got, &expected);
             if library.is_clean(&url) {
                 assert_same("the proof", &policy, &url, &Ok(url.clone()), &expected);
             }
-            let got = ask(|out| library.normalize_target(&url, out));
+            let got = ask(|out| library.for_targets().append(&url, out));
             assert_same("the answer of a target", &policy, &url, &got, &expected_target);
         }
     });
@@ -106,7 +106,7 @@ fn library_agrees_with_the_oracle_on_references_and_assumed_schemes() {
             policy.rung = policy.rung.with_assumed_scheme(b"https");
             library = library.with_assumed_scheme(b"https").unwrap();
         }
-        let got = ask(|out| library.normalize(&url, out));
+        let got = ask(|out| library.append(&url, out));
         assert_same("the answer", &policy, &url, &got, &policy.normalize(&url));
     });
 }
@@ -116,11 +116,11 @@ fn canonical_forms_are_valid_and_idempotent() {
     for_each_case(1, |rng| {
         let (policy, url) = (draw(rng), url(rng));
         let library = library(&policy, Backend::best());
-        let answer = ask(|out| library.normalize(&url, out));
+        let answer = ask(|out| library.append(&url, out));
         match &answer {
             Err((_, at)) => assert!(*at <= url.len(), "{}", escape(&url)),
             Ok(canonical) => {
-                let again = ask(|out| library.normalize(canonical, out));
+                let again = ask(|out| library.append(canonical, out));
                 assert_same("idempotence", &policy, canonical, &again, &answer);
                 let grammar = Oracle::new("syntax").normalize(canonical);
                 assert!(grammar.is_ok(), "appendix A: {}", escape(canonical));
@@ -128,10 +128,10 @@ fn canonical_forms_are_valid_and_idempotent() {
                 assert!(canonical.len() <= factor * url.len() + 2, "{}", escape(&url));
             }
         }
-        let target = ask(|out| library.normalize_target(&url, out));
+        let target = ask(|out| library.for_targets().append(&url, out));
         if let Ok(canonical) = &target {
             assert!(canonical.starts_with(b"/"));
-            let again = ask(|out| library.normalize_target(canonical, out));
+            let again = ask(|out| library.for_targets().append(canonical, out));
             assert_same("idempotence of targets", &policy, canonical, &again, &target);
         }
     });
@@ -144,9 +144,9 @@ fn coarser_profile_never_splits_equal_urls() {
     for_each_case(1, |rng| {
         let url = url(rng);
         for fine in [&scheme, &crawl] {
-            let Ok(canonical) = ask(|out| fine.normalize(&url, out)) else { continue };
-            let direct = ask(|out| aggressive.normalize(&url, out)).map_err(|(code, _)| code);
-            let steps = ask(|out| aggressive.normalize(&canonical, out)).map_err(|(code, _)| code);
+            let Ok(canonical) = ask(|out| fine.append(&url, out)) else { continue };
+            let direct = ask(|out| aggressive.append(&url, out)).map_err(|(code, _)| code);
+            let steps = ask(|out| aggressive.append(&canonical, out)).map_err(|(code, _)| code);
             assert_eq!(direct, steps, "{} and {}", escape(&url), escape(&canonical));
         }
     });
@@ -161,7 +161,7 @@ fn bulk_results_agree_with_single_calls() {
             let urls: Vec<Vec<u8>> = (0..rng.below(90))
                 .map(|_| {
                     let url = url(rng);
-                    ask(|out| library.normalize(&url, out)).unwrap_or(url)
+                    ask(|out| library.append(&url, out)).unwrap_or(url)
                 })
                 .collect();
             let (mut values, mut spans) = (Vec::new(), Vec::new());
@@ -175,7 +175,7 @@ fn bulk_results_agree_with_single_calls() {
                 visited += 1;
                 let got = got.map(|url| url.as_bytes().to_vec());
                 let got = got.map_err(|reject| (reject.code.name(), reject.at));
-                let alone = ask(|out| library.normalize(&urls[i], out));
+                let alone = ask(|out| library.append(&urls[i], out));
                 assert_same("in bulk", &policy, &urls[i], &got, &alone);
             });
             assert_eq!(visited, urls.len());
@@ -229,13 +229,13 @@ fn normalization_takes_linear_time() {
         for front in ["/", "http://h/", "http://h/?", "x:/", "x:/.//", "http://h/a?b"] {
             let url = format!("{front}{}", word.repeat(200_000 / word.len()));
             let mut out = Vec::new();
-            let _ = library.normalize(url.as_bytes(), &mut out);
-            let _ = library.normalize_target(url.as_bytes(), &mut out);
+            let _ = library.append(url.as_bytes(), &mut out);
+            let _ = library.for_targets().append(url.as_bytes(), &mut out);
         }
     }
     let url = format!("http://{}a.b/", "www.".repeat(100_000));
     let mut out = Vec::new();
-    let _ = library.normalize(url.as_bytes(), &mut out);
+    let _ = library.append(url.as_bytes(), &mut out);
     assert_eq!(out, b"http://a.b/");
 }
 
@@ -281,9 +281,9 @@ fn library_and_oracle_match_the_aggressive_vectors() {
                     backend.name(),
                     &ask(|out| {
                         if is_target {
-                            library.normalize_target(&row.input, out)
+                            library.for_targets().append(&row.input, out)
                         } else {
-                            library.normalize(&row.input, out)
+                            library.append(&row.input, out)
                         }
                     }),
                 );
@@ -305,7 +305,7 @@ fn generated_urls_exercise_every_step() {
             } else {
                 generator::url(&mut Rng::new(*seed), Temper::Tame)
             };
-            ask(|out| crawl.normalize(&url, out)) != ask(|out| with.normalize(&url, out))
+            ask(|out| crawl.append(&url, out)) != ask(|out| with.append(&url, out))
         });
         let changed = changed.count();
         assert!(changed >= 20, "{name} changed {changed}");

@@ -6,7 +6,7 @@ use crate::tsv::escape;
 use uniqurl::bytes::Span;
 use uniqurl::uri::Charset;
 use uniqurl::{
-    Backend, Normalizer, Outcome, Profile, RejectReason, Scratch, Switch, UnsupportedOption,
+    Backend, Normalizer, Profile, Reject, RejectReason, Scratch, Switch, UnsupportedOption,
 };
 
 #[rustfmt::skip]
@@ -49,11 +49,11 @@ fn profiles() -> impl Iterator<Item = &'static &'static Profile> {
 
 type Answer = Result<Vec<u8>, (&'static str, usize)>;
 
-fn ask(call: impl FnOnce(&mut Vec<u8>) -> Outcome) -> Answer {
+fn ask(call: impl FnOnce(&mut Vec<u8>) -> Result<(), Reject>) -> Answer {
     let mut out = Vec::new();
     match call(&mut out) {
-        Outcome::Canonical => Ok(out),
-        Outcome::Reject(reject) => Err((reject.code.name(), reject.at)),
+        Ok(()) => Ok(out),
+        Err(reject) => Err((reject.code.name(), reject.at)),
     }
 }
 
@@ -87,8 +87,8 @@ fn transcoding_is_idempotent() {
             let context = || format!("{}: {}", normalizer.description(), escape(&url));
             for target in [false, true] {
                 let normalize = |url: &[u8]| match target {
-                    false => ask(|out| normalizer.normalize(url, out)),
-                    true => ask(|out| normalizer.normalize_target(url, out)),
+                    false => ask(|out| normalizer.append(url, out)),
+                    true => ask(|out| normalizer.for_targets().append(url, out)),
                 };
                 match normalize(&url) {
                     Ok(once) => {
@@ -143,8 +143,8 @@ fn latin_1_is_read_as_the_code_points_of_its_octets() {
     for_each_case(2, |rng| {
         let tail: String = (0..rng.below(8)).map(|_| rng.pick(&pieces)).collect();
         let url = format!("http://h/{tail}");
-        let got = ask(|out| latin_1.normalize(url.as_bytes(), out));
-        let expected = ask(|out| syntax.normalize(in_utf8(&url).as_bytes(), out));
+        let got = ask(|out| latin_1.append(url.as_bytes(), out));
+        let expected = ask(|out| syntax.append(in_utf8(&url).as_bytes(), out));
         assert_eq!(got.map(|url| escape(&url)), expected.map(|url| escape(&url)), "{url}");
     });
 }
@@ -161,10 +161,8 @@ fn utf8_and_ascii_are_unchanged_by_a_charset() {
             };
             let triplets = (0..url.len()).any(|at| url[at] == b'%' && is_octet(at));
             if url.is_ascii() && !triplets {
-                let (a, b) = (
-                    ask(|out| plain.normalize(&url, out)),
-                    ask(|out| latin_1.normalize(&url, out)),
-                );
+                let (a, b) =
+                    (ask(|out| plain.append(&url, out)), ask(|out| latin_1.append(&url, out)));
                 assert_eq!(a, b, "{}", escape(&url));
                 assert_eq!(plain.is_clean(&url), latin_1.is_clean(&url), "{}", escape(&url));
             }
@@ -189,7 +187,7 @@ fn every_entry_point_applies_the_charset() {
             let url = url.map(|url| url.as_bytes().to_vec());
             batch.push(url.map_err(|reject| (reject.code.name(), reject.at)));
         });
-        let alone = urls.map(|url| ask(|out| normalizer.normalize(url.as_bytes(), out)));
+        let alone = urls.map(|url| ask(|out| normalizer.append(url.as_bytes(), out)));
         assert_eq!(batch, alone);
         let umlaut = Ok(b"http://h/%C3%B6".to_vec());
         let plain = Ok(b"http://h/a".to_vec());
@@ -227,7 +225,7 @@ fn dropped_components_may_hold_any_byte() {
         (&no_userinfo, b"mailto:\xF6@h", Err(("byte", 7))),
     ];
     for (normalizer, url, expected) in rows {
-        let found = ask(|out| normalizer.normalize(url, out));
+        let found = ask(|out| normalizer.append(url, out));
         let expected = expected.map(|url| url.as_bytes().to_vec());
         assert_eq!(found, expected, "{} {}", normalizer.description(), escape(url));
     }
@@ -271,7 +269,7 @@ fn letter_that_may_change_case_is_not_a_trail_byte() {
         if !assumed.is_empty() {
             normalizer = normalizer.with_assumed_scheme(assumed.as_bytes()).unwrap();
         }
-        let answer = match ask(|out| normalizer.normalize(url.as_bytes(), out)) {
+        let answer = match ask(|out| normalizer.append(url.as_bytes(), out)) {
             Ok(url) => escape(&url),
             Err((code, at)) => format!("!{code}@{at}"),
         };
@@ -292,7 +290,7 @@ fn rejection_after_transcoded_bytes_has_the_original_offset() {
         (&Profile::SERVLET, Charset::LATIN_1, "/x%F6%5C", ("backslash", 5)),
     ] {
         let normalizer = Normalizer::new(profile).with_charset(charset).unwrap();
-        assert_eq!(ask(|out| normalizer.normalize(url.as_bytes(), out)), Err(expected), "{url}");
+        assert_eq!(ask(|out| normalizer.append(url.as_bytes(), out)), Err(expected), "{url}");
     }
 }
 
@@ -304,9 +302,9 @@ fn unsupported_profiles_reject_a_charset() {
     }
     let servlet = Normalizer::new(&Profile::SERVLET).with_charset(Charset::LATIN_1).unwrap();
     let mut out = Vec::new();
-    assert_eq!(servlet.decoded(b"/%F6;x", &mut out), Outcome::Canonical);
+    assert_eq!(servlet.decoded(b"/%F6;x", &mut out), Ok(()));
     assert_eq!(out, "/\u{f6}".as_bytes());
-    let Outcome::Reject(reject) = servlet.normalize(b"/%F6/%2F", &mut out) else { panic!() };
+    let Err(reject) = servlet.append(b"/%F6/%2F", &mut out) else { panic!() };
     assert_eq!((reject.code, reject.at), (RejectReason::EncodedSlash, 5));
 }
 
@@ -316,8 +314,8 @@ fn request_target_is_transcoded() {
         let normalizer = Normalizer::new(profile).with_charset(Charset::LATIN_1).unwrap();
         for (target, expected) in [("/%F6?%e9", "/%C3%B6?%C3%A9"), ("/a%C3%B6", "/a%C3%B6")] {
             let mut out = Vec::new();
-            let outcome = normalizer.normalize_target(target.as_bytes(), &mut out);
-            assert_eq!(outcome, Outcome::Canonical, "{} {target}", profile.name());
+            let outcome = normalizer.for_targets().append(target.as_bytes(), &mut out);
+            assert_eq!(outcome, Ok(()), "{} {target}", profile.name());
             assert_eq!(escape(&out), expected, "{} {target}", profile.name());
         }
     }
@@ -336,7 +334,7 @@ fn trail_bytes_that_look_like_ascii_belong_to_characters() {
     ] {
         let mut out = [Vec::new(), Vec::new()];
         for (url, out) in [url, same].iter().zip(&mut out) {
-            assert_eq!(crawl.normalize(url.as_bytes(), out), Outcome::Canonical, "{url}");
+            assert_eq!(crawl.append(url.as_bytes(), out), Ok(()), "{url}");
         }
         assert_eq!(escape(&out[0]), escape(&out[1]), "{url}");
     }
@@ -351,7 +349,7 @@ fn undecodable_runs_take_linear_time() {
     let crawl = Normalizer::new(&Profile::CRAWL).with_charset(shift_jis).unwrap();
     let url = format!("http://h.example/{}", "%F6-".repeat(LENGTH / 4));
     let mut out = Vec::new();
-    assert_eq!(crawl.normalize(url.as_bytes(), &mut out), Outcome::Canonical);
+    assert_eq!(crawl.append(url.as_bytes(), &mut out), Ok(()));
     assert!(out == url.into_bytes());
     assert!(begun.elapsed().as_secs() < 30);
 }

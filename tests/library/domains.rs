@@ -101,7 +101,7 @@ fn key(profile: &'static Profile, url: &str) -> Result<String, RejectReason> {
     let (mut scratch, mut key) = (Vec::new(), Vec::new());
     let normalizer = Normalizer::new(profile);
     let canonical = match url.starts_with('/') {
-        true => normalizer.canonical_target(url.as_bytes(), &mut scratch),
+        true => normalizer.for_targets().canonical(url.as_bytes(), &mut scratch),
         false => normalizer.canonical(url.as_bytes(), &mut scratch),
     };
     let canonical = canonical.map_err(|reject| reject.code)?;

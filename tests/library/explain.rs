@@ -3,7 +3,7 @@
 use crate::cases::for_each_case;
 use crate::generator::{self, Rng, Temper};
 use crate::tsv::escape;
-use uniqurl::{Normalizer, Outcome, Profile, Reject, RejectReason, Ring, Rule, Step, Switch};
+use uniqurl::{Normalizer, Profile, Reject, RejectReason, Ring, Rule, Step, Switch};
 
 /// Text that the rules of archives and systems look for and the ladder's words lack.
 #[rustfmt::skip]
@@ -100,12 +100,12 @@ fn draw(rng: &mut Rng, profile: &'static Profile) -> Normalizer {
 
 fn normalized(
     url: &[u8],
-    normalize: impl FnOnce(&[u8], &mut Vec<u8>) -> Outcome,
+    normalize: impl FnOnce(&[u8], &mut Vec<u8>) -> Result<(), Reject>,
 ) -> Result<Vec<u8>, Reject> {
     let mut out = Vec::new();
     match normalize(url, &mut out) {
-        Outcome::Canonical => Ok(out),
-        Outcome::Reject(reject) => Err(reject),
+        Ok(()) => Ok(out),
+        Err(reject) => Err(reject),
     }
 }
 
@@ -149,11 +149,11 @@ fn explanation_steps_end_at_the_canonical_form() {
         for_each_case(4, |rng| {
             let normalizer = draw(rng, profile);
             let url = url(rng);
-            let canonical = normalized(&url, |url, out| normalizer.normalize(url, out));
+            let canonical = normalized(&url, |url, out| normalizer.append(url, out));
             let name = normalizer.description();
             assert_true(&name, &url, &canonical, &normalizer.explain(&url));
-            let target = normalized(&url, |url, out| normalizer.normalize_target(url, out));
-            assert_true(&name, &url, &target, &normalizer.explain_target(&url));
+            let target = normalized(&url, |url, out| normalizer.for_targets().append(url, out));
+            assert_true(&name, &url, &target, &normalizer.for_targets().explain(&url));
         });
     }
 }
@@ -167,7 +167,7 @@ fn explanation_steps_are_exact_for_combined_words() {
             for (i, word) in WORDS.iter().enumerate().skip(n % 3).step_by(3) {
                 let url = [*front, *word, WORDS[(i + n) * 31 % WORDS.len()]].concat();
                 let url = url.as_bytes();
-                let canonical = normalized(url, |url, out| normalizer.normalize(url, out));
+                let canonical = normalized(url, |url, out| normalizer.append(url, out));
                 assert_true(profile.name(), url, &canonical, &normalizer.explain(url));
             }
         }
@@ -331,16 +331,16 @@ fn explanation_steps_are_exact_under_a_profile_file() {
             let front = format!("{before}{front}");
             url = [front.as_bytes(), &url].concat();
         }
-        let canonical = normalized(&url, |url, out| normalizer.normalize(url, out));
+        let canonical = normalized(&url, |url, out| normalizer.append(url, out));
         let name = normalizer.description();
         assert_true(&name, &url, &canonical, &normalizer.explain(&url));
         if let Ok(canonical) = canonical {
-            let again = normalized(&canonical, |url, out| normalizer.normalize(url, out));
+            let again = normalized(&canonical, |url, out| normalizer.append(url, out));
             assert_eq!(again.as_ref(), Ok(&canonical), "{name}: {}", escape(&url));
             assert_eq!(normalizer.explain(&canonical), Ok(Vec::new()), "{name}: {}", escape(&url));
         }
-        let target = normalized(&url, |url, out| normalizer.normalize_target(url, out));
-        assert_true(&name, &url, &target, &normalizer.explain_target(&url));
+        let target = normalized(&url, |url, out| normalizer.for_targets().append(url, out));
+        assert_true(&name, &url, &target, &normalizer.for_targets().explain(&url));
     });
 }
 
@@ -426,7 +426,7 @@ fn every_rule_changes_some_url() {
             for url in EXAMPLES {
                 let steps = normalizer.explain(url.as_bytes()).into_iter().flatten();
                 seen.extend(steps.map(|step| step.rule));
-                let steps = normalizer.explain_target(url.as_bytes()).into_iter().flatten();
+                let steps = normalizer.for_targets().explain(url.as_bytes()).into_iter().flatten();
                 seen.extend(steps.map(|step| step.rule));
             }
         }
@@ -476,7 +476,7 @@ fn dependent_rules_are_explained_in_order() {
 fn slashless_target_gets_a_slash_if_that_is_allowed() {
     let servlet =
         Normalizer::new(&Profile::SERVLET).with_allowed([RejectReason::NoLeadingSlash]).unwrap();
-    let steps = servlet.explain_target(b"a").unwrap();
+    let steps = servlet.for_targets().explain(b"a").unwrap();
     let told: Vec<_> = steps.iter().map(|step| (step.rule, escape(&step.after))).collect();
     assert_eq!(told, [(Rule::LeadingSlash, "/a".into())]);
 }

@@ -6,7 +6,7 @@ use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
 use uniqurl::{
-    Backend, BadOffsets, Batch, Canonical, Key, Keyed, Normalizer, Outcome, PartType, Profile,
+    Backend, BadOffsets, Batch, Canonical, Key, Keyed, Normalizer, PartType, Profile,
     RedirectError, Redirects, Reject, RejectReason, RejectReasons, Ring, RingError, Rule, Scratch,
     SetFull, Step, Switch, Switches, Template, TemplateRule, TypedPart, UnknownName,
     UnsupportedOption, UrlSet, uri,
@@ -115,7 +115,8 @@ fn canonical_urls_and_keys_are_utf8_unless_any_byte_is_allowed() {
 fn public_types_are_send_and_sync() {
     fn assert_send_sync<T: Send + Sync + Debug>() {}
     assert_send_sync::<(Normalizer, Profile, UrlSet, Redirects, Ring)>();
-    assert_send_sync::<(Batch, Scratch, Canonical<'_>, Keyed<'_>, Outcome, Reject, Step)>();
+    assert_send_sync::<(Batch, Scratch, Canonical<'_>, Keyed<'_>, Result<(), Reject>, Reject, Step)>(
+    );
     assert_send_sync::<(RejectReason, RejectReasons, Key, Rule, Switch, Switches, Backend)>();
     assert_send_sync::<(uri::Uri<'_>, uri::Extract<'_>, uri::DissectQuery<'_>, uri::Component)>();
     assert_send_sync::<uri::Charset>();

@@ -16,7 +16,7 @@ fn key(profile: &str, key: &str, url: &[u8]) -> Result<Vec<u8>, &'static str> {
     let normalizer = Normalizer::new(profile);
     // The rows of `ring` are targets, which may start with any byte.
     let url = match profile == &Profile::RING {
-        true => normalizer.canonical_target(url, &mut scratch),
+        true => normalizer.for_targets().canonical(url, &mut scratch),
         false => normalizer.canonical(url, &mut scratch),
     };
     let url = url.map_err(|reject| reject.code.name())?;

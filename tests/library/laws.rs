@@ -10,7 +10,7 @@ use crate::tsv::{LADDER, escape, show};
 use crate::variant;
 use proptest::prelude::*;
 use uniqurl::bytes::Span;
-use uniqurl::{Batch, Outcome, Scratch};
+use uniqurl::{Batch, Scratch};
 
 impl Subject for Library {
     fn profile(&self) -> &'static str {
@@ -110,8 +110,8 @@ fn assert_batch_is_one_by_one(library: &Library, urls: &[Vec<u8>], batch: &mut B
     assert_eq!(visited.len(), urls.len());
     for (i, url) in urls.iter().enumerate() {
         let got = match batch.outcomes[i] {
-            Outcome::Canonical => Ok(batch.value(i).to_vec()),
-            Outcome::Reject(reject) => {
+            Ok(()) => Ok(batch.value(i).to_vec()),
+            Err(reject) => {
                 assert!(batch.value(i).is_empty(), "a rejected URL has an empty value");
                 Err((reject.code.name(), reject.at))
             }

@@ -3,7 +3,7 @@
 use crate::shared;
 use crate::subject::{Answer, Library, on_every_backend};
 use serde_json::Value;
-use uniqurl::{Normalizer, Outcome, Profile, RejectReason, RejectReasons, UnsupportedOption};
+use uniqurl::{Normalizer, Profile, RejectReason, RejectReasons, UnsupportedOption};
 
 /// One published example.
 struct Row {
@@ -252,9 +252,9 @@ fn published_table_of_servlet_paths_holds() {
         for Library(normalizer) in on_every_backend("servlet") {
             let mut out = Vec::new();
             // The table is of targets: a line without a slash is none.
-            match normalizer.normalize_target(&row.input, &mut out) {
-                Outcome::Canonical => assert!(!row.reject, "{context}"),
-                Outcome::Reject(reject) => {
+            match normalizer.for_targets().append(&row.input, &mut out) {
+                Ok(()) => assert!(!row.reject, "{context}"),
+                Err(reject) => {
                     assert!(row.reject, "{context}");
                     assert_eq!(reject.codes, codes, "{context}");
                 }
@@ -263,8 +263,8 @@ fn published_table_of_servlet_paths_holds() {
             let lenient = normalizer.with_allowed(Profile::SERVLET.checks().iter()).unwrap();
             let mut decoded = Vec::new();
             assert_eq!(
-                lenient.decoded_target(&row.input, &mut decoded),
-                Outcome::Canonical,
+                lenient.for_targets().decoded(&row.input, &mut decoded),
+                Ok(()),
                 "{context}"
             );
             assert_eq!(Some(&decoded), row.expected.as_ref(), "{context}");

@@ -11,7 +11,7 @@ use uniqurl::uri::{
     self, Authority, Component, Error, ErrorKind, Uri, allowed_characters, compose_query,
     dissect_query, percent_decode, quote, remove_dot_segments, resolve, unquote,
 };
-use uniqurl::{Normalizer, Outcome, Profile, Reject, RejectReason};
+use uniqurl::{Normalizer, Profile, Reject, RejectReason};
 
 fn recomposed(uri: Uri<'_>) -> Result<Vec<u8>, Error> {
     into_buffer(|out| uri.recompose_raw(out))
@@ -46,9 +46,9 @@ fn host(host: &[u8]) -> Option<Authority<'_>> {
 
 fn syntax(url: &[u8]) -> Result<Vec<u8>, Reject> {
     let mut out = Vec::new();
-    match Normalizer::new(&Profile::SYNTAX).normalize(url, &mut out) {
-        Outcome::Canonical => Ok(out),
-        Outcome::Reject(reject) => Err(reject),
+    match Normalizer::new(&Profile::SYNTAX).append(url, &mut out) {
+        Ok(()) => Ok(out),
+        Err(reject) => Err(reject),
     }
 }
 
@@ -515,7 +515,7 @@ mod guide {
     fn canonical_form_splits_into_its_parts() {
         let mut out = Vec::new();
         let scheme = Normalizer::new(&Profile::SCHEME);
-        let _ = scheme.normalize(b"hTTp://LocalHost:80/%c3%B6rebro/a/../b", &mut out);
+        let _ = scheme.append(b"hTTp://LocalHost:80/%c3%B6rebro/a/../b", &mut out);
         assert_eq!(escape(&out), "http://localhost/%C3%B6rebro/b");
         let uri = Uri::split(&out);
         assert_eq!((uri.authority, uri.path), (host(b"localhost"), &b"/%C3%B6rebro/b"[..]));

@@ -71,16 +71,7 @@ impl Normalizer {
         self.explain_as(UrlKind::Absolute, url)
     }
 
-    /// Like [`Normalizer::explain`], for a request target as [`Normalizer::normalize_target`] takes it.
-    ///
-    /// # Errors
-    ///
-    /// The rejection, if the profile has no canonical form for `target`.
-    pub fn explain_target(&self, target: &[u8]) -> Result<Vec<Step>, Reject> {
-        self.explain_as(UrlKind::Target, target)
-    }
-
-    fn explain_as(&self, kind: UrlKind, url: &[u8]) -> Result<Vec<Step>, Reject> {
+    pub(super) fn explain_as(&self, kind: UrlKind, url: &[u8]) -> Result<Vec<Step>, Reject> {
         let mut trace = Recorder::new(url);
         let mut canonical = Vec::new();
         self.rewrite_traced(url, 0..url.len(), kind, &mut canonical, &mut trace)?;

@@ -56,7 +56,7 @@ impl Normalizer {
     ///     "#,
     /// )?;
     /// let mut out = Vec::new();
-    /// let _ = shop.normalize(b"http://de.shop.example?b&a", &mut out);
+    /// let _ = shop.append(b"http://de.shop.example?b&a", &mut out);
     /// assert_eq!(out, b"http://de.shop.example/?a&b");
     /// assert_eq!(shop.description(), "shop@1 base=crawl@1 hosts=1");
     /// # Ok::<(), uniqurl::ProfileFileError>(())

@@ -2,7 +2,7 @@
 //!
 //! A failed check panics with a message that describes it.
 
-use uniqurl::{Normalizer, Outcome, RejectReason, Scratch};
+use uniqurl::{Reject, Normalizer, RejectReason, Scratch};
 
 use crate::case::{Block, Way};
 use crate::generator::Rng;
@@ -16,7 +16,7 @@ use crate::tsv::escape;
 /// The scalar backend's answer for each URL of a block.
 #[derive(Default)]
 struct Answers {
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<Result<(), Reject>>,
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
@@ -42,17 +42,17 @@ impl Answers {
     }
 }
 
-fn ask(library: &Normalizer, way: Way, url: &[u8], out: &mut Vec<u8>) -> Outcome {
+fn ask(library: &Normalizer, way: Way, url: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
     match way {
-        Way::Url => library.normalize(url, out),
-        Way::Target => library.normalize_target(url, out),
+        Way::Url => library.append(url, out),
+        Way::Target => library.for_targets().append(url, out),
     }
 }
 
-fn show(outcome: &Outcome, out: &[u8]) -> String {
+fn show(outcome: &Result<(), Reject>, out: &[u8]) -> String {
     match outcome {
-        Outcome::Canonical => escape(out),
-        Outcome::Reject(reject) => {
+        Ok(()) => escape(out),
+        Err(reject) => {
             let codes: Vec<&str> = reject.codes.iter().map(|code| code.name()).collect();
             format!("!{}@{} of {}", reject.code.name(), reject.at, codes.join(","))
         }
@@ -72,7 +72,7 @@ pub fn check(setting: &Setting, block: &Block, tally: &mut Tally) {
         second_agrees(setting, block.way, url, &answers, i, tally);
     }
     laws(setting, block, &answers, tally);
-    let accepted = answers.outcomes.iter().filter(|outcome| **outcome == Outcome::Canonical);
+    let accepted = answers.outcomes.iter().filter(|outcome| **outcome == Ok(()));
     tally.executed(setting.profile, block.spans.len(), accepted.count());
 }
 
@@ -102,14 +102,14 @@ fn bulk_agrees(setting: &Setting, block: &Block, answers: &Answers) {
             assert_eq!(i, next, "URLs come in order");
             next += 1;
             let same = match (&url, &answers.outcomes[i]) {
-                (Ok(url), Outcome::Canonical) => url.as_bytes() == answers.bytes(i),
-                (Err(reject), Outcome::Reject(alone)) => reject == alone,
+                (Ok(url), Ok(())) => url.as_bytes() == answers.bytes(i),
+                (Err(reject), Err(alone)) => reject == alone,
                 _ => false,
             };
             if !same {
                 let got = match &url {
-                    Ok(url) => show(&Outcome::Canonical, url.as_bytes()),
-                    Err(reject) => show(&Outcome::Reject(*reject), b""),
+                    Ok(url) => show(&Ok(()), url.as_bytes()),
+                    Err(reject) => show(&Err(*reject), b""),
                 };
                 let name = library.backend().name();
                 panic!("{name} in bulk differs from scalar alone: {got}, not {}", answers.show(i));
@@ -133,17 +133,17 @@ fn second_agrees(
     if !opinion.is(outcome, out) {
         panic!("scalar differs from the oracle: {}, not {opinion:?}", answers.show(i));
     }
-    if let (Second::System(system), "servlet", Way::Url, Outcome::Canonical) =
+    if let (Second::System(system), "servlet", Way::Url, Ok(())) =
         (&setting.second, setting.profile, way, outcome)
         && system.base.is_none()
         && system.assume_scheme.is_none()
     {
         let mut decoded = Vec::new();
         let told = setting.libraries[0].decoded(url, &mut decoded);
-        assert!(told == Outcome::Canonical && decoded == system.decoded(url), "decoded");
+        assert!(told == Ok(()) && decoded == system.decoded(url), "decoded");
     }
     if let Some(theirs) = setting.second.ada(way, url) {
-        let ours = (*outcome == Outcome::Canonical).then_some(out);
+        let ours = (*outcome == Ok(())).then_some(out);
         let is_known = || match (ours, &theirs) {
             (Some(ours), None) => Second::ada_is_older(url, ours),
             (None, Some(theirs)) => is_idna(outcome) && breaks_bidi_rule(theirs),
@@ -157,8 +157,8 @@ fn second_agrees(
     }
 }
 
-fn is_idna(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Reject(reject) if reject.code == RejectReason::Idna)
+fn is_idna(outcome: &Result<(), Reject>) -> bool {
+    matches!(outcome, Err(reject) if reject.code == RejectReason::Idna)
 }
 
 fn laws(setting: &Setting, block: &Block, answers: &Answers, tally: &mut Tally) {
@@ -169,7 +169,7 @@ fn laws(setting: &Setting, block: &Block, answers: &Answers, tally: &mut Tally) 
     let mut rng = Rng::new(block.seed);
     let mut out = Vec::new();
     for (i, url) in block.urls().enumerate() {
-        if let Outcome::Reject(reject) = &answers.outcomes[i] {
+        if let Err(reject) = &answers.outcomes[i] {
             assert!(reject.at <= url.len(), "an offset lies in the URL: {}", reject.at);
             continue;
         }
@@ -188,7 +188,7 @@ fn laws(setting: &Setting, block: &Block, answers: &Answers, tally: &mut Tally) 
             (false, way) => {
                 out.clear();
                 let outcome = ask(library, way, canonical, &mut out);
-                let fixed = outcome == Outcome::Canonical && out == canonical;
+                let fixed = outcome == Ok(()) && out == canonical;
                 assert!(fixed, "{} becomes {}", escape(canonical), show(&outcome, &out));
                 if setting.profile == "aggressive" && way == Way::Url {
                     let grammar = Oracle::new("syntax").normalize(canonical);
@@ -230,8 +230,8 @@ impl Asked<'_> {
     fn ask(&self, way: Way, url: &[u8]) -> Answer {
         let mut out = Vec::with_capacity(url.len() + 16);
         match ask(self.0, way, url, &mut out) {
-            Outcome::Canonical => Ok(out),
-            Outcome::Reject(reject) => Err((reject.code.name(), reject.at)),
+            Ok(()) => Ok(out),
+            Err(reject) => Err((reject.code.name(), reject.at)),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use unicode_bidi::BidiClass as Class;
 use unicode_bidi::BidiClass::{AL, AN, BN, CS, EN, ES, ET, L, NSM, ON, R};
 use unicode_bidi::bidi_class;
-use uniqurl::{Outcome, Reject};
+use uniqurl::Reject;
 
 use crate::browser;
 use crate::case::Way;
@@ -26,16 +26,16 @@ pub enum Opinion {
 
 impl Opinion {
     /// Whether the library gave this answer.
-    pub fn is(&self, outcome: &Outcome, out: &[u8]) -> bool {
+    pub fn is(&self, outcome: &Result<(), Reject>, out: &[u8]) -> bool {
         match (self, outcome) {
-            (Opinion::Canonical(url), Outcome::Canonical) => url == out,
-            (Opinion::At(code, at), Outcome::Reject(reject)) => {
+            (Opinion::Canonical(url), Ok(())) => url == out,
+            (Opinion::At(code, at), Err(reject)) => {
                 (reject.code.name(), reject.at) == (*code, *at) && reject.codes.iter().count() == 1
             }
-            (Opinion::All(codes, at), Outcome::Reject(reject)) => {
+            (Opinion::All(codes, at), Err(reject)) => {
                 reject.at == *at && names(reject).eq(codes.iter().copied())
             }
-            (Opinion::Somewhere(code), Outcome::Reject(reject)) => reject.code.name() == *code,
+            (Opinion::Somewhere(code), Err(reject)) => reject.code.name() == *code,
             _ => false,
         }
     }

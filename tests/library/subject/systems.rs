@@ -6,7 +6,7 @@ use crate::cases::for_each_case;
 use crate::generator::Rng;
 use crate::oracle::system::{Answer, System};
 use crate::tsv::{SYSTEMS, escape};
-use uniqurl::{Backend, Normalizer, Outcome, Profile, Reject, RejectReason, Ring, Switch};
+use uniqurl::{Backend, Normalizer, Profile, Reject, RejectReason, Ring, Switch};
 
 /// A profile with random options.
 pub fn draw(rng: &mut Rng, profile: &'static str) -> System {
@@ -63,11 +63,11 @@ pub fn trouble(reject: Reject) -> (BTreeSet<&'static str>, usize) {
     (reject.in_order().map(RejectReason::name).collect(), reject.at)
 }
 
-pub fn ask(call: impl FnOnce(&mut Vec<u8>) -> Outcome) -> Answer {
+pub fn ask(call: impl FnOnce(&mut Vec<u8>) -> Result<(), Reject>) -> Answer {
     let mut out = b"before".to_vec();
     match call(&mut out) {
-        Outcome::Canonical => Ok(out.split_off(6)),
-        Outcome::Reject(reject) => {
+        Ok(()) => Ok(out.split_off(6)),
+        Err(reject) => {
             assert_eq!(out, b"before", "a rejection appends nothing");
             Err(trouble(reject))
         }

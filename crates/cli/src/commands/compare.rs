@@ -14,7 +14,7 @@ use crate::commands::explain::{file_of, place_as_text, rejected, troubles_as_tex
 use crate::diff_view::{Role, TextStyle, differences, marked};
 use crate::status::{Status, eprint_hinted, wrote};
 use uniqurl::bytes::Printable;
-use uniqurl::{Normalizer, Outcome, Reject};
+use uniqurl::{Normalizer, Reject};
 use uniqurl_formats::Object;
 
 /// Compares two URLs.
@@ -63,9 +63,9 @@ impl<'a> UrlComparison<'a> {
                 normalizer,
                 forms: urls.map(|url| {
                     let mut form = Vec::new();
-                    match normalizer.normalize(url, &mut form) {
-                        Outcome::Canonical => Ok(form),
-                        Outcome::Reject(reject) => Err(reject),
+                    match normalizer.append(url, &mut form) {
+                        Ok(()) => Ok(form),
+                        Err(reject) => Err(reject),
                     }
                 }),
             })

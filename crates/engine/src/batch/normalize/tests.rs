@@ -1,11 +1,11 @@
 //! Batched loops against the normalizer on one URL at a time.
 
 use super::*;
+use uniqurl::Redirects;
 use uniqurl::normalize::Normalizer;
 use uniqurl::profile::Profile;
 use uniqurl::set::HashKey;
 use uniqurl::simd::UrlKind;
-use uniqurl::{Outcome, Redirects};
 use uniqurl_formats::input::Data;
 use uniqurl_formats::record::{Context, Format};
 
@@ -46,9 +46,9 @@ fn one_by_one<'u>(
 ) -> Vec<Vec<u8>> {
     urls.map(|url| {
         let mut out = Vec::new();
-        match normalizer.normalize_as(kind, url.as_bytes(), &mut out) {
-            Outcome::Canonical => out,
-            Outcome::Reject(reject) => format!("{:?}", reject.code).into_bytes(),
+        match normalizer.append_as(kind, url.as_bytes(), &mut out) {
+            Ok(()) => out,
+            Err(reject) => format!("{:?}", reject.code).into_bytes(),
         }
     })
     .collect()
