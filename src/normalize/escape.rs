@@ -100,8 +100,7 @@ impl Written {
 /// Decides on the first of `bytes`.
 #[inline(always)]
 fn special(bytes: &[u8], grammar: Grammar) -> Special {
-    let triplet = if bytes[0] == b'%' { Triplet::read(bytes) } else { None };
-    match triplet {
+    match Triplet::read(bytes) {
         Some(triplet) if triplet.is_canonical() => Special::Stays,
         Some(Triplet { value, .. }) if is_unreserved(value) => {
             Special::Becomes(Written([value, 0, 0], 1), 3)
@@ -113,6 +112,14 @@ fn special(bytes: &[u8], grammar: Grammar) -> Special {
         None if bytes[0] == b'%' => Special::Refused(RejectReason::Escape),
         None => Special::Refused(RejectReason::Byte),
     }
+}
+
+/// Appends `bytes` with ASCII letters in lower case.
+#[inline]
+pub(crate) fn push_lower(bytes: &[u8], out: &mut Vec<u8>) {
+    let at = out.len();
+    out.extend_from_slice(bytes);
+    out[at..].make_ascii_lowercase();
 }
 
 /// Lower-cases the ASCII letters of `bytes`, but not the digits of its triplets.

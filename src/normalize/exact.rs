@@ -7,10 +7,9 @@
 use super::escape::{self, PATH, QUERY, USERINFO};
 use super::explain::Rule;
 use super::host;
-use super::parts::{AuthorityParts, Parts};
+use super::parts::{AuthorityParts, Parts, find_outside_scheme};
 use super::path::remove_dot_segments;
 use super::trace::{Place, Trace};
-use crate::bytes::set;
 use crate::bytes::{Reject, RejectReason};
 use crate::profile::scheme::{self, Kind, Scheme};
 use crate::profile::{Grammar, Profile, Schemes, Switch};
@@ -116,17 +115,12 @@ pub(super) fn scheme_name<T: Trace>(
 ) -> Result<&'static Scheme, Reject> {
     let name = parts.scheme.unwrap_or_default();
     let at = out.len();
-    out.extend_from_slice(name);
-    out[at..].make_ascii_lowercase();
+    escape::push_lower(name, out);
     let facts = scheme::facts(&out[at..]);
-    if facts.name.is_empty() {
-        let bad = |(i, byte): (usize, &u8)| {
-            let allowed = if i == 0 { set::ALPHA } else { set::SCHEME };
-            (!allowed.contains(*byte)).then_some(i)
-        };
-        if let Some(i) = name.iter().enumerate().find_map(bad) {
-            return Err(Reject::new(RejectReason::Scheme, i));
-        }
+    if facts.name.is_empty()
+        && let Some(i) = find_outside_scheme(name)
+    {
+        return Err(Reject::new(RejectReason::Scheme, i));
     }
     trace.component(Rule::SchemeCase, Place::Scheme, parts.scheme.map(|_| &out[at..]));
     out.push(b':');

@@ -6,9 +6,10 @@ use idna::uts46::AsciiDenyList;
 
 use super::escape::{self, ComponentFlag, REG_NAME};
 use super::explain::Rule;
+use super::parts::split_host;
 use super::trace::{NoTrace, Place, Trace};
 use super::uts46;
-use crate::bytes::{Reject, RejectReason, Triplet};
+use crate::bytes::{Reject, RejectReason, decoded};
 use crate::profile::scheme::{Kind, Scheme};
 use crate::profile::{Access, Grammar, Ports, Profile, Schemes};
 
@@ -29,7 +30,13 @@ pub(crate) fn normalize<T: Trace>(
     trace: &mut T,
 ) -> Result<(), Reject> {
     let host_at = out.len();
-    let (host, port) = split(host_port, start)?;
+    let (host, rest) = split_host(host_port);
+    let port = rest.strip_prefix(b":");
+    if port.is_none() && !rest.is_empty() {
+        // An error between the brackets takes precedence.
+        let at = if is_literal(host) { host.len() } else { 0 };
+        return Err(Reject::new(RejectReason::Host, start + at));
+    }
     if host.first() == Some(&b'[') {
         literal(host, profile.access, start, out, trace)?;
     } else {
@@ -76,13 +83,6 @@ fn is_looked_up(profile: &Profile, kind: Kind) -> bool {
     matches!(kind, Kind::Network | Kind::File) || profile.archive.is_some()
 }
 
-#[inline]
-fn lower_case(host: &[u8], out: &mut Vec<u8>) {
-    let at = out.len();
-    out.extend_from_slice(host);
-    out[at..].make_ascii_lowercase();
-}
-
 /// Names that are looked up are absolute anyway.
 #[inline]
 pub(super) fn drop_trailing_dots(host_at: usize, kind: Kind, out: &mut Vec<u8>) {
@@ -93,35 +93,10 @@ pub(super) fn drop_trailing_dots(host_at: usize, kind: Kind, out: &mut Vec<u8>) 
     }
 }
 
-/// Splits host and port: a literal ends at its bracket, any other host at the first colon, which
-/// a reg-name cannot contain.
-pub(super) fn split(host_port: &[u8], start: usize) -> Result<(&[u8], Option<&[u8]>), Reject> {
-    let misplaced = |at: usize| Err(Reject::new(RejectReason::Host, start + at));
-    if host_port.first() == Some(&b'[') {
-        let Some(close) = host_port.iter().position(|byte| *byte == b']') else {
-            return misplaced(0);
-        };
-        let (host, rest) = host_port.split_at(close + 1);
-        return match rest.split_first() {
-            None => Ok((host, None)),
-            Some((b':', port)) => Ok((host, Some(port))),
-            // An error between the brackets takes precedence.
-            Some(_) if is_literal(host) => misplaced(close + 1),
-            Some(_) => misplaced(0),
-        };
-    }
-    let end = host_port.iter().position(|byte| *byte == b':');
-    let (host, port) = match end {
-        Some(colon) => (&host_port[..colon], Some(&host_port[colon + 1..])),
-        None => (host_port, None),
-    };
-    Ok((host, port))
-}
-
 /// Whether `host` is `"[" ( IPv6address / IPvFuture ) "]"`.
 pub(crate) fn is_literal(host: &[u8]) -> bool {
-    let inside = &host[1..host.len() - 1];
-    is_ip_future(inside) || ipv6(inside).is_some()
+    let inside = host.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]"));
+    inside.is_some_and(|inside| is_ip_future(inside) || ipv6(inside).is_some())
 }
 
 /// `IPvFuture  = "v" 1*HEXDIG "." 1*( unreserved / sub-delims / ":" )`
@@ -166,7 +141,7 @@ fn literal<T: Trace>(
             out.push(b']');
             trace.component(Rule::Ipv6, Place::Host, Some(&out[at..]));
         }
-        _ => lower_case(host, out),
+        _ => escape::push_lower(host, out),
     }
     Ok(())
 }
@@ -284,27 +259,14 @@ fn domain<T: Trace>(
 /// UTS 46 ToASCII of a host, all its triplets decoded.
 #[cold]
 pub(super) fn to_ascii(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
-    let mut decoded = Vec::with_capacity(host.len());
-    let mut i = 0;
-    while i < host.len() {
-        match (host[i], Triplet::read(&host[i..])) {
-            (b'%', Some(triplet)) => {
-                decoded.push(triplet.value);
-                i += 3;
-            }
-            (byte, _) => {
-                decoded.push(byte);
-                i += 1;
-            }
-        }
-    }
     // Nothing is left of a host of ignored characters.
-    let ascii = uts46::to_ascii(&decoded, DENIED).filter(|ascii| !ascii.is_empty());
-    let Some(ascii) = ascii else {
-        return Err(Reject::new(RejectReason::Idna, start));
-    };
-    out.extend_from_slice(ascii.as_bytes());
-    Ok(())
+    match uts46::to_ascii(&decoded(host), DENIED) {
+        Some(ascii) if !ascii.is_empty() => {
+            out.extend_from_slice(ascii.as_bytes());
+            Ok(())
+        }
+        _ => Err(Reject::new(RejectReason::Idna, start)),
+    }
 }
 
 /// A port of a known or unknown scheme (section 6.2.3): no leading zeros, not the default, not empty.

@@ -78,4 +78,5 @@ pub use target::{Origin, Targets, is_authority_form};
 
 pub(crate) use host::is_literal;
 pub use parts::{AuthorityParts, Parts};
+pub(crate) use parts::{find_outside_scheme, is_scheme, split_host};
 pub use resolve::{decode_dots, remove_from_any, resolve};

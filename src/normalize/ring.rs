@@ -32,7 +32,7 @@ pub(super) fn rewrite<T: Trace>(
             continue;
         }
         // Every ring encodes the percent sign.
-        let triplet = if byte == b'%' { Triplet::read(&path[i..]) } else { None };
+        let triplet = Triplet::read(&path[i..]);
         match triplet {
             Some(triplet) if triplet.upper && ring.act(triplet.value) != Act::Decode => i += 3,
             Some(triplet) => {
@@ -78,7 +78,7 @@ impl FastPath for &Ring {
 #[inline]
 fn stays(ring: &Ring, bytes: &[u8]) -> bool {
     let stays = |triplet: Triplet| triplet.upper && ring.act(triplet.value) != Act::Decode;
-    bytes.first() == Some(&b'%') && Triplet::read(bytes).is_some_and(stays)
+    Triplet::read(bytes).is_some_and(stays)
 }
 
 /// Whether the ring leaves a path unchanged. `false` may only mean that this was not checked.

@@ -12,9 +12,9 @@ use std::ops::Range;
 use memchr::{memchr, memmem};
 
 use super::explain::Rule;
-use super::path::has_double_slash;
+use super::path::{dots, has_double_slash};
 use super::trace::{Place, Trace};
-use crate::bytes::{RejectReason, RejectReasons, Triplet, Troubles, push_triplet};
+use crate::bytes::{RejectReason, RejectReasons, Troubles, octets, push_triplet};
 use crate::profile::servlet::SEGMENT;
 use crate::simd::{FastPath, MaskedUrl, Vector};
 
@@ -256,36 +256,20 @@ impl Segment<'_> {
     }
 }
 
-/// The offset in `raw` that byte `i` of its decoded form comes from. Every percent sign in `raw` starts a
-/// valid triplet.
+/// The offset in `raw` that byte `i` of its decoded form comes from.
 fn raw_offset(raw: &[u8], i: usize) -> usize {
-    let mut offset = 0;
-    for _ in 0..i {
-        offset += if raw.get(offset) == Some(&b'%') { 3 } else { 1 };
-    }
-    offset
+    octets(raw).nth(i).map_or(raw.len(), |octet| octet.at)
 }
 
 /// Step 5: appends a name with all its triplets decoded, or returns the offset at which it is not UTF-8.
 fn decode(raw: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
     let start = out.len();
-    let mut malformed = None;
-    let mut i = 0;
-    while let Some(&byte) = raw.get(i) {
-        if byte != b'%' {
-            out.push(byte);
-            i += 1;
-        } else if let Some(triplet) = Triplet::read(&raw[i..]) {
-            out.push(triplet.value);
-            i += 3;
-        } else {
-            malformed = Some(i);
-            break;
-        }
-    }
+    let malformed = octets(raw).find(|octet| octet.is_literal(b'%')).map(|octet| octet.at);
+    let text = &raw[..malformed.unwrap_or(raw.len())];
+    out.extend(octets(text).map(|octet| octet.value));
     match (std::str::from_utf8(&out[start..]), malformed) {
         (Ok(_), None) => Ok(()),
-        (Ok(_), Some(i)) => Err(i),
+        (Ok(_), Some(at)) => Err(at),
         (Err(error), _) => Err(raw_offset(raw, error.valid_up_to())),
     }
 }
@@ -302,14 +286,7 @@ fn push_encoded(name: &[u8], out: &mut Vec<u8>) {
 
 /// Whether a segment decodes to `.` or `..` and is spelled differently.
 pub(super) fn is_encoded_dot_segment(segment: &[u8]) -> bool {
-    match segment {
-        [b'%', ..] | [b'.', b'%', ..] if segment.len() <= 6 => {
-            [&b"%2e"[..], b"%2e%2e", b".%2e", b"%2e."]
-                .iter()
-                .any(|dots| segment.eq_ignore_ascii_case(dots))
-        }
-        _ => false,
-    }
+    dots(segment).is_some_and(|count| count < segment.len())
 }
 
 /// Offset of the first `%2F`.

@@ -287,8 +287,7 @@ impl Ruleset {
     /// Whether a line starts with `%2F` under a ring that writes the slash so.
     fn starts_with_encoded_slash(&self, line: &[u8]) -> bool {
         let is_slash = |triplet: Triplet| triplet.value == b'/';
-        line.starts_with(b"%")
-            && Triplet::read(line).is_some_and(is_slash)
+        Triplet::read(line).is_some_and(is_slash)
             && self.ring().is_some_and(|ring| ring.act(b'/') == Act::Encode)
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::percent::encode_unless;
-use crate::bytes::Triplet;
+use crate::bytes::{Octet, octets};
 
 /// Appends the form encoding of pairs of names and values.
 ///
@@ -110,19 +110,6 @@ fn decode(text: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr2(b'+', b'%', text).is_none() {
         return Cow::Borrowed(text);
     }
-    let mut out = Vec::with_capacity(text.len());
-    let mut i = 0;
-    while let Some(&byte) = text.get(i) {
-        match if byte == b'%' { Triplet::read(&text[i..]) } else { None } {
-            Some(triplet) => {
-                out.push(triplet.value);
-                i += 3;
-            }
-            None => {
-                out.push(if byte == b'+' { b' ' } else { byte });
-                i += 1;
-            }
-        }
-    }
-    Cow::Owned(out)
+    let byte = |octet: Octet| if octet.is_literal(b'+') { b' ' } else { octet.value };
+    Cow::Owned(octets(text).map(byte).collect())
 }

@@ -21,7 +21,8 @@ use std::sync::{Arc, LazyLock};
 
 use memchr::memchr;
 
-use super::parts::{AuthorityParts, Parts};
+use super::parts::{AuthorityParts, Parts, split_host};
+use crate::bytes::decoded;
 #[cfg(feature = "profile-file")]
 use crate::profile::glob::Glob;
 use crate::profile::glob::{Case, Globs};
@@ -183,8 +184,8 @@ impl Heuristics {
     pub(super) fn append(&self, parts: &Parts<'_>, out: &mut Vec<u8>) {
         let authority = parts.authority.map(AuthorityParts::split);
         if let Some(scheme) = parts.scheme {
-            let port = authority.is_some_and(|authority| has_port(authority.host_port));
-            let folds = self.is_on(Switch::FoldScheme) && scheme == b"https" && !port;
+            let has_port = authority.is_some_and(|of| !split_host(of.host_port).1.is_empty());
+            let folds = self.is_on(Switch::FoldScheme) && scheme == b"https" && !has_port;
             out.extend_from_slice(if folds { b"http" } else { scheme });
             out.push(b':');
         }
@@ -222,15 +223,14 @@ impl Heuristics {
     /// Whether a parameter serves tracking; `name` is spelled as in the URL.
     #[inline]
     fn is_tracking(&self, name: &[u8]) -> bool {
-        self.tracking.match_any(query::decoded(name, &mut Vec::new()))
+        self.tracking.match_any(&decoded(name))
     }
 
     /// Whether the lists drop a parameter; `name` is spelled as in the URL.
     fn is_unwanted(&self, name: &[u8]) -> bool {
-        let mut room = Vec::new();
-        let name = query::decoded(name, &mut room);
-        self.dropped.as_ref().is_some_and(|globs| globs.match_any(name))
-            || self.kept.as_ref().is_some_and(|globs| !globs.match_any(name))
+        let name = decoded(name);
+        self.dropped.as_ref().is_some_and(|globs| globs.match_any(&name))
+            || self.kept.as_ref().is_some_and(|globs| !globs.match_any(&name))
     }
 }
 
@@ -242,17 +242,9 @@ const GUARD: &[u8] = b"/.//";
 
 const WWW: &[u8; 4] = b"www.";
 
-/// Whether a port follows the host.
-fn has_port(host_port: &[u8]) -> bool {
-    match host_port.first() {
-        Some(b'[') => !host_port.ends_with(b"]"),
-        _ => memchr(b':', host_port).is_some(),
-    }
-}
-
 /// Host and port without each `www.` at the front that leaves at least two labels.
 fn without_www(host_port: &[u8]) -> &[u8] {
-    let end = memchr(b':', host_port).unwrap_or(host_port.len());
+    let end = split_host(host_port).0.len();
     let mut start = 0;
     while host_port[start..end].starts_with(WWW) {
         let rest = &host_port[start + WWW.len()..end];

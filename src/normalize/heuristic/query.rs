@@ -3,7 +3,6 @@
 use memchr::memchr;
 
 use super::Heuristics;
-use crate::bytes::Triplet;
 use crate::profile::Switch;
 use crate::profile::heuristic::is_session;
 
@@ -94,25 +93,4 @@ pub(super) fn name_and_value(parameter: &[u8]) -> (&[u8], &[u8]) {
         Some(equals) => (&parameter[..equals], &parameter[equals + 1..]),
         None => (parameter, b""),
     }
-}
-
-/// The decoded bytes of a name in canonical form, written to `room` if they differ from the name.
-pub(super) fn decoded<'a>(name: &'a [u8], room: &'a mut Vec<u8>) -> &'a [u8] {
-    if memchr(b'%', name).is_none() {
-        return name;
-    }
-    let mut rest = name;
-    while let Some(&byte) = rest.first() {
-        match (byte, Triplet::read(rest)) {
-            (b'%', Some(triplet)) => {
-                room.push(triplet.value);
-                rest = &rest[3..];
-            }
-            _ => {
-                room.push(byte);
-                rest = &rest[1..];
-            }
-        }
-    }
-    room
 }

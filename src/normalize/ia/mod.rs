@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use super::exact::scheme_name;
 use super::explain::Rule;
 use super::host;
-use super::parts::{AuthorityParts, Parts};
+use super::parts::{AuthorityParts, Parts, split_host};
 use super::trace::{Place, Trace};
 use crate::bytes::set::REG_NAME;
 use crate::bytes::{Reject, RejectReason, Triplet};
@@ -152,7 +152,7 @@ fn tell_decoding(parts: &Parts<'_>, text: &[u8], archive: &Archive, trace: &mut 
     for (place, part) in [(Place::Path, Some(parts.path)), (Place::Query, parts.query)] {
         let bytes = part.into_iter().flatten().enumerate();
         for (i, &byte) in bytes.filter(|(_, byte)| !is_break(**byte)) {
-            let triplet = part.filter(|_| byte == b'%').and_then(|part| Triplet::read(&part[i..]));
+            let triplet = part.and_then(|part| Triplet::read(&part[i..]));
             if triplet.is_none() && !archive.plain.contains(byte) {
                 trace.respelled(Rule::Encode, place, i..i + 1, &lower_triplet(byte));
             }
@@ -324,8 +324,7 @@ fn authority<T: Trace>(
         rules.access = Access::Identifier;
         return host::normalize(host_port, &rules, facts, start, out, trace);
     }
-    let colon = host_port.iter().position(|byte| *byte == b':').unwrap_or(host_port.len());
-    let (host, port) = host_port.split_at(colon);
+    let (host, port) = split_host(host_port);
     let at = out.len();
     let mut name = Vec::with_capacity(host.len());
     decode(host, &mut name);
@@ -344,7 +343,7 @@ fn authority<T: Trace>(
     host::normalize(&name, &Profile::IA, facts, start, out, trace).map_err(|reject| {
         // Only an error after the colon gets its exact offset: decoding moved the others.
         let beyond = (reject.at - start).checked_sub(host_length + 1);
-        Reject::new(reject.code, beyond.map_or(start, |beyond| start + colon + 1 + beyond))
+        Reject::new(reject.code, beyond.map_or(start, |beyond| start + host.len() + 1 + beyond))
     })?;
     let tail = out.split_off(at);
     let end = tail.iter().position(|byte| *byte == b':').unwrap_or(tail.len());
@@ -414,7 +413,7 @@ pub(super) fn decode(bytes: &[u8], out: &mut Vec<u8>) {
     let floor = out.len();
     for &byte in bytes.iter().filter(|byte| !is_break(**byte)) {
         out.push(byte);
-        while out.len() >= floor + 3 && out[out.len() - 3] == b'%' {
+        while out.len() >= floor + 3 {
             let triplet = out.len() - 3;
             let Some(Triplet { value, .. }) = Triplet::read(&out[triplet..]) else { break };
             out.truncate(triplet);

@@ -4,29 +4,9 @@ use icu_properties::props::Script;
 use icu_properties::script::ScriptWithExtensions;
 use idna::punycode;
 
-use crate::bytes::{Triplet, is_unreserved};
 use crate::normalize::whatwg::host::ipv4_number;
 
-/// The host as every rung reads it: `%31.1` is `1.1`.
-pub(super) fn with_unreserved_decoded(host: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(host.len());
-    let mut i = 0;
-    while let Some(&byte) = host.get(i) {
-        match if byte == b'%' { Triplet::read(&host[i..]) } else { None } {
-            Some(triplet) if is_unreserved(triplet.value) => {
-                out.push(triplet.value);
-                i += 3;
-            }
-            _ => {
-                out.push(byte);
-                i += 1;
-            }
-        }
-    }
-    out
-}
-
-/// Whether `inet_aton` accepts the host as an address, without the dot that may end a name, although it
+/// Whether `inet_aton` accepts the decoded host as an address, without the dot that may end a name, although it
 /// is no `IPv4address` by RFC 3986: `127.1`, `0x7F.1`, `0177.0.0.1`, `2130706433`, `127.0.0.1.`.
 pub(super) fn is_rare_ipv4(host: &[u8]) -> bool {
     if !host.first().is_some_and(u8::is_ascii_digit) {

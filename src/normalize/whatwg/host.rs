@@ -3,7 +3,8 @@
 use idna::uts46::AsciiDenyList;
 
 use super::encode;
-use crate::bytes::{Reject, RejectReason, Triplet};
+use crate::bytes::{Reject, RejectReason, decoded, octets};
+use crate::normalize::escape::push_lower;
 use crate::normalize::host::{ipv6, push_ipv6_fields};
 use crate::normalize::uts46;
 use crate::profile::whatwg::{Kind, Place};
@@ -34,7 +35,7 @@ pub(super) fn parse(
         return Ok(());
     }
     if host.iter().all(|byte| Place::Domain.allows(*byte)) {
-        out.extend(host.iter().map(u8::to_ascii_lowercase));
+        push_lower(host, out);
     } else {
         domain(host, start, out)?;
     }
@@ -59,24 +60,13 @@ fn domain(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
     if let Some(bad) = not_text(host) {
         return Err(Reject::new(RejectReason::Byte, start + bad));
     }
-    let mut decoded = Vec::with_capacity(host.len());
-    let mut forbidden = None;
-    let mut i = 0;
-    while i < host.len() {
-        let triplet = if host[i] == b'%' { Triplet::read(&host[i..]) } else { None };
-        let (byte, length) = triplet.map_or((host[i], 1), |triplet| (triplet.value, 3));
-        if byte.is_ascii() && !Place::Domain.allows(byte) {
-            forbidden = forbidden.or(Some(i));
-        }
-        decoded.push(byte);
-        i += length;
-    }
+    let decoded = decoded(host);
     if decoded.is_ascii() {
         // Labels that only look like IDNA are no reason to fail, so UTS 46 is not needed.
-        if let Some(bad) = forbidden {
-            return Err(Reject::new(RejectReason::Byte, start + bad));
+        if let Some(bad) = octets(host).find(|octet| !Place::Domain.allows(octet.value)) {
+            return Err(Reject::new(RejectReason::Byte, start + bad.at));
         }
-        out.extend(decoded.iter().map(u8::to_ascii_lowercase));
+        push_lower(&decoded, out);
         return Ok(());
     }
     match uts46::to_ascii(&decoded, AsciiDenyList::URL) {
