@@ -23,6 +23,7 @@ pub use secret::HIDDEN;
 pub use shown_path::ShownPath;
 pub use span::Span;
 pub(crate) use triplet::{
-    Octet, Triplet, decoded, is_unreserved, octets, push_triplet, triplet_of,
+    Octet, Triplet, decoded, is_unreserved, octets, push_encoded, push_encoded_as, push_triplet,
+    triplet_of,
 };
 pub use unknown_name::UnknownName;

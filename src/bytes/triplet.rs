@@ -99,6 +99,28 @@ pub(crate) fn push_triplet(byte: u8, out: &mut Vec<u8>) {
     out.extend_from_slice(&triplet_of(byte));
 }
 
+/// Appends a text in which no triplet is read: every byte that is not literal becomes a triplet, and so does
+/// `%` unless it is literal.
+pub(crate) fn push_encoded(text: &[u8], is_literal: impl Fn(u8) -> bool, out: &mut Vec<u8>) {
+    push_encoded_as(triplet_of, text, is_literal, out);
+}
+
+/// The same with triplets in the spelling of `triplet_of`.
+pub(crate) fn push_encoded_as(
+    triplet_of: fn(u8) -> [u8; 3],
+    text: &[u8],
+    is_literal: impl Fn(u8) -> bool,
+    out: &mut Vec<u8>,
+) {
+    let mut rest = text;
+    while let Some(next) = rest.iter().position(|byte| !is_literal(*byte)) {
+        out.extend_from_slice(&rest[..next]);
+        out.extend_from_slice(&triplet_of(rest[next]));
+        rest = &rest[next + 1..];
+    }
+    out.extend_from_slice(rest);
+}
+
 /// True if `byte` means the same encoded and literally.
 #[inline]
 pub(crate) fn is_unreserved(byte: u8) -> bool {

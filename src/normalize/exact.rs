@@ -83,7 +83,7 @@ pub(crate) fn path_and_query<T: Trace>(
 ) -> Result<(), Reject> {
     let grammar = profile.grammar;
     let at = out.len();
-    escape::normalize(parts.path, (PATH, Place::Path), grammar, parts.path_start(), out, trace)?;
+    escape::normalize(parts.path, (&PATH, Place::Path), grammar, parts.path_start(), out, trace)?;
     if parts.path.first() == Some(&b'/') {
         let end = out.len();
         remove_dot_segments(out, at, end);
@@ -93,14 +93,14 @@ pub(crate) fn path_and_query<T: Trace>(
     }
     if let Some(query) = parts.query {
         out.push(b'?');
-        let place = (QUERY, Place::Query);
+        let place = (&QUERY, Place::Query);
         escape::normalize(query, place, grammar, parts.query_start(), out, trace)?;
     }
     if !profile.switches.contains(Switch::KeepFragment) {
         trace.component(Rule::DropFragment, Place::Fragment, None);
     } else if let Some(fragment) = parts.fragment {
         out.push(b'#');
-        let place = (QUERY, Place::Fragment);
+        let place = (&QUERY, Place::Fragment);
         escape::normalize(fragment, place, grammar, parts.fragment_start(), out, trace)?;
     }
     Ok(())
@@ -153,7 +153,7 @@ fn authority<T: Trace>(
     if credentials_go {
         trace.component(Rule::DropUserinfo, Place::Userinfo, None);
     } else if let Some(userinfo) = userinfo {
-        let place = (USERINFO, Place::Userinfo);
+        let place = (&USERINFO, Place::Userinfo);
         escape::normalize(userinfo, place, profile.grammar, start, out, trace)?;
         out.push(b'@');
     }

@@ -4,16 +4,16 @@ use std::net::Ipv6Addr;
 
 use idna::uts46::AsciiDenyList;
 
-use super::escape::{self, ComponentFlag, REG_NAME};
+use super::escape::{self, Acts, REG_NAME};
 use super::explain::Rule;
 use super::parts::split_host;
 use super::trace::{NoTrace, Place, Trace};
 use super::uts46;
-use crate::bytes::{Reject, RejectReason, decoded};
+use crate::bytes::{Reject, RejectReason, decoded, set};
 use crate::profile::scheme::{Kind, Scheme};
 use crate::profile::{Access, Grammar, Ports, Profile, Schemes};
 
-const HOST: (ComponentFlag, Place) = (REG_NAME, Place::Host);
+const HOST: (&Acts, Place) = (&REG_NAME, Place::Host);
 
 /// All ASCII that is neither unreserved nor a sub-delim: a decoded host never holds one of these.
 const DENIED: AsciiDenyList = AsciiDenyList::new(true, "\"#%/:<>?@[\\]^`{|}\x7F");
@@ -108,9 +108,7 @@ fn is_ip_future(inside: &[u8]) -> bool {
     let Some((b'.', address)) = rest[digits..].split_first() else {
         return false;
     };
-    digits > 0
-        && !address.is_empty()
-        && address.iter().all(|byte| escape::allows(escape::USERINFO, *byte))
+    digits > 0 && !address.is_empty() && address.iter().all(|byte| set::USERINFO.contains(*byte))
 }
 
 /// `IPv6address`, which the standard library reads by the same grammar: no zone id, no leading zero

@@ -14,7 +14,7 @@ use memchr::{memchr, memmem};
 use super::explain::Rule;
 use super::path::{dots, has_double_slash};
 use super::trace::{Place, Trace};
-use crate::bytes::{RejectReason, RejectReasons, Troubles, octets, push_triplet};
+use crate::bytes::{RejectReason, RejectReasons, Troubles, octets, push_encoded, push_triplet};
 use crate::profile::servlet::SEGMENT;
 use crate::simd::{FastPath, MaskedUrl, Vector};
 
@@ -204,12 +204,7 @@ impl<'a> Path<'a> {
                 out.extend_from_slice(name);
                 continue;
             }
-            for byte in name {
-                match byte {
-                    b'%' | b'/' => push_triplet(*byte, out),
-                    byte => out.push(*byte),
-                }
-            }
+            push_encoded(name, |byte| !matches!(byte, b'%' | b'/'), out);
         }
         self.write_root(out);
     }
@@ -220,15 +215,16 @@ impl<'a> Path<'a> {
     /// A raw segment may hold bytes that are not UTF-8. As triplets they would be rejected when the result is
     /// read again; they are written as the text of their triplets, which decodes.
     pub(super) fn write_canonical(&self, out: &mut Vec<u8>) {
+        let is_plain = |byte| SEGMENT.contains(byte);
         for segment in &self.segments {
             out.push(b'/');
             let name = &self.text[segment.name.clone()];
             if segment.form == Form::Decoded {
-                push_encoded(name, out);
+                push_encoded(name, is_plain, out);
                 continue;
             }
             for chunk in name.utf8_chunks() {
-                push_encoded(chunk.valid().as_bytes(), out);
+                push_encoded(chunk.valid().as_bytes(), is_plain, out);
                 for byte in chunk.invalid() {
                     let triplet_at = out.len() + 1;
                     push_triplet(*byte, out);
@@ -271,16 +267,6 @@ fn decode(raw: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
         (Ok(_), None) => Ok(()),
         (Ok(_), Some(at)) => Err(at),
         (Err(error), _) => Err(raw_offset(raw, error.valid_up_to())),
-    }
-}
-
-fn push_encoded(name: &[u8], out: &mut Vec<u8>) {
-    for byte in name {
-        if SEGMENT.contains(*byte) {
-            out.push(*byte);
-        } else {
-            push_triplet(*byte, out);
-        }
     }
 }
 

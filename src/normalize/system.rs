@@ -21,7 +21,7 @@ use super::trace::{NoTrace, Place, Trace};
 use super::transcode::{self, Delimiters, Transcoded};
 use super::{ring, sanitize, servlet};
 use crate::bytes::{
-    Reject, RejectReason, RejectReasons, Triplet, Troubles, push_triplet, triplet_of,
+    Reject, RejectReason, RejectReasons, Triplet, Troubles, push_encoded, triplet_of,
 };
 #[cfg(feature = "transcode")]
 use crate::profile::Grammar;
@@ -552,13 +552,11 @@ fn push_query<T: Trace>(query: Option<&[u8]>, out: &mut Vec<u8>, trace: &mut T) 
     trace.component(Rule::DropFragment, Place::Fragment, None);
     let Some(query) = query else { return };
     out.push(b'?');
-    for (i, byte) in query.iter().enumerate() {
-        match byte {
-            0x21..=0x7E => out.push(*byte),
-            byte => {
-                push_triplet(*byte, out);
-                trace.respelled(Rule::Encode, Place::Query, i..i + 1, &triplet_of(*byte));
-            }
+    let is_literal = |byte| matches!(byte, 0x21..=0x7E);
+    push_encoded(query, is_literal, out);
+    if T::RECORDS {
+        for (i, byte) in query.iter().enumerate().filter(|(_, byte)| !is_literal(**byte)) {
+            trace.respelled(Rule::Encode, Place::Query, i..i + 1, &triplet_of(*byte));
         }
     }
 }

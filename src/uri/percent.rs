@@ -1,7 +1,7 @@
 //! Percent-encoding of data (RFC 3986 section 2).
 
 use super::error::{Error, ErrorKind};
-use crate::bytes::{octets, push_triplet, set};
+use crate::bytes::{octets, push_encoded, push_triplet, set};
 
 /// Appends `encoded` with every triplet decoded once (sections 2.1 and 2.4).
 ///
@@ -57,11 +57,11 @@ pub fn percent_decode(encoded: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
 ///
 /// [`Uri::recompose`]: super::Uri::recompose
 pub fn quote(data: &[u8], safe: &[u8], out: &mut Vec<u8>) {
-    let mut stays = [false; 256];
+    let mut is_literal = [false; 256];
     for &byte in super::UNRESERVED.iter().chain(safe) {
-        stays[byte as usize] = byte < 0x80 && byte != b'%';
+        is_literal[byte as usize] = byte < 0x80 && byte != b'%';
     }
-    encode_unless(data, |byte| stays[byte as usize], out);
+    push_encoded(data, |byte| is_literal[byte as usize], out);
 }
 
 /// Reverses [`quote`]. Same as [`percent_decode`], under the name of the pair.
@@ -80,17 +80,6 @@ pub fn quote(data: &[u8], safe: &[u8], out: &mut Vec<u8>) {
 /// [`ErrorKind::Escape`] at a `%` that starts no triplet (section 2.1); `quote` makes none.
 pub fn unquote(quoted: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
     percent_decode(quoted, out)
-}
-
-/// Appends `data`; every byte for which `stays` is false becomes a triplet.
-pub(super) fn encode_unless(data: &[u8], stays: impl Fn(u8) -> bool, out: &mut Vec<u8>) {
-    for &byte in data {
-        if stays(byte) {
-            out.push(byte);
-        } else {
-            push_triplet(byte, out);
-        }
-    }
 }
 
 /// Appends a component: triplets and the bytes of `allowed` stay, every other byte becomes a triplet.

@@ -21,7 +21,7 @@ use super::host;
 use super::parts::{AuthorityParts, Parts, split_host};
 use super::trace::{Place, Trace};
 use crate::bytes::set::REG_NAME;
-use crate::bytes::{Reject, RejectReason, Triplet};
+use crate::bytes::{Reject, RejectReason, Triplet, octets, push_encoded_as, triplet_of};
 use crate::profile::archive::Archive;
 use crate::profile::scheme::{Kind, Scheme};
 use crate::profile::{Access, Profile};
@@ -116,9 +116,7 @@ fn opaque<T: Trace>(parts: &Parts<'_>, out: &mut Vec<u8>, trace: &mut T) {
         let Some(piece) = piece else { continue };
         out.extend_from_slice(delimiter);
         let at = out.len();
-        for &byte in piece {
-            if matches!(byte, 0x21..=0x7E) { out.push(byte) } else { push_lower_triplet(byte, out) }
-        }
+        push_encoded_as(lower_triplet, piece, |byte| matches!(byte, 0x21..=0x7E), out);
         trace.component(Rule::Encode, place, Some(&out[at..]));
     }
 }
@@ -149,13 +147,12 @@ pub(crate) fn path_and_query<T: Trace>(
 /// encoded form: none of the later rules looks at a byte that is encoded.
 fn tell_decoding(parts: &Parts<'_>, text: &[u8], archive: &Archive, trace: &mut impl Trace) {
     trace.component(Rule::DropFragment, Place::Fragment, None);
-    for (place, part) in [(Place::Path, Some(parts.path)), (Place::Query, parts.query)] {
-        let bytes = part.into_iter().flatten().enumerate();
-        for (i, &byte) in bytes.filter(|(_, byte)| !is_break(**byte)) {
-            let triplet = part.and_then(|part| Triplet::read(&part[i..]));
-            if triplet.is_none() && !archive.plain.contains(byte) {
-                trace.respelled(Rule::Encode, place, i..i + 1, &lower_triplet(byte));
-            }
+    let query = parts.query.unwrap_or_default();
+    for (place, part) in [(Place::Path, parts.path), (Place::Query, query)] {
+        let is_literal = |byte| is_break(byte) || archive.plain.contains(byte);
+        for octet in octets(part).filter(|octet| !octet.encoded && !is_literal(octet.value)) {
+            let range = octet.at..octet.end();
+            trace.respelled(Rule::Encode, place, range, &lower_triplet(octet.value));
         }
     }
     let mut tell = |rule, text: &[u8]| {
@@ -424,17 +421,10 @@ pub(super) fn decode(bytes: &[u8], out: &mut Vec<u8>) {
 
 /// Appends decoded text, with bytes that are not plain as triplets.
 fn encode(text: &[u8], archive: &Archive, out: &mut Vec<u8>) {
-    for &byte in text {
-        if archive.plain.contains(byte) { out.push(byte) } else { push_lower_triplet(byte, out) }
-    }
+    push_encoded_as(lower_triplet, text, |byte| archive.plain.contains(byte), out);
 }
 
-/// Appends a triplet as these indexes write it, its digits in lower case.
-fn push_lower_triplet(byte: u8, out: &mut Vec<u8>) {
-    out.extend_from_slice(&lower_triplet(byte));
-}
-
+/// A triplet as these indexes write it, its digits in lower case.
 fn lower_triplet(byte: u8) -> [u8; 3] {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    [b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
+    triplet_of(byte).map(|byte| byte.to_ascii_lowercase())
 }

@@ -21,7 +21,7 @@ use super::explain::Rule;
 use super::parts::{AuthorityParts, Parts, is_scheme};
 use super::ruleset::Ruleset;
 use super::trace::Trace;
-use crate::bytes::{Reject, RejectReason, push_triplet};
+use crate::bytes::{Reject, RejectReason, push_encoded};
 use crate::profile::whatwg::{Kind, Place};
 use crate::simd::UrlKind;
 
@@ -438,11 +438,5 @@ fn guard(path_at: usize, out: &mut Vec<u8>) {
 
 /// Appends `bytes`, and encodes those that are not allowed at this place. A percent sign always stays.
 fn encode(bytes: &[u8], place: Place, out: &mut Vec<u8>) {
-    let mut rest = bytes;
-    while let Some(next) = rest.iter().position(|byte| !place.allows(*byte)) {
-        out.extend_from_slice(&rest[..next]);
-        push_triplet(rest[next], out);
-        rest = &rest[next + 1..];
-    }
-    out.extend_from_slice(rest);
+    push_encoded(bytes, |byte| place.allows(byte), out);
 }
