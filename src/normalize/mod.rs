@@ -43,6 +43,7 @@ pub mod resolve;
 // Normalization by the other profiles.
 mod heuristic;
 mod parameters;
+mod cuts;
 mod ia;
 mod whatwg;
 mod system;

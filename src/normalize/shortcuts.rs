@@ -5,13 +5,13 @@
 
 use std::fmt::Write as _;
 
+use super::cuts::Write;
 use super::for_each::Scratch;
 use super::normalizer::Normalizer;
 use super::parameters::are_in_order;
 use super::parts::Parts;
 use super::redirect::Redirects;
 use super::rules::{Aggressive, IaFolded};
-use super::{heuristic, ia};
 use crate::bytes::Span;
 use crate::profile::archive::STARTS;
 use crate::profile::starts::Starts;
@@ -186,12 +186,12 @@ fn counted(normalizer: &Normalizer, urls: &[String]) -> Counts {
                 counts.masks += usize::from(done);
             }
             let (result, starts) = if let Some(archive) = normalizer.rules.profile.archive {
-                let write = ia::clean::Write { archive, out: &mut out };
+                let write = Write { cuts: archive, out: &mut out };
                 (kernel.fast_path::<IaFolded>(&bytes, range.clone(), kind, write), &STARTS)
             } else if heuristics.act() {
                 let parts = Parts::of(kind, &bytes[range.clone()]);
                 counts.left += usize::from(heuristics.leave(&parts));
-                let write = heuristic::clean::Write { steps: heuristics.steps(), out: &mut out };
+                let write = Write { cuts: heuristics.steps(), out: &mut out };
                 (
                     kernel.fast_path::<Aggressive>(&bytes, range.clone(), kind, write),
                     heuristics.starts(),
