@@ -260,9 +260,14 @@ fn raw_offset(raw: &[u8], i: usize) -> usize {
 /// Step 5: appends a name with all its triplets decoded, or returns the offset at which it is not UTF-8.
 fn decode(raw: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
     let start = out.len();
-    let malformed = octets(raw).find(|octet| octet.is_literal(b'%')).map(|octet| octet.at);
-    let text = &raw[..malformed.unwrap_or(raw.len())];
-    out.extend(octets(text).map(|octet| octet.value));
+    let mut malformed = None;
+    for octet in octets(raw) {
+        if octet.is_literal(b'%') {
+            malformed = Some(octet.at);
+            break;
+        }
+        out.push(octet.value);
+    }
     match (std::str::from_utf8(&out[start..]), malformed) {
         (Ok(_), None) => Ok(()),
         (Ok(_), Some(at)) => Err(at),

@@ -7,26 +7,6 @@ use crate::profile::Switch;
 use crate::profile::heuristic::is_session;
 
 impl Heuristics {
-    /// Whether no step changes a query.
-    pub(super) fn leave_query(&self, query: &[u8]) -> bool {
-        if self.is_on(Switch::DropQuery) || query.is_empty() {
-            return !self.is_on(Switch::DropQuery) && !self.is_on(Switch::SqueezeQuery);
-        }
-        let sort = self.is_on(Switch::SortQuery);
-        let mut before: &[u8] = b"";
-        for parameter in parameters(query) {
-            let (name, value) = name_and_value(parameter);
-            if self.goes(parameter, name, value)
-                || self.blanks(parameter, name)
-                || (sort && name < before)
-            {
-                return false;
-            }
-            before = name;
-        }
-        true
-    }
-
     /// Appends `?` and the query in its final form, or nothing if nothing is left of it.
     pub(super) fn append_query(&self, query: &[u8], out: &mut Vec<u8>) {
         if self.is_on(Switch::DropQuery) {
@@ -61,12 +41,6 @@ impl Heuristics {
             let blanks = self.is_on(Switch::BlankValues);
             out.extend_from_slice(if blanks { name_and_value(parameter).0 } else { parameter });
         }
-    }
-
-    /// Whether the parameter loses its value.
-    #[inline]
-    fn blanks(&self, parameter: &[u8], name: &[u8]) -> bool {
-        self.is_on(Switch::BlankValues) && name.len() < parameter.len()
     }
 
     /// Whether a step removes the parameter.
