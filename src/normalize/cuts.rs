@@ -23,6 +23,9 @@ pub(super) trait Cuts: Copy {
     /// What becomes of a parameter of `url`.
     fn fate(self, url: &[u8], parameter: Parameter) -> Fate;
 
+    /// Whether a value may be cut from a query, or cut a parameter off.
+    fn may_cut_value(self, query: &[u8]) -> bool;
+
     /// Whether parameters are sorted.
     fn sorts(self) -> bool;
 
@@ -133,25 +136,42 @@ fn copy<C: Cuts>(buffer: &mut OutputBuffer<'_>, source: &[u8], start: usize, end
     }
 }
 
-/// Whether the query that starts at `query` is written as it is. The URL has no letters to change.
+impl<C: Cuts> FastPath for C {
+    /// Whether nothing is cut or sorted, in a URL without letters to change.
+    #[inline(always)]
+    fn finish<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> bool {
+        let Some(Front { prefix, left, query }) = self.front(masked) else { return false };
+        let path_end = masked.path_end();
+        // If no query follows, there is no branch on `www.` or a final slash: half of the URLs have one.
+        let is_whole = (prefix == 0) & (left == path_end);
+        if path_end == masked.length {
+            return is_whole;
+        }
+        is_whole && query.is_some_and(|query| is_query_canonical(self, masked, query))
+    }
+}
+
 #[inline(always)]
-pub(super) fn is_query_canonical<C: Cuts, V: Vector, const N: usize>(
+fn is_query_canonical<C: Cuts, V: Vector, const N: usize>(
     cuts: C,
     masked: &MaskedUrl<'_, V, N>,
     query: usize,
 ) -> bool {
     let (url, mut before) = (masked.url(), Keyed::default());
-    are_in_order(masked, query, cuts.starts())
-        || each_parameter(
-            masked,
-            query,
-            #[inline(always)]
-            |parameter| {
-                let keyed = Keyed { key: parameter.key(), parameter };
-                (keyed.follows::<C>(url, &mut before) || !cuts.sorts())
-                    && matches!(cuts.fate(url, parameter), Fate::Kept(_))
-            },
-        )
+    // Names in order say nothing about values.
+    if are_in_order(masked, query, cuts.starts()) && !cuts.may_cut_value(&url[query..]) {
+        return true;
+    }
+    each_parameter(
+        masked,
+        query,
+        #[inline(always)]
+        |parameter| {
+            let keyed = Keyed { key: parameter.key(), parameter };
+            (keyed.follows::<C>(url, &mut before) || !cuts.sorts())
+                && matches!(cuts.fate(url, parameter), Fate::Kept(kept) if kept.end == parameter.end)
+        },
+    )
 }
 
 /// A parameter with its sort key.

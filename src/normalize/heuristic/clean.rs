@@ -4,12 +4,12 @@ use memchr::memchr;
 
 use super::query::name_and_value;
 use super::{Heuristics, WWW};
-use crate::normalize::cuts::{Cuts, Fate, Front, Place, is_query_canonical};
+use crate::normalize::cuts::{Cuts, Fate, Front, Place};
 use crate::normalize::parameters::Parameter;
 use crate::profile::heuristic::{is_index_page, may_be_index_page};
 use crate::profile::starts::Starts;
 use crate::profile::{Switch, Switches};
-use crate::simd::{FastPath, MaskedUrl, Slashes, Vector};
+use crate::simd::{MaskedUrl, Slashes, Vector};
 
 /// The steps, with the fields that each URL needs.
 #[derive(Clone, Copy)]
@@ -102,28 +102,6 @@ impl Steps<'_> {
     }
 }
 
-impl FastPath for Steps<'_> {
-    /// Whether the steps change nothing.
-    #[inline(always)]
-    fn finish<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> bool {
-        let Some((path_end, slashes)) = self.path(masked) else { return false };
-        let segment = (slashes.behind_last(), path_end);
-        // If no query follows, there is no branch on a `www.` or final slash: half of the URLs have one.
-        let stays = !(self.may_strip_www(masked) | self.strips_slash(masked, segment));
-        if self.strips_index(masked, segment) {
-            return false;
-        }
-        if path_end == masked.length {
-            return stays;
-        }
-        stays
-            && !self.is_on(Switch::DropQuery)
-            && !(self.is_on(Switch::BlankValues)
-                && memchr(b'=', &masked.url()[path_end + 1..]).is_some())
-            && is_query_canonical(self, masked, path_end + 1)
-    }
-}
-
 impl Cuts for Steps<'_> {
     const LOWER: bool = false;
 
@@ -167,6 +145,10 @@ impl Cuts for Steps<'_> {
         } else {
             Fate::Kept(parameter)
         }
+    }
+
+    fn may_cut_value(self, query: &[u8]) -> bool {
+        self.is_on(Switch::BlankValues) && memchr(b'=', query).is_some()
     }
 
     fn sorts(self) -> bool {

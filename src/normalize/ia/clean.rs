@@ -5,13 +5,13 @@
 //! exact path.
 
 use super::{Archive, absolute, path_and_query, without_prefixes};
-use crate::normalize::cuts::{Cuts, Fate, Front, Place, is_query_canonical};
+use crate::normalize::cuts::{Cuts, Fate, Front, Place};
 use crate::normalize::parameters::Parameter;
 use crate::normalize::parts::Parts;
 use crate::normalize::trace::NoTrace;
 use crate::profile::archive::{SHORTEST_SESSION, STARTS};
 use crate::profile::starts::Starts;
-use crate::simd::{FastPath, MaskedUrl, UrlKind, Vector};
+use crate::simd::{MaskedUrl, UrlKind, Vector};
 
 /// The first label that hosts lose most often, with its dot.
 const WWW: &[u8; 4] = b"www.";
@@ -27,34 +27,6 @@ fn path_ends<V: Vector, const N: usize>(masked: &MaskedUrl<'_, V, N>) -> Option<
     let [last] = masked.bytes(path_end.wrapping_sub(1));
     let ends_with_slash = (path_end > masked.path + 1) & (last == b'/');
     Some((path_end, path_end - usize::from(ends_with_slash)))
-}
-
-impl FastPath for &Archive {
-    /// Whether a URL that the scanner proved clean for these keys is its own key.
-    #[inline(always)]
-    fn finish<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> bool {
-        let Some((path_end, left)) = path_ends(masked) else { return false };
-        let MaskedUrl { host, path, .. } = *masked;
-        // In a target this is the start of the path: neither `www.` nor a digit.
-        let start = masked.bytes(host);
-        let www = start == *WWW;
-        if !(www | keeps_host_start(start, self)) && !keeps_host(&masked.url()[host..path], self) {
-            return false;
-        }
-        // If no query follows, there is no branch on `www.` or a final slash: half of the URLs have one.
-        let stays = !www & (left == path_end);
-        if path_end == masked.length {
-            return stays;
-        }
-        if !stays {
-            return false;
-        }
-        let query = path_end + 1;
-        query < masked.length
-            && is_query_canonical(self, masked, query)
-            && (masked.length - query < SHORTEST_SESSION
-                || !may_hold_id(&masked.url()[query..], self))
-    }
 }
 
 impl Cuts for &Archive {
@@ -92,6 +64,10 @@ impl Cuts for &Archive {
             true => Fate::Open,
             false => Fate::Kept(parameter),
         }
+    }
+
+    fn may_cut_value(self, query: &[u8]) -> bool {
+        query.len() >= SHORTEST_SESSION && may_hold_id(query, self)
     }
 
     fn sorts(self) -> bool {
@@ -135,13 +111,6 @@ pub(in crate::normalize) fn leaves_long(url: &[u8], kind: UrlKind, archive: &Arc
 pub(in crate::normalize) fn keeps_host_whole(host: &[u8], archive: &Archive) -> bool {
     let empty_label = host.starts_with(b".") || host.windows(2).any(|pair| pair == b"..");
     !empty_label && keeps_host(host, archive)
-}
-
-/// Whether the first bytes of a host prove that it stays unchanged.
-#[inline(always)]
-fn keeps_host_start(first: [u8; 4], archive: &Archive) -> bool {
-    let [a, b, c, _] = first;
-    ([a, b, c] != *archive.prefix) & !a.is_ascii_digit()
 }
 
 /// Whether a host without empty labels keeps its first label, and is not a number: a number is an address.
