@@ -134,9 +134,10 @@ fn literal<T: Trace>(
     let address = ipv6(&host[1..host.len() - 1]);
     match (access, address) {
         (Access::Retrieval, Some(address)) => {
-            out.push(b'[');
-            push_ipv6(address, out);
-            out.push(b']');
+            // The standard library writes the form of RFC 5952: lower case, no leading zeros, the longest run
+            // of two or more zero fields (the first among equals) as `::`, and a dotted tail after
+            // `::ffff:0:0/96` alone, of the prefixes that section 5 leaves open.
+            out.extend_from_slice(format!("[{address}]").as_bytes());
             trace.component(Rule::Ipv6, Place::Host, Some(&out[at..]));
         }
         _ => escape::push_lower(host, out),
@@ -144,48 +145,11 @@ fn literal<T: Trace>(
     Ok(())
 }
 
-/// Appends an address as RFC 5952 section 4 writes it: lower case, no leading zeros, the longest run
-/// of two or more zero fields (the first among equals) as `::`. Section 5 recommends a dotted tail
-/// for well-known prefixes; here that is `::ffff:0:0/96` alone.
-fn push_ipv6(address: Ipv6Addr, out: &mut Vec<u8>) {
-    use std::io::Write;
-    // Writing to a Vec cannot fail.
-    if let Some(tail) = address.to_ipv4_mapped() {
-        let _ = write!(out, "::ffff:{tail}");
-        return;
-    }
-    push_ipv6_fields(address, out);
-}
-
-/// Appends an address as fields alone, whatever its prefix, like the URL Standard's serializer.
-pub(super) fn push_ipv6_fields(address: Ipv6Addr, out: &mut Vec<u8>) {
-    use std::io::Write;
-    let fields = address.segments();
-    let (mut zeros, mut best) = (0..0, 0..0);
-    for (i, field) in fields.iter().enumerate() {
-        if *field != 0 {
-            zeros = i + 1..i + 1;
-        } else {
-            zeros.end = i + 1;
-            if zeros.len() > best.len() {
-                best = zeros.clone();
-            }
-        }
-    }
-    if best.len() < 2 {
-        best = 8..8;
-    }
-    for (i, field) in fields.iter().enumerate() {
-        if best.contains(&i) {
-            if i == best.start {
-                out.extend_from_slice(b"::");
-            }
-            continue;
-        }
-        if i > 0 && i != best.end {
-            out.push(b':');
-        }
-        let _ = write!(out, "{field:x}");
+/// An address as fields alone, whatever its prefix, like the URL Standard's serializer.
+pub(super) fn ipv6_fields(address: Ipv6Addr) -> String {
+    match (address.to_ipv4_mapped(), address.segments()) {
+        (Some(_), [.., high, low]) => format!("::ffff:{high:x}:{low:x}"),
+        (None, _) => address.to_string(),
     }
 }
 
@@ -302,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ipv6_addresses_are_written_as_in_rfc_5952() {
+    fn ipv6_addresses_are_written_as_in_rfc_5952_or_as_fields() {
         for (address, expected) in [
             ("2001:0db8::0001", "2001:db8::1"),
             ("2001:db8:0:0:0:0:2:1", "2001:db8::2:1"),
@@ -316,9 +280,10 @@ mod tests {
             ("::1.2.3.4", "::102:304"),
             ("64:ff9b::1.2.3.4", "64:ff9b::102:304"),
         ] {
-            let mut out = Vec::new();
-            push_ipv6(ipv6(address.as_bytes()).unwrap(), &mut out);
-            assert_eq!(String::from_utf8(out).unwrap(), expected, "{address}");
+            let address = ipv6(address.as_bytes()).unwrap();
+            assert_eq!(address.to_string(), expected);
+            let fields = expected.replace("1.2.3.4", "102:304");
+            assert_eq!(ipv6_fields(address), fields);
         }
     }
 

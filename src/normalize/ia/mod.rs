@@ -323,32 +323,32 @@ fn authority<T: Trace>(
     }
     let (host, port) = split_host(host_port);
     let at = out.len();
-    let mut name = Vec::with_capacity(host.len());
-    decode(host, &mut name);
+    let mut decoded = Vec::with_capacity(host.len());
+    decode(host, &mut decoded);
     if T::RECORDS && host.iter().any(|byte| *byte == b'%' || is_break(*byte)) {
         let mut encoded = Vec::new();
-        encode(&name, archive, &mut encoded);
+        encode(&decoded, archive, &mut encoded);
         trace.component(Rule::DecodeAll, Place::Host, Some(&encoded));
     }
     // Decoding must not reveal a delimiter that would move the end of the host.
-    if name.iter().any(|byte| byte.is_ascii() && !REG_NAME.contains(*byte)) {
+    if decoded.iter().any(|byte| byte.is_ascii() && !REG_NAME.contains(*byte)) {
         return Err(Reject::new(RejectReason::Idna, start));
     }
     // The port is appended, so that it is checked and written with the host.
-    let host_length = name.len();
-    name.extend_from_slice(port);
-    host::normalize(&name, &Profile::IA, facts, start, out, trace).map_err(|reject| {
+    let host_length = decoded.len();
+    decoded.extend_from_slice(port);
+    host::normalize(&decoded, &Profile::IA, facts, start, out, trace).map_err(|reject| {
         // Only an error after the colon gets its exact offset: decoding moved the others.
         let beyond = (reject.at - start).checked_sub(host_length + 1);
         Reject::new(reject.code, beyond.map_or(start, |beyond| start + host.len() + 1 + beyond))
     })?;
     let tail = out.split_off(at);
-    let end = tail.iter().position(|byte| *byte == b':').unwrap_or(tail.len());
-    self::name(&tail[..end], archive, out, trace);
+    let (host, port) = split_host(&tail);
+    name(host, archive, out, trace);
     if facts.kind == Kind::Network && out.len() == at {
         return Err(Reject::new(RejectReason::EmptyHost, start));
     }
-    out.extend_from_slice(&tail[end..]);
+    out.extend_from_slice(port);
     if facts.kind == Kind::File && &out[at..] == b"localhost" {
         out.truncate(at);
         trace.component(Rule::FileLocalhost, Place::Host, Some(b""));

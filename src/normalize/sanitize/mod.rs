@@ -122,12 +122,9 @@ fn find_hidden_slash(segment: &[u8]) -> Option<usize> {
 fn is_encoded_url(text: &[u8]) -> bool {
     let lower = text.to_ascii_lowercase();
     let Some(scheme) = memchr::memmem::find(&lower, b"%3a%2f%2f") else { return false };
-    let rest = &lower[scheme..];
-    let dots = [&b"%2f..%2f"[..], b"%2f.%2f"]
-        .iter()
-        .any(|dots| memchr::memmem::find(rest, dots).is_some());
-    let ends_in_dots = rest.ends_with(b"%2f..") || rest.ends_with(b"%2f.");
-    is_scheme(&lower[..scheme]) && !dots && !ends_in_dots
+    let path = [&lower[scheme..], b"%2f"].concat();
+    let holds = |dots: &[u8]| memchr::memmem::find(&path, dots).is_some();
+    is_scheme(&lower[..scheme]) && !holds(b"%2f..%2f") && !holds(b"%2f.%2f")
 }
 
 /// Whether the path has an overlong sequence, and is otherwise UTF-8.

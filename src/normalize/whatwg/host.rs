@@ -5,7 +5,7 @@ use idna::uts46::AsciiDenyList;
 use super::encode;
 use crate::bytes::{Reject, RejectReason, decoded, octets};
 use crate::normalize::escape::push_lower;
-use crate::normalize::host::{ipv6, push_ipv6_fields};
+use crate::normalize::host::{ipv6, ipv6_fields};
 use crate::normalize::uts46;
 use crate::profile::whatwg::{Kind, Place};
 
@@ -19,9 +19,7 @@ pub(super) fn parse(
     if let Some(inside) = host.strip_prefix(b"[") {
         let address = inside.strip_suffix(b"]").and_then(ipv6);
         let Some(address) = address else { return Err(Reject::new(RejectReason::Host, start)) };
-        out.push(b'[');
-        push_ipv6_fields(address, out);
-        out.push(b']');
+        out.extend_from_slice(format!("[{}]", ipv6_fields(address)).as_bytes());
         return Ok(());
     }
     let at = out.len();
@@ -86,7 +84,7 @@ pub(in crate::normalize) fn ends_in_number(host: &[u8]) -> bool {
 }
 
 /// The "IPv4 parser": one to four numbers. The last one fills the remaining bits of 32.
-fn ipv4(host: &[u8]) -> Option<u32> {
+pub(in crate::normalize) fn ipv4(host: &[u8]) -> Option<u32> {
     let host = host.strip_suffix(b".").unwrap_or(host);
     let mut address = 0;
     let mut parts = 0;
@@ -110,7 +108,7 @@ fn ipv4(host: &[u8]) -> Option<u32> {
 
 /// The "IPv4 number parser": decimal, octal after `0`, hexadecimal after `0x`, as in C; `0x` alone is 0.
 /// A number that does not fit 32 bits is returned as some number that does not fit either.
-pub(in crate::normalize) fn ipv4_number(part: &[u8]) -> Option<u64> {
+fn ipv4_number(part: &[u8]) -> Option<u64> {
     let (digits, radix) = match part {
         [] => return None,
         [b'0', b'x' | b'X', digits @ ..] => (digits, 16),
