@@ -427,7 +427,7 @@ fn normalize_one<'py>(
         let mut out = Vec::new();
         // An exception takes longer to make than most URLs to normalize.
         match on_reject {
-            OnReject::Raise => rules.normalize(py, text.bytes(), &mut out)?,
+            OnReject::Raise => rules.append(py, text.bytes(), &mut out)?,
             _ if rules.accepts(text.bytes(), &mut out) => {}
             OnReject::Null => return Ok(py.None().into_bound(py)),
             OnReject::Keep => return Ok(url.clone()),

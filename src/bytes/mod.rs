@@ -22,5 +22,8 @@ pub use reject::{Reject, RejectReason, RejectReasons};
 pub use secret::HIDDEN;
 pub use shown_path::ShownPath;
 pub use span::Span;
-pub(crate) use triplet::{Triplet, is_unreserved, push_triplet, triplet_of};
+pub(crate) use triplet::{
+    Octet, Triplet, decoded, is_unreserved, octets, push_encoded, push_encoded_as, push_triplet,
+    triplet_of,
+};
 pub use unknown_name::UnknownName;

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 use publicsuffix::{List, Psl};
 
-use crate::bytes::Triplet;
+use crate::bytes::decoded;
 
 const TEXT: &str = include_str!("../../data/suffixes.txt");
 
@@ -84,32 +84,13 @@ fn as_listed(name: &[u8]) -> Cow<'_, [u8]> {
         return Cow::Borrowed(name);
     }
     let dots = |name: &[u8]| name.iter().filter(|byte| **byte == b'.').count();
-    let decoded = decoded(name);
     let (denied, hyphens) = (AsciiDenyList::EMPTY, Hyphens::Allow);
-    match Uts46::new().to_ascii(&decoded, denied, hyphens, DnsLength::Ignore) {
+    match Uts46::new().to_ascii(&decoded(name), denied, hyphens, DnsLength::Ignore) {
         Ok(ascii) if dots(ascii.as_bytes()) == dots(name) => {
             Cow::Owned(ascii.into_owned().into_bytes())
         }
         _ => Cow::Owned(name.to_ascii_lowercase()),
     }
-}
-
-fn decoded(name: &[u8]) -> Vec<u8> {
-    let mut decoded = Vec::with_capacity(name.len());
-    let mut rest = name;
-    while let [first, after @ ..] = rest {
-        match Triplet::read(rest).filter(|_| *first == b'%') {
-            Some(triplet) => {
-                decoded.push(triplet.value);
-                rest = &rest[3..];
-            }
-            None => {
-                decoded.push(*first);
-                rest = after;
-            }
-        }
-    }
-    decoded
 }
 
 #[cfg(test)]

@@ -2,8 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use crate::bytes::set;
-use crate::normalize::{AuthorityParts, Parts};
+use crate::normalize::{AuthorityParts, Parts, is_scheme, split_host};
 
 /// The parts of a URL that names a host. Nothing is left out: the parts and their delimiters make the
 /// URL.
@@ -40,12 +39,6 @@ impl<'a> Located<'a> {
     }
 }
 
-/// `scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )` (RFC 3986 section 3.1)
-pub(super) fn is_scheme(name: &[u8]) -> bool {
-    name.first().is_some_and(|byte| set::ALPHA.contains(*byte))
-        && name.iter().all(|byte| set::SCHEME.contains(*byte))
-}
-
 fn is_literal(host: &[u8]) -> bool {
     host.first() == Some(&b'[') && host.last() == Some(&b']')
 }
@@ -53,18 +46,13 @@ fn is_literal(host: &[u8]) -> bool {
 /// Splits host and port; the port is `None` without a colon. `string` accepts anything, so brackets may
 /// be unbalanced here. Then they are ordinary bytes.
 pub fn split_port(host_port: &[u8]) -> (&[u8], Option<&[u8]>) {
-    if host_port.first() == Some(&b'[')
-        && let Some(close) = host_port.iter().position(|byte| *byte == b']')
-    {
-        match host_port[close + 1..].split_first() {
-            None => return (host_port, None),
-            Some((b':', port)) => return (&host_port[..=close], Some(port)),
-            Some(_) => {}
-        }
-    }
-    match host_port.iter().position(|byte| *byte == b':') {
-        Some(colon) => (&host_port[..colon], Some(&host_port[colon + 1..])),
-        None => (host_port, None),
+    match split_host(host_port) {
+        (host, [b':', port @ ..]) => (host, Some(port)),
+        (host, []) if is_literal(host) => (host, None),
+        _ => match host_port.iter().position(|byte| *byte == b':') {
+            Some(colon) => (&host_port[..colon], Some(&host_port[colon + 1..])),
+            None => (host_port, None),
+        },
     }
 }
 

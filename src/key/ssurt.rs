@@ -14,7 +14,8 @@
 //! The part before the `//` has no colon or slash outside `[`...`]`, so none of these forms reads as
 //! another.
 
-use super::host::{Located, is_scheme};
+use super::host::Located;
+use crate::normalize::is_scheme;
 use crate::profile::scheme;
 
 pub(super) fn append(url: &[u8], out: &mut Vec<u8>) {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::bytes::{Triplet, push_triplet};
+use crate::bytes::{octets, push_triplet};
 use encoding_rs::{Decoder, DecoderResult, EncoderResult, Encoding};
 
 /// An ASCII-compatible character encoding, for the octets of triplets.
@@ -119,31 +119,26 @@ fn characters(
     mut each: impl FnMut(Range<usize>, Range<usize>),
 ) -> Result<(), CharsetError> {
     let mut decoder = from.decoder();
-    // If `start` is less than `i`, a character began at `start` and needs more octets.
-    let (mut start, mut i) = (0, 0);
+    // The start of a character. If it is before the octet, the character needs more octets.
+    let mut start = 0;
     let mut utf8 = [0; 16];
-    while let Some(&byte) = encoded.get(i) {
-        let octet = if byte == b'%' {
-            let triplet = Triplet::read(&encoded[i..]);
-            triplet.ok_or(CharsetError::Escape(i))?.value
-        } else {
-            byte
-        };
-        if byte != b'%' && byte < 0x80 && start == i {
+    for octet in octets(encoded) {
+        if octet.is_literal(b'%') {
+            return Err(CharsetError::Escape(octet.at));
+        }
+        if !octet.encoded && octet.value < 0x80 && start == octet.at {
             // Between characters, an ASCII byte means the same in every charset here.
-            out.push(byte);
-            i += 1;
-            start = i;
+            out.push(octet.value);
+            start = octet.end();
             continue;
         }
-        i += if byte == b'%' { 3 } else { 1 };
-        let text =
-            decode(&mut decoder, &[octet], &mut utf8).ok_or(CharsetError::Malformed(start))?;
+        let text = decode(&mut decoder, octet.value, &mut utf8);
+        let text = text.ok_or(CharsetError::Malformed(start))?;
         if !text.is_empty() {
             let before = out.len();
             to.push_triplets(text, out).ok_or(CharsetError::Unmappable(start))?;
-            each(start..i, before..out.len());
-            start = i;
+            each(start..octet.end(), before..out.len());
+            start = octet.end();
         }
     }
     if start < encoded.len() {
@@ -154,15 +149,11 @@ fn characters(
 
 /// Feeds one octet to the decoder. Returns the character that it completes (in Big5 perhaps with its
 /// accent), or an empty string if more octets are needed. `None` if the sequence is malformed.
-fn decode<'a>(
-    decoder: &mut Option<Decoder>,
-    octet: &[u8; 1],
-    utf8: &'a mut [u8; 16],
-) -> Option<&'a str> {
+fn decode<'a>(decoder: &mut Option<Decoder>, octet: u8, utf8: &'a mut [u8; 16]) -> Option<&'a str> {
     let Some(decoder) = decoder else {
-        return Some(char::from(octet[0]).encode_utf8(utf8));
+        return Some(char::from(octet).encode_utf8(utf8));
     };
-    match decoder.decode_to_utf8_without_replacement(octet, utf8, false) {
+    match decoder.decode_to_utf8_without_replacement(&[octet], utf8, false) {
         (DecoderResult::InputEmpty, _, written) => std::str::from_utf8(&utf8[..written]).ok(),
         _ => None,
     }

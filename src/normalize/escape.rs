@@ -1,118 +1,137 @@
 //! Percent-encoding within one component (RFC 3986 sections 2.1 and 6.2.2.2).
 
+use std::iter;
+use std::ops::Range;
+
 use super::explain::Rule;
 use super::trace::{Place, Trace};
 use crate::bytes::set::{self, AsciiSet};
-use crate::bytes::{Reject, RejectReason, Triplet, is_unreserved, triplet_of};
+use crate::bytes::{Reject, RejectReason, Triplet, push_triplet};
 use crate::profile::Grammar;
+use crate::profile::ring::Act;
 
-/// A component, as a bit of [`CLASS`].
-pub(crate) type ComponentFlag = u8;
-pub(crate) const PATH: ComponentFlag = 1;
-pub(crate) const QUERY: ComponentFlag = 2;
-pub(crate) const USERINFO: ComponentFlag = 4;
-pub(crate) const REG_NAME: ComponentFlag = 8;
+/// For each byte, how a component spells it.
+pub(crate) type Acts = [Act; 256];
 
-/// For each byte, the components whose grammar allows it as itself.
-const CLASS: [u8; 256] = {
-    const fn bit(set: AsciiSet, byte: u8, bit: u8) -> u8 {
-        if set.contains(byte) { bit } else { 0 }
-    }
-    let mut class = [0; 256];
+pub(crate) static PATH: Acts = acts(set::PATH);
+pub(crate) static QUERY: Acts = acts(set::QUERY);
+pub(crate) static USERINFO: Acts = acts(set::USERINFO);
+pub(crate) static REG_NAME: Acts = acts(set::REG_NAME);
+
+/// Unreserved characters mean the same in both spellings. Other bytes that the grammar allows do not.
+const fn acts(allowed: AsciiSet) -> Acts {
+    let mut acts = [Act::Encode; 256];
     let mut byte = 0;
     while byte < 128 {
-        let b = byte as u8;
-        class[byte] = bit(set::PATH, b, PATH)
-            | bit(set::QUERY, b, QUERY)
-            | bit(set::USERINFO, b, USERINFO)
-            | bit(set::REG_NAME, b, REG_NAME);
+        if set::UNRESERVED.contains(byte as u8) {
+            acts[byte] = Act::Decode;
+        } else if allowed.contains(byte as u8) {
+            acts[byte] = Act::Leave;
+        }
         byte += 1;
     }
-    class
-};
+    acts
+}
 
-/// Whether the grammar of `component` allows `byte` as itself.
+/// A byte or a triplet that gets another spelling.
+pub(super) struct Change {
+    /// Its range in the text.
+    pub(super) range: Range<usize>,
+    pub(super) value: u8,
+    /// Whether it becomes a literal byte. If not, it becomes a triplet with digits in upper case.
+    decodes: bool,
+}
+
+impl Change {
+    /// The rule of the ladder that makes it.
+    pub(super) fn rule(&self) -> Rule {
+        match (self.decodes, self.range.len()) {
+            (true, _) => Rule::DecodeUnreserved,
+            (false, 1) => Rule::Encode,
+            (false, _) => Rule::TripletCase,
+        }
+    }
+}
+
+/// The changes that `acts` make in a text. A table that encodes `%` reads triplets; any other takes them for
+/// literal bytes.
+///
+/// A decoded byte never becomes part of a new triplet (section 2.4), so if no table decodes `%`, the result
+/// has no changes.
 #[inline]
-pub(crate) fn allows(component: ComponentFlag, byte: u8) -> bool {
-    CLASS[byte as usize] & component != 0
+pub(super) fn changes<'t>(text: &'t [u8], acts: &'t Acts) -> impl Iterator<Item = Change> + 't {
+    let mut at = 0;
+    let act = |byte: u8| acts[usize::from(byte)];
+    iter::from_fn(move || {
+        loop {
+            at += text[at..].iter().position(|byte| act(*byte) == Act::Encode)?;
+            let start = at;
+            let triplet = Triplet::read(&text[start..]);
+            let value = triplet.map_or(text[start], |triplet| triplet.value);
+            let decodes = triplet.is_some() && act(value) == Act::Decode;
+            at += if triplet.is_some() { 3 } else { 1 };
+            if decodes || !triplet.is_some_and(|triplet| triplet.upper) {
+                return Some(Change { range: start..at, value, decodes });
+            }
+        }
+    })
+}
+
+/// Appends a text with the changes that `acts` make. `accept` gets each of them with the bytes that it writes,
+/// and may stop at one.
+#[inline]
+pub(super) fn respell<E>(
+    text: &[u8],
+    acts: &Acts,
+    out: &mut Vec<u8>,
+    mut accept: impl FnMut(&Change, &[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut run = 0;
+    for change in changes(text, acts) {
+        out.extend_from_slice(&text[run..change.range.start]);
+        run = change.range.end;
+        let at = out.len();
+        match change.decodes {
+            true => out.push(change.value),
+            false => push_triplet(change.value, out),
+        }
+        accept(&change, &out[at..])?;
+    }
+    out.extend_from_slice(&text[run..]);
+    Ok(())
 }
 
 /// Appends one component with its percent-encoding normalized: decodes unreserved triplets, writes the
 /// digits of the others in upper case, and rejects or encodes bytes that the grammar does not allow.
 ///
-/// One pass: a decoded byte never becomes part of a new triplet (section 2.4). `start` is the offset
-/// of the component in the URL, for the position of a rejection.
+/// `start` is the offset of the component in the URL, for the position of a rejection.
 pub(crate) fn normalize<T: Trace>(
     bytes: &[u8],
-    (component, place): (ComponentFlag, Place),
+    (acts, place): (&Acts, Place),
     grammar: Grammar,
     start: usize,
     out: &mut Vec<u8>,
     trace: &mut T,
 ) -> Result<(), Reject> {
-    let mut run = 0;
-    let mut i = 0;
-    while let Some(next) = bytes[i..].iter().position(|byte| !allows(component, *byte)) {
-        i += next;
-        let behind = match special(&bytes[i..], grammar) {
-            Special::Stays => i + 3,
-            Special::Becomes(written, length) => {
-                out.extend_from_slice(&bytes[run..i]);
-                out.extend_from_slice(written.as_bytes());
-                run = i + length;
-                if T::RECORDS {
-                    let rule = match (length, written.as_bytes().len()) {
-                        (1, _) => Rule::Encode,
-                        (_, 1) => Rule::DecodeUnreserved,
-                        _ => Rule::TripletCase,
-                    };
-                    trace.respelled(rule, place, i..run, written.as_bytes());
-                }
-                run
-            }
-            Special::Refused(code) => return Err(Reject::new(code, start + i)),
-        };
-        i = behind;
-    }
-    out.extend_from_slice(&bytes[run..]);
-    Ok(())
-}
-
-/// The action for a byte that is not allowed as itself, or for the digits after a percent sign.
-enum Special {
-    /// A triplet in its normal form.
-    Stays,
-    /// The replacement, and the number of bytes that it replaces.
-    Becomes(Written, usize),
-    Refused(RejectReason),
-}
-
-/// One byte, or its triplet.
-struct Written([u8; 3], usize);
-
-impl Written {
-    #[inline(always)]
-    fn as_bytes(&self) -> &[u8] {
-        &self.0[..self.1]
-    }
-}
-
-/// Decides on the first of `bytes`.
-#[inline(always)]
-fn special(bytes: &[u8], grammar: Grammar) -> Special {
-    let triplet = if bytes[0] == b'%' { Triplet::read(bytes) } else { None };
-    match triplet {
-        Some(triplet) if triplet.is_canonical() => Special::Stays,
-        Some(Triplet { value, .. }) if is_unreserved(value) => {
-            Special::Becomes(Written([value, 0, 0], 1), 3)
+    respell(bytes, acts, out, |change, written| {
+        let at = change.range.start;
+        if change.range.len() == 1 && grammar != Grammar::Repaired {
+            let code = if bytes[at] == b'%' { RejectReason::Escape } else { RejectReason::Byte };
+            return Err(Reject::new(code, start + at));
         }
-        Some(Triplet { value, .. }) => Special::Becomes(Written(triplet_of(value), 3), 3),
-        None if grammar == Grammar::Repaired => {
-            Special::Becomes(Written(triplet_of(bytes[0]), 3), 1)
+        if T::RECORDS {
+            trace.respelled(change.rule(), place, change.range.clone(), written);
         }
-        None if bytes[0] == b'%' => Special::Refused(RejectReason::Escape),
-        None => Special::Refused(RejectReason::Byte),
-    }
+        Ok(())
+    })
+}
+
+/// Appends `bytes` with ASCII letters in lower case.
+#[inline]
+pub(crate) fn push_lower(bytes: &[u8], out: &mut Vec<u8>) {
+    let at = out.len();
+    out.extend_from_slice(bytes);
+    out[at..].make_ascii_lowercase();
 }
 
 /// Lower-cases the ASCII letters of `bytes`, but not the digits of its triplets.
@@ -131,11 +150,12 @@ pub(crate) fn lower_outside_triplets(bytes: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytes::is_unreserved;
     use crate::normalize::trace::NoTrace;
 
     fn repaired(bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
-        let path = (PATH, Place::Path);
+        let path = (&PATH, Place::Path);
         normalize(bytes, path, Grammar::Repaired, 0, &mut out, &mut NoTrace).unwrap();
         out
     }
@@ -160,7 +180,7 @@ mod tests {
     fn a_rejection_names_the_first_offending_byte() {
         let mut out = Vec::new();
         let mut rejected = |bytes: &[u8], start| {
-            let path = (PATH, Place::Path);
+            let path = (&PATH, Place::Path);
             normalize(bytes, path, Grammar::Enforced, start, &mut out, &mut NoTrace)
         };
         let reject = rejected(b"ab c%", 10);

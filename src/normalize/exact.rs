@@ -7,10 +7,9 @@
 use super::escape::{self, PATH, QUERY, USERINFO};
 use super::explain::Rule;
 use super::host;
-use super::parts::{AuthorityParts, Parts};
+use super::parts::{AuthorityParts, Parts, find_outside_scheme};
 use super::path::remove_dot_segments;
 use super::trace::{Place, Trace};
-use crate::bytes::set;
 use crate::bytes::{Reject, RejectReason};
 use crate::profile::scheme::{self, Kind, Scheme};
 use crate::profile::{Grammar, Profile, Schemes, Switch};
@@ -84,7 +83,7 @@ pub(crate) fn path_and_query<T: Trace>(
 ) -> Result<(), Reject> {
     let grammar = profile.grammar;
     let at = out.len();
-    escape::normalize(parts.path, (PATH, Place::Path), grammar, parts.path_start(), out, trace)?;
+    escape::normalize(parts.path, (&PATH, Place::Path), grammar, parts.path_start(), out, trace)?;
     if parts.path.first() == Some(&b'/') {
         let end = out.len();
         remove_dot_segments(out, at, end);
@@ -94,14 +93,14 @@ pub(crate) fn path_and_query<T: Trace>(
     }
     if let Some(query) = parts.query {
         out.push(b'?');
-        let place = (QUERY, Place::Query);
+        let place = (&QUERY, Place::Query);
         escape::normalize(query, place, grammar, parts.query_start(), out, trace)?;
     }
     if !profile.switches.contains(Switch::KeepFragment) {
         trace.component(Rule::DropFragment, Place::Fragment, None);
     } else if let Some(fragment) = parts.fragment {
         out.push(b'#');
-        let place = (QUERY, Place::Fragment);
+        let place = (&QUERY, Place::Fragment);
         escape::normalize(fragment, place, grammar, parts.fragment_start(), out, trace)?;
     }
     Ok(())
@@ -116,17 +115,12 @@ pub(super) fn scheme_name<T: Trace>(
 ) -> Result<&'static Scheme, Reject> {
     let name = parts.scheme.unwrap_or_default();
     let at = out.len();
-    out.extend_from_slice(name);
-    out[at..].make_ascii_lowercase();
+    escape::push_lower(name, out);
     let facts = scheme::facts(&out[at..]);
-    if facts.name.is_empty() {
-        let bad = |(i, byte): (usize, &u8)| {
-            let allowed = if i == 0 { set::ALPHA } else { set::SCHEME };
-            (!allowed.contains(*byte)).then_some(i)
-        };
-        if let Some(i) = name.iter().enumerate().find_map(bad) {
-            return Err(Reject::new(RejectReason::Scheme, i));
-        }
+    if facts.name.is_empty()
+        && let Some(i) = find_outside_scheme(name)
+    {
+        return Err(Reject::new(RejectReason::Scheme, i));
     }
     trace.component(Rule::SchemeCase, Place::Scheme, parts.scheme.map(|_| &out[at..]));
     out.push(b':');
@@ -159,7 +153,7 @@ fn authority<T: Trace>(
     if credentials_go {
         trace.component(Rule::DropUserinfo, Place::Userinfo, None);
     } else if let Some(userinfo) = userinfo {
-        let place = (USERINFO, Place::Userinfo);
+        let place = (&USERINFO, Place::Userinfo);
         escape::normalize(userinfo, place, profile.grammar, start, out, trace)?;
         out.push(b'@');
     }

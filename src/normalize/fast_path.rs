@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
+use super::cuts::Write;
 use super::explain::tell_merges;
 use super::normalizer::Normalizer;
 use super::parts::Parts;
 use super::rules::{Aggressive, IaFolded};
 use super::ruleset::Ruleset;
 use super::trace::Trace;
-use super::{heuristic, ia};
 use crate::profile::System;
 use crate::simd::{FastPathResult, UrlKind};
 
@@ -49,11 +49,11 @@ impl Ruleset {
         let (kernel, heuristics) = (self.kernel, &self.heuristics);
         let result = match self.profile.archive {
             Some(archive) => {
-                let write = ia::clean::Write { archive, out };
+                let write = Write { cuts: archive, out };
                 kernel.fast_path::<IaFolded>(bytes, range.clone(), kind, write)
             }
             None => {
-                let write = heuristic::clean::Write { steps: heuristics.steps(), out };
+                let write = Write { cuts: heuristics.steps(), out };
                 kernel.fast_path::<Aggressive>(bytes, range.clone(), kind, write)
             }
         };
@@ -100,7 +100,7 @@ impl Ruleset {
         if let Some(copy) = room.get_mut(..length) {
             copy.copy_from_slice(&out[at..]);
             out.truncate(at);
-            let write = heuristic::clean::Write { steps: heuristics.steps(), out };
+            let write = Write { cuts: heuristics.steps(), out };
             let result = self.kernel.fast_path::<Aggressive>(&room, 0..length, kind, write);
             if result == FastPathResult::Done {
                 return;
@@ -114,6 +114,7 @@ impl Ruleset {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::normalize::ia;
     use crate::normalize::trace::NoTrace;
     use crate::profile::{Profile, Switch};
     use crate::simd::{Backend, Kernel};

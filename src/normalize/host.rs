@@ -4,15 +4,16 @@ use std::net::Ipv6Addr;
 
 use idna::uts46::AsciiDenyList;
 
-use super::escape::{self, ComponentFlag, REG_NAME};
+use super::escape::{self, Acts, REG_NAME};
 use super::explain::Rule;
+use super::parts::split_host;
 use super::trace::{NoTrace, Place, Trace};
 use super::uts46;
-use crate::bytes::{Reject, RejectReason, Triplet};
+use crate::bytes::{Reject, RejectReason, decoded, set};
 use crate::profile::scheme::{Kind, Scheme};
 use crate::profile::{Access, Grammar, Ports, Profile, Schemes};
 
-const HOST: (ComponentFlag, Place) = (REG_NAME, Place::Host);
+const HOST: (&Acts, Place) = (&REG_NAME, Place::Host);
 
 /// All ASCII that is neither unreserved nor a sub-delim: a decoded host never holds one of these.
 const DENIED: AsciiDenyList = AsciiDenyList::new(true, "\"#%/:<>?@[\\]^`{|}\x7F");
@@ -29,7 +30,13 @@ pub(crate) fn normalize<T: Trace>(
     trace: &mut T,
 ) -> Result<(), Reject> {
     let host_at = out.len();
-    let (host, port) = split(host_port, start)?;
+    let (host, rest) = split_host(host_port);
+    let port = rest.strip_prefix(b":");
+    if port.is_none() && !rest.is_empty() {
+        // An error between the brackets takes precedence.
+        let at = if is_literal(host) { host.len() } else { 0 };
+        return Err(Reject::new(RejectReason::Host, start + at));
+    }
     if host.first() == Some(&b'[') {
         literal(host, profile.access, start, out, trace)?;
     } else {
@@ -76,13 +83,6 @@ fn is_looked_up(profile: &Profile, kind: Kind) -> bool {
     matches!(kind, Kind::Network | Kind::File) || profile.archive.is_some()
 }
 
-#[inline]
-fn lower_case(host: &[u8], out: &mut Vec<u8>) {
-    let at = out.len();
-    out.extend_from_slice(host);
-    out[at..].make_ascii_lowercase();
-}
-
 /// Names that are looked up are absolute anyway.
 #[inline]
 pub(super) fn drop_trailing_dots(host_at: usize, kind: Kind, out: &mut Vec<u8>) {
@@ -93,35 +93,10 @@ pub(super) fn drop_trailing_dots(host_at: usize, kind: Kind, out: &mut Vec<u8>) 
     }
 }
 
-/// Splits host and port: a literal ends at its bracket, any other host at the first colon, which
-/// a reg-name cannot contain.
-pub(super) fn split(host_port: &[u8], start: usize) -> Result<(&[u8], Option<&[u8]>), Reject> {
-    let misplaced = |at: usize| Err(Reject::new(RejectReason::Host, start + at));
-    if host_port.first() == Some(&b'[') {
-        let Some(close) = host_port.iter().position(|byte| *byte == b']') else {
-            return misplaced(0);
-        };
-        let (host, rest) = host_port.split_at(close + 1);
-        return match rest.split_first() {
-            None => Ok((host, None)),
-            Some((b':', port)) => Ok((host, Some(port))),
-            // An error between the brackets takes precedence.
-            Some(_) if is_literal(host) => misplaced(close + 1),
-            Some(_) => misplaced(0),
-        };
-    }
-    let end = host_port.iter().position(|byte| *byte == b':');
-    let (host, port) = match end {
-        Some(colon) => (&host_port[..colon], Some(&host_port[colon + 1..])),
-        None => (host_port, None),
-    };
-    Ok((host, port))
-}
-
 /// Whether `host` is `"[" ( IPv6address / IPvFuture ) "]"`.
 pub(crate) fn is_literal(host: &[u8]) -> bool {
-    let inside = &host[1..host.len() - 1];
-    is_ip_future(inside) || ipv6(inside).is_some()
+    let inside = host.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]"));
+    inside.is_some_and(|inside| is_ip_future(inside) || ipv6(inside).is_some())
 }
 
 /// `IPvFuture  = "v" 1*HEXDIG "." 1*( unreserved / sub-delims / ":" )`
@@ -133,9 +108,7 @@ fn is_ip_future(inside: &[u8]) -> bool {
     let Some((b'.', address)) = rest[digits..].split_first() else {
         return false;
     };
-    digits > 0
-        && !address.is_empty()
-        && address.iter().all(|byte| escape::allows(escape::USERINFO, *byte))
+    digits > 0 && !address.is_empty() && address.iter().all(|byte| set::USERINFO.contains(*byte))
 }
 
 /// `IPv6address`, which the standard library reads by the same grammar: no zone id, no leading zero
@@ -161,58 +134,22 @@ fn literal<T: Trace>(
     let address = ipv6(&host[1..host.len() - 1]);
     match (access, address) {
         (Access::Retrieval, Some(address)) => {
-            out.push(b'[');
-            push_ipv6(address, out);
-            out.push(b']');
+            // The standard library writes the form of RFC 5952: lower case, no leading zeros, the longest run
+            // of two or more zero fields (the first among equals) as `::`, and a dotted tail after
+            // `::ffff:0:0/96` alone, of the prefixes that section 5 leaves open.
+            out.extend_from_slice(format!("[{address}]").as_bytes());
             trace.component(Rule::Ipv6, Place::Host, Some(&out[at..]));
         }
-        _ => lower_case(host, out),
+        _ => escape::push_lower(host, out),
     }
     Ok(())
 }
 
-/// Appends an address as RFC 5952 section 4 writes it: lower case, no leading zeros, the longest run
-/// of two or more zero fields (the first among equals) as `::`. Section 5 recommends a dotted tail
-/// for well-known prefixes; here that is `::ffff:0:0/96` alone.
-fn push_ipv6(address: Ipv6Addr, out: &mut Vec<u8>) {
-    use std::io::Write;
-    // Writing to a Vec cannot fail.
-    if let Some(tail) = address.to_ipv4_mapped() {
-        let _ = write!(out, "::ffff:{tail}");
-        return;
-    }
-    push_ipv6_fields(address, out);
-}
-
-/// Appends an address as fields alone, whatever its prefix, like the URL Standard's serializer.
-pub(super) fn push_ipv6_fields(address: Ipv6Addr, out: &mut Vec<u8>) {
-    use std::io::Write;
-    let fields = address.segments();
-    let (mut zeros, mut best) = (0..0, 0..0);
-    for (i, field) in fields.iter().enumerate() {
-        if *field != 0 {
-            zeros = i + 1..i + 1;
-        } else {
-            zeros.end = i + 1;
-            if zeros.len() > best.len() {
-                best = zeros.clone();
-            }
-        }
-    }
-    if best.len() < 2 {
-        best = 8..8;
-    }
-    for (i, field) in fields.iter().enumerate() {
-        if best.contains(&i) {
-            if i == best.start {
-                out.extend_from_slice(b"::");
-            }
-            continue;
-        }
-        if i > 0 && i != best.end {
-            out.push(b':');
-        }
-        let _ = write!(out, "{field:x}");
+/// An address as fields alone, whatever its prefix, like the URL Standard's serializer.
+pub(super) fn ipv6_fields(address: Ipv6Addr) -> String {
+    match (address.to_ipv4_mapped(), address.segments()) {
+        (Some(_), [.., high, low]) => format!("::ffff:{high:x}:{low:x}"),
+        (None, _) => address.to_string(),
     }
 }
 
@@ -284,27 +221,14 @@ fn domain<T: Trace>(
 /// UTS 46 ToASCII of a host, all its triplets decoded.
 #[cold]
 pub(super) fn to_ascii(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
-    let mut decoded = Vec::with_capacity(host.len());
-    let mut i = 0;
-    while i < host.len() {
-        match (host[i], Triplet::read(&host[i..])) {
-            (b'%', Some(triplet)) => {
-                decoded.push(triplet.value);
-                i += 3;
-            }
-            (byte, _) => {
-                decoded.push(byte);
-                i += 1;
-            }
-        }
-    }
     // Nothing is left of a host of ignored characters.
-    let ascii = uts46::to_ascii(&decoded, DENIED).filter(|ascii| !ascii.is_empty());
-    let Some(ascii) = ascii else {
-        return Err(Reject::new(RejectReason::Idna, start));
-    };
-    out.extend_from_slice(ascii.as_bytes());
-    Ok(())
+    match uts46::to_ascii(&decoded(host), DENIED) {
+        Some(ascii) if !ascii.is_empty() => {
+            out.extend_from_slice(ascii.as_bytes());
+            Ok(())
+        }
+        _ => Err(Reject::new(RejectReason::Idna, start)),
+    }
 }
 
 /// A port of a known or unknown scheme (section 6.2.3): no leading zeros, not the default, not empty.
@@ -342,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ipv6_addresses_are_written_as_in_rfc_5952() {
+    fn ipv6_addresses_are_written_as_in_rfc_5952_or_as_fields() {
         for (address, expected) in [
             ("2001:0db8::0001", "2001:db8::1"),
             ("2001:db8:0:0:0:0:2:1", "2001:db8::2:1"),
@@ -356,9 +280,10 @@ mod tests {
             ("::1.2.3.4", "::102:304"),
             ("64:ff9b::1.2.3.4", "64:ff9b::102:304"),
         ] {
-            let mut out = Vec::new();
-            push_ipv6(ipv6(address.as_bytes()).unwrap(), &mut out);
-            assert_eq!(String::from_utf8(out).unwrap(), expected, "{address}");
+            let address = ipv6(address.as_bytes()).unwrap();
+            assert_eq!(address.to_string(), expected);
+            let fields = expected.replace("1.2.3.4", "102:304");
+            assert_eq!(ipv6_fields(address), fields);
         }
     }
 

@@ -43,6 +43,7 @@ pub mod resolve;
 // Normalization by the other profiles.
 mod heuristic;
 mod parameters;
+mod cuts;
 mod ia;
 mod whatwg;
 mod system;
@@ -77,4 +78,5 @@ pub use target::{ForTargets, Origin, Targets, is_authority_form};
 
 pub(crate) use host::is_literal;
 pub use parts::{AuthorityParts, Parts};
+pub(crate) use parts::{find_outside_scheme, is_scheme, split_host};
 pub use resolve::{decode_dots, remove_from_any, resolve};

@@ -185,11 +185,6 @@ impl Parameters {
         Self { parameters: [(0, 0, 0); MOST], length: 0 }
     }
 
-    #[inline(always)]
-    pub(super) fn len(&self) -> usize {
-        self.length
-    }
-
     /// Adds a parameter; returns false if there is no room.
     #[inline(always)]
     pub(super) fn push(&mut self, key: u64, Parameter { start, end, .. }: Parameter) -> bool {

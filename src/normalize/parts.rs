@@ -99,10 +99,15 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// `scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )`
-fn is_scheme(name: &[u8]) -> bool {
-    name.first().is_some_and(|first| set::ALPHA.contains(*first))
-        && name.iter().all(|byte| set::SCHEME.contains(*byte))
+/// `scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )` (section 3.1)
+pub(crate) fn is_scheme(name: &[u8]) -> bool {
+    !name.is_empty() && find_outside_scheme(name).is_none()
+}
+
+/// The offset of the first byte that a scheme may not hold there.
+pub(crate) fn find_outside_scheme(name: &[u8]) -> Option<usize> {
+    let allowed = |i| if i == 0 { set::ALPHA } else { set::SCHEME };
+    name.iter().enumerate().position(|(i, byte)| !allowed(i).contains(*byte))
 }
 
 /// An authority in its three parts (section 3.2).
@@ -122,6 +127,18 @@ impl<'a> AuthorityParts<'a> {
             None => Self { userinfo: None, host_port: authority },
         }
     }
+}
+
+/// Splits off the text after a host: a literal ends at its bracket, any other host at the first colon, which
+/// a reg-name cannot contain. In a valid authority that text is empty or a colon and a port.
+#[inline]
+pub(crate) fn split_host(host_port: &[u8]) -> (&[u8], &[u8]) {
+    let end = match host_port.first() {
+        Some(b'[') => memchr(b']', host_port).map(|close| close + 1),
+        // A loop, since hosts are too short for a search.
+        _ => host_port.iter().position(|byte| *byte == b':'),
+    };
+    host_port.split_at(end.unwrap_or(host_port.len()))
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use memchr::memchr_iter;
 
+use crate::bytes::octets;
+
 /// Removes the dot segments of the path in `out[start..end]`, which starts with `/`, in place.
 ///
 /// The section's loop moves one segment at a time from an input buffer to an output buffer. Here both
@@ -55,6 +57,14 @@ fn next_dot_segment(path: &[u8], from: usize) -> Option<(usize, Segment)> {
         }
     }
     None
+}
+
+/// One for a segment that reads `.` once it is decoded, two for one that reads `..`.
+pub(super) fn dots(segment: &[u8]) -> Option<usize> {
+    // The longest spelling, `%2e%2e`, has six bytes.
+    let is_short = (1..=6).contains(&segment.len());
+    let is_dots = is_short && octets(segment).all(|octet| octet.value == b'.');
+    is_dots.then(|| octets(segment).count()).filter(|count| *count <= 2)
 }
 
 /// Whether a path holds two adjacent slashes. A substring search has a start-up cost that exceeds the time

@@ -3,10 +3,14 @@
 //! The rule is Wikimedia's (see [`profile::ring`](crate::profile::ring)). Dot segments and empty
 //! segments stay: `%2e%2e` becomes `..`, on purpose.
 
+use std::convert::Infallible;
+use std::ops::Range;
+
+use super::escape::{changes, respell};
 use super::explain::Rule;
 use super::trace::{Place, Trace};
-use crate::bytes::{Triplet, is_unreserved, push_triplet};
-use crate::profile::ring::{Act, CUSTOMIZABLE, Ring};
+use crate::bytes::is_unreserved;
+use crate::profile::ring::{CUSTOMIZABLE, Ring};
 use crate::simd::{FastPath, MaskedUrl, Vector};
 
 /// Appends the path in the spelling of the ring.
@@ -23,48 +27,16 @@ pub(super) fn rewrite<T: Trace>(
     out: &mut Vec<u8>,
     trace: &mut T,
 ) {
-    out.reserve(path.len());
-    let mut run = 0;
-    let mut i = 0;
-    while let Some(&byte) = path.get(i) {
-        if ring.act(byte) != Act::Encode {
-            i += 1;
-            continue;
-        }
-        // Every ring encodes the percent sign.
-        let triplet = if byte == b'%' { Triplet::read(&path[i..]) } else { None };
-        match triplet {
-            Some(triplet) if triplet.upper && ring.act(triplet.value) != Act::Decode => i += 3,
-            Some(triplet) => {
-                out.extend_from_slice(&path[run..i]);
-                let at = out.len();
-                let rule = if ring.act(triplet.value) == Act::Decode {
-                    out.push(triplet.value);
-                    match is_unreserved(triplet.value) {
-                        true => Rule::DecodeUnreserved,
-                        false => Rule::RingDecode,
-                    }
-                } else {
-                    push_triplet(triplet.value, out);
-                    Rule::TripletCase
-                };
-                i += 3;
-                run = i;
-                trace.respelled(rule, Place::Path, fixed + i - 3..fixed + i, &out[at..]);
-            }
-            None => {
-                out.extend_from_slice(&path[run..i]);
-                let at = out.len();
-                push_triplet(byte, out);
-                i += 1;
-                run = i;
-                let chosen = CUSTOMIZABLE.contains(byte);
-                let rule = if chosen { Rule::RingEncode } else { Rule::Encode };
-                trace.respelled(rule, Place::Path, fixed + i - 1..fixed + i, &out[at..]);
-            }
-        }
-    }
-    out.extend_from_slice(&path[run..]);
+    let Ok(()) = respell(path, ring.acts(), out, |change, written| {
+        let rule = match change.rule() {
+            Rule::DecodeUnreserved if !is_unreserved(change.value) => Rule::RingDecode,
+            Rule::Encode if CUSTOMIZABLE.contains(change.value) => Rule::RingEncode,
+            rule => rule,
+        };
+        let Range { start, end } = change.range;
+        trace.respelled(rule, Place::Path, fixed + start..fixed + end, written);
+        Ok::<(), Infallible>(())
+    });
 }
 
 impl FastPath for &Ring {
@@ -74,28 +46,10 @@ impl FastPath for &Ring {
     }
 }
 
-/// Whether a byte that the ring encodes stays, because it starts a triplet that stays.
-#[inline]
-fn stays(ring: &Ring, bytes: &[u8]) -> bool {
-    let stays = |triplet: Triplet| triplet.upper && ring.act(triplet.value) != Act::Decode;
-    bytes.first() == Some(&b'%') && Triplet::read(bytes).is_some_and(stays)
-}
-
-/// Whether the ring leaves a path unchanged. `false` may only mean that this was not checked.
+/// Whether the ring leaves a path unchanged.
 #[inline]
 pub(super) fn leaves(ring: &Ring, path: &[u8]) -> bool {
-    let mut i = 0;
-    while let Some(&byte) = path.get(i) {
-        if ring.act(byte) != Act::Encode {
-            i += 1;
-            continue;
-        }
-        if !stays(ring, &path[i..]) {
-            return false;
-        }
-        i += 3;
-    }
-    true
+    changes(path, ring.acts()).next().is_none()
 }
 
 #[cfg(test)]
@@ -103,6 +57,7 @@ mod tests {
     use super::*;
     use crate::normalize::trace::NoTrace;
     use crate::profile::ring;
+    use crate::profile::ring::Act;
 
     /// The table's rule, for one octet, from the words of the rule.
     fn spelled(ring: &Ring, byte: u8, as_triplet: bool) -> Vec<u8> {

@@ -12,9 +12,9 @@ use std::ops::Range;
 use memchr::{memchr, memmem};
 
 use super::explain::Rule;
-use super::path::has_double_slash;
+use super::path::{dots, has_double_slash};
 use super::trace::{Place, Trace};
-use crate::bytes::{RejectReason, RejectReasons, Triplet, Troubles, push_triplet};
+use crate::bytes::{RejectReason, RejectReasons, Troubles, octets, push_encoded, push_triplet};
 use crate::profile::servlet::SEGMENT;
 use crate::simd::{FastPath, MaskedUrl, Vector};
 
@@ -204,12 +204,7 @@ impl<'a> Path<'a> {
                 out.extend_from_slice(name);
                 continue;
             }
-            for byte in name {
-                match byte {
-                    b'%' | b'/' => push_triplet(*byte, out),
-                    byte => out.push(*byte),
-                }
-            }
+            push_encoded(name, |byte| !matches!(byte, b'%' | b'/'), out);
         }
         self.write_root(out);
     }
@@ -220,15 +215,16 @@ impl<'a> Path<'a> {
     /// A raw segment may hold bytes that are not UTF-8. As triplets they would be rejected when the result is
     /// read again; they are written as the text of their triplets, which decodes.
     pub(super) fn write_canonical(&self, out: &mut Vec<u8>) {
+        let is_plain = |byte| SEGMENT.contains(byte);
         for segment in &self.segments {
             out.push(b'/');
             let name = &self.text[segment.name.clone()];
             if segment.form == Form::Decoded {
-                push_encoded(name, out);
+                push_encoded(name, is_plain, out);
                 continue;
             }
             for chunk in name.utf8_chunks() {
-                push_encoded(chunk.valid().as_bytes(), out);
+                push_encoded(chunk.valid().as_bytes(), is_plain, out);
                 for byte in chunk.invalid() {
                     let triplet_at = out.len() + 1;
                     push_triplet(*byte, out);
@@ -256,60 +252,32 @@ impl Segment<'_> {
     }
 }
 
-/// The offset in `raw` that byte `i` of its decoded form comes from. Every percent sign in `raw` starts a
-/// valid triplet.
+/// The offset in `raw` that byte `i` of its decoded form comes from.
 fn raw_offset(raw: &[u8], i: usize) -> usize {
-    let mut offset = 0;
-    for _ in 0..i {
-        offset += if raw.get(offset) == Some(&b'%') { 3 } else { 1 };
-    }
-    offset
+    octets(raw).nth(i).map_or(raw.len(), |octet| octet.at)
 }
 
 /// Step 5: appends a name with all its triplets decoded, or returns the offset at which it is not UTF-8.
 fn decode(raw: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
     let start = out.len();
     let mut malformed = None;
-    let mut i = 0;
-    while let Some(&byte) = raw.get(i) {
-        if byte != b'%' {
-            out.push(byte);
-            i += 1;
-        } else if let Some(triplet) = Triplet::read(&raw[i..]) {
-            out.push(triplet.value);
-            i += 3;
-        } else {
-            malformed = Some(i);
+    for octet in octets(raw) {
+        if octet.is_literal(b'%') {
+            malformed = Some(octet.at);
             break;
         }
+        out.push(octet.value);
     }
     match (std::str::from_utf8(&out[start..]), malformed) {
         (Ok(_), None) => Ok(()),
-        (Ok(_), Some(i)) => Err(i),
+        (Ok(_), Some(at)) => Err(at),
         (Err(error), _) => Err(raw_offset(raw, error.valid_up_to())),
-    }
-}
-
-fn push_encoded(name: &[u8], out: &mut Vec<u8>) {
-    for byte in name {
-        if SEGMENT.contains(*byte) {
-            out.push(*byte);
-        } else {
-            push_triplet(*byte, out);
-        }
     }
 }
 
 /// Whether a segment decodes to `.` or `..` and is spelled differently.
 pub(super) fn is_encoded_dot_segment(segment: &[u8]) -> bool {
-    match segment {
-        [b'%', ..] | [b'.', b'%', ..] if segment.len() <= 6 => {
-            [&b"%2e"[..], b"%2e%2e", b".%2e", b"%2e."]
-                .iter()
-                .any(|dots| segment.eq_ignore_ascii_case(dots))
-        }
-        _ => false,
-    }
+    dots(segment).is_some_and(|count| count < segment.len())
 }
 
 /// Offset of the first `%2F`.

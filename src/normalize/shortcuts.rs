@@ -5,13 +5,12 @@
 
 use std::fmt::Write as _;
 
+use super::cuts::Write;
 use super::lines::Scratch;
 use super::normalizer::Normalizer;
 use super::parameters::are_in_order;
-use super::parts::Parts;
 use super::redirect::Redirects;
 use super::rules::{Aggressive, IaFolded};
-use super::{heuristic, ia};
 use crate::bytes::Span;
 use crate::profile::archive::STARTS;
 use crate::profile::starts::Starts;
@@ -149,8 +148,6 @@ struct Counts {
     /// Written by the fast path, and by masks.
     fast: usize,
     masks: usize,
-    /// Unchanged by all steps after the ladder.
-    left: usize,
     /// With few parameters, sorted by the first bytes of their names, and none needs an exact comparison.
     order: usize,
 }
@@ -188,12 +185,10 @@ fn counted(normalizer: &Normalizer, urls: &[String]) -> Counts {
                 counts.masks += usize::from(done);
             }
             let (result, starts) = if let Some(archive) = normalizer.rules.profile.archive {
-                let write = ia::clean::Write { archive, out: &mut out };
+                let write = Write { cuts: archive, out: &mut out };
                 (kernel.fast_path::<IaFolded>(&bytes, range.clone(), kind, write), &STARTS)
             } else if heuristics.act() {
-                let parts = Parts::of(kind, &bytes[range.clone()]);
-                counts.left += usize::from(heuristics.leave(&parts));
-                let write = heuristic::clean::Write { steps: heuristics.steps(), out: &mut out };
+                let write = Write { cuts: heuristics.steps(), out: &mut out };
                 (
                     kernel.fast_path::<Aggressive>(&bytes, range.clone(), kind, write),
                     heuristics.starts(),
@@ -218,49 +213,48 @@ fn way(normalizer: &Normalizer) -> &'static str {
     }
 }
 
-/// For each normalizer, the path of a dirty URL, and the least counts: batch, alone, port, fast, masks, left,
-/// order.
+/// For each normalizer, the path of a dirty URL, and the least counts: batch, alone, port, fast, masks, order.
 #[rustfmt::skip]
 const EXPECTED: &str = "\
-string                                  steps   1926  3888   172      0     0     0     0
-syntax                                  masks    966  2635   144      0  3467     0     0
-scheme                                  masks    966  2635   144      0  3467     0     0
-crawl                                   masks    966  2635   144      0  3810     0     0
-aggressive                              fast     315  1049    33   2102  3810  1607   522
-ia                                      fast     182   779    30   1861     0     0   648
-whatwg                                  steps    802  2583   162      0     0     0     0
-sanitize                                steps    654  2274   142      0     0     0     0
-servlet                                 steps    818  2214   123      0     0     0     0
-mediawiki                               steps    879  2385   125      0     0     0     0
-restbase                                steps    893  2424   126      0     0     0     0
-upload                                  steps    803  2177   118      0     0     0     0
-ring                                    steps    966  2635   144      0     0     0     0
-aggressive without strip-www            fast     418  1152    60   2168  3810  1757   522
-aggressive without squeeze-slashes      fast     318  1057    33   2102  3810  1744   522
-aggressive without strip-session        fast     315  1049    33   2102  3810  1699   522
-aggressive without strip-index          fast     321  1067    34   2102  3810  1627   522
-aggressive without strip-trailing-slash fast     483  1579    47   2102  3810  2316   522
-aggressive without strip-tracking       fast     325  1083    35   2102  3810  1661   522
-aggressive without squeeze-query        fast     316  1052    33   2102  3810  1697   522
-aggressive without sort-query           fast     384  1261    37   2102  3810  1913   522
-aggressive with lower-path              fast     297   982    32   1957  3810  1488   522
-aggressive with fold-scheme             fast     298  1032    33   2004  3810  1516   522
-aggressive with drop-query              fast     199   672    19   2273  3810  1062   522
-aggressive with blank-values            fast     231   748    20   2102  3810  1161   522
-scheme, sorted                          fast     697  1928   100   2315  3467  3189   522
-crawl, dropped                          fast     709  1953   106   2315  3810  3269     0
-crawl, kept                             fast     501  1414    71   2330  3810  2349     0
-crawl, redirects                        steps    966  2635   144      0  3810     0     0
-servlet, redirects                      steps    818  2214   123      0     0     0     0
-mediawiki, redirects                    steps    879  2385   125      0     0     0     0
-sanitize, redirects                     steps    654  2274   142      0     0     0     0
-ring, slashes                           steps    405   405     0      0     0     0     0
-servlet, base                           steps    818  2214   123      0     0     0     0
-crawl, latin1                           steps    966  2635   144      0  3810     0     0
-servlet, latin1                         steps    818  2214   123      0     0     0     0
-mediawiki, latin1                       steps    879  2385   125      0     0     0     0
-hosts                                   steps    865  2635   144      0  3810     0     0
-ports                                   fast     315  1049     0   2102  3810  1607   522
+string                                  steps   1926  3888   172      0     0     0
+syntax                                  masks    966  2635   144      0  3467     0
+scheme                                  masks    966  2635   144      0  3467     0
+crawl                                   masks    966  2635   144      0  3810     0
+aggressive                              fast     315  1049    33   2102  3810   522
+ia                                      fast     182   779    30   1861     0   648
+whatwg                                  steps    802  2583   162      0     0     0
+sanitize                                steps    654  2274   142      0     0     0
+servlet                                 steps    818  2214   123      0     0     0
+mediawiki                               steps    879  2385   125      0     0     0
+restbase                                steps    893  2424   126      0     0     0
+upload                                  steps    803  2177   118      0     0     0
+ring                                    steps    966  2635   144      0     0     0
+aggressive without strip-www            fast     418  1152    60   2168  3810   522
+aggressive without squeeze-slashes      fast     318  1057    33   2102  3810   522
+aggressive without strip-session        fast     315  1049    33   2102  3810   522
+aggressive without strip-index          fast     321  1067    34   2102  3810   522
+aggressive without strip-trailing-slash fast     483  1579    47   2102  3810   522
+aggressive without strip-tracking       fast     325  1083    35   2102  3810   522
+aggressive without squeeze-query        fast     316  1052    33   2102  3810   522
+aggressive without sort-query           fast     384  1261    37   2102  3810   522
+aggressive with lower-path              fast     297   982    32   1957  3810   522
+aggressive with fold-scheme             fast     298  1032    33   2004  3810   522
+aggressive with drop-query              fast     199   672    19   2273  3810   522
+aggressive with blank-values            fast     231   748    20   2102  3810   522
+scheme, sorted                          fast     697  1928   100   2315  3467   522
+crawl, dropped                          fast     709  1953   106   2315  3810     0
+crawl, kept                             fast     501  1414    71   2330  3810     0
+crawl, redirects                        steps    966  2635   144      0  3810     0
+servlet, redirects                      steps    818  2214   123      0     0     0
+mediawiki, redirects                    steps    879  2385   125      0     0     0
+sanitize, redirects                     steps    654  2274   142      0     0     0
+ring, slashes                           steps    405   405     0      0     0     0
+servlet, base                           steps    818  2214   123      0     0     0
+crawl, latin1                           steps    966  2635   144      0  3810     0
+servlet, latin1                         steps    818  2214   123      0     0     0
+mediawiki, latin1                       steps    879  2385   125      0     0     0
+hosts                                   steps    865  2635   144      0  3810     0
+ports                                   fast     315  1049     0   2102  3810   522
 ";
 
 #[test]
@@ -279,18 +273,17 @@ fn fast_paths_are_taken_at_least_as_often_as_recorded() {
         for ((name, normalizer), row) in normalizers.into_iter().zip(expected.lines()) {
             let normalizer = normalizer.with_backend(backend);
             let way = way(&normalizer);
-            let Counts { batch, alone, port, fast, masks, left, order } =
-                counted(&normalizer, &urls);
+            let Counts { batch, alone, port, fast, masks, order } = counted(&normalizer, &urls);
             writeln!(
                 table,
-                "{name:<39} {way:<6} {batch:>5} {alone:>5} {port:>5} {fast:>6} {masks:>5} {left:>5} {order:>5}"
+                "{name:<39} {way:<6} {batch:>5} {alone:>5} {port:>5} {fast:>6} {masks:>5} {order:>5}"
             )
             .unwrap();
             let (front, least) = row.split_at(46);
             assert_eq!(front.trim_end(), format!("{name:<39} {way}"), "{backend:?}");
             let least: Vec<usize> =
                 least.split_whitespace().map(|count| count.parse().unwrap()).collect();
-            let counts = [batch, alone, port, fast, masks, left, order];
+            let counts = [batch, alone, port, fast, masks, order];
             assert_eq!(least.len(), counts.len());
             is_lower |= counts.iter().zip(&least).any(|(count, least)| count < least);
         }

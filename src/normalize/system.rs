@@ -20,7 +20,7 @@ use super::trace::{NoTrace, Place, Trace};
 #[cfg(feature = "transcode")]
 use super::transcode::{self, Delimiters, Transcoded};
 use super::{ring, sanitize, servlet};
-use crate::bytes::{Reject, RejectReason, Triplet, Troubles, push_triplet, triplet_of};
+use crate::bytes::{Reject, RejectReason, Triplet, Troubles, push_encoded, triplet_of};
 #[cfg(feature = "transcode")]
 use crate::profile::Grammar;
 use crate::profile::ports::registered;
@@ -291,8 +291,7 @@ impl Ruleset {
     /// Whether a line starts with `%2F` under a ring that writes the slash so.
     fn starts_with_encoded_slash(&self, line: &[u8]) -> bool {
         let is_slash = |triplet: Triplet| triplet.value == b'/';
-        line.starts_with(b"%")
-            && Triplet::read(line).is_some_and(is_slash)
+        Triplet::read(line).is_some_and(is_slash)
             && self.ring().is_some_and(|ring| ring.act(b'/') == Act::Encode)
     }
 
@@ -544,13 +543,11 @@ fn push_query<T: Trace>(query: Option<&[u8]>, out: &mut Vec<u8>, trace: &mut T) 
     trace.component(Rule::DropFragment, Place::Fragment, None);
     let Some(query) = query else { return };
     out.push(b'?');
-    for (i, byte) in query.iter().enumerate() {
-        match byte {
-            0x21..=0x7E => out.push(*byte),
-            byte => {
-                push_triplet(*byte, out);
-                trace.respelled(Rule::Encode, Place::Query, i..i + 1, &triplet_of(*byte));
-            }
+    let is_literal = |byte| matches!(byte, 0x21..=0x7E);
+    push_encoded(query, is_literal, out);
+    if T::RECORDS {
+        for (i, byte) in query.iter().enumerate().filter(|(_, byte)| !is_literal(**byte)) {
+            trace.respelled(Rule::Encode, Place::Query, i..i + 1, &triplet_of(*byte));
         }
     }
 }

@@ -16,7 +16,7 @@ use std::ops::Range;
 use super::charset::transcode_each;
 use crate::normalize::Charset;
 
-use crate::bytes::{Reject, Triplet};
+use crate::bytes::{Octet, Reject, decoded, octets};
 
 /// A URL with its runs rewritten.
 pub(super) struct Transcoded {
@@ -58,11 +58,11 @@ pub(super) fn transcode(
     while at < url.len() {
         let end = run_end(url, at, delimiters, at < caseless);
         if end == at {
-            at += unit(&url[at..]).1;
+            at += octets(&url[at..]).next().map_or(1, Octet::end);
             continue;
         }
         let run = &url[at..end];
-        if !is_utf8(run) {
+        if std::str::from_utf8(&decoded(run)).is_err() {
             out.extend_from_slice(&url[copied..at]);
             copied = at;
             let (length, known) = (out.len(), edits.len());
@@ -110,40 +110,16 @@ fn has_octets(url: &[u8]) -> bool {
         || !url.is_ascii()
 }
 
-/// The first octet, and its length in the text. A `%` that starts no triplet stands for itself.
-fn unit(bytes: &[u8]) -> (u8, usize) {
-    let triplet = if bytes[0] == b'%' { Triplet::read(bytes) } else { None };
-    triplet.map_or((bytes[0], 1), |triplet| (triplet.value, 3))
-}
-
 /// The end of the run that starts at `at`; `at` itself if none starts there.
-fn run_end(url: &[u8], mut at: usize, delimiters: Delimiters, caseless: bool) -> usize {
-    while at < url.len() {
-        let (octet, length) = unit(&url[at..]);
-        let ends = match octet {
-            0x00..=0x2F | 0x3A..=0x3F => true,
-            _ if caseless && !octet.is_ascii_digit() && octet < 0x80 => true,
-            b'@' => length == 1 || delimiters == Delimiters::Respelled,
-            b'[' | b']' => delimiters == Delimiters::Respelled,
-            _ => false,
-        };
-        if ends {
-            break;
-        }
-        at += length;
-    }
-    at
-}
-
-fn is_utf8(run: &[u8]) -> bool {
-    let mut octets = Vec::with_capacity(run.len());
-    let mut at = 0;
-    while at < run.len() {
-        let (octet, length) = unit(&run[at..]);
-        octets.push(octet);
-        at += length;
-    }
-    std::str::from_utf8(&octets).is_ok()
+fn run_end(url: &[u8], at: usize, delimiters: Delimiters, caseless: bool) -> usize {
+    let ends_run = |octet: &Octet| match octet.value {
+        0x00..=0x2F | 0x3A..=0x3F => true,
+        value if caseless && !value.is_ascii_digit() && value < 0x80 => true,
+        b'@' => !octet.encoded || delimiters == Delimiters::Respelled,
+        b'[' | b']' => delimiters == Delimiters::Respelled,
+        _ => false,
+    };
+    octets(&url[at..]).find(ends_run).map_or(url.len(), |octet| at + octet.at)
 }
 
 #[cfg(test)]

@@ -174,6 +174,11 @@ impl Ring {
         &self.encoded
     }
 
+    /// The action on each byte.
+    pub(crate) fn acts(&self) -> &[Act; 256] {
+        &self.acts
+    }
+
     #[inline]
     pub(crate) fn act(&self, byte: u8) -> Act {
         self.acts[byte as usize]

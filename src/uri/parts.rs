@@ -6,8 +6,7 @@ use super::characters::Component;
 use super::error::{Error, ErrorKind};
 use super::percent::encode_component;
 use crate::bytes::DebugBytes;
-use crate::bytes::set::ALPHA;
-use crate::normalize::{Parts, is_literal};
+use crate::normalize::{AuthorityParts, Parts, find_outside_scheme, is_literal, split_host};
 
 /// The components of a URI or a relative reference, unchanged; nothing is decoded.
 ///
@@ -123,10 +122,8 @@ impl<'a> Uri<'a> {
         self.check_unencodable()?;
         let write = |component: Component, bytes: &[u8], out: &mut Vec<u8>| match component {
             Component::Scheme | Component::Port => out.extend_from_slice(bytes),
-            Component::Host => match bytes {
-                [b'[', .., b']'] if is_literal(bytes) => out.extend_from_slice(bytes),
-                name => encode_component(name, Component::RegName.set(), out),
-            },
+            Component::Host if is_literal(bytes) => out.extend_from_slice(bytes),
+            Component::Host => encode_component(bytes, Component::RegName.set(), out),
             _ => encode_component(bytes, component.set(), out),
         };
         // `path-noscheme` allows no colon in its first segment, not even as its first byte.
@@ -241,13 +238,8 @@ impl<'a> Uri<'a> {
     }
 
     fn check_unencodable(&self) -> Result<(), Error> {
-        if let Some(scheme) = self.scheme {
-            let allows = |(i, byte): (usize, &u8)| {
-                if i == 0 { ALPHA.contains(*byte) } else { Component::Scheme.set().contains(*byte) }
-            };
-            if let Some(at) = scheme.iter().enumerate().position(|pair| !allows(pair)) {
-                return Err(Error::new(at, ErrorKind::Byte(Component::Scheme)));
-            }
+        if let Some(at) = self.scheme.and_then(find_outside_scheme) {
+            return Err(Error::new(at, ErrorKind::Byte(Component::Scheme)));
         }
         if let Some(port) = self.authority.and_then(|authority| authority.port)
             && let Some(at) = port.iter().position(|byte| !byte.is_ascii_digit())
@@ -284,10 +276,7 @@ impl<'a> Authority<'a> {
     /// read as host: the last `@` ends the userinfo. The first `:` ends the host, in a literal the
     /// first one after its bracket. If the bracket never closes, all of it is the host.
     pub fn split(authority: &'a [u8]) -> Self {
-        let (userinfo, host_port) = match authority.iter().rposition(|byte| *byte == b'@') {
-            Some(at) => (Some(&authority[..at]), &authority[at + 1..]),
-            None => (None, authority),
-        };
+        let AuthorityParts { userinfo, host_port } = AuthorityParts::split(authority);
         let end = host_end(host_port);
         let port = (end < host_port.len()).then(|| &host_port[end + 1..]);
         Self { userinfo, host: &host_port[..end], port }
@@ -332,14 +321,9 @@ impl fmt::Debug for Authority<'_> {
 
 /// Where the host of `host_port` ends: at the `:` before the port, or at the end.
 fn host_end(host_port: &[u8]) -> usize {
-    let literal = match host_port.first() {
-        Some(b'[') => host_port.iter().position(|byte| *byte == b']').unwrap_or(host_port.len()),
-        _ => 0,
-    };
-    host_port[literal..]
-        .iter()
-        .position(|byte| *byte == b':')
-        .map_or(host_port.len(), |found| literal + found)
+    let (host, rest) = split_host(host_port);
+    // In an invalid one, text may stand between the bracket and the colon.
+    host.len() + memchr::memchr(b':', rest).unwrap_or(rest.len())
 }
 
 /// Fails if a component holds one of the delimiters that end it.

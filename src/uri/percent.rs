@@ -1,7 +1,7 @@
 //! Percent-encoding of data (RFC 3986 section 2).
 
 use super::error::{Error, ErrorKind};
-use crate::bytes::{Triplet, push_triplet, set};
+use crate::bytes::{octets, push_encoded, push_triplet, set};
 
 /// Appends `encoded` with every triplet decoded once (sections 2.1 and 2.4).
 ///
@@ -26,20 +26,13 @@ use crate::bytes::{Triplet, push_triplet, set};
 /// [`ErrorKind::Escape`] at a `%` that starts no triplet, including near the end.
 pub fn percent_decode(encoded: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
     let length = out.len();
-    let mut run = 0;
-    let mut from = 0;
-    while let Some(found) = memchr::memchr(b'%', &encoded[from..]) {
-        let at = from + found;
-        let Some(triplet) = Triplet::read(&encoded[at..]) else {
+    for octet in octets(encoded) {
+        if octet.is_literal(b'%') {
             out.truncate(length);
-            return Err(Error::new(at, ErrorKind::Escape));
-        };
-        out.extend_from_slice(&encoded[run..at]);
-        out.push(triplet.value);
-        from = at + 3;
-        run = from;
+            return Err(Error::new(octet.at, ErrorKind::Escape));
+        }
+        out.push(octet.value);
     }
-    out.extend_from_slice(&encoded[run..]);
     Ok(())
 }
 
@@ -64,11 +57,11 @@ pub fn percent_decode(encoded: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
 ///
 /// [`Uri::recompose`]: super::Uri::recompose
 pub fn quote(data: &[u8], safe: &[u8], out: &mut Vec<u8>) {
-    let mut stays = [false; 256];
+    let mut is_literal = [false; 256];
     for &byte in super::UNRESERVED.iter().chain(safe) {
-        stays[byte as usize] = byte < 0x80 && byte != b'%';
+        is_literal[byte as usize] = byte < 0x80 && byte != b'%';
     }
-    encode_unless(data, |byte| stays[byte as usize], out);
+    push_encoded(data, |byte| is_literal[byte as usize], out);
 }
 
 /// Reverses [`quote`]. Same as [`percent_decode`], under the name of the pair.
@@ -89,31 +82,13 @@ pub fn unquote(quoted: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
     percent_decode(quoted, out)
 }
 
-/// Appends `data`; every byte for which `stays` is false becomes a triplet.
-pub(super) fn encode_unless(data: &[u8], stays: impl Fn(u8) -> bool, out: &mut Vec<u8>) {
-    for &byte in data {
-        if stays(byte) {
-            out.push(byte);
-        } else {
-            push_triplet(byte, out);
-        }
-    }
-}
-
 /// Appends a component: triplets and the bytes of `allowed` stay, every other byte becomes a triplet.
 pub(super) fn encode_component(component: &[u8], allowed: set::AsciiSet, out: &mut Vec<u8>) {
-    let mut i = 0;
-    while let Some(&byte) = component.get(i) {
-        if byte == b'%' && Triplet::read(&component[i..]).is_some() {
-            out.extend_from_slice(&component[i..i + 3]);
-            i += 3;
-            continue;
-        }
-        if allowed.contains(byte) {
-            out.push(byte);
+    for octet in octets(component) {
+        if octet.encoded || allowed.contains(octet.value) {
+            out.extend_from_slice(&component[octet.at..octet.end()]);
         } else {
-            push_triplet(byte, out);
+            push_triplet(octet.value, out);
         }
-        i += 1;
     }
 }

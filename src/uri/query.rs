@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::percent::encode_unless;
-use crate::bytes::Triplet;
+use crate::bytes::{Octet, octets, push_encoded};
 
 /// Appends the form encoding of pairs of names and values.
 ///
@@ -43,11 +42,11 @@ where
 
 fn encode(text: &[u8], out: &mut Vec<u8>) {
     let mut words = text.split(|byte| *byte == b' ');
-    let stays = |byte: u8| byte.is_ascii_alphanumeric() || b"*-._".contains(&byte);
-    encode_unless(words.next().unwrap_or_default(), stays, out);
+    let is_literal = |byte: u8| byte.is_ascii_alphanumeric() || b"*-._".contains(&byte);
+    push_encoded(words.next().unwrap_or_default(), is_literal, out);
     for word in words {
         out.push(b'+');
-        encode_unless(word, stays, out);
+        push_encoded(word, is_literal, out);
     }
 }
 
@@ -110,19 +109,6 @@ fn decode(text: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr2(b'+', b'%', text).is_none() {
         return Cow::Borrowed(text);
     }
-    let mut out = Vec::with_capacity(text.len());
-    let mut i = 0;
-    while let Some(&byte) = text.get(i) {
-        match if byte == b'%' { Triplet::read(&text[i..]) } else { None } {
-            Some(triplet) => {
-                out.push(triplet.value);
-                i += 3;
-            }
-            None => {
-                out.push(if byte == b'+' { b' ' } else { byte });
-                i += 1;
-            }
-        }
-    }
-    Cow::Owned(out)
+    let byte = |octet: Octet| if octet.is_literal(b'+') { b' ' } else { octet.value };
+    Cow::Owned(octets(text).map(byte).collect())
 }

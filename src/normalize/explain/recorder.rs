@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use super::{Rule, Step};
-use crate::normalize::host;
-use crate::normalize::parts::{AuthorityParts, Parts};
+use crate::normalize::parts::{AuthorityParts, Parts, split_host};
 use crate::normalize::trace::{Place, Trace};
 
 /// The components of a URL, by [`Place`]. Absent and empty are different states.
@@ -18,7 +17,10 @@ impl Draft {
     fn new(parts: &Parts<'_>) -> Self {
         let authority = parts.authority.map(AuthorityParts::split);
         // If host and port cannot be split, no profile that parses them accepts the URL.
-        let split = |host_port| host::split(host_port, 0).unwrap_or((host_port, None));
+        let split = |host_port| match split_host(host_port) {
+            (host, [b':', port @ ..]) => (host, Some(port)),
+            _ => (host_port, None),
+        };
         let (host, port) = authority.map(|authority| split(authority.host_port)).unzip();
         let userinfo = authority.and_then(|authority| authority.userinfo);
         let (path, port) = (Some(parts.path), port.flatten());

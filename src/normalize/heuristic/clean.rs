@@ -4,11 +4,12 @@ use memchr::memchr;
 
 use super::query::name_and_value;
 use super::{Heuristics, WWW};
-use crate::normalize::parameters::{Parameter, Parameters, ROOM, are_in_order, each_parameter};
+use crate::normalize::cuts::{Cuts, Fate, Front, Place};
+use crate::normalize::parameters::Parameter;
 use crate::profile::heuristic::{is_index_page, may_be_index_page};
 use crate::profile::starts::Starts;
 use crate::profile::{Switch, Switches};
-use crate::simd::{FastPath, MaskedUrl, OutputBuffer, Slashes, Vector};
+use crate::simd::{MaskedUrl, Slashes, Vector};
 
 /// The steps, with the fields that each URL needs.
 #[derive(Clone, Copy)]
@@ -16,12 +17,6 @@ pub(in crate::normalize) struct Steps<'h> {
     heuristics: &'h Heuristics,
     switches: Switches,
     starts: &'h Starts,
-}
-
-/// Writes the result of the steps.
-pub(in crate::normalize) struct Write<'h, 'o> {
-    pub(in crate::normalize) steps: Steps<'h>,
-    pub(in crate::normalize) out: &'o mut Vec<u8>,
 }
 
 impl Heuristics {
@@ -105,167 +100,65 @@ impl Steps<'_> {
         self.is_on(Switch::StripIndex) & may_be_index_page(first, second)
             && is_index_page(&masked.url()[last..path_end])
     }
-
-    /// Whether a step removes this parameter.
-    #[inline(always)]
-    fn takes<V: Vector, const N: usize>(
-        &self,
-        masked: &MaskedUrl<'_, V, N>,
-        parameter: Parameter,
-    ) -> bool {
-        parameter.may_be_one_of(self.starts) && {
-            let text = &masked.url()[parameter.start..parameter.end];
-            self.heuristics.takes(text, parameter.name_in(text))
-        }
-    }
-
-    /// Whether the steps leave the query that starts at `query`.
-    #[inline(always)]
-    fn leave_query<V: Vector, const N: usize>(
-        &self,
-        masked: &MaskedUrl<'_, V, N>,
-        query: usize,
-    ) -> bool {
-        if are_in_order(masked, query, self.starts) {
-            return true;
-        }
-        let mut before = 0;
-        each_parameter(
-            masked,
-            query,
-            #[inline(always)]
-            |parameter| {
-                let key = parameter.key();
-                let follows = follows(key, before);
-                before = key;
-                !(parameter.is_nameless()
-                    || (!follows && self.is_on(Switch::SortQuery))
-                    || self.takes(masked, parameter))
-            },
-        )
-    }
 }
 
-impl FastPath for Steps<'_> {
-    /// Whether the steps change nothing.
-    #[inline(always)]
-    fn finish<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> bool {
-        let Some((path_end, slashes)) = self.path(masked) else { return false };
-        let segment = (slashes.behind_last(), path_end);
-        // If no query follows, there is no branch on a `www.` or final slash: half of the URLs have one.
-        let stays = !(self.may_strip_www(masked) | self.strips_slash(masked, segment));
-        if self.strips_index(masked, segment) {
-            return false;
-        }
-        if path_end == masked.length {
-            return stays;
-        }
-        stays
-            && !self.is_on(Switch::DropQuery)
-            && !(self.is_on(Switch::BlankValues)
-                && memchr(b'=', &masked.url()[path_end + 1..]).is_some())
-            && self.leave_query(masked, path_end + 1)
-    }
-}
+impl Cuts for Steps<'_> {
+    const LOWER: bool = false;
 
-impl FastPath for Write<'_, '_> {
     #[inline(always)]
-    fn finish<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> bool {
-        let Write { steps, out } = self;
-        let Some((path_end, slashes)) = steps.path(masked) else { return false };
+    fn front<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> Option<Front> {
+        let (path_end, slashes) = self.path(masked)?;
         let MaskedUrl { host, path, .. } = *masked;
         // No branch on `www.` or a final slash alone: half of the URLs have one, so it would mispredict.
-        let www = steps.may_strip_www(masked);
+        let www = self.may_strip_www(masked);
         let behind = host + WWW.len();
         if www & ((masked.bytes(behind) == *WWW) | (masked.bytes(behind) == *b".")) {
-            return false;
+            return None;
         }
         // `www.` stays unless two labels remain.
         let prefix = WWW.len() * usize::from(www & masked.has_dot(behind, path));
-        let strips_slash = steps.strips_slash(masked, (slashes.behind_last(), path_end));
+        let strips_slash = self.strips_slash(masked, (slashes.behind_last(), path_end));
         let mut left = path_end - usize::from(strips_slash);
         let last = masked.slashes(left).behind_last();
-        if steps.strips_index(masked, (last, left)) {
-            left = path + steps.heuristics.shortened(&masked.url()[path..left]);
+        if self.strips_index(masked, (last, left)) {
+            left = path + self.heuristics.shortened(&masked.url()[path..left]);
         }
-        let source = masked.source();
-        let mut buffer = OutputBuffer::new(out, ROOM * masked.length);
-        if host > 0 {
-            buffer.extend::<8>(masked.bytes(0));
-            buffer.truncate(host);
-        }
-        buffer.copy_long(source, host + prefix, left);
-        if path_end < masked.length
-            && !steps.is_on(Switch::DropQuery)
-            && !steps.write_query(masked, path_end + 1, &mut buffer)
-        {
-            return false;
-        }
-        buffer.finish();
-        true
+        let has_query = path_end < masked.length && !self.is_on(Switch::DropQuery);
+        Some(Front { prefix, left, query: has_query.then_some(path_end + 1) })
     }
-}
 
-impl Steps<'_> {
-    /// Appends `?` and the parameters that stay of the query that starts at `query`.
+    fn starts(&self) -> &Starts {
+        self.starts
+    }
+
     #[inline(always)]
-    fn write_query<V: Vector, const N: usize>(
-        &self,
-        masked: &MaskedUrl<'_, V, N>,
-        query: usize,
-        buffer: &mut OutputBuffer<'_>,
-    ) -> bool {
-        let source = masked.source();
-        let at = buffer.length();
-        let mut parameters = Parameters::new();
-        let (mut before, mut sorted) = (0, true);
-        let written = each_parameter(
-            masked,
-            query,
-            #[inline(always)]
-            |parameter| {
-                if parameter.is_nameless() {
-                    return false;
-                }
-                if self.takes(masked, parameter) {
-                    return true;
-                }
-                let parameter = match self.is_on(Switch::BlankValues) {
-                    true => parameter.without_value(masked.url()),
-                    false => parameter,
-                };
-                let Parameter { start, end, .. } = parameter;
-                let key = parameter.key();
-                sorted &= follows(key, before);
-                before = key;
-                // The delimiter before the parameter is copied with it.
-                buffer.copy(source, start - 1, end);
-                parameters.push(key, parameter)
-            },
-        );
-        if !written {
-            return false;
+    fn fate(self, url: &[u8], parameter: Parameter) -> Fate {
+        let text = &url[parameter.start..parameter.end];
+        if parameter.is_nameless() {
+            Fate::Open
+        } else if parameter.may_be_one_of(self.starts)
+            && self.heuristics.takes(text, parameter.name_in(text))
+        {
+            Fate::Dropped
+        } else if self.is_on(Switch::BlankValues) {
+            Fate::Kept(parameter.without_value(url))
+        } else {
+            Fate::Kept(parameter)
         }
-        if !sorted & self.is_on(Switch::SortQuery) {
-            buffer.truncate(at);
-            let name = |(start, end): (usize, usize)| name_and_value(&source[start..end]).0;
-            for (start, end) in parameters.sorted(|a, b| name(a) < name(b)) {
-                buffer.push(b'&');
-                buffer.copy(source, start, end);
-            }
-        }
-        if buffer.length() > at {
-            buffer.replace(at, b'?');
-        }
-        true
     }
-}
 
-/// Whether a name with this key may follow a name with key `before`. Equal keys prove equal names only if
-/// the name is shorter than its key: long names may differ in later bytes.
-#[inline(always)]
-fn follows(key: u64, before: u64) -> bool {
-    (key > before) | ((key == before) & (key as u8 == 0))
+    fn may_cut_value(self, query: &[u8]) -> bool {
+        self.is_on(Switch::BlankValues) && memchr(b'=', query).is_some()
+    }
+
+    fn sorts(self) -> bool {
+        self.is_on(Switch::SortQuery)
+    }
+
+    fn precedes(url: &[u8], one: Place, other: Place) -> bool {
+        let name = |(start, end): Place| name_and_value(&url[start..end]).0;
+        name(one) < name(other)
+    }
 }
 
 fn has_capital(path: &[u8]) -> bool {

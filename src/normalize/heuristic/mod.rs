@@ -19,9 +19,8 @@ mod query;
 
 use std::sync::{Arc, LazyLock};
 
-use memchr::memchr;
-
-use super::parts::{AuthorityParts, Parts};
+use super::parts::{AuthorityParts, Parts, split_host};
+use crate::bytes::decoded;
 #[cfg(feature = "profile-file")]
 use crate::profile::glob::Glob;
 use crate::profile::glob::{Case, Globs};
@@ -134,47 +133,21 @@ impl Heuristics {
 
     /// Brings the canonical URL or target between `at` and the end of `out` into its final form.
     pub(super) fn rewrite(&self, at: usize, kind: UrlKind, out: &mut Vec<u8>) {
-        if !self.leave(&Parts::of(kind, &out[at..])) {
-            let url = out.split_off(at);
-            self.append(&Parts::of(kind, &url), out);
-        }
+        let url = out.split_off(at);
+        self.append(&Parts::of(kind, &url), out);
     }
 
-    /// Whether a URL or target that is clean under every rung stays unchanged. `false` may only mean that
-    /// this was not checked.
-    #[inline]
+    /// Whether no step changes a URL or target that is clean under every rung.
     pub(super) fn leave_clean(&self, url: &[u8], kind: UrlKind) -> bool {
-        if kind == UrlKind::Target {
-            return self.leave_path_and_query(url);
-        }
-        // The scanner found `http://` or `https://`, a host, and a slash.
-        let scheme = if url.get(4) == Some(&b':') { 4 } else { 5 };
-        let Some(rest) = url.get(scheme + 3..) else { return false };
-        let Some(slash) = memchr(b'/', rest) else { return false };
-        let (host, rest) = rest.split_at(slash);
-        (scheme == 4 || !self.is_on(Switch::FoldScheme))
-            && self.leave_host(host)
-            && self.leave_path_and_query(rest)
-    }
-
-    #[inline]
-    fn leave_path_and_query(&self, target: &[u8]) -> bool {
-        match memchr(b'?', target) {
-            None => self.leave_path(target),
-            Some(end) => self.leave_path(&target[..end]) && self.leave_query(&target[end + 1..]),
+        let (parts, mut out) = (Parts::of(kind, url), Vec::with_capacity(url.len()));
+        // Half of the hosts lose a `www.`, and need no comparison.
+        parts.authority.is_none_or(|host| self.leave_host(host)) && {
+            self.append(&parts, &mut out);
+            out == url
         }
     }
 
-    /// Whether no step changes anything; `false` may only mean that this was not checked.
-    pub(in crate::normalize) fn leave(&self, parts: &Parts<'_>) -> bool {
-        let host = parts.authority.map(|authority| AuthorityParts::split(authority).host_port);
-        !(self.is_on(Switch::FoldScheme) && parts.scheme == Some(b"https"))
-            && host.is_none_or(|host| self.leave_host(host))
-            && (!parts.path.starts_with(b"/")
-                || (!parts.path.starts_with(GUARD) && self.leave_path(parts.path)))
-            && parts.query.is_none_or(|query| self.leave_query(query))
-    }
-
+    /// Whether no step changes a host without a port. `false` may only mean that this was not checked.
     #[inline]
     pub(super) fn leave_host(&self, host: &[u8]) -> bool {
         !(self.is_on(Switch::StripWww) && host.starts_with(WWW))
@@ -183,8 +156,8 @@ impl Heuristics {
     pub(super) fn append(&self, parts: &Parts<'_>, out: &mut Vec<u8>) {
         let authority = parts.authority.map(AuthorityParts::split);
         if let Some(scheme) = parts.scheme {
-            let port = authority.is_some_and(|authority| has_port(authority.host_port));
-            let folds = self.is_on(Switch::FoldScheme) && scheme == b"https" && !port;
+            let has_port = authority.is_some_and(|of| !split_host(of.host_port).1.is_empty());
+            let folds = self.is_on(Switch::FoldScheme) && scheme == b"https" && !has_port;
             out.extend_from_slice(if folds { b"http" } else { scheme });
             out.push(b':');
         }
@@ -222,15 +195,14 @@ impl Heuristics {
     /// Whether a parameter serves tracking; `name` is spelled as in the URL.
     #[inline]
     fn is_tracking(&self, name: &[u8]) -> bool {
-        self.tracking.match_any(query::decoded(name, &mut Vec::new()))
+        self.tracking.match_any(&decoded(name))
     }
 
     /// Whether the lists drop a parameter; `name` is spelled as in the URL.
     fn is_unwanted(&self, name: &[u8]) -> bool {
-        let mut room = Vec::new();
-        let name = query::decoded(name, &mut room);
-        self.dropped.as_ref().is_some_and(|globs| globs.match_any(name))
-            || self.kept.as_ref().is_some_and(|globs| !globs.match_any(name))
+        let name = decoded(name);
+        self.dropped.as_ref().is_some_and(|globs| globs.match_any(&name))
+            || self.kept.as_ref().is_some_and(|globs| !globs.match_any(&name))
     }
 }
 
@@ -242,17 +214,9 @@ const GUARD: &[u8] = b"/.//";
 
 const WWW: &[u8; 4] = b"www.";
 
-/// Whether a port follows the host.
-fn has_port(host_port: &[u8]) -> bool {
-    match host_port.first() {
-        Some(b'[') => !host_port.ends_with(b"]"),
-        _ => memchr(b':', host_port).is_some(),
-    }
-}
-
 /// Host and port without each `www.` at the front that leaves at least two labels.
 fn without_www(host_port: &[u8]) -> &[u8] {
-    let end = memchr(b':', host_port).unwrap_or(host_port.len());
+    let end = split_host(host_port).0.len();
     let mut start = 0;
     while host_port[start..end].starts_with(WWW) {
         let rest = &host_port[start + WWW.len()..end];

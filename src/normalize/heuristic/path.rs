@@ -1,6 +1,6 @@
 //! Steps for the path of a canonical URL: case, empty segments, session ids, and its end.
 
-use memchr::{memchr, memrchr};
+use memchr::memchr;
 
 use super::Heuristics;
 use crate::normalize::escape;
@@ -8,21 +8,6 @@ use crate::profile::Switch;
 use crate::profile::heuristic::{is_index_page, is_session, is_session_segment};
 
 impl Heuristics {
-    /// Whether no step changes a path, which starts with `/`.
-    #[inline]
-    pub(super) fn leave_path(&self, path: &[u8]) -> bool {
-        let last = &path[memrchr(b'/', path).map_or(0, |slash| slash + 1)..];
-        if self.is_on(Switch::StripTrailingSlash) && last.is_empty() && path.len() > 1
-            || self.is_on(Switch::StripIndex) && is_index_page(last)
-            || self.is_on(Switch::LowerPath) && path.iter().any(u8::is_ascii_uppercase)
-        {
-            return false;
-        }
-        let Found { slashes, sessions } = find(path);
-        !(self.is_on(Switch::SqueezeSlashes) && slashes
-            || self.is_on(Switch::StripSession) && sessions)
-    }
-
     /// Appends the final form of a path. Both start with `/`.
     ///
     /// Empty segments are removed before session ids and again after them, as in a second round: a segment
@@ -98,76 +83,4 @@ fn strip_session(at: usize, out: &mut Vec<u8>) {
 fn is_session_parameter(parameter: &[u8]) -> bool {
     let (name, value) = super::query::name_and_value(parameter);
     is_session(name, value)
-}
-
-/// Properties of a path, found in one scan.
-struct Found {
-    /// An empty segment that is not the last.
-    slashes: bool,
-    /// A byte that precedes every session id.
-    sessions: bool,
-}
-
-/// Checks eight bytes at once, without a branch. A loop over bytes took five times as many
-/// instructions, because compilers did not vectorize it.
-#[inline]
-fn find(path: &[u8]) -> Found {
-    let (mut slashes, mut sessions, mut before) = (0, 0, 0);
-    let mut look = |word: [u8; 8]| {
-        // The first byte is the lowest one.
-        let word = u64::from_le_bytes(word);
-        let slash = equal(word, b'/');
-        slashes |= slash & (slash << 8 | before >> 56);
-        sessions |= equal(word, b';') | equal(word, b'(');
-        before = slash;
-    };
-    let (words, rest) = path.as_chunks();
-    for word in words {
-        look(*word);
-    }
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    look(last);
-    Found { slashes: slashes != 0, sessions: sessions != 0 }
-}
-
-/// Sets the highest bit of each byte of a word that equals this byte.
-#[inline]
-fn equal(word: u64, byte: u8) -> u64 {
-    const LOW: u64 = u64::from_ne_bytes([0x7F; 8]);
-    let differs = word ^ u64::from_ne_bytes([byte; 8]);
-    // The addition carries into the highest bit of each byte that has a lower bit set, and no further.
-    !(((differs & LOW) + LOW) | differs | LOW)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn repeated_slashes_and_session_markers_are_found_at_every_offset() {
-        for length in (0..40).step_by(if cfg!(miri) { 7 } else { 1 }) {
-            for at in 0..length {
-                for (first, second) in
-                    [(b'/', b'/'), (b'/', b'a'), (b'a', b'/'), (b';', b'a'), (b'a', b'(')]
-                {
-                    for filling in [b'a', b'\x80', b'.', b'0', b'\xFF'] {
-                        let mut path = vec![filling; length];
-                        path[at] = first;
-                        if let Some(byte) = path.get_mut(at + 1) {
-                            *byte = second;
-                        }
-                        let found = find(&path);
-                        let slashes = path.windows(2).any(|pair| pair == b"//");
-                        let sessions = path.iter().any(|byte| matches!(byte, b';' | b'('));
-                        assert_eq!(
-                            (found.slashes, found.sessions),
-                            (slashes, sessions),
-                            "{path:?}"
-                        );
-                    }
-                }
-            }
-        }
-    }
 }

@@ -3,31 +3,10 @@
 use memchr::memchr;
 
 use super::Heuristics;
-use crate::bytes::Triplet;
 use crate::profile::Switch;
 use crate::profile::heuristic::is_session;
 
 impl Heuristics {
-    /// Whether no step changes a query.
-    pub(super) fn leave_query(&self, query: &[u8]) -> bool {
-        if self.is_on(Switch::DropQuery) || query.is_empty() {
-            return !self.is_on(Switch::DropQuery) && !self.is_on(Switch::SqueezeQuery);
-        }
-        let sort = self.is_on(Switch::SortQuery);
-        let mut before: &[u8] = b"";
-        for parameter in parameters(query) {
-            let (name, value) = name_and_value(parameter);
-            if self.goes(parameter, name, value)
-                || self.blanks(parameter, name)
-                || (sort && name < before)
-            {
-                return false;
-            }
-            before = name;
-        }
-        true
-    }
-
     /// Appends `?` and the query in its final form, or nothing if nothing is left of it.
     pub(super) fn append_query(&self, query: &[u8], out: &mut Vec<u8>) {
         if self.is_on(Switch::DropQuery) {
@@ -64,12 +43,6 @@ impl Heuristics {
         }
     }
 
-    /// Whether the parameter loses its value.
-    #[inline]
-    fn blanks(&self, parameter: &[u8], name: &[u8]) -> bool {
-        self.is_on(Switch::BlankValues) && name.len() < parameter.len()
-    }
-
     /// Whether a step removes the parameter.
     #[inline]
     pub(super) fn goes(&self, parameter: &[u8], name: &[u8], value: &[u8]) -> bool {
@@ -94,25 +67,4 @@ pub(super) fn name_and_value(parameter: &[u8]) -> (&[u8], &[u8]) {
         Some(equals) => (&parameter[..equals], &parameter[equals + 1..]),
         None => (parameter, b""),
     }
-}
-
-/// The decoded bytes of a name in canonical form, written to `room` if they differ from the name.
-pub(super) fn decoded<'a>(name: &'a [u8], room: &'a mut Vec<u8>) -> &'a [u8] {
-    if memchr(b'%', name).is_none() {
-        return name;
-    }
-    let mut rest = name;
-    while let Some(&byte) = rest.first() {
-        match (byte, Triplet::read(rest)) {
-            (b'%', Some(triplet)) => {
-                room.push(triplet.value);
-                rest = &rest[3..];
-            }
-            _ => {
-                room.push(byte);
-                rest = &rest[1..];
-            }
-        }
-    }
-    room
 }

@@ -18,10 +18,10 @@ use std::borrow::Cow;
 use super::exact::scheme_name;
 use super::explain::Rule;
 use super::host;
-use super::parts::{AuthorityParts, Parts};
+use super::parts::{AuthorityParts, Parts, split_host};
 use super::trace::{Place, Trace};
 use crate::bytes::set::REG_NAME;
-use crate::bytes::{Reject, RejectReason, Triplet};
+use crate::bytes::{Reject, RejectReason, Triplet, octets, push_encoded_as, triplet_of};
 use crate::profile::archive::Archive;
 use crate::profile::scheme::{Kind, Scheme};
 use crate::profile::{Access, Profile};
@@ -116,9 +116,7 @@ fn opaque<T: Trace>(parts: &Parts<'_>, out: &mut Vec<u8>, trace: &mut T) {
         let Some(piece) = piece else { continue };
         out.extend_from_slice(delimiter);
         let at = out.len();
-        for &byte in piece {
-            if matches!(byte, 0x21..=0x7E) { out.push(byte) } else { push_lower_triplet(byte, out) }
-        }
+        push_encoded_as(lower_triplet, piece, |byte| matches!(byte, 0x21..=0x7E), out);
         trace.component(Rule::Encode, place, Some(&out[at..]));
     }
 }
@@ -149,13 +147,12 @@ pub(crate) fn path_and_query<T: Trace>(
 /// encoded form: none of the later rules looks at a byte that is encoded.
 fn tell_decoding(parts: &Parts<'_>, text: &[u8], archive: &Archive, trace: &mut impl Trace) {
     trace.component(Rule::DropFragment, Place::Fragment, None);
-    for (place, part) in [(Place::Path, Some(parts.path)), (Place::Query, parts.query)] {
-        let bytes = part.into_iter().flatten().enumerate();
-        for (i, &byte) in bytes.filter(|(_, byte)| !is_break(**byte)) {
-            let triplet = part.filter(|_| byte == b'%').and_then(|part| Triplet::read(&part[i..]));
-            if triplet.is_none() && !archive.plain.contains(byte) {
-                trace.respelled(Rule::Encode, place, i..i + 1, &lower_triplet(byte));
-            }
+    let query = parts.query.unwrap_or_default();
+    for (place, part) in [(Place::Path, parts.path), (Place::Query, query)] {
+        let is_literal = |byte| is_break(byte) || archive.plain.contains(byte);
+        for octet in octets(part).filter(|octet| !octet.encoded && !is_literal(octet.value)) {
+            let range = octet.at..octet.end();
+            trace.respelled(Rule::Encode, place, range, &lower_triplet(octet.value));
         }
     }
     let mut tell = |rule, text: &[u8]| {
@@ -324,35 +321,34 @@ fn authority<T: Trace>(
         rules.access = Access::Identifier;
         return host::normalize(host_port, &rules, facts, start, out, trace);
     }
-    let colon = host_port.iter().position(|byte| *byte == b':').unwrap_or(host_port.len());
-    let (host, port) = host_port.split_at(colon);
+    let (host, port) = split_host(host_port);
     let at = out.len();
-    let mut name = Vec::with_capacity(host.len());
-    decode(host, &mut name);
+    let mut decoded = Vec::with_capacity(host.len());
+    decode(host, &mut decoded);
     if T::RECORDS && host.iter().any(|byte| *byte == b'%' || is_break(*byte)) {
         let mut encoded = Vec::new();
-        encode(&name, archive, &mut encoded);
+        encode(&decoded, archive, &mut encoded);
         trace.component(Rule::DecodeAll, Place::Host, Some(&encoded));
     }
     // Decoding must not reveal a delimiter that would move the end of the host.
-    if name.iter().any(|byte| byte.is_ascii() && !REG_NAME.contains(*byte)) {
+    if decoded.iter().any(|byte| byte.is_ascii() && !REG_NAME.contains(*byte)) {
         return Err(Reject::new(RejectReason::Idna, start));
     }
     // The port is appended, so that it is checked and written with the host.
-    let host_length = name.len();
-    name.extend_from_slice(port);
-    host::normalize(&name, &Profile::IA, facts, start, out, trace).map_err(|reject| {
+    let host_length = decoded.len();
+    decoded.extend_from_slice(port);
+    host::normalize(&decoded, &Profile::IA, facts, start, out, trace).map_err(|reject| {
         // Only an error after the colon gets its exact offset: decoding moved the others.
         let beyond = (reject.at - start).checked_sub(host_length + 1);
-        Reject::new(reject.code, beyond.map_or(start, |beyond| start + colon + 1 + beyond))
+        Reject::new(reject.code, beyond.map_or(start, |beyond| start + host.len() + 1 + beyond))
     })?;
     let tail = out.split_off(at);
-    let end = tail.iter().position(|byte| *byte == b':').unwrap_or(tail.len());
-    self::name(&tail[..end], archive, out, trace);
+    let (host, port) = split_host(&tail);
+    name(host, archive, out, trace);
     if facts.kind == Kind::Network && out.len() == at {
         return Err(Reject::new(RejectReason::EmptyHost, start));
     }
-    out.extend_from_slice(&tail[end..]);
+    out.extend_from_slice(port);
     if facts.kind == Kind::File && &out[at..] == b"localhost" {
         out.truncate(at);
         trace.component(Rule::FileLocalhost, Place::Host, Some(b""));
@@ -414,7 +410,7 @@ pub(super) fn decode(bytes: &[u8], out: &mut Vec<u8>) {
     let floor = out.len();
     for &byte in bytes.iter().filter(|byte| !is_break(**byte)) {
         out.push(byte);
-        while out.len() >= floor + 3 && out[out.len() - 3] == b'%' {
+        while out.len() >= floor + 3 {
             let triplet = out.len() - 3;
             let Some(Triplet { value, .. }) = Triplet::read(&out[triplet..]) else { break };
             out.truncate(triplet);
@@ -425,17 +421,10 @@ pub(super) fn decode(bytes: &[u8], out: &mut Vec<u8>) {
 
 /// Appends decoded text, with bytes that are not plain as triplets.
 fn encode(text: &[u8], archive: &Archive, out: &mut Vec<u8>) {
-    for &byte in text {
-        if archive.plain.contains(byte) { out.push(byte) } else { push_lower_triplet(byte, out) }
-    }
+    push_encoded_as(lower_triplet, text, |byte| archive.plain.contains(byte), out);
 }
 
-/// Appends a triplet as these indexes write it, its digits in lower case.
-fn push_lower_triplet(byte: u8, out: &mut Vec<u8>) {
-    out.extend_from_slice(&lower_triplet(byte));
-}
-
+/// A triplet as these indexes write it, its digits in lower case.
 fn lower_triplet(byte: u8) -> [u8; 3] {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    [b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
+    triplet_of(byte).map(|byte| byte.to_ascii_lowercase())
 }

@@ -1,52 +1,21 @@
 //! Checks of a host: IPv4 addresses in rare forms, and labels that mix scripts.
 
+use std::net::Ipv4Addr;
+use std::str;
+
 use icu_properties::props::Script;
 use icu_properties::script::ScriptWithExtensions;
 use idna::punycode;
 
-use crate::bytes::{Triplet, is_unreserved};
-use crate::normalize::whatwg::host::ipv4_number;
+use crate::normalize::whatwg::host::ipv4;
 
-/// The host as every rung reads it: `%31.1` is `1.1`.
-pub(super) fn with_unreserved_decoded(host: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(host.len());
-    let mut i = 0;
-    while let Some(&byte) = host.get(i) {
-        match if byte == b'%' { Triplet::read(&host[i..]) } else { None } {
-            Some(triplet) if is_unreserved(triplet.value) => {
-                out.push(triplet.value);
-                i += 3;
-            }
-            _ => {
-                out.push(byte);
-                i += 1;
-            }
-        }
-    }
-    out
-}
-
-/// Whether `inet_aton` accepts the host as an address, without the dot that may end a name, although it
+/// Whether `inet_aton` accepts the decoded host as an address, without the dot that may end a name, although it
 /// is no `IPv4address` by RFC 3986: `127.1`, `0x7F.1`, `0177.0.0.1`, `2130706433`, `127.0.0.1.`.
 pub(super) fn is_rare_ipv4(host: &[u8]) -> bool {
-    if !host.first().is_some_and(u8::is_ascii_digit) {
-        return false;
-    }
-    let name = host.strip_suffix(b".").unwrap_or(host);
-    let parts: Vec<&[u8]> = name.split(|byte| *byte == b'.').collect();
-    if parts.len() > 4 {
-        return false;
-    }
-    let Some(numbers) = parts.iter().map(|part| ipv4_number(part)).collect::<Option<Vec<u64>>>()
-    else {
-        return false;
-    };
-    // The last part fills all the bytes that the others leave.
-    let (last, others) = numbers.split_last().expect("a host with a digit has a part");
-    let fits = others.iter().all(|number| *number <= 0xFF) && *last < 1 << (8 * (4 - others.len()));
-    let is_decimal = |part: &&[u8]| part.len() == 1 || part[0] != b'0';
-    let is_plain = parts.len() == 4 && parts.iter().all(is_decimal) && name.len() == host.len();
-    fits && !is_plain
+    let is_plain = |host: &str| host.parse::<Ipv4Addr>().is_ok();
+    host.first().is_some_and(u8::is_ascii_digit)
+        && ipv4(host).is_some()
+        && !str::from_utf8(host).is_ok_and(is_plain)
 }
 
 /// Scripts that are written together, beside Latin: the sets of "Highly Restrictive" (UTS 39 section

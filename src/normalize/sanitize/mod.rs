@@ -11,12 +11,11 @@ mod octets;
 use memchr::memchr_iter;
 
 use self::device::is_device_name;
-use self::host::{is_rare_ipv4, mixes_scripts, with_unreserved_decoded};
-use self::octets::{Octet, find_bidi_control, find_overlong};
-use super::parts::Parts;
+use self::host::{is_rare_ipv4, mixes_scripts};
+use self::octets::{find_bidi_control, find_overlong};
+use super::parts::{AuthorityParts, Parts, is_scheme, split_host};
 use super::servlet::{find_encoded_slash, is_encoded_dot_segment};
-use crate::bytes::set::SCHEME;
-use crate::bytes::{RejectReason, Triplet, Troubles, is_unreserved};
+use crate::bytes::{RejectReason, Triplet, Troubles, decoded, is_unreserved, octets};
 use crate::profile::sanitize::FIRST_FREE_PORT;
 use crate::simd::{FastPath, MaskedUrl, Vector};
 
@@ -80,14 +79,7 @@ fn first_triplet(bytes: &[u8], is_it: impl Fn(u8) -> bool) -> Option<usize> {
 /// Whether two hexadecimal digits follow, each as itself or as a triplet: `%25%34%31` is `%2541` as
 /// soon as unreserved triplets are decoded.
 fn is_hex_pair(bytes: &[u8]) -> bool {
-    let digit = |bytes: &[u8]| {
-        let (byte, length) = match bytes.first() {
-            Some(b'%') => (Triplet::read(bytes)?.value, 3),
-            byte => (*byte?, 1),
-        };
-        byte.is_ascii_hexdigit().then_some(length)
-    };
-    digit(bytes).is_some_and(|length| digit(&bytes[length..]).is_some())
+    octets(bytes).take(2).filter(|octet| octet.value.is_ascii_hexdigit()).count() == 2
 }
 
 /// Checks the segments of the path.
@@ -104,11 +96,9 @@ fn segments(parts: &Parts<'_>, troubles: &mut Troubles) {
             troubles.add(RejectReason::EncodedSlash, at + i);
         }
         // Encoded slashes of both kinds delimit names as soon as they are decoded.
-        let is_slash = |octet: &Octet| matches!(octet.value, b'/' | b'\\');
-        let names = |segment: &[Octet]| {
-            segment.split(is_slash).any(|name| is_device_name(&octets::values(name)))
-        };
-        if devices && names(&octets::octets(segment, at)) {
+        if devices
+            && decoded(segment).split(|byte| matches!(byte, b'/' | b'\\')).any(is_device_name)
+        {
             troubles.add(RejectReason::DeviceName, at);
         }
         at += segment.len() + 1;
@@ -132,21 +122,14 @@ fn find_hidden_slash(segment: &[u8]) -> Option<usize> {
 fn is_encoded_url(text: &[u8]) -> bool {
     let lower = text.to_ascii_lowercase();
     let Some(scheme) = memchr::memmem::find(&lower, b"%3a%2f%2f") else { return false };
-    let rest = &lower[scheme..];
-    let dots = [&b"%2f..%2f"[..], b"%2f.%2f"]
-        .iter()
-        .any(|dots| memchr::memmem::find(rest, dots).is_some());
-    let ends_in_dots = rest.ends_with(b"%2f..") || rest.ends_with(b"%2f.");
-    lower[..scheme].first().is_some_and(u8::is_ascii_alphabetic)
-        && lower[..scheme].iter().all(|byte| SCHEME.contains(*byte))
-        && !dots
-        && !ends_in_dots
+    let path = [&lower[scheme..], b"%2f"].concat();
+    let holds = |dots: &[u8]| memchr::memmem::find(&path, dots).is_some();
+    is_scheme(&lower[..scheme]) && !holds(b"%2f..%2f") && !holds(b"%2f.%2f")
 }
 
 /// Whether the path has an overlong sequence, and is otherwise UTF-8.
 pub(super) fn has_overlong_path(path: &[u8]) -> bool {
-    first_triplet(path, |value| value >= 0xC0).is_some()
-        && find_overlong(&octets::octets(path, 0)).is_some()
+    first_triplet(path, |value| value >= 0xC0).is_some() && find_overlong(path).is_some()
 }
 
 /// Checks octets that make characters together.
@@ -161,12 +144,11 @@ fn characters(url: &[u8], parts: &Parts<'_>, troubles: &mut Troubles) {
     for (text, start) in
         [authority, Some((parts.path, parts.path_start())), query, fragment].into_iter().flatten()
     {
-        let octets = octets::octets(text, start);
-        if let Some(at) = find_overlong(&octets) {
-            troubles.add(RejectReason::OverlongUtf8, at);
+        if let Some(at) = find_overlong(text) {
+            troubles.add(RejectReason::OverlongUtf8, start + at);
         }
-        if let Some(at) = find_bidi_control(&octets) {
-            troubles.add(RejectReason::BidiControl, at);
+        if let Some(at) = find_bidi_control(text) {
+            troubles.add(RejectReason::BidiControl, start + at);
         }
     }
 }
@@ -177,31 +159,23 @@ fn authority(
     start: usize,
     troubles: &mut Troubles,
 ) {
-    let host_at = match authority.iter().rposition(|byte| *byte == b'@') {
-        Some(at) => {
-            troubles.add(RejectReason::Userinfo, start);
-            at + 1
-        }
-        None => 0,
-    };
-    let host_port = &authority[host_at..];
-    let host_len = match host_port.first() {
-        Some(b'[') => host_port.iter().position(|byte| *byte == b']').map(|close| close + 1),
-        _ => host_port.iter().position(|byte| *byte == b':'),
-    };
-    let (host, port) = host_port.split_at(host_len.unwrap_or(host_port.len()));
-    if is_rare_ipv4(&with_unreserved_decoded(host)) {
-        troubles.add(RejectReason::RareIpv4, start + host_at);
+    let AuthorityParts { userinfo, host_port } = AuthorityParts::split(authority);
+    if userinfo.is_some() {
+        troubles.add(RejectReason::Userinfo, start);
     }
-    if !troubles.allow(RejectReason::MixedScriptHost)
-        && mixes_scripts(&octets::values(&octets::octets(host, 0)))
-    {
-        troubles.add(RejectReason::MixedScriptHost, start + host_at);
+    let host_at = start + authority.len() - host_port.len();
+    let (host, port) = split_host(host_port);
+    let name = decoded(host);
+    if is_rare_ipv4(&name) {
+        troubles.add(RejectReason::RareIpv4, host_at);
+    }
+    if !troubles.allow(RejectReason::MixedScriptHost) && mixes_scripts(&name) {
+        troubles.add(RejectReason::MixedScriptHost, host_at);
     }
     if let (Some((b':', digits)), Some(own_port)) = (port.split_first(), own_port)
         && is_well_known_port(digits, own_port)
     {
-        troubles.add(RejectReason::WellKnownPort, start + host_at + host.len() + 1);
+        troubles.add(RejectReason::WellKnownPort, host_at + host.len() + 1);
     }
 }
 

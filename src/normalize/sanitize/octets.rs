@@ -1,42 +1,19 @@
 //! Checks of characters: overlong UTF-8, and characters that change the direction of the text around them.
 
-use crate::bytes::Triplet;
-
-/// An octet of a URL, raw or as a triplet, and its offset.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Octet {
-    pub(super) value: u8,
-    pub(super) at: usize,
-}
-
-/// The octets of `text`, which starts at `start` in the URL.
-pub(super) fn octets(text: &[u8], start: usize) -> Vec<Octet> {
-    let mut octets = Vec::with_capacity(text.len());
-    let mut i = 0;
-    while let Some(&byte) = text.get(i) {
-        let triplet = if byte == b'%' { Triplet::read(&text[i..]) } else { None };
-        octets.push(Octet { value: triplet.map_or(byte, |triplet| triplet.value), at: start + i });
-        i += if triplet.is_some() { 3 } else { 1 };
-    }
-    octets
-}
-
-pub(super) fn values(octets: &[Octet]) -> Vec<u8> {
-    octets.iter().map(|octet| octet.value).collect()
-}
+use crate::bytes::{decoded, octets};
 
 /// The offset of the first sequence of UTF-8 that is longer than its character needs (RFC 3629 section
 /// 3), if the rest of the component is UTF-8. In other charsets such octets are letters: `%C0%B4` is one
 /// in GBK, and the text around it then holds octets that are not UTF-8.
-pub(super) fn find_overlong(component: &[Octet]) -> Option<usize> {
-    let values = values(component);
+pub(super) fn find_overlong(component: &[u8]) -> Option<usize> {
+    let values = decoded(component);
     let mut first = None;
     let mut rest = Vec::with_capacity(values.len());
     let mut i = 0;
     while i < values.len() {
         match overlong(&values[i..]) {
             Some(length) => {
-                first.get_or_insert(component[i].at);
+                first.get_or_insert(i);
                 // Octets on both sides do not make a character together.
                 rest.push(b' ');
                 i += length;
@@ -47,7 +24,7 @@ pub(super) fn find_overlong(component: &[Octet]) -> Option<usize> {
             }
         }
     }
-    first.filter(|_| std::str::from_utf8(&rest).is_ok())
+    first.filter(|_| std::str::from_utf8(&rest).is_ok()).and_then(|i| offset(component, i))
 }
 
 /// The length of the overlong sequence that `octets` starts with. Forms of five and six octets count: they
@@ -66,8 +43,8 @@ fn overlong(octets: &[u8]) -> Option<usize> {
 }
 
 /// The offset of the first character that controls the direction of text (`Bidi_Control`, UAX 9).
-pub(super) fn find_bidi_control(octets: &[Octet]) -> Option<usize> {
-    let values = values(octets);
+pub(super) fn find_bidi_control(component: &[u8]) -> Option<usize> {
+    let values = decoded(component);
     let is_one = |i: &usize| {
         matches!(
             values[*i..],
@@ -76,5 +53,10 @@ pub(super) fn find_bidi_control(octets: &[Octet]) -> Option<usize> {
                 | [0xE2, 0x81, 0xA6..=0xA9, ..]
         )
     };
-    (0..values.len()).find(is_one).map(|i| octets[i].at)
+    (0..values.len()).find(is_one).and_then(|i| offset(component, i))
+}
+
+/// The offset of octet `i` of a component.
+fn offset(component: &[u8], i: usize) -> Option<usize> {
+    octets(component).nth(i).map(|octet| octet.at)
 }

@@ -3,8 +3,9 @@
 use idna::uts46::AsciiDenyList;
 
 use super::encode;
-use crate::bytes::{Reject, RejectReason, Triplet};
-use crate::normalize::host::{ipv6, push_ipv6_fields};
+use crate::bytes::{Reject, RejectReason, decoded, octets};
+use crate::normalize::escape::push_lower;
+use crate::normalize::host::{ipv6, ipv6_fields};
 use crate::normalize::uts46;
 use crate::profile::whatwg::{Kind, Place};
 
@@ -18,9 +19,7 @@ pub(super) fn parse(
     if let Some(inside) = host.strip_prefix(b"[") {
         let address = inside.strip_suffix(b"]").and_then(ipv6);
         let Some(address) = address else { return Err(Reject::new(RejectReason::Host, start)) };
-        out.push(b'[');
-        push_ipv6_fields(address, out);
-        out.push(b']');
+        out.extend_from_slice(format!("[{}]", ipv6_fields(address)).as_bytes());
         return Ok(());
     }
     let at = out.len();
@@ -34,7 +33,7 @@ pub(super) fn parse(
         return Ok(());
     }
     if host.iter().all(|byte| Place::Domain.allows(*byte)) {
-        out.extend(host.iter().map(u8::to_ascii_lowercase));
+        push_lower(host, out);
     } else {
         domain(host, start, out)?;
     }
@@ -59,24 +58,13 @@ fn domain(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
     if let Some(bad) = not_text(host) {
         return Err(Reject::new(RejectReason::Byte, start + bad));
     }
-    let mut decoded = Vec::with_capacity(host.len());
-    let mut forbidden = None;
-    let mut i = 0;
-    while i < host.len() {
-        let triplet = if host[i] == b'%' { Triplet::read(&host[i..]) } else { None };
-        let (byte, length) = triplet.map_or((host[i], 1), |triplet| (triplet.value, 3));
-        if byte.is_ascii() && !Place::Domain.allows(byte) {
-            forbidden = forbidden.or(Some(i));
-        }
-        decoded.push(byte);
-        i += length;
-    }
+    let decoded = decoded(host);
     if decoded.is_ascii() {
         // Labels that only look like IDNA are no reason to fail, so UTS 46 is not needed.
-        if let Some(bad) = forbidden {
-            return Err(Reject::new(RejectReason::Byte, start + bad));
+        if let Some(bad) = octets(host).find(|octet| !Place::Domain.allows(octet.value)) {
+            return Err(Reject::new(RejectReason::Byte, start + bad.at));
         }
-        out.extend(decoded.iter().map(u8::to_ascii_lowercase));
+        push_lower(&decoded, out);
         return Ok(());
     }
     match uts46::to_ascii(&decoded, AsciiDenyList::URL) {
@@ -96,7 +84,7 @@ pub(in crate::normalize) fn ends_in_number(host: &[u8]) -> bool {
 }
 
 /// The "IPv4 parser": one to four numbers. The last one fills the remaining bits of 32.
-fn ipv4(host: &[u8]) -> Option<u32> {
+pub(in crate::normalize) fn ipv4(host: &[u8]) -> Option<u32> {
     let host = host.strip_suffix(b".").unwrap_or(host);
     let mut address = 0;
     let mut parts = 0;
@@ -120,7 +108,7 @@ fn ipv4(host: &[u8]) -> Option<u32> {
 
 /// The "IPv4 number parser": decimal, octal after `0`, hexadecimal after `0x`, as in C; `0x` alone is 0.
 /// A number that does not fit 32 bits is returned as some number that does not fit either.
-pub(in crate::normalize) fn ipv4_number(part: &[u8]) -> Option<u64> {
+fn ipv4_number(part: &[u8]) -> Option<u64> {
     let (digits, radix) = match part {
         [] => return None,
         [b'0', b'x' | b'X', digits @ ..] => (digits, 16),

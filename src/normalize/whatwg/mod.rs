@@ -16,12 +16,12 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
+use super::escape::push_lower;
 use super::explain::Rule;
-use super::parts::Parts;
+use super::parts::{AuthorityParts, Parts, is_scheme};
 use super::ruleset::Ruleset;
 use super::trace::Trace;
-use crate::bytes::set::SCHEME;
-use crate::bytes::{Reject, RejectReason, push_triplet};
+use crate::bytes::{Reject, RejectReason, push_encoded};
 use crate::profile::whatwg::{Kind, Place};
 use crate::simd::UrlKind;
 
@@ -145,8 +145,7 @@ fn stays(byte: &u8) -> bool {
 fn parse(input: &[u8], base: Option<Parts<'_>>, out: &mut Vec<u8>) -> Result<(), Reject> {
     let Some(length) = scheme(input) else { return no_scheme(input, base, out) };
     let name_at = out.len();
-    out.extend_from_slice(&input[..length]);
-    out[name_at..].make_ascii_lowercase();
+    push_lower(&input[..length], out);
     let kind = Kind::of(&out[name_at..]);
     let same = base.filter(|base| base.scheme == Some(&out[name_at..]));
     out.push(b':');
@@ -174,9 +173,8 @@ fn parse(input: &[u8], base: Option<Parts<'_>>, out: &mut Vec<u8>) -> Result<(),
 
 /// The length of the scheme before the first colon, if there is one.
 fn scheme(input: &[u8]) -> Option<usize> {
-    let first = input.first()?;
-    let end = input.iter().position(|byte| !SCHEME.contains(*byte))?;
-    (first.is_ascii_alphabetic() && input[end] == b':').then_some(end)
+    let colon = memchr(b':', input)?;
+    is_scheme(&input[..colon]).then_some(colon)
 }
 
 /// "No scheme state".
@@ -273,15 +271,15 @@ fn authority(input: &[u8], start: usize, kind: Kind, out: &mut Vec<u8>) -> Resul
     let ends = |byte: &u8| matches!(byte, b'?' | b'#') || path::is_slash(*byte, kind);
     let end = input[start..].iter().position(ends).map_or(input.len(), |n| start + n);
     out.extend_from_slice(b"//");
-    let at_sign = input[start..end].iter().rposition(|byte| *byte == b'@').map(|n| start + n);
-    if let Some(at_sign) = at_sign {
-        credentials(&input[start..at_sign], out);
+    let AuthorityParts { userinfo, host_port } = AuthorityParts::split(&input[start..end]);
+    if let Some(userinfo) = userinfo {
+        credentials(userinfo, out);
     }
-    let host_at = at_sign.map_or(start, |at_sign| at_sign + 1);
-    let host_end = host_at + host_length(&input[host_at..end]);
+    let host_at = end - host_port.len();
+    let host_end = host_at + host_length(host_port);
     if host_end > host_at {
         host::parse(&input[host_at..host_end], kind, host_at, out)?;
-    } else if kind.is_special() || at_sign.is_some() || host_end < end {
+    } else if kind.is_special() || userinfo.is_some() || host_end < end {
         return Err(Reject::new(RejectReason::EmptyHost, host_at));
     }
     if host_end < end {
@@ -438,11 +436,5 @@ fn guard(path_at: usize, out: &mut Vec<u8>) {
 
 /// Appends `bytes`, and encodes those that are not allowed at this place. A percent sign always stays.
 fn encode(bytes: &[u8], place: Place, out: &mut Vec<u8>) {
-    let mut rest = bytes;
-    while let Some(next) = rest.iter().position(|byte| !place.allows(*byte)) {
-        out.extend_from_slice(&rest[..next]);
-        push_triplet(rest[next], out);
-        rest = &rest[next + 1..];
-    }
-    out.extend_from_slice(rest);
+    push_encoded(bytes, |byte| place.allows(byte), out);
 }

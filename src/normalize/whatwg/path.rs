@@ -1,6 +1,7 @@
 //! Paths, by the path state of the URL Standard (section 4.4).
 
 use super::encode;
+use crate::normalize::path::dots;
 use crate::profile::whatwg::{Kind, Place};
 
 /// Appends the segments that start at `from` to the path in `out[path_at..]`, which may hold segments
@@ -61,24 +62,6 @@ pub(super) fn shorten(kind: Kind, path_at: usize, out: &mut Vec<u8>) {
 /// A backslash is a slash if the scheme is special.
 pub(super) fn is_slash(byte: u8, kind: Kind) -> bool {
     byte == b'/' || byte == b'\\' && kind.is_special()
-}
-
-/// One for a single-dot URL path segment, two for a double-dot one.
-fn dots(segment: &[u8]) -> Option<usize> {
-    // The longest spelling, `%2e%2e`, has six bytes.
-    if segment.is_empty() || segment.len() > 6 {
-        return None;
-    }
-    let mut rest = segment;
-    let mut count = 0;
-    while !rest.is_empty() {
-        rest = match rest {
-            [b'.', rest @ ..] | [b'%', b'2', b'e' | b'E', rest @ ..] => rest,
-            _ => return None,
-        };
-        count += 1;
-    }
-    (count <= 2).then_some(count)
 }
 
 /// A Windows drive letter: `C:` or `C|`.

@@ -37,7 +37,7 @@ impl WorkBatch {
             }
             Extracted::Target(buffer, span) => {
                 let bytes = if buffer == BufferId::Chunk { chunk } else { side };
-                self.normalize_target(bytes, buffer, span, record.line, rules)?;
+                self.for_targets().append(bytes, buffer, span, record.line, rules)?;
             }
             // They are in a run.
             Extracted::Url(..) | Extracted::Joined { .. } => {}
