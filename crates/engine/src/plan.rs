@@ -10,7 +10,6 @@ use super::request_filter::RequestFilter;
 use super::split::Split;
 use super::url_filter::UrlFilter;
 use crate::output::{Field, LineForm, TallyColumns};
-use uniqurl::bytes::Secrets;
 use uniqurl::key::{Key, Template};
 use uniqurl::normalize::Normalizer;
 use uniqurl_formats::input::Input;
@@ -20,6 +19,7 @@ use uniqurl_formats::record::{
 };
 use uniqurl_store::keep_policy::KeepPolicy;
 use uniqurl_store::seen::{SeenStore, UnixTime};
+use uniqurl_text::Secrets;
 
 /// A job with its options. Made once, from the arguments of a command or a call, and read by every stage.
 #[derive(Debug, Clone)]

@@ -5,9 +5,9 @@
 use std::fmt::Write as _;
 
 use crate::diff_view::{Role, TextStyle, marked};
-use uniqurl::bytes::Printable;
 use uniqurl::{Key, RejectReason, TypedPart};
 use uniqurl_formats::Object;
+use uniqurl_text::Printable;
 
 /// Appends the key of a canonical URL, after a line for each part that a template names.
 pub(super) fn key_as_text(url: &[u8], key: Key, style: TextStyle, out: &mut String) {

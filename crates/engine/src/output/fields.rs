@@ -10,11 +10,11 @@ use std::fmt::{self, Write};
 use std::str::FromStr;
 
 use uniqurl::bytes::UnknownName;
-use uniqurl::bytes::{Printable, stands_for_itself};
 use uniqurl::key::{Key, Located, Template};
 use uniqurl::normalize::Parts;
 use uniqurl::uri::Authority;
 use uniqurl_formats::Object;
+use uniqurl_text::{Printable, stands_for_itself};
 
 /// A column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use uniqurl::bytes::Printable;
 use uniqurl::key::{Key, Template};
 use uniqurl::normalize::Normalizer;
+use uniqurl_text::Printable;
 
 /// The rules of a store: all that decides about the key of a URL.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -24,12 +24,12 @@ use clap::{ArgAction, Args};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
-use uniqurl::bytes::Secrets;
 use uniqurl::normalize::Charset;
 use uniqurl::{Backend, Key, Normalizer, Profile, RejectReason, Ring};
 use uniqurl_engine::MOST_THREADS;
 use uniqurl_engine::{cores, most_threads, most_workers};
 use uniqurl_formats::record::{EnvelopeChoice, Format, FormatTable, Kinds, Separator};
+use uniqurl_text::Secrets;
 
 /// The options that `dedup` and `normalize` share.
 // A field for each option, so more than a dozen. A heading of --help comes where its first field is.
