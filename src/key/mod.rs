@@ -47,6 +47,7 @@ pub use template::{PartType, Template, TemplateRule, TypedPart};
 ///
 /// Do not use it for later retrieval: only [`Key::Url`] and [`Key::Ssurt`] can be turned back into URLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Key {
     /// The canonical URL itself.
     #[default]

@@ -68,7 +68,8 @@ impl Split {
             Key::Ssurt => memchr::memmem::find(key, b"//"),
             // The rest of the host is not in it.
             Key::Domain => return key,
-            Key::Hash => None,
+            // A digest holds no host.
+            _ => None,
         };
         // Without a host a key is the URL itself.
         let Some(end) = end.filter(|end| !key[..*end].contains(&b'/')) else { return &[] };

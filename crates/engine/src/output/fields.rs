@@ -88,6 +88,8 @@ impl Field {
             Key::Surt => &[Field::Count, Field::Surt],
             Key::Ssurt => &[Field::Count, Field::Ssurt],
             Key::Hash => &[Field::Count, Field::Hash],
+            // A test asks for the columns of every key.
+            _ => panic!("a key without a column"),
         };
         if count { both } else { both.split_at(1).1 }
     }
@@ -350,6 +352,16 @@ mod tests {
         let mut out = Vec::new();
         with_count(&line, 12, &mut out);
         String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn every_key_has_the_column_of_its_name() {
+        for key in Key::ALL {
+            let name = if *key == Key::Url { "canonical" } else { key.name() };
+            let columns = Field::of_key(*key, true).iter().map(|field| field.name());
+            assert_eq!(columns.collect::<Vec<_>>(), ["count", name]);
+            assert_eq!(Field::of_key(*key, false), &Field::of_key(*key, true)[1..]);
+        }
     }
 
     #[test]
