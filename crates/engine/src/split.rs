@@ -59,7 +59,7 @@ impl Split {
     /// The host as the key spells it.
     pub(crate) fn host<'k>(&self, key: &'k [u8]) -> &'k [u8] {
         let end = match self.key {
-            Key::Url | Key::Template(_) => {
+            Key::Url | Key::Template => {
                 return Located::split(key).map_or(&[], |located| located.host);
             }
             // A parenthesis may be in a path too, and in a host.

@@ -12,7 +12,6 @@ use crate::args::filters::FilterArgs;
 use crate::args::help::{self, COMMON, INPUT, OUTPUT, RESOURCES, RULES};
 use crate::args::policy::PolicyArgs;
 use crate::args::profile_choices::{ProfileChoices, Unsupported};
-use crate::args::template::TemplateArgs;
 use crate::args::values::{
     FormatParser, ProfileParser, backend, backends, charset, checks, code, delimiter, envelope,
     key, keys, max_record, max_url, number, ring,
@@ -307,10 +306,6 @@ pub struct RunArgs {
     )]
     key: Key,
 
-    /// How templates are made.
-    #[command(flatten)]
-    pub templates: TemplateArgs,
-
     /// Write each rejected record to FILE, as a JSON object a line
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub rejects: Option<PathBuf>,
@@ -369,7 +364,7 @@ pub struct RunArgs {
 impl RunArgs {
     /// The key of each URL.
     pub fn key(&self) -> Key {
-        self.templates.applied_to(self.key)
+        self.key
     }
 
     /// The number of threads to start, at most as many as can be busy.

@@ -39,7 +39,6 @@ impl<'a> LineColumns<'a> {
                 false => CanonicalBytes::Printable,
             },
             form: output.form,
-            template: policy.template,
         };
         Self { layout, extracted, policy: policy.keep.policy(), secrets: output.secrets }
     }
