@@ -149,7 +149,7 @@ struct Wish {
         strip_trailing_slash=None, drop_query=None, strip_tracking=None, blank_values=None, \
         squeeze_query=None, sort_query=None, keep_empty_segments=None, drop_param=None, \
         keep_param=None, allow=None, deny=None, ring=None, base=None, assume_scheme=None, \
-        transcode=None, redirects=None, max_url=None, template_locales=None, \
+        transcode=None, redirects=None, max_url=None, \
         profile_toml=None)")]
 #[allow(clippy::too_many_arguments, reason = "keywords")]
 pub fn dedup(

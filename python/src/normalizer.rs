@@ -42,7 +42,7 @@ impl Normalizer {
         strip_trailing_slash=None, drop_query=None, strip_tracking=None, blank_values=None, \
         squeeze_query=None, sort_query=None, keep_empty_segments=None, drop_param=None, \
         keep_param=None, allow=None, deny=None, ring=None, base=None, assume_scheme=None, \
-        transcode=None, redirects=None, max_url=None, template_locales=None, \
+        transcode=None, redirects=None, max_url=None, \
         profile_toml=None)")]
     fn new(
         py: Python<'_>,
@@ -206,7 +206,7 @@ impl Profile {
         strip_trailing_slash=None, drop_query=None, strip_tracking=None, blank_values=None, \
         squeeze_query=None, sort_query=None, keep_empty_segments=None, drop_param=None, \
         keep_param=None, allow=None, deny=None, ring=None, base=None, assume_scheme=None, \
-        transcode=None, redirects=None, max_url=None, template_locales=None, \
+        transcode=None, redirects=None, max_url=None, \
         profile_toml=None)")]
 pub fn normalize<'py>(
     url: &Bound<'py, PyAny>,
@@ -234,7 +234,7 @@ pub fn normalize<'py>(
         strip_trailing_slash=None, drop_query=None, strip_tracking=None, blank_values=None, \
         squeeze_query=None, sort_query=None, keep_empty_segments=None, drop_param=None, \
         keep_param=None, allow=None, deny=None, ring=None, base=None, assume_scheme=None, \
-        transcode=None, redirects=None, max_url=None, template_locales=None, \
+        transcode=None, redirects=None, max_url=None, \
         profile_toml=None)")]
 pub fn key<'py>(
     url: &Bound<'py, PyAny>,
@@ -255,7 +255,7 @@ pub fn key<'py>(
         strip_trailing_slash=None, drop_query=None, strip_tracking=None, blank_values=None, \
         squeeze_query=None, sort_query=None, keep_empty_segments=None, drop_param=None, \
         keep_param=None, allow=None, deny=None, ring=None, base=None, assume_scheme=None, \
-        transcode=None, redirects=None, max_url=None, template_locales=None, \
+        transcode=None, redirects=None, max_url=None, \
         profile_toml=None)")]
 pub fn explain(
     url: &Bound<'_, PyAny>,
@@ -314,7 +314,7 @@ pub fn compare(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<&'static 
         strip_trailing_slash=None, drop_query=None, strip_tracking=None, blank_values=None, \
         squeeze_query=None, sort_query=None, keep_empty_segments=None, drop_param=None, \
         keep_param=None, allow=None, deny=None, ring=None, base=None, assume_scheme=None, \
-        transcode=None, redirects=None, max_url=None, template_locales=None, \
+        transcode=None, redirects=None, max_url=None, \
         profile_toml=None)")]
 pub fn normalize_column(
     array: &Bound<'_, PyAny>,
@@ -427,7 +427,7 @@ fn normalize_one<'py>(
         let mut out = Vec::new();
         // An exception takes longer to make than most URLs to normalize.
         match on_reject {
-            OnReject::Raise => rules.append(py, text.bytes(), &mut out)?,
+            OnReject::Raise => rules.normalize(py, text.bytes(), &mut out)?,
             _ if rules.accepts(text.bytes(), &mut out) => {}
             OnReject::Null => return Ok(py.None().into_bound(py)),
             OnReject::Keep => return Ok(url.clone()),

@@ -8,8 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 use uniqurl::uri::Charset;
 use uniqurl::{
-    Canonical, Key, Normalizer, Profile, Redirects, Reject, RejectReason, Ring, Switch, Template,
-    UnknownName,
+    Canonical, Key, Normalizer, Profile, Redirects, Reject, RejectReason, Ring, Switch, UnknownName,
 };
 use uniqurl_formats::record::{Format, LONGEST_URL, MAX_URL, max_record};
 
@@ -27,8 +26,6 @@ pub struct Rules {
     redirect: Option<usize>,
     /// The format, if a value is a record that holds a URL.
     pub format: Option<Format>,
-    /// How templates are made.
-    template: Template,
 }
 
 impl Rules {
@@ -47,7 +44,6 @@ impl Rules {
             assumed: 0,
             redirect: None,
             format: None,
-            template: Template::new(),
         };
         let all = ALL.get_or_init(|| Profile::ALL.iter().map(make).collect());
         let at = Profile::ALL.iter().position(|other| other.name() == profile.name());
@@ -108,9 +104,7 @@ impl Rules {
         let longest = |pairs: &Vec<Pair>| pairs.iter().map(|(_, to)| to.len()).max().unwrap_or(0);
         let redirect = options.redirects.as_ref().map(longest);
         let assumed = options.assume_scheme.as_ref().map_or(0, Vec::len);
-        let template = options.template;
-        let mut rules =
-            Self { normalizer, max_url, base: 0, assumed, redirect, format: None, template };
+        let mut rules = Self { normalizer, max_url, base: 0, assumed, redirect, format: None };
         rules.check_before(py)?;
         if let Some(scheme) = options.assume_scheme {
             rules.normalizer = rules
@@ -186,10 +180,7 @@ impl Rules {
             let why = "ssurt names the ports of the registry, and the profile file has others";
             return Err(errors::usage(py, why));
         }
-        Ok(match key {
-            Key::Template(_) => Key::Template(self.template),
-            key => key,
-        })
+        Ok(key)
     }
 
     /// Appends the canonical form of `url` to `out`.
@@ -234,7 +225,7 @@ impl Rules {
 
     /// Whether a key may hold any byte; else all of it is ASCII.
     pub fn writes_any_byte(&self, key: Key) -> bool {
-        self.normalizer.may_write_any_byte() && !matches!(key, Key::Hash | Key::Template(_))
+        self.normalizer.may_write_any_byte() && !matches!(key, Key::Hash | Key::Template)
     }
 
     /// Whether `url` is not too long.
@@ -287,7 +278,6 @@ struct Options {
     profile_toml: Option<String>,
     transcode: Option<Charset>,
     redirects: Option<Vec<Pair>>,
-    template: Template,
 }
 
 /// A URL and its redirect target.
@@ -311,7 +301,7 @@ impl Options {
         let py = value.py();
         match key {
             "allow" | "deny" | "drop_param" | "keep_param" | "ring" | "base" | "assume_scheme"
-            | "max_url" | "profile_toml" | "transcode" | "redirects" | "template_locales"
+            | "max_url" | "profile_toml" | "transcode" | "redirects"
                 if value.is_none() => {}
             "allow" | "deny" => {
                 let codes = if key == "allow" { &mut self.allow } else { &mut self.deny };
@@ -342,10 +332,6 @@ impl Options {
                 self.transcode = Some(charset.ok_or_else(unknown)?);
             }
             "redirects" => self.redirects = Some(pairs(value)?),
-            "template_locales" => {
-                self.template =
-                    if value.extract()? { Template::with_locales() } else { Template::new() };
-            }
             name => {
                 let switch = Switch::named(&name.replace('_', "-"));
                 let unknown = || PyTypeError::new_err("unknown option or switch");

@@ -57,7 +57,7 @@ impl SeenStore {
         strip_trailing_slash=None, drop_query=None, strip_tracking=None, blank_values=None, \
         squeeze_query=None, sort_query=None, keep_empty_segments=None, drop_param=None, \
         keep_param=None, allow=None, deny=None, ring=None, base=None, assume_scheme=None, \
-        transcode=None, redirects=None, max_url=None, template_locales=None, \
+        transcode=None, redirects=None, max_url=None, \
         profile_toml=None)")]
     fn new(
         py: Python<'_>,

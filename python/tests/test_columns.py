@@ -121,8 +121,6 @@ def test_column_and_set_have_the_same_keys():
         assert done.key.to_pylist() == uniqurl.dedup(urls, key=key).urls.to_pylist()
     octets = uniqurl.normalize_column([b"\xff"], "string", key="url")
     assert (pa.table(octets)["url"].type, octets.key.to_pylist()) == (pa.large_binary(), [b"\xff"])
-    localized = uniqurl.normalize_column(["http://h/en/1", "http://h/de/2"], key="template", template_locales=True)
-    assert localized.key.to_pylist() == ["http://h/{locale}/{int}"] * 2
     templates = uniqurl.normalize_column([b"\xff"], "string", key="template")
     assert (pa.table(templates)["template"].type, templates.key.to_pylist()) == (pa.large_string(), ["%FF"])
     assert uniqurl.dedup(urls, key="template").urls.to_pylist() == [f"http://{host}.example/{{int}}" for host in "ab"]

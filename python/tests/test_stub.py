@@ -25,7 +25,7 @@ crawl = uniqurl.Normalizer("crawl", sort_query=True)
 uniqurl.Normalizer(sort_query="yes")  # type: ignore
 uniqurl.Normalizer(sort_querry=True)  # type: ignore
 uniqurl.normalize("http://h", "aggressive", drop_param=["utm_*"], keep_param="id", base=b"http://h", max_url=9)
-uniqurl.dedup("a.txt", redirects={"http://h": b"http://g"}, allow=["port-range"], template_locales=None)
+uniqurl.dedup("a.txt", redirects={"http://h": b"http://g"}, allow=["port-range"], transcode=None)
 uniqurl.explain("http://h", redirects=[("http://h", "http://g")], transcode="latin1", profile_toml=None)
 kept: str = uniqurl.normalize("http://h", errors="keep")
 lost: str = uniqurl.normalize("http://h", errors="null")  # type: ignore

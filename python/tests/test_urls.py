@@ -38,8 +38,6 @@ def test_single_url_has_the_keys_of_a_set():
     assert uniqurl.key(b"\xff", "url", "string") == b"\xff"
     page = "http://h.example/pt-BR/user/17?page=2"
     assert uniqurl.key(page, "template") == "http://h.example/pt-BR/user/{int}?page"
-    assert uniqurl.key(page, "template", template_locales=True) == "http://h.example/{locale}/user/{int}?page"
-    assert uniqurl.key(page, "template", template_locales=None) == uniqurl.key(page, "template")
     assert uniqurl.key(b"\xff", "template", "string") == b"%FF"
     with pytest.raises(uniqurl.UsageError, match="^key is url, template, domain, surt, ssurt or hash$"):
         uniqurl.key(url, "SURT")

@@ -20,7 +20,6 @@ The keywords ``**options`` correspond to ``--with`` and related options of the c
 * ``redirects``: a mapping from URLs to their targets, or pairs; each URL becomes the end of its chain
 * ``max_url``: the longest URL in bytes, 65,536 by default; a value of more than 16 MiB, or of 1 MiB more than
   ``max_url`` if that is longer, is rejected without being read, even if it is blank
-* ``template_locales``: whether the key ``template`` has ``{locale}``
 * ``profile_toml``: the text of a profile file, instead of a profile
 """
 

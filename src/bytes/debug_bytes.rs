@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// Prints bytes as a literal: `b"http://h/\xff"`.
-pub struct DebugBytes<'a>(pub(crate) &'a [u8]);
+pub(crate) struct DebugBytes<'a>(pub(crate) &'a [u8]);
 
 impl fmt::Debug for DebugBytes<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

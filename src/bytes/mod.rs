@@ -1,5 +1,4 @@
-//! Floor 0, the lowest layer: ranges, sets of bytes, percent triplets, reject reasons, fallible allocation,
-//! and safe printing of bytes.
+//! Floor 0, the lowest layer: ranges, sets of bytes, percent triplets, reject reasons and fallible allocation.
 
 mod span;
 pub(crate) mod set;
@@ -7,20 +6,12 @@ mod triplet;
 mod reject;
 mod unknown_name;
 mod debug_bytes;
-mod secret;
-mod printable;
-mod shown_path;
-mod redact;
 pub mod alloc;
 
 pub use alloc::AllocError;
-pub use debug_bytes::DebugBytes;
-pub use printable::{Excerpt, Printable, UrlExcerpt, is_control, stands_for_itself};
-pub use redact::{Secrets, redact, redact_query, redact_record};
+pub(crate) use debug_bytes::DebugBytes;
 pub use reject::Troubles;
 pub use reject::{Reject, RejectReason, RejectReasons};
-pub use secret::HIDDEN;
-pub use shown_path::ShownPath;
 pub use span::Span;
 pub(crate) use triplet::{
     Octet, Triplet, decoded, is_unreserved, octets, push_encoded, push_encoded_as, push_triplet,

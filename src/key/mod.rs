@@ -26,14 +26,14 @@ pub use template::{PartType, Template, TemplateRule, TypedPart};
 /// The form of a URL by which records are deduplicated, counted, sorted and written.
 ///
 /// ```
-/// use uniqurl::{Key, Normalizer, Profile, Template};
+/// use uniqurl::{Key, Normalizer, Profile};
 ///
 /// let crawl = Normalizer::new(&Profile::CRAWL);
 /// let mut scratch = Vec::new();
 /// let url = crawl.canonical(b"http://www.Example.com:80/a?b", &mut scratch)?;
 /// for (key, expected) in [
 ///     (Key::Url, "http://www.example.com/a?b"),
-///     (Key::Template(Template::new()), "http://www.example.com/a?b"),
+///     (Key::Template, "http://www.example.com/a?b"),
 ///     (Key::Surt, "com,example,www)/a?b"),
 ///     (Key::Ssurt, "com,example,www,//80:http@/a?b"),
 ///     (Key::Hash, "a1e4d05dce63e96464c499b20d8bed88"),
@@ -47,12 +47,13 @@ pub use template::{PartType, Template, TemplateRule, TypedPart};
 ///
 /// Do not use it for later retrieval: only [`Key::Url`] and [`Key::Ssurt`] can be turned back into URLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Key {
     /// The canonical URL itself.
     #[default]
     Url,
     /// Its [`Template`]: `https://h/user/{int}?page`.
-    Template(Template),
+    Template,
     /// The [registrable domain](registrable_domain) of its host: `example.co.uk` of
     /// `http://www.example.co.uk/a`. A URL without a host has no such key.
     #[cfg(feature = "domain")]
@@ -71,7 +72,7 @@ impl Key {
     /// Every key, in the order of the documentation.
     pub const ALL: &'static [Key] = &[
         Key::Url,
-        Key::Template(Template::new()),
+        Key::Template,
         #[cfg(feature = "domain")]
         Key::Domain,
         Key::Surt,
@@ -88,7 +89,7 @@ impl Key {
     pub const fn name(self) -> &'static str {
         match self {
             Key::Url => "url",
-            Key::Template(_) => "template",
+            Key::Template => "template",
             #[cfg(feature = "domain")]
             Key::Domain => "domain",
             Key::Surt => "surt",
@@ -101,7 +102,7 @@ impl Key {
     pub const fn summary(self) -> &'static str {
         match self {
             Key::Url => "the canonical URL",
-            Key::Template(_) => "https://h/user/{int}?page, its variable parts named",
+            Key::Template => "https://h/user/{int}?page, its variable parts named",
             #[cfg(feature = "domain")]
             Key::Domain => "example.co.uk of www.example.co.uk, by the Public Suffix List",
             Key::Surt => "com,example)/path?query, as web-archive indexes sort",
@@ -183,7 +184,7 @@ impl Key {
     pub fn append_bytes(self, url: &[u8], out: &mut Vec<u8>) {
         match self {
             Key::Url => out.extend_from_slice(url),
-            Key::Template(template) => template.append_bytes(url, out),
+            Key::Template => Template::of_bytes(url, out),
             #[cfg(feature = "domain")]
             Key::Domain => {
                 let located = Located::split(url);

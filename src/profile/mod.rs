@@ -74,6 +74,7 @@ pub struct Profile {
 
 /// The rules that apply besides those of the ladder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum System {
     /// No others.
     Ladder,
@@ -89,6 +90,7 @@ pub enum System {
 
 /// How to handle bytes that the grammar of RFC 3986 Appendix A does not allow at their position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Grammar {
     /// No grammar applies: a URL is its bytes.
     Ignored,

@@ -7,6 +7,9 @@ use crate::simd::prefetch;
 /// Bytes of a block. Its unused end costs address space, not memory.
 const BLOCK: usize = 1 << BLOCK_BITS;
 const BLOCK_BITS: u32 = 16;
+/// The first block has a [`BLOCK`] divided by two so many times, and each further one twice as much, up to a
+/// whole [`BLOCK`]: the 64 shards of a small [`UrlSet`](super::UrlSet) would reserve 4 MiB.
+const DOUBLINGS: usize = 6;
 /// Number of blocks that a 32-bit place can address, without the last: the greatest places are marks of
 /// entries.
 const MAX_BLOCKS: usize = (1 << (32 - BLOCK_BITS)) - 1;
@@ -53,8 +56,9 @@ impl Arena {
         Self { blocks: Vec::new(), head, full: 0 }
     }
 
-    /// Stores a URL, with its counter at 1.
+    /// Stores a URL, which holds no line feed, with its counter at 1.
     pub(super) fn push(&mut self, url: &[u8]) -> Result<ArenaOffset, SetFull> {
+        debug_assert!(!url.contains(&b'\n'), "a line feed ends the URL: {}", url.escape_ascii());
         let need = self.head + url.len() + 1;
         // An offset must stay below BLOCK to fit into a place. A block of one long URL may end after
         // that.
@@ -91,7 +95,8 @@ impl Arena {
         let mut block = Vec::new();
         // The first byte of the first block stays unused, so that no place is 0.
         let unused = usize::from(self.blocks.is_empty());
-        alloc::try_reserve_exact(&mut block, BLOCK.max(need + unused))?;
+        let size = BLOCK >> DOUBLINGS.saturating_sub(self.blocks.len());
+        alloc::try_reserve_exact(&mut block, size.max(need + unused))?;
         if unused == 1 {
             block.push(b'\n');
         }
@@ -242,5 +247,32 @@ impl<'a> Iterator for Urls<'a> {
             self.block += 1;
             self.at = 0;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_begin_small_and_double_up_to_their_limit() {
+        let mut arena = Arena::new(Counting::Off);
+        let url = [b'a'; 99];
+        let mut places = Vec::new();
+        while arena.blocks.len() < DOUBLINGS + 3 {
+            places.push(arena.push(&url).unwrap());
+        }
+        let sizes: Vec<_> = arena.blocks.iter().map(Vec::capacity).collect();
+        assert_eq!(sizes[..DOUBLINGS], [1024, 2048, 4096, 8192, 16_384, 32_768]);
+        assert_eq!(sizes[DOUBLINGS..], [BLOCK; 3]);
+        assert!(arena.places().eq(places.iter().copied()));
+        assert!(places.iter().all(|place| arena.holds(*place, &url)));
+    }
+
+    #[cfg(debug_assertions)]
+    #[test]
+    #[should_panic(expected = "a line feed ends the URL")]
+    fn url_with_a_line_feed_is_refused_by_tests() {
+        let _ = Arena::new(Counting::Off).push(b"a\nb");
     }
 }

@@ -94,8 +94,7 @@ impl UrlSet {
     pub fn insert<'k>(&mut self, url: impl Into<Keyed<'k>>) -> Result<bool, SetFull> {
         let url = url.into().as_bytes();
         let hash = self.key.hash(url);
-        let new = self.shards[hash.shard(SHARDS)].insert(hash, url)?;
-        Ok(new.is_some())
+        Ok(self.shards[hash.shard(SHARDS)].add(hash, url)?.is_some())
     }
 
     /// True if the set holds a URL or a key.

@@ -20,6 +20,7 @@ pub struct Kernel(Backend);
 
 /// The kind of input, which decides where a path starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum UrlKind {
     /// An absolute URL, or any other line of a list. The scanner can prove it clean only if it starts
     /// with `http://` or `https://` and a host.

@@ -384,8 +384,6 @@ fn explained_template_names_the_rule_of_each_part() {
     let text = explain(&["--key", "template", "http://h.example/v1"]);
     let shown = "  is in canonical form.\n\n  template\n  = http://h.example/v1\n";
     assert!(text.ends_with(shown), "{text}");
-    let text = explain(&["--key", "template", "--template-locales", "http://h.example/pt-BR"]);
-    assert!(text.contains("    {locale}  a whole segment       pt-BR\n"), "{text}");
     let long = format!("HTTP://h.example/{}", "a1B2".repeat(200));
     assert!(explain(&["--key", "template", &long]).contains("\n  = http://h.example/{token}\n"));
 }

@@ -140,15 +140,6 @@ fn group_that_keeps_more_than_memory_holds_is_status_3_and_leaves_everything_as_
 }
 
 #[test]
-fn locales_are_grouped_on_request() {
-    let place = Place::with([("in", b"http://h/en/a\nhttp://h/fr/a\nhttp://h/de/a\n")]);
-    let limited = ["dedup", "in", "--limit-by", "template:2"];
-    assert_eq!(place.run(limited).exits(0).summary("unique"), 3);
-    let run = place.run([&limited[..], &["--template-locales"]].concat()).exits(0);
-    assert_eq!(run.out(), "http://h/en/a\nhttp://h/fr/a\n");
-}
-
-#[test]
 fn filtered_records_are_in_no_tally() {
     let line = |path: &str, bytes: u32| {
         format!("192.0.2.1 - - [01/Jan/2026:00:00:00 +0000] \"GET {path} HTTP/1.1\" 200 {bytes}\n")

@@ -279,7 +279,7 @@ fn groups_of_other_keys_are_limited_alike() {
         (Key::Ssurt, Group::Host),
         (Key::Ssurt, Group::Domain),
         (Key::Surt, Group::Domain),
-        (Key::Template(Template::new()), Group::Host),
+        (Key::Template, Group::Host),
         (Key::Domain, Group::Domain),
     ] {
         let mut outputs = Vec::new();

@@ -32,7 +32,6 @@ mod profile_file;
 mod redirects;
 mod rust_examples;
 mod sanitize_share;
-mod secrets;
 mod shared_suites;
 mod shared_uri;
 mod shared_vectors;

@@ -310,28 +310,8 @@ fn token_changes_once_in_four_characters() {
 }
 
 #[test]
-fn locale_needs_the_option() {
+fn locales_are_names() {
     stay("en en-US pt_BR zh-Hans-CN es-419");
-    for (url, template) in [
-        ("/en/", "/{locale}/"),
-        ("/en-US/a", "/{locale}/a"),
-        ("/pt_br", "/{locale}"),
-        ("/zh-Hans/zh_Hant_TW/es-419", "/{locale}/{locale}/{locale}"),
-        ("/de.html", "/{locale}.html"),
-        (
-            "/x-en/xx/EN/eng/en-/en-USA/en-US_x/en-1/en~US/e",
-            "/x-en/xx/EN/eng/en-/en-USA/en-US_x/en-1/en~US/e",
-        ),
-        ("/zh-Hans_CN/us/gb", "/zh-Hans_CN/us/gb"),
-        ("http://en/?en", "http://en/?en"),
-        ("/en/17", "/{locale}/{int}"),
-    ] {
-        let mut out = Vec::new();
-        Template::with_locales().append_bytes(url.as_bytes(), &mut out);
-        assert_eq!(String::from_utf8(out).unwrap(), template, "{url}");
-    }
-    // The name is ours even without the option.
-    are_templates(&[("/{locale}/a", "/{locale}/a")]);
 }
 
 #[test]
@@ -414,7 +394,7 @@ fn other_bytes_become_triplets() {
 #[test]
 fn trace_names_the_rule_of_each_part() {
     let url = b"http://h/2024/02/29/17.html/item12345-20240229;v=17/{int}/%7Bhex%7D?a=1&123=4#18";
-    let parts = Template::new().trace(url);
+    let parts = Template::trace(url);
     let told: Vec<_> = parts
         .iter()
         .map(|part| (str::from_utf8(&url[part.range.clone()]).unwrap(), part.part_type, part.rule))
@@ -431,7 +411,7 @@ fn trace_names_the_rule_of_each_part() {
             ("123", PartType::Int, TemplateRule::QueryName),
         ]
     );
-    assert_eq!(Template::new().trace(b"http://h/a/v1?b=17"), []);
+    assert_eq!(Template::trace(b"http://h/a/v1?b=17"), []);
 }
 
 #[test]
@@ -441,6 +421,6 @@ fn template_is_appended() {
     let url = crawl.canonical(b"HTTP://h:80/1?b&a&b", &mut scratch).unwrap();
     Template::of(url, &mut out);
     assert_eq!(out, b"x http://h/{int}?b&a");
-    Template::with_locales().append(url, &mut out);
+    Template::of(url, &mut out);
     assert_eq!(out, b"x http://h/{int}?b&ahttp://h/{int}?b&a");
 }

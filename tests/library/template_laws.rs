@@ -22,15 +22,7 @@ fn keeps_the_laws(url: &[u8]) -> Vec<u8> {
     let oracle = template_oracle::template(url);
     assert_eq!(tsv::escape(&template), tsv::escape(&oracle), "oracle: {}", context());
 
-    let (locales, mut out) = (Template::with_locales(), Vec::new());
-    locales.append_bytes(url, &mut out);
-    assert!(is_rfc6570(&out), "valid with locales: {}", context());
-    assert!(out.len() <= Template::longest(url.len()), "length with locales: {}", context());
-    let mut again = Vec::new();
-    locales.append_bytes(&out, &mut again);
-    assert_eq!(tsv::escape(&again), tsv::escape(&out), "idempotence with locales: {}", context());
-
-    let parts = Template::new().trace(url);
+    let parts = Template::trace(url);
     assert!(parts.is_sorted_by(|a, b| a.range.end <= b.range.start), "order: {}", context());
     assert!(parts.iter().all(|part| !url[part.range.clone()].is_empty()), "range: {}", context());
     template
@@ -125,7 +117,6 @@ const PARTS: &[&str] = &[
     "{int}",
     "%7Bdate%7D",
     "%7bhex}",
-    "{locale}",
     "{x}",
     "int",
     "en",

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::bytes::{Captures, Regex};
 
-const NAMES: &str = "uuid|date|int|hex|ip|email|token|locale";
+const NAMES: &str = "uuid|date|int|hex|ip|email|token";
 
 /// The library's table, written down again.
 const EXTENSIONS: &str = "3gp 7z aac action ai amp apk appimage arw ashx asmx asp aspx atom avi avif axd

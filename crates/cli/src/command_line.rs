@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use uniqurl::bytes::{Printable, redact};
+use uniqurl_text::{Printable, redact};
 
 /// Bytes of arguments; more are only counted.
 const MOST: usize = 4000;

@@ -6,11 +6,12 @@ use std::path::Path;
 use crate::args::{MessageLevel, RunArgs};
 use crate::hints;
 use crate::status::{eprint_hinted, eprint_message};
-use uniqurl::bytes::{Printable, RejectReason};
+use uniqurl::bytes::RejectReason;
 use uniqurl_engine::output::{self, Tally};
 use uniqurl_engine::{InputFormat, JobPlan, MaxRejected, Report};
 use uniqurl_formats::input::InputState;
 use uniqurl_formats::record::{self, Suggestion};
+use uniqurl_text::Printable;
 
 /// The message about a last line that was still being written when the input was read.
 pub(crate) const LEFT_OUT: &str = "the last line was still being written and is left out";

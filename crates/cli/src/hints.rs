@@ -11,7 +11,6 @@ use memchr::memmem;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
-use uniqurl::bytes::UrlExcerpt;
 use uniqurl::profile::{Profile, System};
 use uniqurl::{Normalizer, RejectReason};
 use uniqurl_engine::output::JobKind;
@@ -19,6 +18,7 @@ use uniqurl_engine::{RunError, SeenError, SeenTrouble};
 use uniqurl_formats::input::{Compression, InputError, Trouble};
 use uniqurl_formats::record::{Refusal, Suggestion};
 use uniqurl_store::seen::{SeenStoreError, SeenStoreProblem};
+use uniqurl_text::UrlExcerpt;
 
 /// The hint of an error that ends a run.
 pub(crate) fn of_run(error: &RunError, job: JobKind) -> Option<Cow<'static, str>> {

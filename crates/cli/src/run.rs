@@ -111,7 +111,6 @@ fn plan(common: &RunArgs, normalizer: Normalizer, job: Job) -> JobPlan {
     plan.policy.requests = common.filters.requests();
     plan.policy.urls = common.filters.urls(&plan.normalizer);
     plan.policy.key = common.key();
-    plan.policy.template = common.templates.template();
     plan.policy.max_rejected = common.filters.max_rejected;
     plan.output.secrets = common.secrets;
     plan.output.observes = common.report.is_some();

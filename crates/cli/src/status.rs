@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use uniqurl::bytes::Printable;
+use uniqurl_text::Printable;
 
 /// The end of a run, as its exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,12 +8,12 @@ use std::thread;
 use crate::args::RunArgs;
 use crate::outputs::Division;
 use crate::run;
-use uniqurl::bytes::Printable;
 use uniqurl::{Key, Normalizer};
 use uniqurl_engine::output::{Field, LineForm, TableColumn, TableKind, TableValues};
 use uniqurl_engine::{Job, OutputOptions, SetOrder};
 use uniqurl_formats::input::ending;
 use uniqurl_formats::table::THREAD;
+use uniqurl_text::Printable;
 
 /// The contents of a table.
 pub(crate) struct TableSpec {

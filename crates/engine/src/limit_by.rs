@@ -57,14 +57,13 @@ impl Group {
 pub(crate) struct KeyGroup {
     pub(crate) group: Group,
     pub(crate) key: Key,
-    pub(crate) template: Template,
 }
 
 impl GroupOf for KeyGroup {
     fn append(&self, key: &[u8], out: &mut Vec<u8>) {
         let split = |by| Split { by, shards: 1, key: self.key };
         let text = match self.group {
-            Group::Template => return self.template.append_bytes(key, out),
+            Group::Template => return Template::of_bytes(key, out),
             Group::Domain => split(SplitBy::Domain).domain(key),
             Group::Host => Cow::Borrowed(split(SplitBy::Host).host(key)),
             Group::Path => {
@@ -83,7 +82,7 @@ mod tests {
     fn group_of(group: Group, key: Key, url: &str) -> String {
         let (mut made, mut out) = (Vec::new(), Vec::new());
         key.append_bytes(url.as_bytes(), &mut made);
-        KeyGroup { group, key, template: Template::new() }.append(&made, &mut out);
+        KeyGroup { group, key }.append(&made, &mut out);
         String::from_utf8(out).unwrap()
     }
 

@@ -10,8 +10,7 @@ use super::request_filter::RequestFilter;
 use super::split::Split;
 use super::url_filter::UrlFilter;
 use crate::output::{Field, LineForm, TallyColumns};
-use uniqurl::bytes::Secrets;
-use uniqurl::key::{Key, Template};
+use uniqurl::key::Key;
 use uniqurl::normalize::Normalizer;
 use uniqurl_formats::input::Input;
 use uniqurl_formats::record::{
@@ -20,6 +19,7 @@ use uniqurl_formats::record::{
 };
 use uniqurl_store::keep_policy::KeepPolicy;
 use uniqurl_store::seen::{SeenStore, UnixTime};
+use uniqurl_text::Secrets;
 
 /// A job with its options. Made once, from the arguments of a command or a call, and read by every stage.
 #[derive(Debug, Clone)]
@@ -80,8 +80,6 @@ pub struct RecordPolicy {
     pub urls: UrlFilter,
     /// The key that is made unique, counted, sorted and written.
     pub key: Key,
-    /// How templates are made, in the key and in columns.
-    pub template: Template,
     /// Which of the records with the same key is kept.
     pub keep: Keep,
     /// How many keys of each group are kept, by first occurrence. The key must [tell](super::Group::is_told_by)
@@ -165,7 +163,6 @@ impl JobPlan {
                 requests: RequestFilter::default(),
                 urls: UrlFilter::default(),
                 key: Key::Url,
-                template: Template::new(),
                 keep: Keep::First,
                 limit_by: None,
                 max_rejected: None,
@@ -223,8 +220,7 @@ impl JobPlan {
     /// The groups of keys, and how many keys of each the set takes, if there is a limit.
     pub(crate) fn group_limit(&self) -> Option<(KeyGroup, u64)> {
         let limit = self.policy.limit_by.filter(|_| self.dedup().is_some())?;
-        let RecordPolicy { key, template, .. } = self.policy;
-        Some((KeyGroup { group: limit.group, key, template }, limit.most))
+        Some((KeyGroup { group: limit.group, key: self.policy.key }, limit.most))
     }
 
     /// How the set is written, if the job has one.

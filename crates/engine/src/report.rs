@@ -11,9 +11,9 @@ use crate::phase::Phase;
 use crate::seen::{RejectedSeen, SeenError};
 use crate::trace::Trace;
 use uniqurl::bytes::AllocError;
-use uniqurl::bytes::Printable;
 use uniqurl_formats::input::InputError;
 use uniqurl_formats::record::Suggestion;
+use uniqurl_text::Printable;
 
 use uniqurl::set::SetFull;
 

@@ -59,7 +59,7 @@ impl Split {
     /// The host as the key spells it.
     pub(crate) fn host<'k>(&self, key: &'k [u8]) -> &'k [u8] {
         let end = match self.key {
-            Key::Url | Key::Template(_) => {
+            Key::Url | Key::Template => {
                 return Located::split(key).map_or(&[], |located| located.host);
             }
             // A parenthesis may be in a path too, and in a host.
@@ -68,7 +68,8 @@ impl Split {
             Key::Ssurt => memchr::memmem::find(key, b"//"),
             // The rest of the host is not in it.
             Key::Domain => return key,
-            Key::Hash => None,
+            // A digest holds no host.
+            _ => None,
         };
         // Without a host a key is the URL itself.
         let Some(end) = end.filter(|end| !key[..*end].contains(&b'/')) else { return &[] };

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Display;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use uniqurl::bytes::is_control;
+use uniqurl_text::is_control;
 
 /// The members so far, as JSON text.
 #[derive(Debug, Default)]

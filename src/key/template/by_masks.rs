@@ -450,7 +450,7 @@ fn block<'a, V: Vector>(
 }
 
 fn decide(out: &mut Vec<u8>) -> Writer<'_, NoTrace> {
-    Writer { out, trace: NoTrace, locales: false }
+    Writer { out, trace: NoTrace }
 }
 
 #[inline(never)]
@@ -531,7 +531,7 @@ mod tests {
                 let text = format!("{url}{after}");
                 for kernel in kernels() {
                     let mut out = b"before".to_vec();
-                    Template::new().append_at(kernel, text.as_bytes(), 0..url.len(), &mut out);
+                    Template::append_at(kernel, text.as_bytes(), 0..url.len(), &mut out);
                     assert_eq!(out, expected, "{kernel:?} {url} {}", out.escape_ascii());
                     // Without the copy of a short URL, and with scalar masks.
                     out.truncate(6);

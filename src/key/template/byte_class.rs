@@ -29,8 +29,8 @@ pub(super) const OTHER: Classes = 1 << 13;
 pub(super) const ALPHA: Classes = LOWER | UPPER;
 pub(super) const ALNUM: Classes = ALPHA | DIGIT;
 
-/// A segment without a byte of these classes stands for itself, unless it is a locale or long enough
-/// for a UUID.
+/// A segment without a byte of these classes stands for itself, unless it is long enough for
+/// a UUID.
 pub(super) const TELLING: Classes = DIGIT | ODD | AT | SEMICOLON | J;
 
 /// The ASCII characters of `literals` (RFC 6570 section 2.1), which are all but controls, space,

@@ -4,7 +4,7 @@
 //! template depends on its URL alone. It says that two URLs look alike, not that they are the same.
 //!
 //! - `write`: takes a URL apart and applies the rules to each segment and each query name
-//! - `types`, `date`, `locale`: one test for each type; `byte_class` shows which can be left out
+//! - `types`, `date`: one test for each type; `byte_class` shows which can be left out
 //! - `literal`: bytes that stand for themselves, and the names in braces
 //! - `names`: query names, each once
 //! - `by_masks`: the way of most URLs, by bit masks; `write` takes the rest
@@ -14,7 +14,6 @@ mod byte_class;
 mod part_type;
 mod date;
 mod types;
-mod locale;
 mod extension;
 mod literal;
 mod trace;
@@ -79,60 +78,30 @@ const LONG: usize = 64 << 10;
 /// 6. A name in braces that [`PartType`] lists stands for itself, also if its braces are triplets. Any
 ///    other byte that is no literal of RFC 6570 becomes a triplet.
 ///
-/// [`PartType`] says what each type matches. `{locale}` is recognized only after
-/// [`Template::with_locales`].
+/// [`PartType`] says what each type matches.
 ///
 /// # Laws
 ///
 /// A template is a valid template of RFC 6570 and the template of itself. Equal URLs have equal
 /// templates. The template of `n` bytes has at most `3 * n + 2` bytes ([`Template::longest`]). The time
-/// is linear in the length, except for queries of more than 16 names, which are sorted. Only they allocate
-/// anything besides the buffer.
+/// is linear in the length. Only queries of more than 16 names allocate anything besides the buffer.
 ///
 /// Do not fetch a template, and do not delete pages because they share one: a template merges what
 /// merely looks alike.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Template {
-    locales: bool,
-}
+#[derive(Debug, Clone, Copy)]
+pub struct Template;
 
 impl Template {
     /// The version of the types and rules. Templates of two versions may differ, so a store of templates
     /// names the version.
     pub const VERSION: u32 = 1;
 
-    /// Templates without `{locale}`.
-    pub const fn new() -> Self {
-        Self { locales: false }
-    }
-
-    /// Templates in which a segment that is a locale, such as `en` or `pt-BR`, becomes `{locale}`.
-    ///
-    /// ```
-    /// use uniqurl::Template;
-    ///
-    /// let mut template = Vec::new();
-    /// Template::with_locales().append_bytes(b"http://h.example/pt-BR/help", &mut template);
-    /// assert_eq!(template, b"http://h.example/{locale}/help");
-    /// ```
-    ///
-    /// This also replaces short words that are codes of languages: `/is`, `/no`, `/to`.
-    pub const fn with_locales() -> Self {
-        Self { locales: true }
-    }
-
-    /// Whether templates have `{locale}`.
-    pub const fn has_locales(self) -> bool {
-        self.locales
-    }
-
-    /// Appends the template of `url` to `out`, without `{locale}`.
+    /// Appends the template of `url` to `out`.
     pub fn of(url: Canonical<'_>, out: &mut Vec<u8>) {
-        Self::new().append(url, out);
+        Self::of_bytes(url.as_bytes(), out);
     }
 
-    /// Appends the template of any bytes to `out`, without `{locale}`. Bytes that are a template give
-    /// themselves.
+    /// Appends the template of any bytes to `out`. Bytes that are a template give themselves.
     ///
     /// ```
     /// use uniqurl::Template;
@@ -146,29 +115,19 @@ impl Template {
     ///
     /// Equal pages may be spelled in many ways: normalize URLs first, and use [`Template::of`].
     pub fn of_bytes(url: &[u8], out: &mut Vec<u8>) {
-        Self::new().append_bytes(url, out);
+        Self::append_at(Kernel::best(), url, 0..url.len(), out);
     }
 
-    /// Appends the template of `url` to `out`.
-    pub fn append(&self, url: Canonical<'_>, out: &mut Vec<u8>) {
-        self.append_bytes(url.as_bytes(), out);
-    }
-
-    /// As [`Template::append`], for any bytes.
-    pub fn append_bytes(&self, url: &[u8], out: &mut Vec<u8>) {
-        self.append_at(Kernel::best(), url, 0..url.len(), out);
-    }
-
-    /// As [`Template::append_bytes`], for the URL `bytes[range]`. The bytes after the URL change nothing, but
+    /// As [`Template::of_bytes`], for the URL `bytes[range]`. The bytes after the URL change nothing, but
     /// if there are some, this is faster.
     ///
     /// # Panics
     ///
     /// If the range lies outside `bytes`.
-    pub fn append_at(&self, kernel: Kernel, bytes: &[u8], range: Range<usize>, out: &mut Vec<u8>) {
+    pub fn append_at(kernel: Kernel, bytes: &[u8], range: Range<usize>, out: &mut Vec<u8>) {
         let url = &bytes[range.clone()];
-        if self.locales || kernel.backend() == Backend::Scalar || url.len() > LONG {
-            return Writer { out, trace: NoTrace, locales: self.locales }.url(url);
+        if kernel.backend() == Backend::Scalar || url.len() > LONG {
+            return Writer { out, trace: NoTrace }.url(url);
         }
         let from = &bytes[range.start..];
         if from.len() >= url.len() + ROOM || url.len() > SHORT || kernel.pads() {
@@ -185,7 +144,7 @@ impl Template {
     /// use uniqurl::{PartType, Template, TemplateRule};
     ///
     /// let url = b"http://h.example/2024/02/item12345?7";
-    /// let parts = Template::new().trace(url);
+    /// let parts = Template::trace(url);
     /// let told: Vec<_> = parts.iter().map(|part| (&url[part.range.clone()], part.part_type, part.rule)).collect();
     /// assert_eq!(told, [
     ///     (&b"2024/02"[..], PartType::Date, TemplateRule::DateSegments),
@@ -195,9 +154,9 @@ impl Template {
     /// ```
     ///
     /// This is meant for people: it allocates.
-    pub fn trace(&self, url: &[u8]) -> Vec<TypedPart> {
+    pub fn trace(url: &[u8]) -> Vec<TypedPart> {
         let (mut out, mut recorder) = (Vec::new(), Recorder::default());
-        Writer { out: &mut out, trace: &mut recorder, locales: self.locales }.url(url);
+        Writer { out: &mut out, trace: &mut recorder }.url(url);
         recorder.parts
     }
 

@@ -1,8 +1,8 @@
 //! Query names, each once.
 
-use crate::bytes::alloc::{AllocError, try_reserve_exact};
+use std::collections::HashSet;
 
-/// Up to so many names are compared with each other. More are sorted, which allocates.
+/// Up to so many names are compared with each other. More go into a set, which allocates.
 const FEW: usize = 16;
 
 /// The names of a query that stand in a buffer already.
@@ -50,65 +50,16 @@ impl Names {
 
 /// Keeps the first of equal names among those from `start` on, which are separated by `&`.
 fn keep_first(out: &mut Vec<u8>, start: usize) {
-    let count = 1 + out[start..].iter().filter(|byte| **byte == b'&').count();
-    if keep_first_of_many(out, start, count).is_ok() {
-        return;
-    }
-    // Without memory it takes longer.
-    keep_first_slowly(out, start);
-}
-
-fn keep_first_slowly(out: &mut Vec<u8>, start: usize) {
-    let (mut kept, mut next) = (start, start);
-    while next < out.len() {
-        let end = name_end(out, next);
-        let name = &out[next..end];
-        if kept == start || out[start..kept - 1].split(|byte| *byte == b'&').all(|k| k != name) {
-            kept = move_name(out, next, end, kept);
+    let text = out.split_off(start);
+    // A set with a random key: comparing all names with each other would let a stranger's query of a few
+    // thousand names take quadratic time.
+    let mut names = HashSet::new();
+    for name in text.split(|byte| *byte == b'&').filter(|name| names.insert(*name)) {
+        if out.len() > start {
+            out.push(b'&');
         }
-        next = end + 1;
+        out.extend_from_slice(name);
     }
-    cut_after(out, start, kept);
-}
-
-fn keep_first_of_many(out: &mut Vec<u8>, start: usize, count: usize) -> Result<(), AllocError> {
-    let mut names = Vec::new();
-    try_reserve_exact(&mut names, count)?;
-    let mut next = start;
-    while next < out.len() {
-        let end = name_end(out, next);
-        names.push((next, end));
-        next = end + 1;
-    }
-    // Equal names become neighbours, the first in front.
-    names.sort_unstable_by(|a, b| out[a.0..a.1].cmp(&out[b.0..b.1]).then(a.0.cmp(&b.0)));
-    names.dedup_by(|later, first| out[later.0..later.1] == out[first.0..first.1]);
-    names.sort_unstable();
-    let mut kept = start;
-    for (from, to) in names {
-        kept = move_name(out, from, to, kept);
-    }
-    cut_after(out, start, kept);
-    Ok(())
-}
-
-fn name_end(out: &[u8], start: usize) -> usize {
-    memchr::memchr(b'&', &out[start..]).map_or(out.len(), |length| start + length)
-}
-
-/// Moves a name to the front, with the `&` after it, and returns the end.
-fn move_name(out: &mut [u8], from: usize, to: usize, at: usize) -> usize {
-    out.copy_within(from..to, at);
-    let end = at + (to - from);
-    if let Some(separator) = out.get_mut(end) {
-        *separator = b'&';
-    }
-    end + 1
-}
-
-/// Cuts after the last name that stays, whose `&` goes.
-fn cut_after(out: &mut Vec<u8>, start: usize, kept: usize) {
-    out.truncate(kept.saturating_sub(1).max(start));
 }
 
 #[cfg(test)]
@@ -124,10 +75,16 @@ mod tests {
             ("b&a&b", "b&a"),
             ("ab&a&b&ba&ab&a", "ab&a&b&ba"),
         ] {
-            let mut few = format!("?{names}").into_bytes();
-            let mut many = few.clone();
-            keep_first_slowly(&mut few, 1);
-            keep_first_of_many(&mut many, 1, 7).unwrap();
+            let (mut few, mut all) = (Vec::new(), Names::after(1));
+            for name in names.split('&') {
+                let separator = few.len();
+                few.push(if all.is_empty() { b'?' } else { b'&' });
+                few.extend_from_slice(name.as_bytes());
+                all.add(&mut few, separator);
+            }
+            all.finish(&mut few);
+            let mut many = format!("?{names}").into_bytes();
+            keep_first(&mut many, 1);
             assert_eq!(few, format!("?{expected}").into_bytes());
             assert_eq!(many, few);
         }

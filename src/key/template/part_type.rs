@@ -25,9 +25,6 @@ pub enum PartType {
     /// change between digit, lower case and upper case in four characters. Changes from upper to lower
     /// case do not count, since words have them.
     Token,
-    /// The code of a language, perhaps with a script and a region: `en`, `pt-BR`, `zh_Hans_CN`.
-    /// See [`Template::with_locales`](crate::Template::with_locales).
-    Locale,
 }
 
 impl PartType {
@@ -40,7 +37,6 @@ impl PartType {
         PartType::Ip,
         PartType::Email,
         PartType::Token,
-        PartType::Locale,
     ];
 
     /// The name between the braces.
@@ -59,7 +55,6 @@ impl PartType {
             PartType::Ip => "{ip}",
             PartType::Email => "{email}",
             PartType::Token => "{token}",
-            PartType::Locale => "{locale}",
         }
     }
 }

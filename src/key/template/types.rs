@@ -10,7 +10,7 @@ use super::byte_class::{
 };
 use super::literal::Piece;
 use super::part_type::PartType;
-use super::{date, extension, locale};
+use super::{date, extension};
 
 /// The classes of base64url.
 const BASE64URL: Classes = ALNUM | HEX_LETTER | OTHER_LETTER | DASH | J;
@@ -24,7 +24,7 @@ pub(super) const UUID: usize = 36;
 ///
 /// Each test is tried only if the classes allow it: most names fail without a look at their bytes.
 #[inline]
-pub(super) fn whole(text: &[u8], seen: Classes, locales: bool) -> Option<PartType> {
+pub(super) fn whole(text: &[u8], seen: Classes) -> Option<PartType> {
     let found = if is_uuid(text) {
         PartType::Uuid
     } else if date::is_compact(text) || date::is_separated(text) {
@@ -39,8 +39,6 @@ pub(super) fn whole(text: &[u8], seen: Classes, locales: bool) -> Option<PartTyp
         PartType::Email
     } else if is_token(text, seen) {
         PartType::Token
-    } else if locales && locale::is_locale(text) {
-        PartType::Locale
     } else {
         return None;
     };
@@ -50,17 +48,13 @@ pub(super) fn whole(text: &[u8], seen: Classes, locales: bool) -> Option<PartTyp
 /// The type of a whole segment, and its length without the extensions that stay. Extensions are set
 /// aside before the test, since a token may hold dots as well.
 #[inline]
-pub(super) fn whole_before_extensions(
-    text: &[u8],
-    seen: Classes,
-    locales: bool,
-) -> Option<(PartType, usize)> {
-    let found = if seen & DOT == 0 { None } else { before_extensions(text, locales) };
-    found.or_else(|| Some((whole(text, seen, locales)?, text.len())))
+pub(super) fn whole_before_extensions(text: &[u8], seen: Classes) -> Option<(PartType, usize)> {
+    let found = if seen & DOT == 0 { None } else { before_extensions(text) };
+    found.or_else(|| Some((whole(text, seen)?, text.len())))
 }
 
-fn before_extensions(text: &[u8], locales: bool) -> Option<(PartType, usize)> {
-    let test = |length: usize| whole(&text[..length], classes_of(&text[..length]), locales);
+fn before_extensions(text: &[u8]) -> Option<(PartType, usize)> {
+    let test = |length: usize| whole(&text[..length], classes_of(&text[..length]));
     let last = extension::dot(text)?;
     let before = extension::dot(&text[..last]);
     // Types are tested before extensions: fewer names have one, and extensions are searched in a table.

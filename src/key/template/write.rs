@@ -15,7 +15,6 @@ use crate::bytes::set;
 pub(super) struct Writer<'a, O> {
     pub(super) out: &'a mut Vec<u8>,
     pub(super) trace: O,
-    pub(super) locales: bool,
 }
 
 impl<O: Observer> Writer<'_, O> {
@@ -65,7 +64,7 @@ impl<O: Observer> Writer<'_, O> {
                 written = start;
             } else {
                 let (length, seen) = scan(rest, |byte| byte == b'/');
-                if seen & TELLING != 0 || length >= types::UUID || self.locales {
+                if seen & TELLING != 0 || length >= types::UUID {
                     self.out.extend_from_slice(&url[written..start]);
                     self.segment(&rest[..length], seen, start);
                     written = start + length;
@@ -88,7 +87,7 @@ impl<O: Observer> Writer<'_, O> {
             (name, parameters) = segment.split_at(end);
             seen = classes_of(name);
         }
-        match types::whole_before_extensions(name, seen, self.locales) {
+        match types::whole_before_extensions(name, seen) {
             Some((part_type, length)) => {
                 self.typed(at, length, part_type, TemplateRule::WholeSegment);
                 self.out.extend_from_slice(&name[length..]);
@@ -164,7 +163,7 @@ impl<O: Observer> Writer<'_, O> {
             self.out.extend_from_slice(name);
             return;
         }
-        match types::whole(name, seen, false) {
+        match types::whole(name, seen) {
             Some(part_type) => self.typed(at, name.len(), part_type, TemplateRule::QueryName),
             None => self.literals(name, at),
         }

@@ -122,19 +122,10 @@ impl Shard {
         self.len == 0
     }
 
-    /// Adds a URL; returns the place of a new one.
-    pub(super) fn insert(
-        &mut self,
-        hash: Hash,
-        url: &[u8],
-    ) -> Result<Option<ArenaOffset>, SetFull> {
-        self.reserve(1)?;
-        self.insert_reserved(hash, url)
-    }
-
-    /// As `insert`, with the place as a number.
+    /// Adds a URL, which holds no line feed; returns the place of a new one.
     pub fn add(&mut self, hash: Hash, url: &[u8]) -> Result<Option<u32>, SetFull> {
-        Ok(self.insert(hash, url)?.map(|place| place.0))
+        self.reserve(1)?;
+        Ok(self.insert_reserved(hash, url)?.map(|place| place.0))
     }
 
     /// Adds many URLs, in order, and notes which were new.
@@ -200,14 +191,9 @@ impl Shard {
 
     /// Counts a URL if the shard holds it; returns whether it does.
     pub fn count_again(&mut self, hash: Hash, url: &[u8]) -> bool {
-        if self.table.is_empty() {
-            return false;
-        }
-        let found = self.find(hash, url);
-        if let Ok(place) = found {
-            self.arena.add_one(place);
-        }
-        found.is_ok()
+        let place = self.held(hash, url);
+        place.into_iter().for_each(|place| self.arena.add_one(place));
+        place.is_some()
     }
 
     /// The current size.
@@ -233,26 +219,19 @@ impl Shard {
 
     /// The place of a URL, if the shard holds it.
     pub fn place_of(&self, hash: Hash, url: &[u8]) -> Option<std::num::NonZeroU32> {
-        if self.table.is_empty() {
-            return None;
-        }
-        std::num::NonZeroU32::new(self.find(hash, url).ok()?.0)
+        std::num::NonZeroU32::new(self.held(hash, url)?.0)
     }
 
     /// Adds `more` to the count of a URL, if the shard holds it.
     pub fn count_more(&mut self, hash: Hash, url: &[u8], more: u64) {
-        if !self.table.is_empty()
-            && let Ok(place) = self.find(hash, url)
-        {
+        if let Some(place) = self.held(hash, url) {
             self.arena.set_count(place, self.arena.count(place) + more);
         }
     }
 
     /// Subtracts 1 from the count of a URL, if the shard holds it.
     pub fn count_back(&mut self, hash: Hash, url: &[u8]) {
-        if !self.table.is_empty()
-            && let Ok(place) = self.find(hash, url)
-        {
+        if let Some(place) = self.held(hash, url) {
             self.arena.take_one(place);
         }
     }
@@ -271,7 +250,7 @@ impl Shard {
 
     /// True if the shard holds the URL.
     pub fn contains(&self, hash: Hash, url: &[u8]) -> bool {
-        !self.table.is_empty() && self.find(hash, url).is_ok()
+        self.held(hash, url).is_some()
     }
 
     /// The URL at a place that [`Entry::new`] holds.
@@ -309,6 +288,12 @@ impl Shard {
     /// Each URL with its place, in insertion order.
     pub(super) fn urls(&self) -> Urls<'_> {
         self.arena.urls()
+    }
+
+    /// The place of a URL, if the shard holds it. An empty table has no slots to search.
+    #[inline]
+    fn held(&self, hash: Hash, url: &[u8]) -> Option<ArenaOffset> {
+        if self.table.is_empty() { None } else { self.find(hash, url).ok() }
     }
 
     /// The place of a URL, or the free slot for it.
@@ -391,7 +376,7 @@ mod tests {
             let mut new = 0;
             for url in &urls {
                 assert_eq!(shard.contains(hash(url, mask), url), {
-                    let added = shard.insert(hash(url, mask), url).unwrap().is_none();
+                    let added = shard.add(hash(url, mask), url).unwrap().is_none();
                     new += usize::from(!added);
                     added
                 });
@@ -441,8 +426,8 @@ mod tests {
         let hash = Hash::chosen(0);
         for url in [&b"abc"[..], b"ab", b"", b"abcd", b"b"] {
             assert!(!shard.contains(hash, url));
-            assert!(shard.insert(hash, url).unwrap().is_some());
-            assert!(shard.insert(hash, url).unwrap().is_none());
+            assert!(shard.add(hash, url).unwrap().is_some());
+            assert!(shard.add(hash, url).unwrap().is_none());
         }
         // Without counters the bytes before a URL are never read as a count.
         assert!(shard.places().all(|place| shard.count(place) == 1));
@@ -454,9 +439,9 @@ mod tests {
         let length = if cfg!(miri) { 70_000 } else { 1 << 20 };
         let long = |byte| vec![byte; length];
         for (i, byte) in (0..).zip(b"abca") {
-            let new = shard.insert(Hash::chosen(i % 3), &long(*byte)).unwrap();
+            let new = shard.add(Hash::chosen(i % 3), &long(*byte)).unwrap();
             assert_eq!(new.is_some(), i < 3);
-            shard.insert(Hash::chosen(9), b"short").unwrap();
+            shard.add(Hash::chosen(9), b"short").unwrap();
         }
         let lengths: Vec<_> =
             shard.places().map(|p| (shard.get(p).len(), shard.count(p))).collect();
@@ -474,7 +459,7 @@ mod tests {
         let mut shard = Shard::new(Counting::Off);
         let mut worst = (0.0f64, 0);
         for (i, url) in urls.iter().enumerate() {
-            shard.insert(hash(url), url).unwrap();
+            shard.add(hash(url), url).unwrap();
             if (i + 1).is_multiple_of(urls.len() / 16) {
                 let (mean, most) = probes(&shard);
                 worst = (worst.0.max(mean), worst.1.max(most));

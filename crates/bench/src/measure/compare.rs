@@ -6,8 +6,8 @@ use super::statistics::{lower_quartile, mean};
 use super::table::heading;
 use std::fmt::{self, Display, Formatter};
 use std::path::Path;
-use uniqurl::bytes::Printable;
 use uniqurl_formats::input::read_whole;
+use uniqurl_text::Printable;
 
 /// Two results that may be compared.
 #[derive(Debug)]

@@ -8,11 +8,11 @@ use crate::counters::Counters;
 use std::io::{self, Write};
 use std::sync::Arc;
 use uniqurl::Normalizer;
-use uniqurl::bytes::Secrets;
 use uniqurl_engine::{
     Dedup, InputFormat, Job, JobPlan, Memory, SeenBefore, Sinks, Watch, cores, most_workers,
 };
 use uniqurl_store::seen::SeenStore;
+use uniqurl_text::Secrets;
 
 /// Bytes of a set for each key, beside the key.
 const BYTES_FOR_A_KEY: u64 = 24;

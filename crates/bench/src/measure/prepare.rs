@@ -14,13 +14,13 @@ use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use uniqurl::bytes::Printable;
 use uniqurl::key::Key;
 use uniqurl::{Normalizer, Profile};
 use uniqurl_engine::output::Temporary;
 use uniqurl_store::seen::{
     KeySorter, Novelty, SeenStoreError, SeenWriter, StoreRules, UnixTime, WhenBusy,
 };
+use uniqurl_text::Printable;
 
 /// Gzip files of the stage `gz`: as many as a day has hours.
 const PACKED_FILES: usize = 24;

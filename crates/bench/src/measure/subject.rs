@@ -9,9 +9,9 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use uniqurl::bytes::Printable;
 use uniqurl_engine::{CHUNK_SIZE, StageBuffers};
 use uniqurl_formats::record::Format;
+use uniqurl_text::Printable;
 
 /// A corpus in memory.
 #[derive(Debug)]

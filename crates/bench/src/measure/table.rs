@@ -2,7 +2,7 @@
 
 use super::result::{CorpusInfo, Document, Times};
 use std::fmt::{self, Display, Formatter};
-use uniqurl::bytes::Printable;
+use uniqurl_text::Printable;
 
 /// Prints a result.
 #[derive(Debug)]

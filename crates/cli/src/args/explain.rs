@@ -8,7 +8,6 @@ use clap::{ArgAction, Args};
 use crate::args::help::{self, COMMON, INPUT, OUTPUT, RULES};
 use crate::args::policy::PolicyArgs;
 use crate::args::profile_choices::{ProfileChoices, Unsupported};
-use crate::args::template::TemplateArgs;
 use crate::args::values::{key, keys};
 use crate::args::{ProfileParser, ProfileSelection, charset, checks, code, ring};
 use crate::diff_view::Color;
@@ -133,10 +132,6 @@ pub struct ExplainArgs {
     )]
     key: Option<Key>,
 
-    /// How templates are made.
-    #[command(flatten)]
-    templates: TemplateArgs,
-
     /// Write a JSON object for each URL and profile
     ///
     /// {"profile": "crawl@1", "url": "...", "out": "...", "steps": [{"rule": "scheme-case", "source": "RFC
@@ -168,7 +163,7 @@ pub struct Unusable {
 impl ExplainArgs {
     /// The key to show, if one is.
     pub(crate) fn key(&self) -> Option<Key> {
-        self.key.map(|key| self.templates.applied_to(key))
+        self.key
     }
 
     /// A normalizer for each profile, in the order given; `all` in the order of the documentation.

@@ -5,10 +5,10 @@ use clap::Args;
 use crate::args::age;
 use crate::args::help::{FILTERS, INPUT};
 use uniqurl::Normalizer;
-use uniqurl::bytes::Printable;
 use uniqurl_engine::{BadRequestFilter, BadUrlFilter, MaxRejected, RequestFilter, UrlFilter};
 use uniqurl_formats::record::{BadFilter, Filter, Format, parse_time};
 use uniqurl_store::seen::UnixTime;
+use uniqurl_text::Printable;
 
 /// The records and URLs to keep.
 // A field for each option, so more than a dozen.

@@ -19,7 +19,6 @@ pub mod archives;
 pub mod filters;
 pub mod memory;
 pub mod policy;
-pub mod template;
 pub mod profile_choices;
 mod output_paths;
 mod values;

@@ -9,10 +9,10 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::args::help::{self, RULES};
 use crate::inputs::names::is_standard_input;
-use uniqurl::bytes::Printable;
 use uniqurl::normalize::Charset;
 use uniqurl::{Normalizer, RedirectError, RedirectErrorKind, Redirects, Switch, UnsupportedOption};
 use uniqurl_formats::input::{read_whole, read_within};
+use uniqurl_text::Printable;
 
 /// The options that change a profile.
 #[derive(Debug, Args, Default)]

@@ -9,8 +9,8 @@ use clap::{Command, CommandFactory, ValueEnum};
 
 use super::set::Operation;
 use super::{Cli, named_command};
-use uniqurl::bytes::Printable;
 use uniqurl::{Switch, UnknownName};
+use uniqurl_text::Printable;
 
 /// Replaces clap's suggestions, which are often far from the text: with an action for a file or a set
 /// operation in place of a subcommand and for an option of another subcommand or program, else with an

@@ -12,8 +12,8 @@ use super::default_command::words;
 use super::{Cli, named_command};
 use crate::status::{eprint_hinted, printable, status_of};
 use uniqurl::UnknownName;
-use uniqurl::bytes::{HIDDEN, Printable};
 use uniqurl_formats::record::FormatError;
+use uniqurl_text::{HIDDEN, Printable};
 
 /// A usage error of a subcommand that only shows once the arguments are put to use: a base that is
 /// no URL, say.

@@ -13,9 +13,9 @@ use crate::args::{MessageLevel, exit, usage};
 use crate::commands::explain::{file_of, place_as_text, rejected, troubles_as_text};
 use crate::diff_view::{Role, TextStyle, differences, marked};
 use crate::status::{Status, eprint_hinted, wrote};
-use uniqurl::bytes::Printable;
 use uniqurl::{Normalizer, Reject};
 use uniqurl_formats::Object;
+use uniqurl_text::Printable;
 
 /// Compares two URLs.
 pub(crate) fn main(compare: &CompareArgs) -> ExitCode {

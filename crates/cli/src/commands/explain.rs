@@ -17,11 +17,11 @@ use crate::diff_view::{Role, TextStyle, differences, marked, wrapped};
 use crate::hints::{self, is_host_and_port, reads_schemes};
 use crate::run::OWN_PORTS;
 use crate::status::{eprint_hinted, printable};
-use uniqurl::bytes::{Printable, UrlExcerpt};
 use uniqurl::normalize::Parts;
 use uniqurl::uri::Uri;
 use uniqurl::{Key, Normalizer, Reject, Step};
 use uniqurl_formats::Object;
+use uniqurl_text::{Printable, UrlExcerpt};
 
 /// Explains the URLs on standard output.
 pub(crate) fn main(explain: &ExplainArgs) -> io::Result<()> {

@@ -5,9 +5,9 @@
 use std::fmt::Write as _;
 
 use crate::diff_view::{Role, TextStyle, marked};
-use uniqurl::bytes::Printable;
-use uniqurl::{Key, RejectReason, TypedPart};
+use uniqurl::{Key, RejectReason, Template, TypedPart};
 use uniqurl_formats::Object;
+use uniqurl_text::Printable;
 
 /// Appends the key of a canonical URL, after a line for each part that a template names.
 pub(super) fn key_as_text(url: &[u8], key: Key, style: TextStyle, out: &mut String) {
@@ -38,7 +38,7 @@ pub(super) fn key_as_json(url: &[u8], key: Key, object: Object) -> Object {
         object.text("rule", rule.summary()).end()
     };
     match key {
-        Key::Template(_) => object.list("parts", parts(url, key).into_iter().map(part_as_json)),
+        Key::Template => object.list("parts", parts(url, key).into_iter().map(part_as_json)),
         _ => object,
     }
 }
@@ -51,7 +51,7 @@ fn made(url: &[u8], key: Key) -> Vec<u8> {
 
 fn parts(url: &[u8], key: Key) -> Vec<TypedPart> {
     match key {
-        Key::Template(template) => template.trace(url),
+        Key::Template => Template::trace(url),
         _ => Vec::new(),
     }
 }

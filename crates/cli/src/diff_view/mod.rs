@@ -164,7 +164,7 @@ fn cells(url: &[u8], marks: &[Range<usize>]) -> Vec<Cell> {
         marks.iter().any(|mark| mark.contains(&at) || (mark.is_empty() && mark.start == at))
     };
     let shown = url.iter().enumerate().map(|(at, byte)| Cell {
-        text: uniqurl::bytes::Printable(&[*byte]).to_string(),
+        text: uniqurl_text::Printable(&[*byte]).to_string(),
         marked: is_marked(at),
     });
     let mut cells: Vec<Cell> = shown.collect();

@@ -12,9 +12,9 @@ use crate::args::{BadInput, Directories, RunArgs, share_a_place};
 use crate::hints;
 use crate::status::eprint_hinted;
 use names::is_standard_input;
-use uniqurl::bytes::Printable;
 use uniqurl_engine::output::JobKind;
 use uniqurl_formats::input::{self, Input, InputError, Source};
+use uniqurl_text::Printable;
 
 /// The names of the inputs: arguments first, then the list; standard input if there are neither. Fails if the
 /// list names standard input while something else reads it, such as the list itself or `seen`.

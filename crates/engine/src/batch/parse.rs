@@ -160,8 +160,8 @@ impl WorkBatch {
         let Self { text, keys, scratch, .. } = self;
         for url in keys.iter_mut().filter(|url| url.is_canonical()) {
             *url = match rules.key {
-                Key::Template(template) if url.at >> BUFFER_SHIFT != IN_REWRITTEN => {
-                    text.append_template(rules.normalizer.kernel(), template, *url)?
+                Key::Template if url.at >> BUFFER_SHIFT != IN_REWRITTEN => {
+                    text.append_template(rules.normalizer.kernel(), *url)?
                 }
                 // Built aside, since the URL may itself be in `rewritten`.
                 key => {

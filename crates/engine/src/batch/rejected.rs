@@ -4,11 +4,10 @@ use std::borrow::Cow;
 
 use super::WorkBatch;
 use super::text::UrlRef;
-use uniqurl::bytes::{
-    AllocError, HIDDEN, Reject, RejectReason, Span, alloc, redact, redact_record,
-};
+use uniqurl::bytes::{AllocError, Reject, RejectReason, Span, alloc};
 use uniqurl::key::Key;
 use uniqurl_formats::record::{BufferId, Extracted};
+use uniqurl_text::{HIDDEN, redact, redact_record};
 
 /// A rejected record.
 #[derive(Debug, Clone, Copy)]

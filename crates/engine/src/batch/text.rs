@@ -121,7 +121,6 @@ impl BatchText {
     pub(super) fn append_template(
         &mut self,
         kernel: Kernel,
-        template: Template,
         url: UrlRef,
     ) -> Result<UrlRef, AllocError> {
         let (from, out) = match url.at >> BUFFER_SHIFT {
@@ -131,7 +130,7 @@ impl BatchText {
         let start = (url.at & ((1 << BUFFER_SHIFT) - 1)) as usize;
         alloc::try_reserve(out, Template::room(url.len as usize))?;
         let before = out.len();
-        template.append_at(kernel, from, start..start + url.len as usize, out);
+        Template::append_at(kernel, from, start..start + url.len as usize, out);
         UrlRef::new(IN_REWRITTEN, before, out.len() - before)
     }
 

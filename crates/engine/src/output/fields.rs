@@ -10,11 +10,11 @@ use std::fmt::{self, Write};
 use std::str::FromStr;
 
 use uniqurl::bytes::UnknownName;
-use uniqurl::bytes::{Printable, stands_for_itself};
-use uniqurl::key::{Key, Located, Template};
+use uniqurl::key::{Key, Located};
 use uniqurl::normalize::Parts;
 use uniqurl::uri::Authority;
 use uniqurl_formats::Object;
+use uniqurl_text::{Printable, stands_for_itself};
 
 /// A column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,11 +83,13 @@ impl Field {
     pub const fn of_key(key: Key, count: bool) -> &'static [Field] {
         let both: &[Field] = match key {
             Key::Url => &[Field::Count, Field::Canonical],
-            Key::Template(_) => &[Field::Count, Field::Template],
+            Key::Template => &[Field::Count, Field::Template],
             Key::Domain => &[Field::Count, Field::Domain],
             Key::Surt => &[Field::Count, Field::Surt],
             Key::Ssurt => &[Field::Count, Field::Ssurt],
             Key::Hash => &[Field::Count, Field::Hash],
+            // A test asks for the columns of every key.
+            _ => panic!("a key without a column"),
         };
         if count { both } else { both.split_at(1).1 }
     }
@@ -170,8 +172,6 @@ pub struct Layout<'a> {
     pub bytes: CanonicalBytes,
     /// The form of the columns.
     pub form: LineForm,
-    /// How the column `template` is made.
-    pub template: Template,
 }
 
 /// The form of the columns in a line.
@@ -270,7 +270,7 @@ impl Row<'_> {
                 Field::Query => text(parts.query.unwrap_or_default(), out),
                 Field::Fragment => text(parts.fragment.unwrap_or_default(), out),
                 Field::Domain => key(Key::Domain, out),
-                Field::Template => key(Key::Template(layout.template), out),
+                Field::Template => key(Key::Template, out),
                 Field::Surt => key(Key::Surt, out),
                 Field::Ssurt => key(Key::Ssurt, out),
                 Field::Hash => key(Key::Hash, out),
@@ -343,13 +343,20 @@ mod tests {
         let row = Row { canonical, original, decoded, file, record: 7, offset: 9, carried: &[] };
         let mut line = Vec::new();
         let (fields, form) = (Field::ALL, LineForm::Tabs);
-        row.append(
-            &Layout { fields, carry: &[], bytes, form, template: Template::new() },
-            &mut line,
-        );
+        row.append(&Layout { fields, carry: &[], bytes, form }, &mut line);
         let mut out = Vec::new();
         with_count(&line, 12, &mut out);
         String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn every_key_has_the_column_of_its_name() {
+        for key in Key::ALL {
+            let name = if *key == Key::Url { "canonical" } else { key.name() };
+            let columns = Field::of_key(*key, true).iter().map(|field| field.name());
+            assert_eq!(columns.collect::<Vec<_>>(), ["count", name]);
+            assert_eq!(Field::of_key(*key, false), &Field::of_key(*key, true)[1..]);
+        }
     }
 
     #[test]
@@ -432,7 +439,6 @@ mod tests {
             carry: &carry,
             bytes: CanonicalBytes::Printable,
             form: LineForm::Json,
-            template: Template::new(),
         };
         let (mut line, mut out) = (Vec::new(), Vec::new());
         row.append(&layout, &mut line);

@@ -9,8 +9,8 @@ use std::fmt;
 use std::io::IsTerminal;
 use std::io::{self, BufWriter, IoSlice, Write};
 use std::path::{Path, PathBuf};
-use uniqurl::bytes::Printable;
 use uniqurl_formats::input::pipe;
+use uniqurl_text::Printable;
 
 /// Small writes are gathered up to this many bytes; larger ones pass through.
 const BUFFER: usize = 64 << 10;

@@ -15,7 +15,7 @@ use std::io;
 use std::iter;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use uniqurl::bytes::Printable;
+use uniqurl_text::Printable;
 
 /// The number of links that Linux follows.
 const LINKS: usize = 40;

@@ -29,8 +29,8 @@ use super::csv;
 use super::fields::unescaped;
 use super::file::named;
 use super::row_groups::{RowGroups, of_parquet};
-use uniqurl::bytes::Printable;
 use uniqurl_formats::input::ending;
+use uniqurl_text::Printable;
 
 /// Rows that are handed to the writer together, and the memory that ends a batch earlier, since it is
 /// held up to its end.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::Builder;
 
-use uniqurl::bytes::Printable;
+use uniqurl_text::Printable;
 
 /// How a temporary name begins and ends, and how many letters and digits stand between.
 const PREFIX: &str = ".uniqurl-";

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use uniqurl::bytes::Printable;
 use uniqurl_formats::record::Refusal;
+use uniqurl_text::Printable;
 
 /// A list from before the run that cannot be used.
 #[derive(Debug)]

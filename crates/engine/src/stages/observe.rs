@@ -8,9 +8,9 @@ use crate::output::Observed;
 use uniqurl::Template;
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
-use uniqurl::bytes::{HIDDEN, Printable, redact};
 use uniqurl::key::Located;
 use uniqurl_formats::record::{Extracted, MeasuredFields, Measurer};
+use uniqurl_text::{HIDDEN, Printable, redact};
 
 /// Adds the hosts, URLs and templates of these batches, which were [observed](observe), in order.
 pub(crate) fn add_names(batches: &[WorkBatch], observed: &mut Observed) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::compression::Compression;
 use crate::input::InputState;
 use crate::record::Refusal;
-use uniqurl::bytes::{Printable, UrlExcerpt};
+use uniqurl_text::{Printable, UrlExcerpt};
 
 /// An input that could not be read, with the place of the error.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use super::{Cdx, Context, Csv, Extended, Format, Tsv, cdx, cdxj, json};
 use super::{NULL, READS_TABLES, RowBatch, Wrapped};
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc::{self};
-use uniqurl::bytes::{Excerpt, HIDDEN, UrlExcerpt, redact, redact_query, redact_record};
+use uniqurl_text::{Excerpt, HIDDEN, UrlExcerpt, redact, redact_query, redact_record};
 
 /// The values of one record's columns. Reused from record to record.
 #[derive(Debug, Default)]
@@ -158,7 +158,7 @@ fn lacks(format: &Format) -> String {
 pub fn carrying(format: &Format, columns: &[String]) -> Result<Format, String> {
     let name = format.name();
     let wrong = |column: &str, why: &str| {
-        Err(format!("column {}: {why}", uniqurl::bytes::Printable::path(Path::new(column))))
+        Err(format!("column {}: {why}", uniqurl_text::Printable::path(Path::new(column))))
     };
     for column in columns {
         if column.is_empty() {

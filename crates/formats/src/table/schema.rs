@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::input::Trouble;
 use crate::record::{Container, NoColumn, TableFormat};
-use uniqurl::bytes::Printable;
+use uniqurl_text::Printable;
 
 /// A column with values, not with nested columns.
 #[derive(Debug, Clone)]

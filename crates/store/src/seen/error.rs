@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::spill::SpillError;
-use uniqurl::bytes::Printable;
+use uniqurl_text::Printable;
 
 /// A store that cannot be read or written.
 #[derive(Debug)]

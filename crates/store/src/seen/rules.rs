@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use uniqurl::bytes::Printable;
 use uniqurl::key::{Key, Template};
 use uniqurl::normalize::Normalizer;
+use uniqurl_text::Printable;
 
 /// The rules of a store: all that decides about the key of a URL.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,12 +21,9 @@ impl StoreRules {
     pub fn of(normalizer: &Normalizer, key: Key) -> Self {
         Self {
             rules: normalizer.description(),
-            key: match key {
-                Key::Template(template) if template.has_locales() => format!("{key} with locales"),
-                key => key.name().to_owned(),
-            },
+            key: key.name().to_owned(),
             fingerprint: match (key, key.list_date()) {
-                (Key::Template(_), _) => {
+                (Key::Template, _) => {
                     format!("{} templates@{}", normalizer.fingerprint(), Template::VERSION)
                 }
                 (_, Some(date)) => format!("{} {date}", normalizer.fingerprint()),
@@ -40,7 +37,7 @@ impl StoreRules {
         &self.rules
     }
 
-    /// The name of the key, and the choices beside it.
+    /// The name of the key.
     pub fn key(&self) -> &str {
         &self.key
     }
@@ -91,12 +88,7 @@ mod tests {
         let fingerprint = domains.fingerprint.replace(date, "2020-01-01");
         let older = StoreRules { fingerprint, ..domains.clone() };
         assert!(domains.difference(&older, "it").expect("a difference").contains("suffixes"));
-        let templates = StoreRules::of(&crawl, Key::Template(Template::new()));
-        let locales = StoreRules::of(&crawl, Key::Template(Template::with_locales()));
-        assert_eq!(
-            templates.difference(&locales, "this run").as_deref(),
-            Some("its key is template, and that of this run is template with locales")
-        );
+        let templates = StoreRules::of(&crawl, Key::Template);
         let fingerprint = templates.fingerprint.replace("templates@1", "templates@0");
         let older = StoreRules { fingerprint, ..templates.clone() };
         assert!(templates.difference(&older, "it").expect("a difference").contains("types"));

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::costs::{Costs, Spilled};
-use uniqurl::bytes::Printable;
 use uniqurl::bytes::alloc;
+use uniqurl_text::Printable;
 
 /// Blocks in a file, written and read at any place by any thread.
 #[derive(Debug)]

@@ -11,10 +11,10 @@ use crate::args::{NUL_ENDS_NO_ROW, RecordForm, check_output_name, share_a_place,
 use crate::inputs::names::is_standard_input;
 use crate::tables::kind_of_shards;
 use uniqurl::Key;
-use uniqurl::bytes::Printable;
 use uniqurl_engine::output::{Field, TableKind, place};
 use uniqurl_engine::{Keep, SplitBy};
 use uniqurl_formats::record::Separator;
+use uniqurl_text::Printable;
 
 impl DedupArgs {
     /// Rejects options that contradict each other.

@@ -10,10 +10,10 @@ use crate::args::{RunArgs, age, number, when_busy};
 use clap::builder::{ArgPredicate, BoolishValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueEnum};
 use std::path::PathBuf;
-use uniqurl::bytes::is_control;
 use uniqurl_engine::output::{Field, TallyColumns};
 use uniqurl_engine::{Keep, LimitBy, SplitBy};
 use uniqurl_store::seen::WhenBusy;
+use uniqurl_text::is_control;
 
 /// The help of `--redact` for a set, which has columns of the input too.
 pub(crate) const REDACT: &str =

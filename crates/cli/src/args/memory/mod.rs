@@ -10,8 +10,8 @@ use crate::args;
 use crate::args::help::RESOURCES;
 use crate::status::{eprint_hinted, eprint_message};
 use available::available;
-use uniqurl::bytes::Printable;
 use uniqurl_engine::{CHUNK_SIZE, Memory, SpillNotice, cores, temporary_file};
+use uniqurl_text::Printable;
 
 /// The smallest value of `--memory`.
 const MIN: u64 = 1 << 20;

@@ -8,8 +8,8 @@ use super::{Directories, FormatChoice, RunArgs};
 use crate::args::filters::idle_message;
 use crate::args::{Stdin, check_output_name, share_a_place, usage};
 use crate::inputs::names::is_standard_input;
-use uniqurl::bytes::Printable;
 use uniqurl_formats::record::{EnvelopeChoice, Format, Separator};
+use uniqurl_text::Printable;
 
 /// The error about an option that asks for a field which the records of a format do not have.
 pub(in crate::args) fn idle(subcommand: &str, option: &str, format: &Format) -> clap::Error {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{FormatChoice, RunArgs};
-use uniqurl::bytes::Printable;
 use uniqurl_formats::input::read_whole;
+use uniqurl_text::Printable;
 
 impl RunArgs {
     /// Adds the formats of the file, if one is named.

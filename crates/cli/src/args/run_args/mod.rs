@@ -12,7 +12,6 @@ use crate::args::filters::FilterArgs;
 use crate::args::help::{self, COMMON, INPUT, OUTPUT, RESOURCES, RULES};
 use crate::args::policy::PolicyArgs;
 use crate::args::profile_choices::{ProfileChoices, Unsupported};
-use crate::args::template::TemplateArgs;
 use crate::args::values::{
     FormatParser, ProfileParser, backend, backends, charset, checks, code, delimiter, envelope,
     key, keys, max_record, max_url, number, ring,
@@ -24,12 +23,12 @@ use clap::{ArgAction, Args};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
-use uniqurl::bytes::Secrets;
 use uniqurl::normalize::Charset;
 use uniqurl::{Backend, Key, Normalizer, Profile, RejectReason, Ring};
 use uniqurl_engine::MOST_THREADS;
 use uniqurl_engine::{cores, most_threads, most_workers};
 use uniqurl_formats::record::{EnvelopeChoice, Format, FormatTable, Kinds, Separator};
+use uniqurl_text::Secrets;
 
 /// The options that `dedup` and `normalize` share.
 // A field for each option, so more than a dozen. A heading of --help comes where its first field is.
@@ -307,10 +306,6 @@ pub struct RunArgs {
     )]
     key: Key,
 
-    /// How templates are made.
-    #[command(flatten)]
-    pub templates: TemplateArgs,
-
     /// Write each rejected record to FILE, as a JSON object a line
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub rejects: Option<PathBuf>,
@@ -369,7 +364,7 @@ pub struct RunArgs {
 impl RunArgs {
     /// The key of each URL.
     pub fn key(&self) -> Key {
-        self.templates.applied_to(self.key)
+        self.key
     }
 
     /// The number of threads to start, at most as many as can be busy.

@@ -10,7 +10,6 @@ use clap::error::ErrorKind;
 use crate::args::help::{self, COMMON, INPUT, RULES};
 use crate::args::policy::PolicyArgs;
 use crate::args::profile_choices::{ProfileChoices, Unsupported};
-use crate::args::template::TemplateArgs;
 use crate::args::values::{key, keys};
 use crate::args::{ProfileParser, charset, checks, code, ring, usage};
 use uniqurl::normalize::Charset;
@@ -73,10 +72,6 @@ pub struct ContainsArgs {
         help_heading = COMMON
     )]
     key: Key,
-
-    /// How templates are made.
-    #[command(flatten)]
-    templates: TemplateArgs,
 
     /// Resolve relative URLs against URL
     #[arg(long, value_name = "URL", help_heading = INPUT)]
@@ -150,7 +145,7 @@ impl ContainsArgs {
 
     /// The key of each URL.
     pub fn key(&self) -> Key {
-        self.templates.applied_to(self.key)
+        self.key
     }
 
     /// The rules.

@@ -11,9 +11,9 @@ use super::SeenFailure;
 use crate::args::seen::ContainsArgs;
 use crate::args::{exit, usage};
 use crate::status::Status;
-use uniqurl::bytes::Printable;
 use uniqurl::{Key, Normalizer};
 use uniqurl_store::seen::{SeenStore, StoreRules};
+use uniqurl_text::Printable;
 
 /// URLs that are looked up at a time, and their bytes.
 const AT_ONCE: usize = 1 << 16;

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use crate::args::set::{Operation, SetArgs, SetLines};
 use crate::diagnostics::LEFT_OUT;
 use crate::status::eprint_message;
-use uniqurl::bytes::{Printable, UrlExcerpt};
 use uniqurl_formats::input::{self, Input, InputError, OpenFile, Trouble, Unpacked};
 use uniqurl_formats::record::{LONGEST_KEY, is_table};
+use uniqurl_text::{Printable, UrlExcerpt};
 
 /// How much of an input tells whether it is a table.
 const HEAD: u64 = 16;

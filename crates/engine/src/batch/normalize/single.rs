@@ -37,7 +37,7 @@ impl WorkBatch {
             }
             Extracted::Target(buffer, span) => {
                 let bytes = if buffer == BufferId::Chunk { chunk } else { side };
-                self.for_targets().append(bytes, buffer, span, record.line, rules)?;
+                self.take_target(bytes, buffer, span, record.line, rules)?;
             }
             // They are in a run.
             Extracted::Url(..) | Extracted::Joined { .. } => {}
@@ -45,7 +45,7 @@ impl WorkBatch {
         Ok(())
     }
 
-    fn normalize_target(
+    fn take_target(
         &mut self,
         bytes: &[u8],
         buffer: BufferId,

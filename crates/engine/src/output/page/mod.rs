@@ -26,8 +26,8 @@ use chart::{bar, curve, parts};
 use requests::top_list;
 use text::{ByteSize, Share};
 use uniqurl::Key;
-use uniqurl::bytes::Printable;
 use uniqurl_formats::input::InputState;
+use uniqurl_text::Printable;
 
 /// The words for one host and for several.
 const HOSTS: (&str, &str) = ("host", "hosts");

@@ -7,7 +7,8 @@ use super::observed::Samples;
 use super::text::{HtmlText, most_first};
 use crate::output::Grouped;
 use crate::output::summary::Tally;
-use uniqurl::bytes::{Printable, RejectReason};
+use uniqurl::bytes::RejectReason;
+use uniqurl_text::Printable;
 
 /// The rejected records by code, with samples.
 pub(super) fn rejected(html: &mut String, tally: &Tally, all: &Samples) -> fmt::Result {

@@ -8,7 +8,7 @@ use super::text::{HtmlText, Share, most_first};
 use super::times::{RequestTimes, UtcTime, Width};
 use super::top_names::TopNames;
 use crate::output::Grouped;
-use uniqurl::bytes::Printable;
+use uniqurl_text::Printable;
 
 /// Rows of each list of names or statuses.
 const ROWS: usize = 20;

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Write};
 
-use uniqurl::bytes::Printable;
+use uniqurl_text::Printable;
 
 /// Text of a run inside HTML.
 pub struct HtmlText<T>(pub T);

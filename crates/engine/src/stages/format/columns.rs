@@ -9,9 +9,9 @@ use crate::plan::JobPlan;
 use crate::split::{self, Split};
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
-use uniqurl::bytes::{Printable, Secrets, redact};
 use uniqurl_formats::record::{Carrier, Extracted, Values};
 use uniqurl_store::keep_policy::KeepPolicy;
+use uniqurl_text::{Printable, Secrets, redact};
 
 /// The content of a line of a set.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +39,6 @@ impl<'a> LineColumns<'a> {
                 false => CanonicalBytes::Printable,
             },
             form: output.form,
-            template: policy.template,
         };
         Self { layout, extracted, policy: policy.keep.policy(), secrets: output.secrets }
     }

@@ -7,8 +7,8 @@ use crate::output::{escaped, json};
 use crate::plan::JobPlan;
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
-use uniqurl::bytes::{Secrets, redact};
 use uniqurl_formats::record::Extracted;
+use uniqurl_text::{Secrets, redact};
 
 /// A line for each record, empty where there is no URL.
 pub(super) fn format_lines(batch: &mut WorkBatch) -> Result<(), AllocError> {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::batch::WorkBatch;
 use crate::output::json::{self, FileMember};
-use uniqurl::bytes::Secrets;
+use uniqurl_text::Secrets;
 
 pub(super) fn format(batch: &mut WorkBatch, path: &Path, secrets: Secrets) {
     let Some(chunk) = &batch.text.chunk else { return };

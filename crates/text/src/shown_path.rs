@@ -5,32 +5,40 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::path::Path;
 
-use super::Printable;
-use super::secret::{self, after_slashes, is_slash, last_at, parts};
+use crate::masked::{Masked, after_slashes, is_slash, last_at};
+use crate::printable::Printable;
 
 /// Prints a path, all of it but for secrets. If it reads like a URL, `***` replaces its userinfo, query and
 /// fragment; in any other path, text that reads like `user:password@`, and like `?name=value`.
 ///
 /// ```
 /// use std::path::Path;
-/// use uniqurl::bytes::Printable;
+/// use uniqurl_text::Printable;
 ///
 /// let path = |name| Printable::path(Path::new(name)).to_string();
 /// assert_eq!(path("https://u:secret@h/?token=x"), "https://***@h/?***");
 /// assert_eq!(path("logs/access.log.?"), "logs/access.log.?");
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub struct ShownPath<'a>(pub(super) &'a [u8]);
+pub struct ShownPath<'a>(&'a [u8]);
+
+impl<'a> Printable<'a> {
+    /// A path as messages show it.
+    pub fn path(path: &'a Path) -> ShownPath<'a> {
+        ShownPath(path.as_os_str().as_encoded_bytes())
+    }
+}
 
 impl fmt::Display for ShownPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.0;
-        let shown = match reads_like_url(name) {
-            true => parts(name, secret::userinfo(name), secret::query(name)),
-            false => parts(name, userinfo(name), query(name)),
+        let masked = match reads_like_url(name) {
+            true => Masked::url(name),
+            false => Masked::new(name, userinfo(name), query(name)),
         };
-        shown.iter().try_for_each(|part| Printable(part).fmt(f))
+        masked.parts().iter().try_for_each(|part| Printable(part).fmt(f))
     }
 }
 

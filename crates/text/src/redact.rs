@@ -4,7 +4,7 @@
 //! of the userinfo, the values of the query and the fragment. Parameter names stay. If nobody knows
 //! where a URL begins in a record, only the text before all possible secrets stays.
 
-use super::secret::{HIDDEN, after_slashes, last_at, parts, query, userinfo};
+use crate::masked::{HIDDEN, Masked, after_slashes, last_at};
 
 /// Whether reports about records show their secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,32 +18,30 @@ pub enum Secrets {
 /// Appends `text` with its secrets masked.
 ///
 /// ```
-/// use uniqurl::bytes::redact;
+/// use uniqurl_text::redact;
 ///
 /// let mut out = Vec::new();
 /// redact(b"http://user:secret@example.com/a?token=1&flag#x", &mut out);
 /// assert_eq!(out, b"http://***@example.com/a?token=***&***#***");
 /// ```
 pub fn redact(text: &[u8], out: &mut Vec<u8>) {
-    let start = query(text);
-    let [before, hidden, after, tail] = parts(text, userinfo(text), start);
-    for part in [before, hidden, after] {
-        out.extend_from_slice(part);
+    let Masked { shown, query } = Masked::url(text);
+    shown.iter().for_each(|part| out.extend_from_slice(part));
+    // A fragment may be a token as a whole, so none of its pairs is shown.
+    if shown[2].ends_with(b"#") {
+        return hide(query, out);
     }
-    let Some(start) = start.filter(|_| !tail.is_empty()) else { return };
-    let rest = &text[start..];
-    let (query, fragment) = match (text[start - 1], rest.iter().position(|byte| *byte == b'#')) {
-        (b'#', _) => (None, Some(rest)),
-        (_, Some(mark)) => (Some(&rest[..mark]), Some(&rest[mark + 1..])),
-        (_, None) => (Some(rest), None),
-    };
-    if let Some(query) = query {
-        pairs(query, out);
-        if fragment.is_some() {
-            out.push(b'#');
-        }
+    let end = query.iter().position(|byte| *byte == b'#').unwrap_or(query.len());
+    pairs(&query[..end], out);
+    if let [mark, fragment @ ..] = &query[end..] {
+        out.push(*mark);
+        hide(fragment, out);
     }
-    if fragment.is_some_and(|fragment| !fragment.is_empty()) {
+}
+
+/// Appends `***` for a secret that is not empty.
+fn hide(secret: &[u8], out: &mut Vec<u8>) {
+    if !secret.is_empty() {
         out.extend_from_slice(HIDDEN.as_bytes());
     }
 }
@@ -70,9 +68,7 @@ fn pairs(query: &[u8], out: &mut Vec<u8>) {
         {
             out.extend_from_slice(&pair[..=equals]);
         }
-        if !pair.is_empty() {
-            out.extend_from_slice(HIDDEN.as_bytes());
-        }
+        hide(pair, out);
     }
 }
 
@@ -109,16 +105,13 @@ pub fn redact_record(record: &[u8], out: &mut Vec<u8>) {
     if last_at(word).is_some() && (!before.starts_with(b"/") || before.contains(&b':')) {
         shown.end = start;
     }
-    if shown.is_empty() && !record.is_empty() {
-        return out.extend_from_slice(HIDDEN.as_bytes());
+    // One `***` for a record of which nothing is shown.
+    if shown.is_empty() {
+        shown = 0..0;
     }
-    if shown.start > 0 {
-        out.extend_from_slice(HIDDEN.as_bytes());
-    }
+    hide(&record[..shown.start], out);
     out.extend_from_slice(&record[shown.clone()]);
-    if shown.end < record.len() {
-        out.extend_from_slice(HIDDEN.as_bytes());
-    }
+    hide(&record[shown.end..], out);
 }
 
 /// The first byte of the record after undoing the escapes of logs, and its length in the record.

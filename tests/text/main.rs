@@ -1,11 +1,19 @@
 //! Masked text shows no part of a password, whatever bytes the password holds.
 
+#![allow(missing_docs, reason = "tests are named by the fact that they protect")]
+
+#[allow(dead_code, reason = "parts of them are used")]
+#[path = "../library"]
+mod shared {
+    pub mod cases;
+    pub mod generator;
+}
+
 use std::path::Path;
 
 use proptest::prelude::*;
-use uniqurl::bytes::{Printable, UrlExcerpt, redact, redact_query, redact_record};
-
-use crate::cases::of_properties;
+use shared::{cases::of_properties, generator};
+use uniqurl_text::{Printable, UrlExcerpt, redact, redact_query, redact_record};
 
 /// Appends a text without its secrets.
 type Masker = fn(&[u8], &mut Vec<u8>);

@@ -1,28 +1,17 @@
-//! Prints untrusted bytes on a terminal. URLs, log lines and file names come from strangers and may
-//! hold escape sequences, line feeds and secrets.
+//! Prints untrusted bytes on a terminal.
 //!
 //! In: any bytes. Out: bytes 0x20-0x7E only. A backslash is escaped too, so the output shows the input
 //! without ambiguity.
 
 use std::fmt::{self, Write};
-use std::path::Path;
-
-use super::ShownPath;
-use super::secret::{parts, query, userinfo};
 
 /// Longest text of an excerpt in bytes, including the ellipsis.
 const LIMIT: usize = 200;
 const ELLIPSIS: &str = "...";
+
 /// Prints all of the bytes. For names, which are useless when cut.
 #[derive(Debug, Clone, Copy)]
 pub struct Printable<'a>(pub &'a [u8]);
-
-impl<'a> Printable<'a> {
-    /// A path as messages show it.
-    pub fn path(path: &'a Path) -> ShownPath<'a> {
-        ShownPath(path.as_os_str().as_encoded_bytes())
-    }
-}
 
 impl fmt::Display for Printable<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -40,27 +29,8 @@ impl fmt::Display for Excerpt<'_> {
     }
 }
 
-/// Prints the start of a URL without its userinfo, query and fragment, which `***` replaces. A password
-/// may hold a raw `/`, `?` or `#`, so nothing is shown between `//` and the last `@` or `%40` of the text.
-/// This hides the host of a URL with an `@` in its path or query.
-///
-/// ```
-/// use uniqurl::bytes::UrlExcerpt;
-///
-/// let url = b"http://user:secret@example.com/a?token=1";
-/// assert_eq!(UrlExcerpt(url).to_string(), "http://***@example.com/a?***");
-/// ```
-#[derive(Debug, Clone, Copy)]
-pub struct UrlExcerpt<'a>(pub &'a [u8]);
-
-impl fmt::Display for UrlExcerpt<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        cut(&parts(self.0, userinfo(self.0), query(self.0)), f)
-    }
-}
-
 /// Writes the parts one after the other, at most [`LIMIT`] bytes of text.
-fn cut(parts: &[&[u8]], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+pub(crate) fn cut(parts: &[&[u8]], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut text = String::with_capacity(LIMIT + 4);
     // Longest length of the text after which an ellipsis still fits.
     let mut room = 0;
