@@ -1,23 +1,16 @@
 //! The registrable domain of a host, by the Public Suffix List: `example.co.uk` of `www.example.co.uk`.
 //!
-//! The list ships as data, with its date, and is read once, at the first use. The rules of its section for
-//! private domains count, so `a.github.io` and `b.github.io` are two domains, and where no rule
-//! matches, the rule `*` does: the last label is the suffix.
+//! The rules of its section for private domains count, so `a.github.io` and `b.github.io` are two domains, and
+//! where no rule matches, the rule `*` does: the last label is the suffix.
 //!
 //! A domain is always the end of its host, cut at a dot, in the spelling of the host.
 
 use std::borrow::Cow;
 use std::net::Ipv4Addr;
-use std::sync::LazyLock;
 
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
-use publicsuffix::{List, Psl};
 
 use crate::bytes::decoded;
-
-const TEXT: &str = include_str!("../../data/suffixes.txt");
-
-static LIST: LazyLock<List> = LazyLock::new(|| TEXT.parse().expect("a test parses the list"));
 
 /// The registrable domain of a host: its public suffix and the label before it.
 ///
@@ -57,13 +50,12 @@ pub fn registrable_domain(host: &[u8]) -> &[u8] {
 
 /// The date of the Public Suffix List in this version of the library, such as `2026-10-22`.
 pub fn suffix_list_date() -> &'static str {
-    let version = TEXT.lines().find_map(|line| line.strip_prefix("// VERSION: "));
-    version.and_then(|version| version.get(..10)).unwrap_or_default()
+    uniqurl_psl::date()
 }
 
 /// How many labels of a name make its domain, or more than it has.
 fn domain_labels(name: &[u8]) -> usize {
-    let suffix = LIST.find(name.rsplit(|byte| *byte == b'.')).len;
+    let suffix = uniqurl_psl::suffix_length(name);
     let dots = name[name.len() - suffix..].iter().filter(|byte| **byte == b'.').count();
     // The label before the suffix, and one more label than the suffix has dots.
     dots + 2
@@ -98,38 +90,12 @@ mod tests {
     use std::collections::HashSet;
 
     use proptest::prelude::*;
+    use uniqurl_psl::rules;
 
     use super::*;
 
     fn domain(host: &str) -> &str {
         std::str::from_utf8(registrable_domain(host.as_bytes())).unwrap()
-    }
-
-    fn rules() -> impl Iterator<Item = &'static str> {
-        TEXT.lines().filter(|line| !line.is_empty() && !line.starts_with("//"))
-    }
-
-    #[test]
-    fn list_has_a_date_and_rules_in_the_form_of_canonical_hosts() {
-        let date = suffix_list_date();
-        assert!(date.len() == 10 && date.starts_with("20"), "{date}");
-        assert!(rules().count() > 10_000);
-        for rule in rules() {
-            let name = rule.trim_start_matches('!').replace('*', "a");
-            let (unicode, valid) = idna::domain_to_unicode(&name);
-            assert!(valid.is_ok(), "{rule}");
-            assert_eq!(idna::domain_to_ascii(&unicode).ok().as_ref(), Some(&name), "{rule}");
-        }
-        // `List` looks a label up before the wildcard, and would miss `*.a` for `b.a` if `c.b.a` were a rule.
-        let all: HashSet<_> = rules().collect();
-        for rule in rules().filter(|rule| !rule.starts_with(['!', '*'])) {
-            for (dot, _) in rule.match_indices('.') {
-                let (name, above) = (&rule[dot + 1..], rule[dot + 1..].split_once('.'));
-                let is_hidden =
-                    above.is_some_and(|(_, above)| all.contains(&*format!("*.{above}")));
-                assert!(!is_hidden || all.contains(name), "{rule}");
-            }
-        }
     }
 
     /// Second implementation: the algorithm of publicsuffix.org, rule by rule.

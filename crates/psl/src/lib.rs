@@ -1,0 +1,64 @@
+//! The Public Suffix List (<https://publicsuffix.org>): the names under which anyone can register a domain.
+//!
+//! The list ships as data, with its date, and is read once, at the first use. The rules of its section for
+//! private domains count, and where no rule matches, the rule `*` does: the last label is the suffix.
+//!
+//! A crate of its own, since the list has a licence of its own, the Mozilla Public License 2.0.
+
+use std::sync::LazyLock;
+
+use publicsuffix::{List, Psl};
+
+const TEXT: &str = include_str!("../data/suffixes.txt");
+
+static LIST: LazyLock<List> = LazyLock::new(|| TEXT.parse().expect("a test parses the list"));
+
+/// The length of the public suffix of a name in lower case and Punycode, which has no empty label.
+///
+/// ```
+/// assert_eq!(uniqurl_psl::suffix_length(b"www.example.co.uk"), "co.uk".len());
+/// ```
+pub fn suffix_length(name: &[u8]) -> usize {
+    LIST.find(name.rsplit(|byte| *byte == b'.')).len
+}
+
+/// The date of the list, such as `2026-10-22`.
+pub fn date() -> &'static str {
+    let version = TEXT.lines().find_map(|line| line.strip_prefix("// VERSION: "));
+    version.and_then(|version| version.get(..10)).unwrap_or_default()
+}
+
+/// The rules of the list, as it spells them.
+pub fn rules() -> impl Iterator<Item = &'static str> {
+    TEXT.lines().filter(|line| !line.is_empty() && !line.starts_with("//"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn list_has_a_date_and_rules_in_the_form_of_canonical_hosts() {
+        let date = date();
+        assert!(date.len() == 10 && date.starts_with("20"), "{date}");
+        assert!(rules().count() > 10_000);
+        for rule in rules() {
+            let name = rule.trim_start_matches('!').replace('*', "a");
+            let (unicode, valid) = idna::domain_to_unicode(&name);
+            assert!(valid.is_ok(), "{rule}");
+            assert_eq!(idna::domain_to_ascii(&unicode).ok().as_ref(), Some(&name), "{rule}");
+        }
+        // `List` looks a label up before the wildcard, and would miss `*.a` for `b.a` if `c.b.a` were a rule.
+        let all: HashSet<_> = rules().collect();
+        for rule in rules().filter(|rule| !rule.starts_with(['!', '*'])) {
+            for (dot, _) in rule.match_indices('.') {
+                let (name, above) = (&rule[dot + 1..], rule[dot + 1..].split_once('.'));
+                let is_hidden =
+                    above.is_some_and(|(_, above)| all.contains(&*format!("*.{above}")));
+                assert!(!is_hidden || all.contains(name), "{rule}");
+            }
+        }
+    }
+}
