@@ -295,7 +295,7 @@ impl FastPath for EmptySegments {
 /// Whether the container maps a path unchanged, given that the scanner found only characters of
 /// a path in it, no dot after a slash, and triplets that stay.
 #[inline]
-pub(super) fn leaves(path: &[u8], empty: EmptySegments) -> bool {
+pub(super) fn is_canonical(path: &[u8], empty: EmptySegments) -> bool {
     memchr::memchr2(b'%', b';', path).is_none()
         && (empty == EmptySegments::Kept || !has_double_slash(path))
 }
