@@ -1,8 +1,13 @@
-//! Fast path of `aggressive` and `ia`: writes a URL that its masks prove clean, with parts cut away and its
-//! parameters sorted.
+//! Fast path of `aggressive` and `ia`: judges and writes URLs that are clean under the ladder, by their masks.
 //!
-//! In: a proven clean URL, and the profile's [`Cuts`]. Out: its canonical form, appended to a vector. A URL
-//! that the cuts do not decide is declined, and takes the exact path.
+//! ```text
+//! cut the front of the host and the end of the path
+//! for each parameter: keep it, perhaps without its value, or drop it
+//! sort the parameters if they are not in order
+//! ```
+//!
+//! A URL is its own form if nothing is cut, dropped or sorted. One that the [`Cuts`] of the profile do not
+//! decide is declined, and takes the exact path.
 
 use super::parameters::{Parameter, Parameters, ROOM, are_in_order, each_parameter};
 use crate::profile::starts::Starts;
@@ -23,7 +28,7 @@ pub(super) trait Cuts: Copy {
     /// What becomes of a parameter of `url`.
     fn fate(self, url: &[u8], parameter: Parameter) -> Fate;
 
-    /// Whether a value may be cut from a query, or cut a parameter off.
+    /// Whether parameters may change for a value that one has, which their names do not show.
     fn may_cut_value(self, query: &[u8]) -> bool;
 
     /// Whether parameters are sorted.

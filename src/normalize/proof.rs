@@ -147,10 +147,10 @@ impl Ruleset {
         let Some(colon @ 1..) = memchr(b':', authority) else { return false };
         let (host, port) = (&authority[..colon], &authority[colon + 1..]);
         let (lowest, leaves_host) = match (self.profile.system, self.profile.archive) {
-            (System::Sanitizer, _) => (FIRST_FREE_PORT, sanitize::leaves(host)),
+            (System::Sanitizer, _) => (FIRST_FREE_PORT, sanitize::is_no_address(host)),
             (System::Browser, _) => (0, !whatwg::host::ends_in_number(host)),
-            (_, Some(archive)) => (0, ia::clean::keeps_host_whole(host, archive)),
-            _ => (0, self.heuristics.leave_host(host)),
+            (_, Some(archive)) => (0, ia::clean::is_canonical_host(host, archive)),
+            _ => (0, self.heuristics.is_canonical_host(host)),
         };
         let port_stays = !matches!(port, [] | [b'0', ..])
             && port != own
@@ -206,14 +206,14 @@ impl Ruleset {
     fn leaves_by_bytes(&self, url: &[u8], kind: UrlKind) -> bool {
         let heuristics = &self.heuristics;
         if let Some(archive) = self.profile.archive {
-            return ia::clean::leaves_long(url, kind, archive);
+            return ia::clean::is_canonical(url, kind, archive);
         }
         match (self.profile.system, kind) {
             (System::Browser, _) => true,
             (System::Ladder, _) if !heuristics.act() => true,
-            (System::Ladder, _) => heuristics.leave_clean(url, kind),
+            (System::Ladder, _) => heuristics.is_canonical(url, kind),
             (System::Sanitizer, UrlKind::Absolute) => {
-                behind_slashes(url).is_some_and(sanitize::leaves)
+                behind_slashes(url).is_some_and(sanitize::is_no_address)
             }
             (System::Sanitizer, UrlKind::Target) => true,
             (System::Servlet | System::Ring(_), UrlKind::Absolute) => behind_slashes(url)
@@ -232,8 +232,8 @@ impl Ruleset {
         let end = memchr(b'?', path_and_query).unwrap_or(path_and_query.len());
         let path = &path_and_query[..end];
         match self.ring() {
-            Some(ring) => ring::leaves(ring, &path[fixed.min(end)..]),
-            None => servlet::leaves(path, self.empty_segments()),
+            Some(ring) => ring::is_canonical(ring, &path[fixed.min(end)..]),
+            None => servlet::is_canonical(path, self.empty_segments()),
         }
     }
 }

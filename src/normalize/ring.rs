@@ -46,9 +46,9 @@ impl FastPath for &Ring {
     }
 }
 
-/// Whether the ring leaves a path unchanged.
+/// Whether a path is spelled as the ring spells it.
 #[inline]
-pub(super) fn leaves(ring: &Ring, path: &[u8]) -> bool {
+pub(super) fn is_canonical(ring: &Ring, path: &[u8]) -> bool {
     changes(path, ring.acts()).next().is_none()
 }
 
@@ -90,8 +90,8 @@ mod tests {
                     let mut out = Vec::new();
                     rewrite(ring, &path, 0, &mut out, &mut NoTrace);
                     assert_eq!(out, expected, "{ring} {a:02X} {b:02X} {spelling}");
-                    assert!(!leaves(ring, &path) || out == path);
-                    assert!(leaves(ring, &out));
+                    assert!(!is_canonical(ring, &path) || out == path);
+                    assert!(is_canonical(ring, &out));
                 }
             }
         }

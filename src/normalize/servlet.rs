@@ -7,14 +7,16 @@
 //! The steps are numbered as in the section. Segments are split before anything is decoded, so an
 //! encoded slash never separates them; dot segments are recognized after decoding.
 
-use std::ops::Range;
+use std::borrow::Cow;
 
-use memchr::{memchr, memmem};
+use memchr::{memchr, memchr_iter, memmem};
 
 use super::explain::Rule;
 use super::path::{dots, has_double_slash};
 use super::trace::{Place, Trace};
-use crate::bytes::{RejectReason, RejectReasons, Troubles, octets, push_encoded, push_triplet};
+use crate::bytes::{
+    RejectReason, RejectReasons, Triplet, Troubles, decoded, octets, push_encoded, push_triplet,
+};
 use crate::profile::servlet::SEGMENT;
 use crate::simd::{FastPath, MaskedUrl, Vector};
 
@@ -30,8 +32,6 @@ pub(super) enum EmptySegments {
 
 /// The segments that are left of a path.
 pub(super) struct Path<'a> {
-    /// Concatenated names: decoded, or raw if decoding failed.
-    text: Vec<u8>,
     segments: Vec<Segment<'a>>,
     /// The path holds `%2F`, parameters included.
     encoded_slash: Option<usize>,
@@ -42,8 +42,8 @@ struct Segment<'a> {
     at: usize,
     /// The raw name.
     raw: &'a [u8],
-    /// The range of the name in the text.
-    name: Range<usize>,
+    /// The same decoded, or raw again.
+    name: Cow<'a, [u8]>,
     form: Form,
 }
 
@@ -100,12 +100,9 @@ impl<'a> Path<'a> {
 
     /// The same, before any dot segment is removed.
     fn segments(path: &'a [u8], at: usize, empty: EmptySegments, troubles: &mut Troubles) -> Self {
-        let mut read = Self {
-            text: Vec::with_capacity(path.len()),
-            segments: Vec::new(),
-            encoded_slash: find_encoded_slash(path).map(|i| at + i),
-        };
-        if let Some(at) = read.encoded_slash {
+        let encoded_slash = find_encoded_slash(path).map(|i| at + i);
+        let mut read = Self { segments: Vec::new(), encoded_slash };
+        if let Some(at) = encoded_slash {
             troubles.add(RejectReason::EncodedSlash, at);
         }
         read.split(path, at, empty, troubles);
@@ -135,18 +132,16 @@ impl<'a> Path<'a> {
             if is_encoded_dot_segment(raw) {
                 troubles.add(RejectReason::EncodedDotSegment, start);
             }
-            let name_at = self.text.len();
-            if form == Form::Decoded
-                && let Err(i) = decode(raw, &mut self.text)
-            {
-                troubles.add(RejectReason::Decode, start + i);
-                form = Form::Raw;
-                self.text.truncate(name_at);
+            let mut name = Cow::Borrowed(raw);
+            if form == Form::Decoded {
+                match decode(raw) {
+                    Ok(decoded) => name = decoded,
+                    Err(i) => {
+                        troubles.add(RejectReason::Decode, start + i);
+                        form = Form::Raw;
+                    }
+                }
             }
-            if form == Form::Raw {
-                self.text.extend_from_slice(raw);
-            }
-            let name = name_at..self.text.len();
             if !name.is_empty() || is_last || empty == EmptySegments::Kept {
                 self.segments.push(Segment { at: start, raw, name, form });
             }
@@ -158,9 +153,9 @@ impl<'a> Path<'a> {
     fn remove_dots(&mut self, troubles: &mut Troubles) {
         let mut kept = 0;
         for i in 0..self.segments.len() {
-            match &self.text[self.segments[i].name.clone()] {
+            match &*self.segments[i].name {
                 b"." => {}
-                b".." if kept > 0 && &self.text[self.segments[kept - 1].name.clone()] != b".." => {
+                b".." if kept > 0 && *self.segments[kept - 1].name != *b".." => {
                     kept -= 1;
                     let removed = &self.segments[kept];
                     if removed.name.is_empty() {
@@ -179,13 +174,12 @@ impl<'a> Path<'a> {
     /// The checks of step 10 that concern the result.
     fn check_result(&self, troubles: &mut Troubles) {
         let Some(first) = self.segments.first() else { return };
-        if &self.text[first.name.clone()] == b".." {
+        if *first.name == *b".." {
             troubles.add(RejectReason::LeadingDotDot, first.at);
         }
         let mut tell = |code: RejectReason, is_bad: fn(u8) -> bool| {
             for segment in &self.segments {
-                let name = &self.text[segment.name.clone()];
-                if let Some(i) = name.iter().position(|byte| is_bad(*byte)) {
+                if let Some(i) = segment.name.iter().position(|byte| is_bad(*byte)) {
                     return troubles.add(code, segment.at + segment.raw_offset(i));
                 }
             }
@@ -199,7 +193,7 @@ impl<'a> Path<'a> {
     pub(super) fn write_decoded(&self, out: &mut Vec<u8>) {
         for segment in &self.segments {
             out.push(b'/');
-            let name = &self.text[segment.name.clone()];
+            let name = &segment.name;
             if self.encoded_slash.is_none() {
                 out.extend_from_slice(name);
                 continue;
@@ -218,7 +212,7 @@ impl<'a> Path<'a> {
         let is_plain = |byte| SEGMENT.contains(byte);
         for segment in &self.segments {
             out.push(b'/');
-            let name = &self.text[segment.name.clone()];
+            let name = &segment.name;
             if segment.form == Form::Decoded {
                 push_encoded(name, is_plain, out);
                 continue;
@@ -257,19 +251,12 @@ fn raw_offset(raw: &[u8], i: usize) -> usize {
     octets(raw).nth(i).map_or(raw.len(), |octet| octet.at)
 }
 
-/// Step 5: appends a name with all its triplets decoded, or returns the offset at which it is not UTF-8.
-fn decode(raw: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
-    let start = out.len();
-    let mut malformed = None;
-    for octet in octets(raw) {
-        if octet.is_literal(b'%') {
-            malformed = Some(octet.at);
-            break;
-        }
-        out.push(octet.value);
-    }
-    match (std::str::from_utf8(&out[start..]), malformed) {
-        (Ok(_), None) => Ok(()),
+/// Step 5: a name with all its triplets decoded, or the offset at which it is not UTF-8.
+fn decode(raw: &[u8]) -> Result<Cow<'_, [u8]>, usize> {
+    let malformed = memchr_iter(b'%', raw).find(|at| Triplet::read(&raw[*at..]).is_none());
+    let name = decoded(&raw[..malformed.unwrap_or(raw.len())]);
+    match (std::str::from_utf8(&name), malformed) {
+        (Ok(_), None) => Ok(name),
         (Ok(_), Some(at)) => Err(at),
         (Err(error), _) => Err(raw_offset(raw, error.valid_up_to())),
     }
@@ -295,7 +282,7 @@ impl FastPath for EmptySegments {
 /// Whether the container maps a path unchanged, given that the scanner found only characters of
 /// a path in it, no dot after a slash, and triplets that stay.
 #[inline]
-pub(super) fn leaves(path: &[u8], empty: EmptySegments) -> bool {
+pub(super) fn is_canonical(path: &[u8], empty: EmptySegments) -> bool {
     memchr::memchr2(b'%', b';', path).is_none()
         && (empty == EmptySegments::Kept || !has_double_slash(path))
 }

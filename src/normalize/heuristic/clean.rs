@@ -27,9 +27,9 @@ impl Heuristics {
 
     /// Whether a step removes the parameter.
     #[inline(never)]
-    fn takes(&self, parameter: &[u8], name: usize) -> bool {
+    fn drops_parameter(&self, parameter: &[u8], name: usize) -> bool {
         let (name, value) = (&parameter[..name], parameter.get(name + 1..).unwrap_or_default());
-        self.goes(parameter, name, value)
+        self.drops(parameter, name, value)
     }
 
     /// Length that the steps shorten a path to. The path has no empty segments.
@@ -137,7 +137,7 @@ impl Cuts for Steps<'_> {
         if parameter.is_nameless() {
             Fate::Open
         } else if parameter.may_be_one_of(self.starts)
-            && self.heuristics.takes(text, parameter.name_in(text))
+            && self.heuristics.drops_parameter(text, parameter.name_in(text))
         {
             Fate::Dropped
         } else if self.is_on(Switch::BlankValues) {

@@ -138,10 +138,10 @@ impl Heuristics {
     }
 
     /// Whether no step changes a URL or target that is clean under every rung.
-    pub(super) fn leave_clean(&self, url: &[u8], kind: UrlKind) -> bool {
+    pub(super) fn is_canonical(&self, url: &[u8], kind: UrlKind) -> bool {
         let (parts, mut out) = (Parts::of(kind, url), Vec::with_capacity(url.len()));
         // Half of the hosts lose a `www.`, and need no comparison.
-        parts.authority.is_none_or(|host| self.leave_host(host)) && {
+        parts.authority.is_none_or(|host| self.is_canonical_host(host)) && {
             self.append(&parts, &mut out);
             out == url
         }
@@ -149,7 +149,7 @@ impl Heuristics {
 
     /// Whether no step changes a host without a port. `false` may only mean that this was not checked.
     #[inline]
-    pub(super) fn leave_host(&self, host: &[u8]) -> bool {
+    pub(super) fn is_canonical_host(&self, host: &[u8]) -> bool {
         !(self.is_on(Switch::StripWww) && host.starts_with(WWW))
     }
 

@@ -22,7 +22,7 @@ impl Heuristics {
         let mut left: Vec<&[u8]> = Vec::new();
         for parameter in parameters(query) {
             let (name, value) = name_and_value(parameter);
-            if self.goes(parameter, name, value) {
+            if self.drops(parameter, name, value) {
                 stripped = true;
             } else {
                 left.push(parameter);
@@ -45,7 +45,7 @@ impl Heuristics {
 
     /// Whether a step removes the parameter.
     #[inline]
-    pub(super) fn goes(&self, parameter: &[u8], name: &[u8], value: &[u8]) -> bool {
+    pub(super) fn drops(&self, parameter: &[u8], name: &[u8], value: &[u8]) -> bool {
         (self.is_on(Switch::SqueezeQuery)
             && (matches!(parameter, b"" | b"=")
                 || name.is_empty() && self.is_on(Switch::BlankValues)))

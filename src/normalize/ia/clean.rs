@@ -95,7 +95,7 @@ impl Cuts for &Archive {
 
 /// Whether a URL that the scanner proved clean for these keys is its own key.
 #[inline(never)]
-pub(in crate::normalize) fn leaves_long(url: &[u8], kind: UrlKind, archive: &Archive) -> bool {
+pub(in crate::normalize) fn is_canonical(url: &[u8], kind: UrlKind, archive: &Archive) -> bool {
     let (parts, mut out) = (Parts::of(kind, url), Vec::with_capacity(url.len()));
     let is_accepted = match kind {
         UrlKind::Absolute => absolute(&parts, archive, &mut out, &mut NoTrace).is_ok(),
@@ -108,19 +108,10 @@ pub(in crate::normalize) fn leaves_long(url: &[u8], kind: UrlKind, archive: &Arc
 }
 
 /// Whether a host without a port, which the ladder leaves, stays unchanged.
-pub(in crate::normalize) fn keeps_host_whole(host: &[u8], archive: &Archive) -> bool {
+pub(in crate::normalize) fn is_canonical_host(host: &[u8], archive: &Archive) -> bool {
     let empty_label = host.starts_with(b".") || host.windows(2).any(|pair| pair == b"..");
-    !empty_label && keeps_host(host, archive)
-}
-
-/// Whether a host without empty labels keeps its first label, and is not a number: a number is an address.
-fn keeps_host(host: &[u8], archive: &Archive) -> bool {
-    match host.first() {
-        Some(first) if *first == archive.prefix[0] => {
-            !host.starts_with(archive.prefix) || without_prefixes(host, archive).len() == host.len()
-        }
-        _ => !is_number(host),
-    }
+    // A single number is an address.
+    !empty_label && !is_number(host) && without_prefixes(host, archive).len() == host.len()
 }
 
 /// Whether a host may be a single number.

@@ -262,11 +262,12 @@ fn without_session_segments<'p>(
     let page = segments.iter().rposition(|segment| finds(segment));
     // The indexers require a byte between the two. It is a slash if the page is not the next segment.
     let named = page.is_some_and(|page| segments[page].get(1..).is_some_and(finds));
-    let goes = move |i, segment: &[u8]| {
+    let is_session = move |i, segment: &[u8]| {
         page.is_some_and(|page| i + 1 < page || i + 1 == page && named)
             && is_session_segment(segment, archive)
     };
-    let kept = segments.into_iter().enumerate().filter(move |(i, segment)| !goes(*i, segment));
+    let kept =
+        segments.into_iter().enumerate().filter(move |(i, segment)| !is_session(*i, segment));
     kept.map(|(_, segment)| segment)
 }
 

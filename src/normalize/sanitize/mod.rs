@@ -190,7 +190,7 @@ fn is_well_known_port(digits: &[u8], own: impl FnOnce() -> Option<u16>) -> bool 
     port < FIRST_FREE_PORT && own() != Some(port)
 }
 
-/// See [`leaves`].
+/// See [`is_no_address`].
 #[derive(Clone, Copy)]
 pub(super) struct NoAddress;
 
@@ -205,6 +205,6 @@ impl FastPath for NoAddress {
 /// harmless; its host holds no triplet, no `@`, no port and no capital letter. `host` is the text after
 /// the slashes.
 #[inline]
-pub(super) fn leaves(host: &[u8]) -> bool {
+pub(super) fn is_no_address(host: &[u8]) -> bool {
     !host.first().is_some_and(u8::is_ascii_digit)
 }

@@ -101,7 +101,7 @@ impl<'a> Input<'a> {
         let trimmed = &url[skipped..end];
         let text = match memchr::memchr3(b'\t', b'\n', b'\r', trimmed) {
             None => Cow::Borrowed(trimmed),
-            Some(_) => Cow::Owned(trimmed.iter().copied().filter(stays).collect()),
+            Some(_) => Cow::Owned(trimmed.iter().copied().filter(is_text).collect()),
         };
         Self { url, skipped, trimmed, text }
     }
@@ -116,7 +116,7 @@ impl<'a> Input<'a> {
         }
         let mut torn = Vec::with_capacity(text.len());
         for chunk in given.utf8_chunks() {
-            torn.extend(chunk.valid().bytes().filter(stays));
+            torn.extend(chunk.valid().bytes().filter(is_text));
             torn.resize(torn.len() + chunk.invalid().len(), 0xFF);
         }
         torn.truncate(text.len());
@@ -129,7 +129,7 @@ impl<'a> Input<'a> {
             Cow::Borrowed(_) => self.skipped + at,
             Cow::Owned(_) => {
                 let rest = self.url[self.skipped..].iter();
-                let mut kept = rest.enumerate().filter(|(_, byte)| stays(byte));
+                let mut kept = rest.enumerate().filter(|(_, byte)| is_text(byte));
                 kept.nth(at).map_or(self.url.len(), |(i, _)| self.skipped + i)
             }
         }
@@ -137,7 +137,7 @@ impl<'a> Input<'a> {
 }
 
 /// Neither tab nor line break.
-fn stays(byte: &u8) -> bool {
+fn is_text(byte: &u8) -> bool {
     !matches!(byte, b'\t' | b'\n' | b'\r')
 }
 
