@@ -4,8 +4,10 @@
 mod span;
 pub(crate) mod set;
 mod triplet;
-mod reject;
 mod unknown_name;
+pub(crate) mod names;
+mod flag_set;
+mod reject;
 mod debug_bytes;
 mod secret;
 mod printable;
@@ -15,6 +17,7 @@ pub mod alloc;
 
 pub use alloc::AllocError;
 pub use debug_bytes::DebugBytes;
+pub use flag_set::{Flag, FlagSet};
 pub use printable::{Excerpt, Printable, UrlExcerpt, is_control, stands_for_itself};
 pub use redact::{Secrets, redact, redact_query, redact_record};
 pub use reject::Troubles;
