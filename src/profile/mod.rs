@@ -4,12 +4,13 @@
 //! which bytes. To add a profile, write one const, list it in [`Profile::ALL`], and add a file of
 //! vectors in `corpora/vectors/`.
 
-// Sets of bytes, patterns and schemes.
+// Patterns, schemes and characters.
 pub(crate) mod glob;
 mod glob_index;
 pub(crate) mod starts;
 pub(crate) mod scheme;
 pub(crate) mod ports;
+pub(crate) mod unicode;
 
 // Options of profiles.
 pub(crate) mod switch;
