@@ -11,7 +11,7 @@ use crate::normalize::Charset;
 use crate::profile::Access;
 #[cfg(feature = "transcode")]
 use crate::profile::System;
-use crate::profile::glob::{Glob, Globs};
+use crate::profile::glob::{Glob, Globs, MOST_WILD};
 use crate::profile::heuristic::tracking;
 use crate::profile::{Grammar, Profile, Ring, Switch, Switches};
 
@@ -27,6 +27,8 @@ pub enum UnsupportedOption {
     Switch(&'static Profile, Switch),
     /// The profile leaves the parameters of a query alone.
     Parameters(&'static Profile),
+    /// More than 1,000 patterns of a list have a wildcard elsewhere than at their end.
+    Wildcards,
     /// The profile's form would not be a fixed point with triplets of another charset.
     Charset(&'static Profile),
     /// The profile file gives single hosts their own rules, which the option would not reach.
@@ -69,6 +71,9 @@ impl std::fmt::Display for UnsupportedOption {
             UnsupportedOption::Parameters(profile) => {
                 write!(f, "profile {} keeps all parameters, unlike ", profile.name())?;
                 list_profiles(f, Profile::takes_parameters)
+            }
+            UnsupportedOption::Wildcards => {
+                write!(f, "more than {MOST_WILD} patterns with a wildcard before their end")
             }
             UnsupportedOption::Charset(profile) => write!(
                 f,
@@ -265,7 +270,8 @@ impl Normalizer {
     /// # Errors
     ///
     /// The profile leaves parameters alone: all but `scheme`, `crawl` and `aggressive` do. Or a profile file
-    /// gives single hosts their own rules; the file then has the lists of each host.
+    /// gives single hosts their own rules; the file then has the lists of each host. Or more than 1,000 patterns
+    /// have a wildcard before their end.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile};
@@ -291,7 +297,8 @@ impl Normalizer {
     /// # Errors
     ///
     /// The profile leaves parameters alone: all but `scheme`, `crawl` and `aggressive` do. Or a profile file
-    /// gives single hosts their own rules; the file then has the lists of each host.
+    /// gives single hosts their own rules; the file then has the lists of each host. Or more than 1,000 patterns
+    /// have a wildcard before their end.
     pub fn with_kept_parameters(
         mut self,
         patterns: impl IntoIterator<Item = impl AsRef<[u8]>>,
@@ -328,7 +335,8 @@ impl Normalizer {
             return Err(UnsupportedOption::Parameters(self.profile()));
         }
         let globs = patterns.into_iter().map(|pattern| Glob::new(pattern.as_ref()));
-        Ok(Globs::new(globs.collect(), PARAMETER_CASE))
+        let globs = Globs::new(globs.collect(), PARAMETER_CASE);
+        if globs.is_too_wild() { Err(UnsupportedOption::Wildcards) } else { Ok(globs) }
     }
 
     /// Uses this ring in place of the default one of [`Profile::RING`].

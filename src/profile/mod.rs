@@ -6,7 +6,6 @@
 
 // Patterns, schemes and characters.
 pub(crate) mod glob;
-mod glob_index;
 pub(crate) mod starts;
 pub(crate) mod scheme;
 pub(crate) mod ports;
