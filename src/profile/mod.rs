@@ -20,13 +20,10 @@ pub(crate) mod archive;
 pub(crate) mod whatwg;
 pub(crate) mod servlet;
 pub(crate) mod ring;
-mod ring_lists;
-mod ring_table;
 pub(crate) mod sanitize;
 
 pub use heuristic::tracking_version;
-pub use ring::{Ring, RingError};
-pub use ring_table::RingForm;
+pub use ring::{Act, Ring, RingError};
 pub use switch::{Switch, Switches};
 
 use std::fmt;
