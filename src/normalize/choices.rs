@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::heuristic::PARAMETER_CASE;
 use super::normalizer::Normalizer;
 use super::ruleset::Ruleset;
-use crate::bytes::{Reject, RejectReason, RejectReasons};
+use crate::bytes::{Flag, FlagSet, Reject, RejectReason};
 #[cfg(feature = "transcode")]
 use crate::normalize::Charset;
 use crate::profile::Access;
@@ -142,7 +142,7 @@ impl Normalizer {
         mut self,
         codes: impl IntoIterator<Item = RejectReason>,
     ) -> Result<Self, UnsupportedOption> {
-        let codes = self.checks_of(codes)?;
+        let codes = self.known(codes, self.profile().checks, UnsupportedOption::Check)?;
         self.rules.allowed = self.rules.allowed.or(codes);
         Ok(self)
     }
@@ -170,23 +170,25 @@ impl Normalizer {
         mut self,
         codes: impl IntoIterator<Item = RejectReason>,
     ) -> Result<Self, UnsupportedOption> {
-        let codes = self.checks_of(codes)?;
+        let codes = self.known(codes, self.profile().checks, UnsupportedOption::Check)?;
         self.rules.allowed = self.rules.allowed.without(codes);
         Ok(self)
     }
 
-    /// The set of these codes, if the profile makes all the checks.
-    fn checks_of(
+    /// The set of these checks or switches, if the profile has them all.
+    fn known<T: Flag>(
         &self,
-        codes: impl IntoIterator<Item = RejectReason>,
-    ) -> Result<RejectReasons, UnsupportedOption> {
-        let mut set = RejectReasons::NONE;
-        for code in codes {
+        wanted: impl IntoIterator<Item = T>,
+        known: FlagSet<T>,
+        unknown: fn(&'static Profile, T) -> UnsupportedOption,
+    ) -> Result<FlagSet<T>, UnsupportedOption> {
+        let mut set = FlagSet::NONE;
+        for flag in wanted {
             self.may_change()?;
-            if !self.profile().checks.contains(code) {
-                return Err(UnsupportedOption::Check(self.profile(), code));
+            if known.and(flag.into()).is_empty() {
+                return Err(unknown(self.profile(), flag));
             }
-            set = set.or(code.into());
+            set = set.or(flag.into());
         }
         Ok(set)
     }
@@ -211,7 +213,8 @@ impl Normalizer {
         self,
         switches: impl IntoIterator<Item = Switch>,
     ) -> Result<Self, UnsupportedOption> {
-        let switches = self.switchable(switches)?;
+        let switches =
+            self.known(switches, self.profile().switchable, UnsupportedOption::Switch)?;
         let on = self.rules.profile.switches.or(switches);
         Ok(self.with_switches_set(on))
     }
@@ -237,24 +240,10 @@ impl Normalizer {
         self,
         switches: impl IntoIterator<Item = Switch>,
     ) -> Result<Self, UnsupportedOption> {
-        let switches = self.switchable(switches)?;
+        let switches =
+            self.known(switches, self.profile().switchable, UnsupportedOption::Switch)?;
         let on = self.rules.profile.switches.without(switches);
         Ok(self.with_switches_set(on))
-    }
-
-    fn switchable(
-        &self,
-        switches: impl IntoIterator<Item = Switch>,
-    ) -> Result<Switches, UnsupportedOption> {
-        let mut set = Switches::NONE;
-        for switch in switches {
-            self.may_change()?;
-            if !self.profile().switchable.contains(switch) {
-                return Err(UnsupportedOption::Switch(self.profile(), switch));
-            }
-            set = set.or(switch.into());
-        }
-        Ok(set)
     }
 
     fn with_switches_set(mut self, on: Switches) -> Self {
@@ -452,9 +441,8 @@ impl Ruleset {
         for (name, codes) in
             [("allow", self.allowed.without(off)), ("deny", off.without(self.allowed))]
         {
-            for (i, code) in codes.iter().enumerate() {
-                text.push_str(&if i == 0 { format!(" {name}=") } else { ",".to_owned() });
-                text.push_str(code.name());
+            if !codes.is_empty() {
+                text.push_str(&format!(" {name}={codes}"));
             }
         }
         let (own, on) = (self.built_in.switches, self.profile.switches);
