@@ -10,7 +10,7 @@ use super::trace::{NoTrace, Place, Trace};
 use super::uts46;
 use crate::bytes::{Reject, RejectReason, Triplet};
 use crate::profile::scheme::{Kind, Scheme};
-use crate::profile::{Access, Grammar, Ports, Profile, Schemes};
+use crate::profile::{Access, Grammar, Profile, Schemes};
 
 const HOST: (ComponentFlag, Place) = (REG_NAME, Place::Host);
 
@@ -60,11 +60,7 @@ pub(crate) fn normalize<T: Trace>(
             out.extend_from_slice(port);
         }
         Schemes::Known => {
-            let default = match profile.ports {
-                Ports::OfSchemes => scheme.port,
-                Ports::Others => None,
-            };
-            known_port(port, profile.grammar, default, port_start, out, trace)?;
+            known_port(port, profile.grammar, scheme.port, port_start, out, trace)?;
         }
     }
     Ok(())

@@ -209,9 +209,6 @@ impl Ruleset {
             self.rewrite_trimmed(trimmed, kind, out, trace)
                 .map_err(|reject| reject.moved(|at| at + skipped))?;
         }
-        if let Some(ports) = &self.ports {
-            ports.drop_default(at, out, trace);
-        }
         self.merge(at, kind, out, trace);
         Ok(())
     }
@@ -251,7 +248,15 @@ impl Ruleset {
         out: &'a mut Vec<u8>,
     ) -> impl VectorOp<Output = bool> + 'a {
         let &Range { start, end } = range;
-        Rewrite { profile: &self.profile, kind, bytes, start, end, out }
+        Rewrite {
+            profile: &self.profile,
+            ports: self.ports.as_deref(),
+            kind,
+            bytes,
+            start,
+            end,
+            out,
+        }
     }
 
     fn rewrite_trimmed<T: Trace>(
@@ -317,7 +322,7 @@ impl Ruleset {
         trace.split(parts);
         match self.profile.archive {
             Some(archive) => ia::absolute(parts, archive, out, trace),
-            None => exact::absolute(parts, &self.profile, out, trace),
+            None => exact::absolute(parts, &self.profile, self.ports.as_deref(), out, trace),
         }
     }
 
@@ -353,7 +358,7 @@ impl Ruleset {
             whole.push(b':');
             let prefix = whole.len();
             whole.extend_from_slice(url);
-            exact::absolute(&Parts::split(&whole), &self.profile, out, &mut NoTrace)
+            exact::absolute(&Parts::split(&whole), &self.profile, None, out, &mut NoTrace)
                 .map_err(|reject| reject.moved(|at| at.saturating_sub(prefix)))
         } else {
             exact::path_and_query(reference, &self.profile, out, &mut NoTrace)

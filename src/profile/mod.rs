@@ -66,7 +66,6 @@ pub struct Profile {
     pub(crate) switches: Switches,
     /// The switches that can be changed.
     pub(crate) switchable: Switches,
-    pub(crate) ports: Ports,
 }
 
 /// The rules that apply besides those of the ladder.
@@ -104,16 +103,6 @@ pub(crate) enum Schemes {
     Known,
 }
 
-/// The default ports of [`Schemes::Known`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ports {
-    /// The ports in [`scheme`].
-    OfSchemes,
-    /// None here: the result is processed with a table from a profile file.
-    #[cfg_attr(not(feature = "profile-file"), allow(dead_code, reason = "only files have others"))]
-    Others,
-}
-
 /// Whether URLs are compared as identifiers or for retrieval (section 6.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
@@ -137,7 +126,6 @@ impl Profile {
         checks: RejectReasons::NONE,
         switches: switch::KEPT,
         switchable: Switches::NONE,
-        ports: Ports::OfSchemes,
     };
 
     /// Section 6.2.2, syntax-based normalization: case, percent-encoding, dot segments.
@@ -153,7 +141,6 @@ impl Profile {
         checks: RejectReasons::NONE,
         switches: switch::KEPT,
         switchable: Switches::NONE,
-        ports: Ports::OfSchemes,
     };
 
     /// Section 6.2.3, scheme-based normalization: `syntax`, plus default ports, empty paths and the like.
@@ -281,7 +268,6 @@ impl Profile {
         checks: RejectReasons::NONE,
         switches: switch::KEPT,
         switchable: Switches::NONE,
-        ports: Ports::OfSchemes,
     };
 
     /// The decoder ring of Wikimedia's wikis.

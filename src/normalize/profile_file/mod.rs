@@ -22,7 +22,7 @@ use super::ports::DefaultPorts;
 use super::ruleset::Ruleset;
 use crate::bytes::{RejectReason, UnknownName, set};
 use crate::profile::glob::{Glob, Globs, MOST_WILD};
-use crate::profile::{Ports, Profile, Ring, RingError, Switch, System};
+use crate::profile::{Profile, Ring, RingError, Switch, System};
 
 /// Why a profile file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -360,7 +360,6 @@ fn set_ports(own: &Spanned<Table<toml::Value>>, normalizer: &mut Normalizer) -> 
         ports.set(scheme, number);
     }
     let is_own = ports != DefaultPorts::of_schemes();
-    normalizer.rules.profile.ports = if is_own { Ports::Others } else { Ports::OfSchemes };
     normalizer.rules.ports = is_own.then(|| Arc::new(ports));
     Ok(())
 }
