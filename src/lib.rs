@@ -47,6 +47,6 @@ pub use normalize::{
     BadOffsets, Batch, Canonical, ForTargets, Lines, Normalizer, RedirectError, RedirectErrorKind,
     Redirects, Rule, Scratch, Step, UnsupportedOption,
 };
-pub use profile::{Profile, Ring, RingError, RingForm, Switch, Switches};
+pub use profile::{Profile, Ring, RingError, Switch, Switches};
 pub use set::{SetFull, UrlSet};
 pub use simd::Backend;

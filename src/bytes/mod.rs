@@ -3,13 +3,16 @@
 mod span;
 pub(crate) mod set;
 mod triplet;
-mod reject;
 mod unknown_name;
+pub(crate) mod names;
+mod flag_set;
+mod reject;
 mod debug_bytes;
 pub mod alloc;
 
 pub use alloc::AllocError;
 pub(crate) use debug_bytes::DebugBytes;
+pub use flag_set::{Flag, FlagSet};
 pub use reject::Troubles;
 pub use reject::{Reject, RejectReason, RejectReasons};
 pub use span::Span;

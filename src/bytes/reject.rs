@@ -1,9 +1,9 @@
 //! Reasons to reject a URL: codes, sets of codes, and the offset of the first fault.
 
 use std::fmt;
-use std::str::FromStr;
 
-use super::UnknownName;
+use super::FlagSet;
+use super::names::{flags, names};
 
 /// Why a URL has no canonical form, and where the fault starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -50,85 +50,7 @@ impl fmt::Display for Reject {
 impl std::error::Error for Reject {}
 
 /// A set of codes.
-///
-/// ```
-/// use uniqurl::{RejectReason, RejectReasons};
-///
-/// let codes = RejectReasons::from([RejectReason::Port, RejectReason::Byte]);
-/// assert!(codes.contains(RejectReason::Byte) && !codes.contains(RejectReason::Host));
-/// assert_eq!(codes.iter().map(RejectReason::name).collect::<Vec<_>>(), ["byte", "port"]);
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct RejectReasons(u64);
-
-const _: () = assert!(RejectReason::ALL.len() <= 64, "a set of codes is one word");
-
-impl RejectReasons {
-    /// No code.
-    pub const NONE: RejectReasons = RejectReasons(0);
-
-    /// The set of exactly these codes.
-    pub const fn of(codes: &[RejectReason]) -> Self {
-        let mut bits = 0;
-        let mut i = 0;
-        while i < codes.len() {
-            bits |= 1 << codes[i] as u8;
-            i += 1;
-        }
-        Self(bits)
-    }
-
-    /// True if the set contains the code.
-    pub const fn contains(self, code: RejectReason) -> bool {
-        self.0 >> code as u8 & 1 == 1
-    }
-
-    /// True if the set holds no code.
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// The codes of this set that are not in the other.
-    #[must_use]
-    pub const fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
-    }
-
-    /// The codes of either set.
-    #[must_use]
-    pub const fn or(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    /// The codes, in the order of [`RejectReason::ALL`].
-    pub fn iter(self) -> impl Iterator<Item = RejectReason> + Clone {
-        RejectReason::ALL.iter().copied().filter(move |code| self.contains(*code))
-    }
-}
-
-impl From<RejectReason> for RejectReasons {
-    fn from(code: RejectReason) -> Self {
-        Self::of(&[code])
-    }
-}
-
-impl<const N: usize> From<[RejectReason; N]> for RejectReasons {
-    fn from(codes: [RejectReason; N]) -> Self {
-        Self::of(&codes)
-    }
-}
-
-impl FromIterator<RejectReason> for RejectReasons {
-    fn from_iter<I: IntoIterator<Item = RejectReason>>(codes: I) -> Self {
-        codes.into_iter().fold(Self::NONE, |set, code| set.or(code.into()))
-    }
-}
-
-impl fmt::Debug for RejectReasons {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.iter().map(RejectReason::name)).finish()
-    }
-}
+pub type RejectReasons = FlagSet<RejectReason>;
 
 /// Collects the faults of one URL: all their codes, and the first fault.
 #[derive(Debug, Clone, Copy)]
@@ -180,62 +102,16 @@ impl Troubles {
     }
 }
 
-macro_rules! codes {
-    ($($variant:ident $name:literal $sentence:literal)*) => {
-        /// The reasons for which a record yields no canonical URL.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[non_exhaustive]
-        #[repr(u8)]
-        pub enum RejectReason {
-            $(#[doc = concat!("`", $name, "`: ", $sentence, ".")] $variant,)*
-        }
-
-        impl RejectReason {
-            /// Every code, in the order of the documentation.
-            pub const ALL: &[RejectReason] = &[$(RejectReason::$variant),*];
-
-            /// The code as it is printed and counted.
-            pub const fn name(self) -> &'static str {
-                match self { $(RejectReason::$variant => $name),* }
-            }
-
-            /// The code of this name.
-            ///
-            /// ```
-            /// use uniqurl::RejectReason;
-            ///
-            /// assert_eq!(RejectReason::named("port-range"), Some(RejectReason::PortRange));
-            /// assert_eq!(RejectReason::named("Port"), None);
-            /// ```
-            pub fn named(name: &str) -> Option<RejectReason> {
-                RejectReason::ALL.iter().copied().find(|code| code.name() == name)
-            }
-
-            /// A short description of the code for people.
-            pub const fn sentence(self) -> &'static str {
-                match self { $(RejectReason::$variant => $sentence),* }
-            }
-        }
-    };
-}
-
-/// Prints the name.
-impl fmt::Display for RejectReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// Parses the name.
-impl FromStr for RejectReason {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Self, UnknownName> {
-        Self::named(name).ok_or_else(|| UnknownName::new(name, "code", Self::ALL))
-    }
-}
-
-codes! {
+names! {
+    /// The reasons for which a record yields no canonical URL.
+    ///
+    /// ```
+    /// use uniqurl::RejectReason;
+    ///
+    /// assert_eq!(RejectReason::named("port-range"), Some(RejectReason::PortRange));
+    /// assert_eq!(RejectReason::named("Port"), None);
+    /// ```
+    RejectReason "code"
     Empty "empty" "nothing is left after trimming"
     Relative "relative" "a relative reference, and no base that resolves it"
     Scheme "scheme" "the part before the first colon is not a scheme"
@@ -279,6 +155,8 @@ codes! {
     MixedScriptHost "mixed-script-host" "a label of the host mixes letters of several scripts"
     DoubleEncodingQuery "double-encoding-query" "a triplet encoded once more, after the path"
 }
+
+flags!(RejectReason);
 
 #[cfg(test)]
 mod tests {

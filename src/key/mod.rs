@@ -13,9 +13,10 @@ mod domain;
 mod template;
 
 use std::fmt;
-use std::str::{self, FromStr, Utf8Error};
+use std::str::{self, Utf8Error};
 
-use crate::bytes::{Reject, RejectReason, UnknownName};
+use crate::bytes::names::by_name;
+use crate::bytes::{Reject, RejectReason};
 use crate::normalize::Canonical;
 
 #[cfg(feature = "domain")]
@@ -79,11 +80,6 @@ impl Key {
         Key::Ssurt,
         Key::Hash,
     ];
-
-    /// The key of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|key| key.name() == name)
-    }
 
     /// The name, as `--key` of the command takes it.
     pub const fn name(self) -> &'static str {
@@ -197,20 +193,7 @@ impl Key {
     }
 }
 
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// Parses the name.
-impl FromStr for Key {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Self, UnknownName> {
-        Self::named(name).ok_or_else(|| UnknownName::new(name, "key", Self::ALL))
-    }
-}
+by_name!(Key "key");
 
 /// The bytes of a key.
 ///

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::heuristic::PARAMETER_CASE;
 use super::normalizer::Normalizer;
 use super::ruleset::Ruleset;
-use crate::bytes::{Reject, RejectReason, RejectReasons};
+use crate::bytes::{Flag, FlagSet, Reject, RejectReason};
 #[cfg(feature = "transcode")]
 use crate::normalize::Charset;
 use crate::profile::Access;
 #[cfg(feature = "transcode")]
 use crate::profile::System;
-use crate::profile::glob::{Glob, Globs};
+use crate::profile::glob::{Glob, Globs, MOST_WILD};
 use crate::profile::heuristic::tracking;
 use crate::profile::{Grammar, Profile, Ring, Switch, Switches};
 
@@ -27,6 +27,8 @@ pub enum UnsupportedOption {
     Switch(&'static Profile, Switch),
     /// The profile leaves the parameters of a query alone.
     Parameters(&'static Profile),
+    /// More than 1,000 patterns of a list have a wildcard elsewhere than at their end.
+    Wildcards,
     /// The profile's form would not be a fixed point with triplets of another charset.
     Charset(&'static Profile),
     /// The profile file gives single hosts their own rules, which the option would not reach.
@@ -69,6 +71,9 @@ impl std::fmt::Display for UnsupportedOption {
             UnsupportedOption::Parameters(profile) => {
                 write!(f, "profile {} keeps all parameters, unlike ", profile.name())?;
                 list_profiles(f, Profile::takes_parameters)
+            }
+            UnsupportedOption::Wildcards => {
+                write!(f, "more than {MOST_WILD} patterns with a wildcard before their end")
             }
             UnsupportedOption::Charset(profile) => write!(
                 f,
@@ -137,7 +142,7 @@ impl Normalizer {
         mut self,
         codes: impl IntoIterator<Item = RejectReason>,
     ) -> Result<Self, UnsupportedOption> {
-        let codes = self.checks_of(codes)?;
+        let codes = self.known(codes, self.profile().checks, UnsupportedOption::Check)?;
         self.rules.allowed = self.rules.allowed.or(codes);
         Ok(self)
     }
@@ -165,23 +170,25 @@ impl Normalizer {
         mut self,
         codes: impl IntoIterator<Item = RejectReason>,
     ) -> Result<Self, UnsupportedOption> {
-        let codes = self.checks_of(codes)?;
+        let codes = self.known(codes, self.profile().checks, UnsupportedOption::Check)?;
         self.rules.allowed = self.rules.allowed.without(codes);
         Ok(self)
     }
 
-    /// The set of these codes, if the profile makes all the checks.
-    fn checks_of(
+    /// The set of these checks or switches, if the profile has them all.
+    fn known<T: Flag>(
         &self,
-        codes: impl IntoIterator<Item = RejectReason>,
-    ) -> Result<RejectReasons, UnsupportedOption> {
-        let mut set = RejectReasons::NONE;
-        for code in codes {
+        wanted: impl IntoIterator<Item = T>,
+        known: FlagSet<T>,
+        unknown: fn(&'static Profile, T) -> UnsupportedOption,
+    ) -> Result<FlagSet<T>, UnsupportedOption> {
+        let mut set = FlagSet::NONE;
+        for flag in wanted {
             self.may_change()?;
-            if !self.profile().checks.contains(code) {
-                return Err(UnsupportedOption::Check(self.profile(), code));
+            if known.and(flag.into()).is_empty() {
+                return Err(unknown(self.profile(), flag));
             }
-            set = set.or(code.into());
+            set = set.or(flag.into());
         }
         Ok(set)
     }
@@ -206,7 +213,8 @@ impl Normalizer {
         self,
         switches: impl IntoIterator<Item = Switch>,
     ) -> Result<Self, UnsupportedOption> {
-        let switches = self.switchable(switches)?;
+        let switches =
+            self.known(switches, self.profile().switchable, UnsupportedOption::Switch)?;
         let on = self.rules.profile.switches.or(switches);
         Ok(self.with_switches_set(on))
     }
@@ -232,24 +240,10 @@ impl Normalizer {
         self,
         switches: impl IntoIterator<Item = Switch>,
     ) -> Result<Self, UnsupportedOption> {
-        let switches = self.switchable(switches)?;
+        let switches =
+            self.known(switches, self.profile().switchable, UnsupportedOption::Switch)?;
         let on = self.rules.profile.switches.without(switches);
         Ok(self.with_switches_set(on))
-    }
-
-    fn switchable(
-        &self,
-        switches: impl IntoIterator<Item = Switch>,
-    ) -> Result<Switches, UnsupportedOption> {
-        let mut set = Switches::NONE;
-        for switch in switches {
-            self.may_change()?;
-            if !self.profile().switchable.contains(switch) {
-                return Err(UnsupportedOption::Switch(self.profile(), switch));
-            }
-            set = set.or(switch.into());
-        }
-        Ok(set)
     }
 
     fn with_switches_set(mut self, on: Switches) -> Self {
@@ -265,7 +259,8 @@ impl Normalizer {
     /// # Errors
     ///
     /// The profile leaves parameters alone: all but `scheme`, `crawl` and `aggressive` do. Or a profile file
-    /// gives single hosts their own rules; the file then has the lists of each host.
+    /// gives single hosts their own rules; the file then has the lists of each host. Or more than 1,000 patterns
+    /// have a wildcard before their end.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile};
@@ -291,7 +286,8 @@ impl Normalizer {
     /// # Errors
     ///
     /// The profile leaves parameters alone: all but `scheme`, `crawl` and `aggressive` do. Or a profile file
-    /// gives single hosts their own rules; the file then has the lists of each host.
+    /// gives single hosts their own rules; the file then has the lists of each host. Or more than 1,000 patterns
+    /// have a wildcard before their end.
     pub fn with_kept_parameters(
         mut self,
         patterns: impl IntoIterator<Item = impl AsRef<[u8]>>,
@@ -328,7 +324,8 @@ impl Normalizer {
             return Err(UnsupportedOption::Parameters(self.profile()));
         }
         let globs = patterns.into_iter().map(|pattern| Glob::new(pattern.as_ref()));
-        Ok(Globs::new(globs.collect(), PARAMETER_CASE))
+        let globs = Globs::new(globs.collect(), PARAMETER_CASE);
+        if globs.is_too_wild() { Err(UnsupportedOption::Wildcards) } else { Ok(globs) }
     }
 
     /// Uses this ring in place of the default one of [`Profile::RING`].
@@ -444,9 +441,8 @@ impl Ruleset {
         for (name, codes) in
             [("allow", self.allowed.without(off)), ("deny", off.without(self.allowed))]
         {
-            for (i, code) in codes.iter().enumerate() {
-                text.push_str(&if i == 0 { format!(" {name}=") } else { ",".to_owned() });
-                text.push_str(code.name());
+            if !codes.is_empty() {
+                text.push_str(&format!(" {name}={codes}"));
             }
         }
         let (own, on) = (self.built_in.switches, self.profile.switches);

@@ -9,22 +9,29 @@ use super::explain::Rule;
 use super::host;
 use super::parts::{AuthorityParts, Parts, find_outside_scheme};
 use super::path::remove_dot_segments;
+use super::ports::DefaultPorts;
 use super::trace::{Place, Trace};
 use crate::bytes::{Reject, RejectReason};
 use crate::profile::scheme::{self, Kind, Scheme};
 use crate::profile::{Grammar, Profile, Schemes, Switch};
 
-/// Appends the canonical form of a URL with a scheme, split into `parts`.
+/// Appends the canonical form of a URL with a scheme, split into `parts`. `ports` are custom default ports.
 ///
 /// On a rejection `out` holds a part of it, which the caller truncates.
 #[inline(always)]
 pub(crate) fn absolute<T: Trace>(
     parts: &Parts<'_>,
     profile: &Profile,
+    ports: Option<&DefaultPorts>,
     out: &mut Vec<u8>,
     trace: &mut T,
 ) -> Result<(), Reject> {
-    let facts = scheme_name(parts, out, trace)?;
+    let at = out.len();
+    let mut facts = *scheme_name(parts, out, trace)?;
+    if let Some(ports) = ports {
+        facts.port = ports.of(&out[at..out.len() - 1]);
+    }
+    let facts = &facts;
     let network = profile.schemes == Schemes::Known && facts.kind == Kind::Network;
     if network && parts.authority.is_none() {
         let after_colon = parts.scheme.map_or(0, <[u8]>::len) + 1;

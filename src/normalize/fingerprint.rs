@@ -1,7 +1,5 @@
 //! A hash that distinguishes two sets of rules with the same description: it covers the content of lists.
 
-use std::fmt::Write;
-
 use sha2::{Digest, Sha256};
 
 use super::normalizer::Normalizer;
@@ -26,11 +24,7 @@ impl Normalizer {
             rules.add_to(&rules.description(None), &mut hash);
         }
         let digest = hash.finalize();
-        digest[..16].iter().fold(String::new(), |mut text, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 

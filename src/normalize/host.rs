@@ -11,7 +11,7 @@ use super::trace::{NoTrace, Place, Trace};
 use super::uts46;
 use crate::bytes::{Reject, RejectReason, decoded, set};
 use crate::profile::scheme::{Kind, Scheme};
-use crate::profile::{Access, Grammar, Ports, Profile, Schemes};
+use crate::profile::{Access, Grammar, Profile, Schemes};
 
 const HOST: (&Acts, Place) = (&REG_NAME, Place::Host);
 
@@ -67,11 +67,7 @@ pub(crate) fn normalize<T: Trace>(
             out.extend_from_slice(port);
         }
         Schemes::Known => {
-            let default = match profile.ports {
-                Ports::OfSchemes => scheme.port,
-                Ports::Others => None,
-            };
-            known_port(port, profile.grammar, default, port_start, out, trace)?;
+            known_port(port, profile.grammar, scheme.port, port_start, out, trace)?;
         }
     }
     Ok(())

@@ -81,6 +81,7 @@ impl Visitor for Write<'_> {
         let (start, Span { start: from, end }) = (self.written.len(), span);
         let rewrite = Rewrite {
             profile: &self.normalizer.rules.profile,
+            ports: self.normalizer.rules.ports.as_deref(),
             kind: UrlKind::Absolute,
             bytes: self.bytes,
             start: from as usize,

@@ -3,9 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::explain::Rule;
-use super::parts::{AuthorityParts, Parts};
-use super::trace::{Place, Trace};
 use crate::profile::scheme::SCHEMES;
 
 /// The default port of each scheme that has one; names are in lower case.
@@ -38,24 +35,6 @@ impl DefaultPorts {
     pub(super) fn of(&self, scheme: &[u8]) -> Option<u16> {
         self.0.get(scheme).copied()
     }
-
-    /// Removes the port from the canonical URL in `out[at..]`, if it is the default port of its scheme.
-    pub(super) fn drop_default<T: Trace>(&self, at: usize, out: &mut Vec<u8>, trace: &mut T) {
-        let parts = Parts::split(&out[at..]);
-        let (Some(scheme), Some(authority)) = (parts.scheme, parts.authority) else { return };
-        let Some(default) = self.0.get(scheme) else { return };
-        let host_port = AuthorityParts::split(authority).host_port;
-        // No port follows a colon within brackets.
-        let Some(colon) = host_port.iter().rposition(|byte| matches!(byte, b':' | b']')) else {
-            return;
-        };
-        let port = &host_port[colon + 1..];
-        if host_port[colon] == b':' && port == default.to_string().as_bytes() {
-            let end = at + parts.path_start();
-            out.drain(end - port.len() - 1..end);
-            trace.component(Rule::DefaultPort, Place::Port, None);
-        }
-    }
 }
 
 /// Writes the differences from the ports of the known schemes.
@@ -67,32 +46,5 @@ impl fmt::Display for DefaultPorts {
         let gone = known.0.keys().filter(|scheme| !self.0.contains_key(*scheme));
         let gone = gone.map(|scheme| format!("{}:none", scheme.escape_ascii()));
         f.write_str(&own.chain(gone).collect::<Vec<_>>().join(","))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::normalize::trace::NoTrace;
-
-    #[test]
-    fn only_the_default_port_of_the_scheme_is_removed() {
-        let mut ports = DefaultPorts::of_schemes();
-        ports.0.insert(b"gopher"[..].into(), 70);
-        for (url, expected) in [
-            ("gopher://h:70/a:70", "gopher://h/a:70"),
-            ("gopher://u:70@[::70]:70", "gopher://u:70@[::70]"),
-            ("gopher://[::70]", "gopher://[::70]"),
-            ("gopher://h:7", "gopher://h:7"),
-            ("http://h:70/", "http://h:70/"),
-            ("http://h:80?b:80", "http://h?b:80"),
-            ("x://h:80", "x://h:80"),
-            ("gopher:h:70", "gopher:h:70"),
-        ] {
-            let mut out = b"before".to_vec();
-            out.extend_from_slice(url.as_bytes());
-            ports.drop_default(6, &mut out, &mut NoTrace);
-            assert_eq!(String::from_utf8_lossy(&out[6..]), expected);
-        }
     }
 }

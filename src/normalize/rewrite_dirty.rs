@@ -189,9 +189,6 @@ impl Ruleset {
         {
             self.rewrite_trimmed(trimmed, kind, out, trace).map_err(|r| front.reject(r))?;
         }
-        if let Some(ports) = &self.ports {
-            ports.drop_default(at, out, trace);
-        }
         self.merge(at, kind, out, trace);
         Ok(())
     }
@@ -206,7 +203,15 @@ impl Ruleset {
         out: &mut Vec<u8>,
     ) -> bool {
         self.profile.archive.is_none()
-            && self.kernel.run(Rewrite { profile: &self.profile, kind, bytes, start, end, out })
+            && self.kernel.run(Rewrite {
+                profile: &self.profile,
+                ports: self.ports.as_deref(),
+                kind,
+                bytes,
+                start,
+                end,
+                out,
+            })
     }
 
     fn rewrite_trimmed<T: Trace>(
@@ -266,7 +271,7 @@ impl Ruleset {
         trace.split(parts);
         match self.profile.archive {
             Some(archive) => ia::absolute(parts, archive, out, trace),
-            None => exact::absolute(parts, &self.profile, out, trace),
+            None => exact::absolute(parts, &self.profile, self.ports.as_deref(), out, trace),
         }
     }
 
@@ -299,7 +304,7 @@ impl Ruleset {
         let length = out.len();
         let result = if reference.authority.is_some() {
             let whole = Front::with(&[base.scheme.unwrap_or_default(), b":"], url);
-            exact::absolute(&Parts::split(&whole.text), &self.profile, out, &mut NoTrace)
+            exact::absolute(&Parts::split(&whole.text), &self.profile, None, out, &mut NoTrace)
                 .map_err(|reject| whole.reject(reject))
         } else {
             exact::path_and_query(reference, &self.profile, out, &mut NoTrace)

@@ -421,12 +421,8 @@ impl Ruleset {
         let mut troubles = Troubles::new(self.allowed);
         let front = Parts { path: b"/", query: None, fragment: None, ..*parts };
         let start = out.len();
-        let mut profile = Profile::SCHEME;
-        profile.ports = self.profile.ports;
-        troubles.join_result(exact::absolute(&front, &profile, out, trace));
-        if let Some(ports) = &self.ports {
-            ports.drop_default(start, out, trace);
-        }
+        let ports = self.ports.as_deref();
+        troubles.join_result(exact::absolute(&front, &Profile::SCHEME, ports, out, trace));
         if troubles.result().is_err() {
             // The path is still read, so that all errors in it are reported as well.
             out.truncate(start);

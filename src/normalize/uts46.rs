@@ -2,27 +2,36 @@
 //!
 //! The `idna` crate does the work, with two corrections here. First, the crate does not check one rule of
 //! section 4.1. Second, its tables may follow a later Unicode, and then a version of a profile would return
-//! other URLs than before; so characters added later are rejected. One change remains: the crate takes
-//! three Balinese marks for letters that read from left to right, and rejects them between right-to-left
-//! letters.
+//! other URLs than before; so code points that Unicode 17 has not assigned are rejected. One change remains:
+//! the crate takes three Balinese marks for letters that read from left to right, and rejects them between
+//! right-to-left letters.
 
 use std::borrow::Cow;
-use std::ops::RangeInclusive;
 
 use idna::punycode;
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
+
+use crate::profile::unicode::is_assigned;
 
 /// The ASCII form of a host with all its triplets decoded, if it has one.
 pub(super) fn to_ascii(host: &[u8], denied: AsciiDenyList) -> Option<Cow<'_, str>> {
     if let Some(ascii) = of_plain_letters(host) {
         return Some(Cow::Owned(ascii));
     }
-    let ascii = Uts46::new().to_ascii(host, denied, Hyphens::Allow, DnsLength::Ignore).ok()?;
-    let text = std::str::from_utf8(host).ok()?;
-    if text.chars().any(is_of_unicode_18) || may_hold_punycode(host) && holds_bad_punycode(&ascii) {
-        return None;
-    }
-    Some(ascii)
+    of_unicode_17(host, |host| {
+        Uts46::new().to_ascii(host, denied, Hyphens::Allow, DnsLength::Ignore).ok()
+    })
+}
+
+/// The result of `to_ascii`, whose tables may be of any later Unicode, if it holds for Unicode 17 too.
+fn of_unicode_17<'h>(
+    host: &'h [u8],
+    to_ascii: impl Fn(&'h [u8]) -> Option<Cow<'h, str>>,
+) -> Option<Cow<'h, str>> {
+    let ascii = to_ascii(host)?;
+    let is_assigned = std::str::from_utf8(host).ok()?.chars().all(is_assigned);
+    let is_valid = is_assigned && !(may_hold_punycode(host) && holds_bad_punycode(&ascii));
+    is_valid.then_some(ascii)
 }
 
 /// Fast path: the ASCII form of a host of common letters, which no step of UTS 46 but the last one changes
@@ -80,40 +89,9 @@ fn may_hold_punycode(host: &[u8]) -> bool {
 fn holds_bad_punycode(ascii: &str) -> bool {
     ascii
         .split('.')
-        .filter_map(|label| punycode::decode_to_string(label.strip_prefix("xn--")?))
-        .any(|label| label.starts_with("xn--") || label.chars().any(is_of_unicode_18))
+        .filter_map(|label| punycode::decode_to_string(label.strip_prefix(PREFIX)?))
+        .any(|label| label.starts_with(PREFIX) || !label.chars().all(is_assigned))
 }
-
-fn is_of_unicode_18(c: char) -> bool {
-    // Most of a host is ASCII.
-    if c < *OF_UNICODE_18[0].start() {
-        return false;
-    }
-    let at = OF_UNICODE_18.partition_point(|range| *range.end() < c);
-    OF_UNICODE_18.get(at).is_some_and(|range| range.contains(&c))
-}
-
-/// Characters added by Unicode 18 that UTS 46 allows or maps since: those of `idna/IdnaMappingTable.txt` of
-/// version 18.0.0 that are `disallowed` in 17.0.0.
-#[rustfmt::skip]
-const OF_UNICODE_18: [RangeInclusive<char>; 51] = [
-    '\u{0558}'..='\u{0558}', '\u{058B}'..='\u{058C}', '\u{05C8}'..='\u{05C9}', '\u{0B53}'..='\u{0B54}',
-    '\u{1ADE}'..='\u{1ADF}', '\u{1AEC}'..='\u{1AF0}', '\u{208F}'..='\u{208F}', '\u{209D}'..='\u{209F}',
-    '\u{20C2}'..='\u{20C4}', '\u{2E60}'..='\u{2E63}', '\u{A7DD}'..='\u{A7DD}', '\u{A7E2}'..='\u{A7E2}',
-    '\u{AB6C}'..='\u{AB6D}', '\u{107BB}'..='\u{107BF}', '\u{10EC9}'..='\u{10ECF}', '\u{10ED9}'..='\u{10EEE}',
-    '\u{10EF0}'..='\u{10EF9}', '\u{11B0A}'..='\u{11B0A}', '\u{11DF0}'..='\u{11DF1}',
-    '\u{1246F}'..='\u{1246F}', '\u{12475}'..='\u{1247F}', '\u{12550}'..='\u{12686}',
-    '\u{18CD6}'..='\u{18CDA}', '\u{18D1F}'..='\u{18D20}', '\u{18E00}'..='\u{19191}',
-    '\u{191A0}'..='\u{191D2}', '\u{1B123}'..='\u{1B128}', '\u{1B168}'..='\u{1B168}',
-    '\u{1CED2}'..='\u{1CED4}', '\u{1CEDD}'..='\u{1CEDF}', '\u{1CEF1}'..='\u{1CEFD}',
-    '\u{1D127}'..='\u{1D128}', '\u{1D1EB}'..='\u{1D1FF}', '\u{1D250}'..='\u{1D281}',
-    '\u{1D6A6}'..='\u{1D6A6}', '\u{1DB00}'..='\u{1DB1C}', '\u{1DF1F}'..='\u{1DF24}',
-    '\u{1DF2B}'..='\u{1DF81}', '\u{1DF90}'..='\u{1DF96}', '\u{1DFCD}'..='\u{1DFFF}',
-    '\u{1F1AE}'..='\u{1F1AE}', '\u{1F6D9}'..='\u{1F6D9}', '\u{1F7DA}'..='\u{1F7DB}',
-    '\u{1F7F1}'..='\u{1F7FF}', '\u{1FA8B}'..='\u{1FA8D}', '\u{1FACC}'..='\u{1FACC}',
-    '\u{1FADD}'..='\u{1FADD}', '\u{1FAEB}'..='\u{1FAEB}', '\u{1FAF9}'..='\u{1FAFA}',
-    '\u{2B81E}'..='\u{2B81E}', '\u{3D000}'..='\u{3FC3F}',
-];
 
 #[cfg(test)]
 mod tests {
@@ -155,10 +133,26 @@ mod tests {
         assert_eq!(ascii("xn--xn--dma.\u{FC}").as_deref(), Some("xn--xn--dma.xn--tda"));
     }
 
+    /// UTS 46 by a Unicode that has assigned every code point, as letters that map to themselves.
+    fn by_a_later_unicode(host: &[u8]) -> Option<Cow<'_, str>> {
+        let labels =
+            std::str::from_utf8(host).ok()?.split('.').map(|label| match label.is_ascii() {
+                true => Some(label.to_owned()),
+                false => Some(format!("{PREFIX}{}", punycode::encode_str(label)?)),
+            });
+        Some(labels.collect::<Option<Vec<_>>>()?.join(".").into())
+    }
+
     #[test]
-    fn code_point_ranges_ascend() {
-        assert!(OF_UNICODE_18.iter().all(|range| range.start() <= range.end()));
-        assert!(OF_UNICODE_18.windows(2).all(|pair| pair[0].end() < pair[1].start()));
+    fn later_unicode_adds_no_host() {
+        let step = if cfg!(miri) { 997 } else { 1 };
+        for c in ('\u{80}'..='\u{10FFFF}').step_by(step) {
+            let encoded = punycode::encode_str(&format!("b{c}")).unwrap();
+            for host in [format!("a.b{c}"), format!("a.xn--{encoded}")] {
+                let ascii = of_unicode_17(host.as_bytes(), by_a_later_unicode);
+                assert_eq!(ascii.is_some(), is_assigned(c), "{c:?}");
+            }
+        }
     }
 
     #[test]
@@ -192,7 +186,7 @@ mod tests {
         let all = || ('\0'..='\u{10FFFF}').filter(|c| is_plain(*c));
         let step = if cfg!(miri) { 997 } else { 1 };
         for c in all().step_by(step) {
-            assert!(!is_of_unicode_18(c), "{c:?}");
+            assert!(is_assigned(c), "{c:?}");
             // After the letters that most compositions begin with, and before marks that are not plain.
             for host in [format!("{c}"), format!("a{c}"), format!("가{c}"), format!("か{c}b.{c}.C")]
             {

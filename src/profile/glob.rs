@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use super::glob_index::GlobIndex;
 use super::starts::Starts;
 use crate::bytes::set;
 
@@ -28,7 +27,9 @@ impl Glob {
                     at += 1;
                 }
                 Some(b'?') => (at, read) = (at + 1, read + 1),
-                Some(byte) if case.same(*byte, name[read]) => (at, read) = (at + 1, read + 1),
+                Some(byte) if case.fold(*byte) == case.fold(name[read]) => {
+                    (at, read) = (at + 1, read + 1);
+                }
                 _ => {
                     let Some((star_at, until)) = star else { return false };
                     star = Some((star_at, until + 1));
@@ -48,124 +49,95 @@ pub(crate) enum Case {
 }
 
 impl Case {
+    /// The byte that stands for all that are equal to this one.
     #[inline]
-    fn same(self, a: u8, b: u8) -> bool {
+    fn fold(self, byte: u8) -> u8 {
         match self {
-            Case::Exact => a == b,
-            Case::Ignored => a.eq_ignore_ascii_case(&b),
+            Case::Exact => byte,
+            Case::Ignored => byte.to_ascii_lowercase(),
         }
     }
 }
 
 /// A list of patterns, built for many lookups.
+///
+/// Nearly all patterns of a long list are names, or a start with `*` after it. Both are found by binary search, so
+/// only the others cost time for each name, and their number is limited.
 #[derive(Clone)]
 pub(crate) struct Globs {
     /// In byte order, without duplicates: neither order nor number affects matches.
     all: Vec<Glob>,
     case: Case,
-    /// Whether a name of no bytes matches.
-    fits_nothing: bool,
-    /// For each first byte of a name, the patterns that may match; none of them if there is an index.
-    by_first: Vec<Candidates>,
-    /// The patterns by their literals, if there are many.
-    index: Option<Box<GlobIndex>>,
+    /// A filter for nearly all names.
+    starts: Box<Starts>,
+    /// The patterns without a wildcard, sorted.
+    names: Vec<Vec<u8>>,
+    /// Starts that anything may follow, sorted. None starts with another.
+    prefixes: Vec<Vec<u8>>,
+    /// The patterns with a wildcard elsewhere.
+    wild: Vec<Glob>,
 }
 
-/// So many patterns are faster to try than to find.
-const FEW: usize = 32;
-
-/// Patterns for names that start with the same byte.
-#[derive(Clone, Default)]
-struct Candidates {
-    patterns: Vec<usize>,
-    /// A bit for each second byte of a matching name: two bytes decide about nearly every name.
-    seconds: [u64; 4],
-}
-
-impl Candidates {
-    fn add(&mut self, glob: &Glob, case: Case) {
-        let byte = match (glob.0.first(), glob.0.get(1)) {
-            (Some(b'*'), _) | (_, Some(b'*' | b'?')) => {
-                self.seconds = [u64::MAX; 4];
-                return;
-            }
-            (_, Some(byte)) => *byte,
-            (_, None) => return,
-        };
-        let letters = [byte, byte.to_ascii_lowercase(), byte.to_ascii_uppercase()];
-        for second in letters.into_iter().filter(|second| case.same(byte, *second)) {
-            self.seconds[usize::from(second >> 6)] |= 1 << (second & 63);
-        }
-    }
-
-    #[inline]
-    fn may_fit(&self, second: u8) -> bool {
-        self.seconds[usize::from(second >> 6)] >> (second & 63) & 1 == 1
-    }
-}
+/// The most patterns with a wildcard before their end. Each of them is compared with each name.
+pub(crate) const MOST_WILD: usize = 1_000;
 
 impl Globs {
     pub(crate) fn new(mut all: Vec<Glob>, case: Case) -> Self {
         all.sort_unstable();
         all.dedup();
-        let is_indexed = all.len() > FEW;
-        let mut by_first = vec![Candidates::default(); 256];
-        for (i, glob) in all.iter().enumerate() {
-            for first in 0..=255 {
-                let fits = match glob.0.first() {
-                    Some(b'*' | b'?') => true,
-                    Some(byte) => case.same(*byte, first),
-                    None => false,
-                };
-                if fits {
-                    let candidates = &mut by_first[usize::from(first)];
-                    candidates.add(glob, case);
-                    if !is_indexed {
-                        candidates.patterns.push(i);
-                    }
+        let mut globs = Self {
+            starts: Box::new(Starts::NONE),
+            names: Vec::new(),
+            prefixes: Vec::new(),
+            wild: Vec::new(),
+            all,
+            case,
+        };
+        for glob in &globs.all {
+            let mut text: Vec<u8> = glob.0.iter().map(|byte| case.fold(*byte)).collect();
+            match text.iter().position(|byte| matches!(byte, b'*' | b'?')) {
+                None => globs.names.push(text),
+                Some(end) if text[end..] == *b"*" => {
+                    text.truncate(end);
+                    globs.prefixes.push(text);
                 }
+                Some(_) => globs.wild.push(glob.clone()),
             }
         }
-        let index = is_indexed.then(|| match case {
-            Case::Exact => GlobIndex::new(all.iter().map(|glob| &*glob.0)),
-            Case::Ignored => {
-                let lower: Vec<_> = all.iter().map(|glob| glob.0.to_ascii_lowercase()).collect();
-                GlobIndex::new(lower.iter().map(|glob| &glob[..]))
-            }
-        });
-        let fits_nothing = all.iter().any(|glob| glob.matches(b"", case));
-        Self { all, case, fits_nothing, by_first, index: index.map(Box::new) }
+        globs.names.sort_unstable();
+        globs.prefixes.sort_unstable();
+        globs.prefixes.dedup_by(|next, prefix| next.starts_with(prefix));
+        let mut starts = Starts::NONE;
+        globs.add_starts(&mut starts);
+        *globs.starts = starts;
+        globs
+    }
+
+    /// True if more patterns than [`MOST_WILD`] have a wildcard before their end.
+    pub(crate) fn is_too_wild(&self) -> bool {
+        self.wild.len() > MOST_WILD
     }
 
     /// True if one of the patterns matches.
     #[inline]
     pub(crate) fn match_any(&self, name: &[u8]) -> bool {
-        let candidates = match *name {
-            [] => return self.fits_nothing,
-            [first] => &self.by_first[usize::from(first)],
-            [first, second, ..] => {
-                let candidates = &self.by_first[usize::from(first)];
-                if !candidates.may_fit(second) {
-                    return false;
-                }
-                candidates
-            }
-        };
-        if let Some(index) = &self.index {
-            return self.match_indexed(index, name);
-        }
-        let mut patterns = candidates.patterns.iter();
-        patterns.any(|i| self.all[*i].matches(name, self.case))
+        // After a name of fewer than three bytes the filter accepts any others.
+        let mut first = [0; 4];
+        let length = name.len().min(3);
+        first[..length].copy_from_slice(&name[..length]);
+        self.starts.hold(u32::from_le_bytes(first)) && self.find(name)
     }
 
-    #[cold]
-    #[inline(never)]
-    fn match_indexed(&self, index: &GlobIndex, name: &[u8]) -> bool {
-        let fits = |i| self.all[i as usize].matches(name, self.case);
-        match self.case {
-            Case::Exact => index.any(name, fits),
-            Case::Ignored => index.any(&name.to_ascii_lowercase(), fits),
-        }
+    fn find(&self, name: &[u8]) -> bool {
+        let folded = || name.iter().map(|byte| self.case.fold(*byte));
+        let order = |text: &Vec<u8>| text.iter().copied().cmp(folded());
+        // The prefix of a name is the last one that does not follow it: no other prefix is between them.
+        let end = self.prefixes.partition_point(|prefix| order(prefix).is_le());
+        self.names.binary_search_by(order).is_ok()
+            || self.prefixes[..end].last().is_some_and(|prefix| {
+                prefix.len() <= name.len() && prefix.iter().copied().eq(folded().take(prefix.len()))
+            })
+            || self.wild.iter().any(|glob| glob.matches(name, self.case))
     }
 }
 
@@ -173,9 +145,14 @@ impl Globs {
     /// Adds the starts of matching names, as a canonical URL spells them. A start ends before a
     /// wildcard, and before a byte that may be spelled as a triplet.
     pub(crate) fn add_starts(&self, starts: &mut Starts) {
+        let mut before = None;
         for Glob(pattern) in &self.all {
             let known = pattern.iter().position(|byte| !set::UNRESERVED.contains(*byte));
-            starts.add(&pattern[..known.unwrap_or(pattern.len())]);
+            let start = &pattern[..known.unwrap_or(pattern.len())];
+            // An empty start adds all bits. The patterns of a list like `*a`, `*b`, ... add them once.
+            if before.replace(start) != Some(start) {
+                starts.add(start);
+            }
         }
     }
 
@@ -268,14 +245,15 @@ mod tests {
     fn many_patterns_fit_what_any_of_them_fits() {
         let mut patterns: Vec<String> = (0..200).map(|n| format!("*a{n}?B*{}", n % 7)).collect();
         patterns.extend((0..200).map(|n| format!("Utm_long_prefix_{n}")));
-        patterns.extend(["?x?".into(), "???????????".into(), "*-".into(), String::new()]);
+        patterns.extend((0..200).map(|n| format!("Pre{n}*")));
+        patterns.extend(["?x?", "???????????", "*-", "", "q*", "Pr**"].map(String::from));
         for case in [Case::Exact, Case::Ignored] {
             let globs = |patterns: &[String]| {
                 Globs::new(patterns.iter().map(|p| Glob::new(p.as_bytes())).collect(), case)
             };
             let all = globs(&patterns);
-            let few: Vec<Globs> = patterns.chunks(FEW).map(globs).collect();
-            assert!(all.index.is_some() && few.iter().all(|few| few.index.is_none()));
+            let each: Vec<Globs> = patterns.chunks(1).map(globs).collect();
+            assert!([all.names.len(), all.prefixes.len(), all.wild.len()].iter().all(|n| *n > 1));
             let names = (0..210).flat_map(|n| {
                 let end = n % 9;
                 [
@@ -285,10 +263,11 @@ mod tests {
                     format!("Utm_long_prefix_{n}"),
                     "x".repeat(n % 13),
                     format!("{n}-"),
+                    format!("{}{n}x", ["Pre", "pre", "pr", "Pr", "q"][n % 5]),
                 ]
             });
             for name in names {
-                let expected = few.iter().any(|few| few.match_any(name.as_bytes()));
+                let expected = each.iter().any(|one| one.match_any(name.as_bytes()));
                 assert_eq!(all.match_any(name.as_bytes()), expected, "{name} {case:?}");
             }
         }

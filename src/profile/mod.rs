@@ -4,12 +4,12 @@
 //! which bytes. To add a profile, write one const, list it in [`Profile::ALL`], and add a file of
 //! vectors in `corpora/vectors/`.
 
-// Sets of bytes, patterns and schemes.
+// Patterns, schemes and characters.
 pub(crate) mod glob;
-mod glob_index;
 pub(crate) mod starts;
 pub(crate) mod scheme;
 pub(crate) mod ports;
+pub(crate) mod unicode;
 
 // Options of profiles.
 pub(crate) mod switch;
@@ -20,13 +20,10 @@ pub(crate) mod archive;
 pub(crate) mod whatwg;
 pub(crate) mod servlet;
 pub(crate) mod ring;
-mod ring_lists;
-mod ring_table;
 pub(crate) mod sanitize;
 
 pub use heuristic::tracking_version;
-pub use ring::{Ring, RingError};
-pub use ring_table::RingForm;
+pub use ring::{Act, Ring, RingError};
 pub use switch::{Switch, Switches};
 
 use std::fmt;
@@ -69,7 +66,6 @@ pub struct Profile {
     pub(crate) switches: Switches,
     /// The switches that can be changed.
     pub(crate) switchable: Switches,
-    pub(crate) ports: Ports,
 }
 
 /// The rules that apply besides those of the ladder.
@@ -109,16 +105,6 @@ pub(crate) enum Schemes {
     Known,
 }
 
-/// The default ports of [`Schemes::Known`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ports {
-    /// The ports in [`scheme`].
-    OfSchemes,
-    /// None here: the result is processed with a table from a profile file.
-    #[cfg_attr(not(feature = "profile-file"), allow(dead_code, reason = "only files have others"))]
-    Others,
-}
-
 /// Whether URLs are compared as identifiers or for retrieval (section 6.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
@@ -142,7 +128,6 @@ impl Profile {
         checks: RejectReasons::NONE,
         switches: switch::KEPT,
         switchable: Switches::NONE,
-        ports: Ports::OfSchemes,
     };
 
     /// Section 6.2.2, syntax-based normalization: case, percent-encoding, dot segments.
@@ -158,7 +143,6 @@ impl Profile {
         checks: RejectReasons::NONE,
         switches: switch::KEPT,
         switchable: Switches::NONE,
-        ports: Ports::OfSchemes,
     };
 
     /// Section 6.2.3, scheme-based normalization: `syntax`, plus default ports, empty paths and the like.
@@ -286,7 +270,6 @@ impl Profile {
         checks: RejectReasons::NONE,
         switches: switch::KEPT,
         switchable: Switches::NONE,
-        ports: Ports::OfSchemes,
     };
 
     /// The decoder ring of Wikimedia's wikis.

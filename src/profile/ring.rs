@@ -7,12 +7,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::ring_lists as lists;
 use crate::bytes::set::{AsciiSet, NibbleTable, SUB_DELIMS, UNRESERVED};
 
 /// The action of a ring on a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Act {
+pub enum Act {
     /// Both spellings become the byte itself.
     Decode,
     /// Both spellings become the triplet.
@@ -65,12 +64,6 @@ pub enum RingError {
     NotCustomizable(u8),
     /// The text is not `decode=HEX,... encode=HEX,...`; holds the offset of the fault.
     Syntax(usize),
-    /// The text is not a table of numbers from 0 to 2; holds the offset of the fault.
-    Table(usize),
-    /// The table does not have 256 entries; holds how many it has.
-    Entries(usize),
-    /// The table has another entry for a byte than every ring.
-    Fixed(u8),
 }
 
 impl Ring {
@@ -132,10 +125,6 @@ impl Ring {
     /// Parses `decode=2F,3A encode=21,24`: bytes in hexadecimal. Each list is optional. Commas, blanks and
     /// quotation marks may stand anywhere between.
     ///
-    /// Also takes the two parameters of Wikimedia's rule for Apache Traffic Server as they stand in its
-    /// configuration: `@pparam="2F"` and `@pparam="21 24"`, or the quoted lists alone. The first is
-    /// decoded, the second encoded. A `#` starts a comment, up to the end of the line.
-    ///
     /// # Errors
     ///
     /// If the text does not have this form, or the lists do not make a ring.
@@ -143,30 +132,13 @@ impl Ring {
     /// ```
     /// use uniqurl::{Ring, RingError};
     ///
-    /// let rule = "- '@pparam=\"2F\"'\n- '@pparam=\"21 24\"'";
-    /// assert_eq!(Ring::parse(rule), Ring::parse("decode=2F encode=21,24"));
+    /// assert_eq!(Ring::parse("decode='2F' encode='21 24'"), Ring::new(b"/", b"!$"));
     /// assert_eq!(Ring::parse("decode=2F encode=21,2f"), Err(RingError::Both(b'/')));
     /// assert_eq!(Ring::parse("decode=41"), Err(RingError::NotCustomizable(b'A')));
     /// ```
     pub fn parse(text: &str) -> Result<Self, RingError> {
-        let [decode, encode] = lists::parse(text).map_err(RingError::Syntax)?;
+        let [decode, encode] = parse_lists(text).map_err(RingError::Syntax)?;
         Self::new(&decode, &encode)
-    }
-
-    /// A ring with these entries.
-    ///
-    /// # Errors
-    ///
-    /// [`RingError::Fixed`] for a byte that is not for a ring to choose.
-    pub(super) fn of_acts(acts: &[Act; 256]) -> Result<Self, RingError> {
-        let chosen =
-            |act| move |byte: &u8| CUSTOMIZABLE.contains(*byte) && acts[*byte as usize] == act;
-        let list = |act| (0..=255).filter(chosen(act)).collect::<Vec<u8>>();
-        let ring = Self::new(&list(Act::Decode), &list(Act::Encode))?;
-        match (0..=255).find(|byte| ring.act(*byte) != acts[*byte as usize]) {
-            Some(byte) => Err(RingError::Fixed(byte)),
-            None => Ok(ring),
-        }
     }
 
     /// The bytes that the scanner must search for in a URL.
@@ -179,8 +151,9 @@ impl Ring {
         &self.acts
     }
 
+    /// The action of the ring on a byte.
     #[inline]
-    pub(crate) fn act(&self, byte: u8) -> Act {
+    pub fn act(&self, byte: u8) -> Act {
         self.acts[byte as usize]
     }
 
@@ -194,6 +167,38 @@ impl Ring {
     fn bytes(&self, act: Act) -> impl Iterator<Item = u8> {
         (0..=255).filter(move |&byte| CUSTOMIZABLE.contains(byte) && self.act(byte) == act)
     }
+}
+
+/// The bytes to decode and those to encode. The error is the offset of the fault.
+fn parse_lists(text: &str) -> Result<[Vec<u8>; 2], usize> {
+    let is_between = |char: char| matches!(char, ',' | '"' | '\'') || char.is_ascii_whitespace();
+    let mut lists = [None, None];
+    let (mut open, mut next) = (None, 0);
+    for word in text.split(is_between) {
+        let mut at = next;
+        // What stands between two words is ASCII.
+        next += word.len() + 1;
+        let mut digits = word;
+        if let Some((name, first)) = word.split_once('=') {
+            let list = ["decode", "encode"].iter().position(|known| *known == name).ok_or(at)?;
+            if lists[list].replace(Vec::new()).is_some() {
+                return Err(at);
+            }
+            (open, digits) = (Some(list), first);
+            at += name.len() + 1;
+        }
+        if !digits.is_empty() {
+            let list: usize = open.ok_or(at)?;
+            lists[list].get_or_insert_default().push(hex(digits).ok_or(at)?);
+        }
+    }
+    Ok(lists.map(Option::unwrap_or_default))
+}
+
+/// The byte that two hexadecimal digits spell.
+fn hex(digits: &str) -> Option<u8> {
+    let is_hex = digits.len() == 2 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    is_hex.then(|| u8::from_str_radix(digits, 16).ok())?
 }
 
 /// Prints the form that [`Ring::parse`] reads.
@@ -239,22 +244,6 @@ impl fmt::Display for RingError {
             RingError::Syntax(at) => {
                 write!(f, "not of the form decode=2F,3A encode=21,24 from byte {at} on")
             }
-            RingError::Table(at) => {
-                write!(f, "not a table of the numbers 0, 1 and 2 from byte {at} on")
-            }
-            RingError::Entries(count) => {
-                write!(f, "{count} entries, where the table of a ring has 256")
-            }
-            RingError::Fixed(byte) => write!(
-                f,
-                "byte {byte:02X} ({}) does not have the entry that it has in every ring: {}",
-                named(byte),
-                match PLAIN.act(byte) {
-                    Act::Encode => "0 (encode)",
-                    Act::Decode => "1 (decode)",
-                    Act::Leave => "2 (leave)",
-                }
-            ),
         }
     }
 }
@@ -296,5 +285,34 @@ mod tests {
         assert_eq!(Ring::parse("encode=21"), Ok(Ring::new(b"", b"!").unwrap()));
         assert_eq!(Ring::parse(" decode=2f,2F "), Ok(Ring::new(b"/", b"").unwrap()));
         assert_eq!(Ring::parse(""), Ok(PLAIN));
+    }
+
+    #[test]
+    fn lists_may_hold_commas_blanks_and_quotation_marks() {
+        for text in ["decode=\"2F\" encode=\"21 24\"", "encode=,21\t24,, decode='2f'\n"] {
+            assert_eq!(Ring::parse(text), Ring::new(b"/", b"!$"), "{text}");
+        }
+        for text in ["", " ,\n", "decode=", "encode=''"] {
+            assert_eq!(Ring::parse(text), Ok(PLAIN), "{text}");
+        }
+    }
+
+    #[test]
+    fn malformed_ring_is_an_error_with_its_position() {
+        for (text, at) in [
+            ("decode", 0),
+            ("decode=2", 7),
+            ("decode=2F,+1", 10),
+            ("decode=2F,\u{e9}\u{e9}", 10),
+            ("decode=2F encod=21", 10),
+            ("decode=2F decode=3A", 10),
+            ("decode==2F", 7),
+            ("decode=2F3A", 7),
+            ("decode=%2F", 7),
+            ("2F", 0),
+            ("@pparam=\"2F\"", 0),
+        ] {
+            assert_eq!(Ring::parse(text), Err(RingError::Syntax(at)), "{text}");
+        }
     }
 }

@@ -1,6 +1,9 @@
-//! The first three bytes of names. They decide about nearly every query parameter.
+//! A Bloom filter of prefixes: the first three bytes decide about nearly every name of a query parameter.
+//!
+//! In: the names, or starts of names, that are looked for. Out: for the first bytes of any name, whether it may be
+//! one of them.
 
-/// A bit for each hash of three bytes that a name may start with; 4 KiB.
+/// A Bloom filter with one hash, of the first three bytes of a name; 4 KiB.
 ///
 /// Bytes that differ only in their upper bits are equal, so case is ignored. Different starts may share
 /// a bit, so there are false positives, but no false negatives.

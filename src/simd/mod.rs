@@ -65,11 +65,8 @@ pub mod prefetch;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use std::fmt;
-use std::str::FromStr;
-
 use crate::bytes::Span;
-use crate::bytes::UnknownName;
+use crate::bytes::names::by_name;
 
 pub use kernel::{Kernel, UrlKind};
 #[cfg(test)]
@@ -118,11 +115,6 @@ impl Backend {
         }
     }
 
-    /// The backend of this name.
-    pub fn named(name: &str) -> Option<Backend> {
-        Self::ALL.iter().copied().find(|backend| backend.name() == name)
-    }
-
     /// The backends that this CPU can run, slowest first.
     pub fn available() -> Vec<Backend> {
         Self::ALL.iter().copied().filter(|backend| backend.is_available()).collect()
@@ -157,21 +149,7 @@ impl Backend {
     }
 }
 
-/// Prints the name.
-impl fmt::Display for Backend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// Parses the name.
-impl FromStr for Backend {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Self, UnknownName> {
-        Self::named(name).ok_or_else(|| UnknownName::new(name, "backend", Self::ALL))
-    }
-}
+by_name!(Backend "backend");
 
 /// Appends a span for each line of `bytes`, without its LF or CRLF. A last line without a line end
 /// counts.

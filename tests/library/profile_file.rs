@@ -522,11 +522,11 @@ fn host_with_many_labels_takes_linear_time() {
 fn error_for_a_bad_profile_file_has_line_and_reason() {
     let start = "name = 'a'\nversion = 1\nbase = 'crawl'\n";
     for (text, line, told) in [
-        ("", 1, "name is missing"),
-        ("name = 'a'\n", 1, "version is missing"),
-        ("name = 'a'\nversion = 1\n", 1, "base is missing"),
+        ("", 1, "missing key `name`"),
+        ("name = 'a'\n", 1, "missing key `version`"),
+        ("name = 'a'\nversion = 1\n", 1, "missing key `base`"),
         ("version = 1\nname = 'a b'\nbase = 'crawl'\n", 2, "letters, digits"),
-        ("version = -1\nname = 'a'\nbase = 'crawl'\n", 1, "a whole number from 0"),
+        ("version = -1\nname = 'a'\nbase = 'crawl'\n", 1, "expected u32"),
         (
             "version = 1\nname = 'a'\nbase = 'crawl@2'\n",
             3,
@@ -546,19 +546,19 @@ fn error_for_a_bad_profile_file_has_line_and_reason() {
             5,
             "unknown switch `strip-ww` (did you mean `strip-www`?)",
         ),
-        (&format!("{start}[switches]\nstrip-www = 1\n"), 5, "true or false"),
+        (&format!("{start}[switches]\nstrip-www = 1\n"), 5, "expected a boolean"),
         (&format!("{start}switches = true\n"), 4, "a table"),
         (&format!("{start}[switches]\nkeep-empty-segments = true\n"), 5, "has no switch"),
         (&format!("{start}allow = ['nul']\n"), 4, "makes no check nul"),
         (&format!("{start}allow = [\n'frob']\n"), 5, "unknown check `frob`"),
         (&format!("{start}deny = ['nul']\n"), 4, "makes no check nul"),
-        (&format!("{start}allow = 'nul'\n"), 4, "a list of strings"),
+        (&format!("{start}allow = 'nul'\n"), 4, "expected a list"),
         (&format!("{start}[ring]\ndecode = '/'\n"), 4, "has no ring"),
         (&format!("{start}[parameters]\ndrop = [1]\n"), 5, "a string"),
         (
             &format!("{start}[parameters]\nonly = ['a']\n"),
             5,
-            "unknown key `only` (expected drop, keep or tracking)",
+            "unknown key `only`, expected one of `drop`, `keep`, `tracking`",
         ),
         (&format!("{start}[ports]\nhttp = 65536\n"), 5, "from 0 to 65535"),
         (&format!("{start}[ports]\nhttp = true\n"), 5, "from 0 to 65535"),
@@ -597,23 +597,23 @@ fn error_for_a_bad_profile_file_has_line_and_reason() {
     }
 }
 
+/// Keys and types come first, then the values of the general rules, then hosts.
 #[test]
-fn first_of_several_errors_is_reported() {
+fn one_of_several_errors_is_reported() {
     let start = "name = 'a'\nversion = 1\nbase = 'crawl'\n";
     for (text, line) in [
-        ("base = 'crawled'\nversion = -1\nname = 'a b'\n", 1),
-        ("name = 'a b'\nversion = -1\nbase = 'crawl'\n[zoo]\n", 1),
+        ("base = 'crawled'\nversion = -1\nname = 'a b'\n", 2),
+        ("name = 'a b'\nversion = -1\nbase = 'crawl'\n[zoo]\n", 2),
+        ("base = 'crawled'\nversion = 1\nname = 'a b'\n", 3),
         // An unknown key may be a misspelling of the missing one.
         ("version = 1\nname = 'a'\nbse = 'crawl'\n", 3),
-        (&format!("{start}[zoo]\n[colour]\n"), 4),
         (&format!("{start}[switches]\nzip = true\nfrob = true\n"), 5),
         (&format!("{start}[ports]\nhttp = true\nfile = 80\n"), 5),
-        (&format!("{start}[ports]\nhttp = true\n[switches]\nzip = true\n"), 5),
-        (&format!("{start}[parameters]\nkeep = [\n1]\ndrop = [1]\n[zoo]\n"), 6),
+        (&format!("{start}[ports]\nhttp = true\n[switches]\nzip = true\n"), 7),
+        (&format!("{start}[switches]\nzip = true\n[parameters]\ndrop = [\n1]\n"), 8),
         (&format!("{start}[host.z]\nbase = 'no'\n[host.a]\nbase = 'no'\n"), 5),
-        (&format!("{start}[host.z]\nallow = ['no']\n[switches]\nzip = true\n"), 5),
-        (&format!("{start}[host.z.switches]\nzip = 1\n[host.z]\nfrob = 1\n"), 5),
-        (&format!("{start}[host.z]\nfrob = 1\n[host.'a b']\n[zoo]\n"), 5),
+        (&format!("{start}[host.z]\nallow = ['no']\n[switches]\nzip = true\n"), 7),
+        (&format!("{start}[host.'a b']\n[host.z]\nfrob = 1\n"), 6),
     ] {
         let error = Normalizer::from_profile_file(text).unwrap_err();
         assert_eq!(error.line, line, "{error}\n{text}");
@@ -656,6 +656,23 @@ fn pattern_list_over_10000_is_rejected() {
     };
     assert!(file(10_000).is_ok());
     assert_eq!(file(10_001).unwrap_err().reason, "more than 10000 patterns");
+}
+
+#[test]
+fn more_than_1000_patterns_with_a_wildcard_before_their_end_are_rejected() {
+    let reason = "more than 1000 patterns with a wildcard before their end";
+    for (count, told) in [(1_000, None), (1_001, Some(reason.to_owned()))] {
+        let patterns: Vec<String> = (0..count).map(|i| format!("*{i}x*")).collect();
+        let crawl = Normalizer::new(&Profile::CRAWL);
+        let dropping = crawl.with_dropped_parameters(&patterns).map(drop);
+        assert_eq!(dropping.err().map(|error| error.to_string()), told);
+        let text = format!(
+            "name = 'a'\nversion = 1\nbase = 'crawl'\nparameters.tracking = ['{}']\n",
+            patterns.join("','")
+        );
+        let read = Normalizer::from_profile_file(&text).map(drop);
+        assert_eq!(read.err().map(|error| error.reason), told);
+    }
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod outputs;
 mod stores;
 mod failure;
 mod tables;
+mod ring_table;
 mod open_files;
 mod address_space;
 mod dates;

@@ -1,16 +1,19 @@
 //! A custom profile as a TOML file: a built-in profile and the differences from it.
 //!
-//! Parses the text into a [`Normalizer`], or returns the line of the first error with its reason. Every
-//! key has to be known. [`Profile::to_toml`] writes a built-in profile as such a file.
+//! Parses the text into a [`Normalizer`], or returns the line of an error with its reason. Every key has to be
+//! known. [`Profile::to_toml`] writes a built-in profile as such a file.
 
 mod write;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
+use std::str::FromStr;
 use std::sync::Arc;
 
+use serde::Deserialize;
 use toml::Spanned;
-use toml::de::{DeString, DeTable, DeValue};
+use toml::de::{DeTable, Deserializer};
 
 use super::heuristic::PARAMETER_CASE;
 use super::hosts::Hosts;
@@ -18,8 +21,8 @@ use super::normalizer::Normalizer;
 use super::ports::DefaultPorts;
 use super::ruleset::Ruleset;
 use crate::bytes::{RejectReason, UnknownName, set};
-use crate::profile::glob::{Glob, Globs};
-use crate::profile::{Ports, Profile, Ring, RingError, Switch, System};
+use crate::profile::glob::{Glob, Globs, MOST_WILD};
+use crate::profile::{Profile, Ring, RingError, Switch, System};
 
 /// Why a profile file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,28 +69,94 @@ impl Normalizer {
     ///
     /// The text is not TOML, or it has an unknown key or a value that the profile cannot have.
     pub fn from_profile_file(text: &str) -> Result<Self, ProfileFileError> {
-        File { text }.read().map_err(|fault| fault.located(text))
+        read(text).map_err(|fault| fault.located(text))
     }
 }
 
-/// A value with its position.
-type Value<'a, 'i> = &'a Spanned<DeValue<'i>>;
-
-struct File<'i> {
-    text: &'i str,
+/// The keys of a file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+struct File {
+    name: Spanned<String>,
+    version: u32,
+    base: Spanned<String>,
+    #[serde(default)]
+    host: Table<Section>,
+    // The same as of a section: serde cannot refuse unknown keys around a flattened struct.
+    #[serde(default)]
+    switches: Table<bool>,
+    allow: Option<Vec<Spanned<String>>>,
+    deny: Option<Vec<Spanned<String>>>,
+    ring: Option<Spanned<RingLists>>,
+    parameters: Option<Spanned<Parameters>>,
+    ports: Option<Spanned<Table<toml::Value>>>,
 }
 
-/// An error and its offset. Only the one that is reported gets a line: counting the lines before each of many
-/// errors would take quadratic time.
+/// The rules for all hosts, or those of one.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+struct Section {
+    base: Option<Spanned<String>>,
+    #[serde(default)]
+    switches: Table<bool>,
+    allow: Option<Vec<Spanned<String>>>,
+    deny: Option<Vec<Spanned<String>>>,
+    ring: Option<Spanned<RingLists>>,
+    parameters: Option<Spanned<Parameters>>,
+    ports: Option<Spanned<Table<toml::Value>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+struct RingLists {
+    decode: Option<Spanned<String>>,
+    encode: Option<Spanned<String>>,
+}
+
+/// Lists of patterns.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+struct Parameters {
+    drop: Option<Spanned<Vec<String>>>,
+    keep: Option<Spanned<Vec<String>>>,
+    tracking: Option<Spanned<Vec<String>>>,
+}
+
+type Table<T> = BTreeMap<Spanned<String>, T>;
+
+/// The entries of a table in the order of the text, so that the first of several errors is reported.
+fn in_order<T>(table: &Table<T>) -> Vec<(&Spanned<String>, &T)> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries
+}
+
+/// An error and its offset.
 struct Fault {
     at: usize,
     reason: String,
 }
 
 impl Fault {
+    fn new<T>(place: &Spanned<T>, reason: impl fmt::Display) -> Self {
+        Self { at: place.span().start, reason: reason.to_string() }
+    }
+
+    /// The fault that serde or the parser found, in the words of TOML.
+    fn of_toml(error: &toml::de::Error, place: Range<usize>) -> Self {
+        let words = [
+            ("unknown field", "unknown key"),
+            ("missing field", "missing key"),
+            ("expected a map", "expected a table"),
+            ("expected a sequence", "expected a list"),
+        ];
+        let message = error.message().to_owned();
+        let reason =
+            words.iter().fold(message, |text, (serde, toml)| text.replacen(serde, toml, 1));
+        Self { at: place.start, reason }
+    }
+
     fn located(self, text: &str) -> ProfileFileError {
-        #[cfg(test)]
-        tests::LOCATED.set(tests::LOCATED.get() + 1);
         let before = &text.as_bytes()[..self.at.min(text.len())];
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
         let printable = |c: char| {
@@ -97,389 +166,200 @@ impl Fault {
     }
 }
 
-/// The first error of a text. Parts of the text are not read in its order.
-#[derive(Default)]
-struct First(Option<Fault>);
+/// The position of a parser error. The parser gives none for a name that is nested too deep; that name is
+/// in the first line with which the text fails in this way.
+fn place(error: &toml::de::Error, text: &str) -> Range<usize> {
+    error.span().unwrap_or_else(|| {
+        let ends: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).collect();
+        let fails =
+            |end: usize| DeTable::parse(&text[..end]).is_err_and(|error| error.span().is_none());
+        let before = ends.partition_point(|end| !fails(*end));
+        let end = ends.get(before).map_or(text.len(), |end| *end);
+        end..end
+    })
+}
 
-impl First {
-    /// Returns the value, or keeps the error if it is the first one.
-    fn of<T>(&mut self, read: Result<T, Fault>) -> Option<T> {
-        let error = match read {
-            Ok(value) => return Some(value),
-            Err(error) => error,
-        };
-        if self.0.as_ref().is_none_or(|first| error.at < first.at) {
-            self.0 = Some(error);
-        }
-        None
+fn read(text: &str) -> Result<Normalizer, Fault> {
+    let table =
+        DeTable::parse(text).map_err(|error| Fault::of_toml(&error, place(&error, text)))?;
+    let file = File::deserialize(Deserializer::from(table))
+        .map_err(|error| Fault::of_toml(&error, error.span().unwrap_or_default()))?;
+    let name = file.name.get_ref();
+    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    if name.is_empty() || !name.bytes().all(is_of_name) {
+        return Err(Fault::new(&file.name, "a name is of letters, digits and - . _"));
     }
+    let File { base, switches, allow, deny, ring, parameters, ports, .. } = file;
+    let general = Section { base: Some(base), switches, allow, deny, ring, parameters, ports };
+    let mut normalizer = general.applied_to(None)?;
+    let mut hosts = Hosts::default();
+    // Each host starts from the general rules unless it names a base.
+    for (pattern, section) in in_order(&file.host) {
+        let rules: Ruleset = section.applied_to(Some(&normalizer))?.rules;
+        match hosts.add(pattern.get_ref(), rules) {
+            Some(true) => {}
+            Some(false) => return Err(Fault::new(pattern, "this host is there twice")),
+            None => return Err(Fault::new(pattern, "not a host, nor *. and a domain")),
+        }
+    }
+    normalizer.hosts = (hosts.len() > 0).then(|| Arc::new(hosts));
+    normalizer.label = Some(format!("{name}@{}", file.version).into());
+    Ok(normalizer)
+}
 
-    fn end(self) -> Result<(), Fault> {
-        self.0.map_or(Ok(()), Err)
+impl Section {
+    /// The rules of the base, or those `above`, changed by the keys of the section.
+    fn applied_to(&self, above: Option<&Normalizer>) -> Result<Normalizer, Fault> {
+        let mut normalizer = match (&self.base, above) {
+            (None, Some(above)) => above.clone(),
+            (base, _) => Normalizer::new(base_of(base.as_ref().expect("a file has a base"))?),
+        };
+        for (name, on) in in_order(&self.switches) {
+            let switch = Switch::from_str(name.get_ref()).map_err(|e| Fault::new(name, e))?;
+            let turn = if *on { Normalizer::with_switches } else { Normalizer::without_switches };
+            normalizer = turn(normalizer, [switch]).map_err(|e| Fault::new(name, e))?;
+        }
+        let off = normalizer.profile().checks_off();
+        if let Some(names) = &self.allow {
+            // The checks that are off by default are the list `deny`.
+            normalizer.rules.allowed = off.without(off.without(normalizer.rules.allowed));
+            for name in names {
+                normalizer =
+                    normalizer.with_allowed([check(name)?]).map_err(|e| Fault::new(name, e))?;
+            }
+        }
+        if let Some(names) = &self.deny {
+            normalizer.rules.allowed = normalizer.rules.allowed.or(off);
+            for name in names {
+                normalizer =
+                    normalizer.with_denied([check(name)?]).map_err(|e| Fault::new(name, e))?;
+            }
+        }
+        if let Some(lists) = &self.ring {
+            let (System::Ring(known), Some(above)) =
+                (normalizer.profile().system, normalizer.rules.ring())
+            else {
+                let reason = format!("profile {} has no ring", normalizer.profile().name());
+                return Err(Fault::new(lists, reason));
+            };
+            let own = ring(lists, above)?;
+            normalizer.rules.ring = (known != &own).then(|| Arc::new(own));
+        }
+        if let Some(lists) = &self.parameters {
+            set_parameters(lists, &mut normalizer)?;
+        }
+        if let Some(own) = &self.ports {
+            set_ports(own, &mut normalizer)?;
+        }
+        Ok(normalizer)
     }
 }
 
-const RULES: &[&str] = &["base", "switches", "allow", "deny", "ring", "parameters", "ports"];
+fn base_of(name: &Spanned<String>) -> Result<&'static Profile, Fault> {
+    let text = name.get_ref();
+    text.parse().map_err(|unknown: UnknownName| match Profile::unknown_version(text) {
+        Some(reason) => Fault::new(name, reason),
+        None => Fault::new(name, unknown),
+    })
+}
 
-impl<'i> File<'i> {
-    fn error(&self, place: &Range<usize>, reason: impl fmt::Display) -> Fault {
-        Fault { at: place.start, reason: reason.to_string() }
-    }
+fn check(name: &Spanned<String>) -> Result<RejectReason, Fault> {
+    RejectReason::named(name.get_ref()).ok_or_else(|| {
+        let checks = Profile::checks_of_all().iter();
+        Fault::new(name, UnknownName::new(name.get_ref(), "check", checks))
+    })
+}
 
-    /// The position of a parser error. The parser gives none for a name that is nested too deep; that name is
-    /// in the first line with which the text fails in this way.
-    fn place(&self, error: &toml::de::Error) -> Range<usize> {
-        error.span().unwrap_or_else(|| {
-            let ends: Vec<usize> = memchr::memchr_iter(b'\n', self.text.as_bytes()).collect();
-            let fails = |end: usize| {
-                DeTable::parse(&self.text[..end]).is_err_and(|error| error.span().is_none())
-            };
-            let before = ends.partition_point(|end| !fails(*end));
-            let end = ends.get(before).map_or(self.text.len(), |end| *end);
-            end..end
-        })
-    }
-
-    fn read(&self) -> Result<Normalizer, Fault> {
-        let table = DeTable::parse(self.text)
-            .map_err(|error| self.error(&self.place(&error), error.message()))?;
-        let all = table.get_ref();
-        let mut first = First::default();
-        first.of(self.only(all, &[&["name", "version", "host"], RULES].concat()));
-        let name = find(all, "name").map(|name| first.of(self.name(name)));
-        let version = find(all, "version")
-            .map(|version| first.of(self.integer(version, "a version", u32::MAX)));
-        let base = find(all, "base").map(|base| first.of(self.base(base)));
-        // The other keys can be checked only if the base is known.
-        let mut normalizer = None;
-        if let Some(Some(base)) = &base {
-            normalizer = first.of(self.rules(all, base.clone()));
-            if let Some(hosts) = find(all, "host") {
-                let own = first.of(self.hosts(hosts, normalizer.as_ref().unwrap_or(base)));
-                if let (Some(normalizer), Some(own)) = (&mut normalizer, own) {
-                    normalizer.hosts = (own.len() > 0).then(|| Arc::new(own));
-                }
-            }
-        }
-        first.end()?;
-        // Reported last, since an unknown key may be a misspelling of the missing one.
-        let missing = |key: &str| self.error(&(0..0), format!("the key {key} is missing"));
-        let name = name.flatten().ok_or_else(|| missing("name"))?;
-        let version = version.flatten().ok_or_else(|| missing("version"))?;
-        let mut normalizer = normalizer.ok_or_else(|| missing("base"))?;
-        normalizer.label = Some(format!("{name}@{version}").into());
-        Ok(normalizer)
-    }
-
-    fn name<'a>(&self, value: Value<'a, 'i>) -> Result<&'a str, Fault> {
-        let name = self.string(value)?;
-        let named = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
-        if name.is_empty() || !name.bytes().all(named) {
-            return Err(self.error(&value.span(), "a name is of letters, digits and - . _"));
-        }
-        Ok(name)
-    }
-
-    fn base(&self, value: Value<'_, 'i>) -> Result<Normalizer, Fault> {
-        let name = self.string(value)?;
-        let profile =
-            Profile::named(name).ok_or_else(|| self.error(&value.span(), not_built_in(name)))?;
-        Ok(Normalizer::new(profile))
-    }
-
-    /// The rules of hosts. Each starts from the rules `above` unless it names a base.
-    fn hosts(&self, value: Value<'_, 'i>, above: &Normalizer) -> Result<Hosts, Fault> {
-        let mut own = Hosts::default();
-        let mut first = First::default();
-        for (pattern, section) in ordered(self.table(value)?) {
-            let Some(rules) = first.of(self.host(section, above)) else { continue };
-            let reason = match own.add(pattern.get_ref(), rules) {
-                Some(true) => continue,
-                Some(false) => "this host is there twice",
-                None => "not a host, nor *. and a domain",
-            };
-            first.of(Err::<(), _>(self.error(&pattern.span(), reason)));
-        }
-        first.end().map(|()| own)
-    }
-
-    fn host(&self, section: Value<'_, 'i>, above: &Normalizer) -> Result<Ruleset, Fault> {
-        let section = self.table(section)?;
-        let mut first = First::default();
-        first.of(self.only(section, RULES));
-        let start = match find(section, "base") {
-            Some(base) => first.of(self.base(base)),
-            None => Some(above.clone()),
+/// A ring. A missing list is the one of the ring `above`, without the bytes of the given list.
+fn ring(lists: &Spanned<RingLists>, above: &Ring) -> Result<Ring, Fault> {
+    let RingLists { decode, encode } = lists.get_ref();
+    let bytes = |list: &Option<Spanned<String>>| list.as_ref().map(|l| l.get_ref().clone().into());
+    let (decoded, encoded): (Option<Vec<u8>>, Option<Vec<u8>>) = (bytes(decode), bytes(encode));
+    let [mut decodes, mut encodes] = above.lists();
+    decodes.retain(|byte| !encoded.as_ref().is_some_and(|list| list.contains(byte)));
+    encodes.retain(|byte| !decoded.as_ref().is_some_and(|list| list.contains(byte)));
+    let made = Ring::new(&decoded.unwrap_or(decodes), &encoded.unwrap_or(encodes));
+    made.map_err(|error| {
+        let bad = match error {
+            RingError::Both(byte) | RingError::NotCustomizable(byte) => char::from(byte),
+            RingError::Syntax(_) => return Fault::new(lists, error),
         };
-        let rules = start.and_then(|start| first.of(self.rules(section, start)));
-        first.end()?;
-        Ok(rules.expect("without a trouble there are rules").rules)
-    }
-
-    /// Applies a section to `normalizer`.
-    fn rules(
-        &self,
-        section: &DeTable<'i>,
-        mut normalizer: Normalizer,
-    ) -> Result<Normalizer, Fault> {
-        let mut first = First::default();
-        for (key, read) in [
-            ("switches", Self::switches as fn(&_, _, _) -> _),
-            ("allow", Self::allow),
-            ("deny", Self::deny),
-            ("ring", Self::rings),
-            ("parameters", Self::parameters),
-            ("ports", Self::ports),
-        ] {
-            if let Some(value) = find(section, key)
-                && let Some(with) = first.of(read(self, value, normalizer.clone()))
-            {
-                normalizer = with;
-            }
+        // The last list that holds the byte is reported.
+        let holds = |list: &&Spanned<String>| list.get_ref().contains(bad);
+        match [encode, decode].into_iter().flatten().find(holds) {
+            Some(list) => Fault::new(list, error),
+            None => Fault::new(lists, error),
         }
-        first.end().map(|()| normalizer)
-    }
+    })
+}
 
-    fn allow(&self, value: Value<'_, 'i>, mut normalizer: Normalizer) -> Result<Normalizer, Fault> {
-        // The checks that are off by default are the list `deny`.
-        let off = normalizer.profile().checks_off();
-        normalizer.rules.allowed = off.without(off.without(normalizer.rules.allowed));
-        for (code, place) in self.checks(value)? {
-            normalizer = normalizer.with_allowed([code]).map_err(|e| self.error(&place, e))?;
+fn set_parameters(lists: &Spanned<Parameters>, normalizer: &mut Normalizer) -> Result<(), Fault> {
+    let Parameters { drop, keep, tracking } = lists.get_ref();
+    for list in [drop, keep, tracking].into_iter().flatten() {
+        if !normalizer.profile().takes_parameters() {
+            let reason = format!("profile {} leaves parameters alone", normalizer.profile().name());
+            return Err(Fault::new(list, reason));
         }
-        Ok(normalizer)
-    }
-
-    fn deny(&self, value: Value<'_, 'i>, mut normalizer: Normalizer) -> Result<Normalizer, Fault> {
-        normalizer.rules.allowed = normalizer.rules.allowed.or(normalizer.profile().checks_off());
-        for (code, place) in self.checks(value)? {
-            normalizer = normalizer.with_denied([code]).map_err(|e| self.error(&place, e))?;
+        if list.get_ref().len() > MOST_PATTERNS {
+            return Err(Fault::new(list, format!("more than {MOST_PATTERNS} patterns")));
         }
-        Ok(normalizer)
-    }
-
-    /// The codes of checks that a list names, and their places.
-    fn checks(&self, value: Value<'_, 'i>) -> Result<Vec<(RejectReason, Range<usize>)>, Fault> {
-        let known = |(name, place): (&str, Range<usize>)| match RejectReason::named(name) {
-            Some(code) => Ok((code, place)),
-            None => {
-                let unknown = UnknownName::new(name, "check", Profile::checks_of_all().iter());
-                Err(self.error(&place, unknown))
-            }
-        };
-        self.strings(value)?.into_iter().map(known).collect()
-    }
-
-    fn switches(
-        &self,
-        switches: Value<'_, 'i>,
-        mut normalizer: Normalizer,
-    ) -> Result<Normalizer, Fault> {
-        for (name, value) in ordered(self.table(switches)?) {
-            let switch = Switch::named(name.get_ref()).ok_or_else(|| {
-                self.error(&name.span(), UnknownName::new(name.get_ref(), "switch", Switch::ALL))
-            })?;
-            let on = value.get_ref().as_bool();
-            let on = on.ok_or_else(|| self.error(&value.span(), "a switch is true or false"))?;
-            let turned = if on {
-                normalizer.with_switches([switch])
-            } else {
-                normalizer.without_switches([switch])
-            };
-            normalizer = turned.map_err(|error| self.error(&name.span(), error))?;
-        }
-        Ok(normalizer)
-    }
-
-    fn rings(&self, value: Value<'_, 'i>, mut normalizer: Normalizer) -> Result<Normalizer, Fault> {
-        let (System::Ring(known), Some(above)) =
-            (normalizer.profile().system, normalizer.rules.ring())
-        else {
-            let reason = format!("profile {} has no ring", normalizer.profile().name());
-            return Err(self.error(&value.span(), reason));
-        };
-        let own = self.ring(value, above)?;
-        normalizer.rules.ring = (known != &own).then(|| Arc::new(own));
-        Ok(normalizer)
-    }
-
-    /// A ring. A missing list is the one of the ring `above`, without the bytes of the given list.
-    fn ring(&self, value: Value<'_, 'i>, above: &Ring) -> Result<Ring, Fault> {
-        let table = self.table(value)?;
-        self.only(table, &["decode", "encode"])?;
-        let list = |key| find(table, key).map(|list| self.string(list)).transpose();
-        let (decode, encode) = (list("decode")?, list("encode")?);
-        let [mut decoded, mut encoded] = above.lists();
-        decoded.retain(|byte| !encode.unwrap_or_default().as_bytes().contains(byte));
-        encoded.retain(|byte| !decode.unwrap_or_default().as_bytes().contains(byte));
-        let decode = decode.map_or(&decoded[..], str::as_bytes);
-        let encode = encode.map_or(&encoded[..], str::as_bytes);
-        Ring::new(decode, encode).map_err(|error| {
-            let bad = match error {
-                RingError::Both(byte) | RingError::NotCustomizable(byte) => Some(byte),
-                _ => None,
-            };
-            // The last list that holds the byte is reported.
-            let lists = ["encode", "decode"].into_iter().filter_map(|key| find(table, key));
-            let place = lists.into_iter().find(|list| {
-                let text = list.get_ref().as_str().unwrap_or_default();
-                bad.is_some_and(|bad| text.as_bytes().contains(&bad))
-            });
-            self.error(&place.unwrap_or(value).span(), error)
-        })
-    }
-
-    fn parameters(
-        &self,
-        value: Value<'_, 'i>,
-        mut normalizer: Normalizer,
-    ) -> Result<Normalizer, Fault> {
-        let table = self.table(value)?;
-        self.only(table, &["drop", "keep", "tracking"])?;
-        for (key, list) in ordered(table) {
-            let patterns: Vec<&str> =
-                self.strings(list)?.into_iter().map(|(text, _)| text).collect();
-            if !normalizer.profile().takes_parameters() {
-                let reason =
-                    format!("profile {} leaves parameters alone", normalizer.profile().name());
-                return Err(self.error(&key.span(), reason));
-            }
-            if patterns.len() > MOST_PATTERNS {
-                return Err(self.error(&list.span(), format!("more than {MOST_PATTERNS} patterns")));
-            }
-            let globs = patterns.iter().map(|pattern| Glob::new(pattern.as_bytes()));
-            let heuristics = &mut normalizer.rules.heuristics;
-            // A list without a pattern counts as no list, and so replaces the one above.
-            let listed =
-                |globs: Vec<Glob>| (!globs.is_empty()).then(|| Globs::new(globs, PARAMETER_CASE));
-            match key.get_ref().as_ref() {
-                "tracking" => heuristics.track(globs),
-                "drop" => heuristics.drop_parameters(listed(globs.collect())),
-                _ => heuristics.keep_parameters(listed(globs.collect())),
-            }
-        }
-        Ok(normalizer)
-    }
-
-    fn ports(&self, value: Value<'_, 'i>, mut normalizer: Normalizer) -> Result<Normalizer, Fault> {
-        if !normalizer.profile().takes_ports() {
-            let reason =
-                format!("profile {} knows its own ports only", normalizer.profile().name());
-            return Err(self.error(&value.span(), reason));
-        }
-        let mut ports = DefaultPorts::of_schemes();
-        if let Some(known) = &normalizer.rules.ports {
-            ports = DefaultPorts::clone(known);
-        }
-        for (name, port) in ordered(self.table(value)?) {
-            let scheme = name.get_ref();
-            let is_scheme = scheme.bytes().enumerate().all(|(i, byte)| {
-                !byte.is_ascii_uppercase()
-                    && if i == 0 { set::ALPHA } else { set::SCHEME }.contains(byte)
-            });
-            if !is_scheme || scheme.is_empty() {
-                return Err(self.error(&name.span(), "not a scheme in lower case"));
-            }
-            if matches!(scheme.as_ref(), "file" | "mailto") {
-                return Err(self.error(&name.span(), "this scheme knows no ports"));
-            }
-            let port = match port.get_ref() {
-                DeValue::Boolean(false) => None,
-                _ => Some(self.integer(port, "a port", u16::MAX)?),
-            };
-            ports.set(scheme, port);
-        }
-        let own = ports != DefaultPorts::of_schemes();
-        normalizer.rules.profile.ports = if own { Ports::Others } else { Ports::OfSchemes };
-        normalizer.rules.ports = own.then(|| Arc::new(ports));
-        Ok(normalizer)
-    }
-
-    /// Rejects a key that is not one of these.
-    fn only(&self, table: &DeTable<'i>, known: &[&str]) -> Result<(), Fault> {
-        match ordered(table).iter().find(|(key, _)| !known.contains(&key.get_ref().as_ref())) {
-            None => Ok(()),
-            Some((key, _)) => {
-                Err(self.error(&key.span(), UnknownName::new(key.get_ref(), "key", known)))
-            }
+        if Globs::new(globs(list), PARAMETER_CASE).is_too_wild() {
+            let reason = format!("more than {MOST_WILD} patterns with a wildcard before their end");
+            return Err(Fault::new(list, reason));
         }
     }
-
-    fn table<'a>(&self, value: Value<'a, 'i>) -> Result<&'a DeTable<'i>, Fault> {
-        let table = value.get_ref().as_table();
-        table.ok_or_else(|| self.error(&value.span(), "this has to be a table"))
+    let heuristics = &mut normalizer.rules.heuristics;
+    // A list without a pattern counts as no list, and so replaces the one above.
+    let listed = |list| {
+        let globs = globs(list);
+        (!globs.is_empty()).then(|| Globs::new(globs, PARAMETER_CASE))
+    };
+    if let Some(list) = drop {
+        heuristics.drop_parameters(listed(list));
     }
-
-    fn string<'a>(&self, value: Value<'a, 'i>) -> Result<&'a str, Fault> {
-        let text = value.get_ref().as_str();
-        text.ok_or_else(|| self.error(&value.span(), "this has to be a string"))
+    if let Some(list) = keep {
+        heuristics.keep_parameters(listed(list));
     }
-
-    fn strings<'a>(&self, value: Value<'a, 'i>) -> Result<Vec<(&'a str, Range<usize>)>, Fault> {
-        let array = value.get_ref().as_array();
-        let array =
-            array.ok_or_else(|| self.error(&value.span(), "this has to be a list of strings"))?;
-        array.iter().map(|value| Ok((self.string(value)?, value.span()))).collect()
+    if let Some(list) = tracking {
+        heuristics.track(globs(list).into_iter());
     }
-
-    /// A whole number from 0 on.
-    fn integer<T: std::str::FromStr + fmt::Display>(
-        &self,
-        value: Value<'_, 'i>,
-        what: &str,
-        largest: T,
-    ) -> Result<T, Fault> {
-        let number = value.get_ref().as_integer().filter(|number| number.radix() == 10);
-        number.and_then(|number| number.as_str().parse().ok()).ok_or_else(|| {
-            self.error(&value.span(), format!("{what} is a whole number from 0 to {largest}"))
-        })
-    }
+    Ok(())
 }
 
 /// The most patterns that a list may hold.
 const MOST_PATTERNS: usize = 10_000;
 
-/// The reason why no built-in profile has this name.
-fn not_built_in(name: &str) -> String {
-    Profile::unknown_version(name).unwrap_or_else(|| {
-        let names = Profile::ALL.iter().map(|profile| profile.name());
-        UnknownName::new(name, "profile", names).to_string()
-    })
+fn globs(list: &Spanned<Vec<String>>) -> Vec<Glob> {
+    list.get_ref().iter().map(|pattern| Glob::new(pattern.as_bytes())).collect()
 }
 
-/// A key and its value.
-type Entry<'a, 'i> = (&'a Spanned<DeString<'i>>, Value<'a, 'i>);
-
-/// The entries of a table, in the order of the text.
-fn ordered<'a, 'i>(table: &'a DeTable<'i>) -> Vec<Entry<'a, 'i>> {
-    let mut entries: Vec<Entry<'a, 'i>> = table.iter().collect();
-    entries.sort_by_key(|(key, _)| key.span().start);
-    entries
-}
-
-fn find<'a, 'i>(table: &'a DeTable<'i>, key: &str) -> Option<Value<'a, 'i>> {
-    table.iter().find(|(name, _)| name.get_ref() == key).map(|(_, value)| value)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::cell::Cell;
-
-    use super::*;
-
-    thread_local! {
-        /// How often the lines before an error were counted.
-        pub(super) static LOCATED: Cell<usize> = const { Cell::new(0) };
+fn set_ports(own: &Spanned<Table<toml::Value>>, normalizer: &mut Normalizer) -> Result<(), Fault> {
+    if !normalizer.profile().takes_ports() {
+        let reason = format!("profile {} knows its own ports only", normalizer.profile().name());
+        return Err(Fault::new(own, reason));
     }
-
-    #[test]
-    fn lines_are_counted_for_the_reported_error_alone() {
-        let sections = (0..100).map(|i| format!("[host.'h{i}.x'.switches]\nsort-query = 3\n"));
-        let text =
-            format!("name = 'x'\nversion = 1\nbase = 'crawl'\n{}", sections.collect::<String>());
-        LOCATED.set(0);
-        let error = Normalizer::from_profile_file(&text).unwrap_err();
-        assert_eq!(error.to_string(), "line 5: a switch is true or false");
-        assert_eq!(LOCATED.get(), 1);
+    let known = normalizer.rules.ports.as_deref().cloned();
+    let mut ports = known.unwrap_or_else(DefaultPorts::of_schemes);
+    for (name, port) in in_order(own.get_ref()) {
+        let scheme = name.get_ref();
+        let is_of_scheme = |(i, byte): (usize, u8)| {
+            let allowed = if i == 0 { set::ALPHA } else { set::SCHEME };
+            !byte.is_ascii_uppercase() && allowed.contains(byte)
+        };
+        if scheme.is_empty() || !scheme.bytes().enumerate().all(is_of_scheme) {
+            return Err(Fault::new(name, "not a scheme in lower case"));
+        }
+        if matches!(scheme.as_ref(), "file" | "mailto") {
+            return Err(Fault::new(name, "this scheme knows no ports"));
+        }
+        let number = port.as_integer().and_then(|number| u16::try_from(number).ok());
+        if number.is_none() && port.as_bool() != Some(false) {
+            let reason = format!("a port is a whole number from 0 to {}, or false", u16::MAX);
+            return Err(Fault::new(name, reason));
+        }
+        ports.set(scheme, number);
     }
+    let is_own = ports != DefaultPorts::of_schemes();
+    normalizer.rules.ports = is_own.then(|| Arc::new(ports));
+    Ok(())
 }

@@ -24,8 +24,9 @@ use std::ops::Range;
 use self::port::Port;
 use super::host;
 use crate::bytes::{Triplet, is_unreserved};
+use crate::normalize::ports::DefaultPorts;
 use crate::profile::scheme::Kind;
-use crate::profile::{Access, Ports, Profile, Schemes, Switch};
+use crate::profile::{Access, Profile, Schemes, Switch};
 use crate::simd::{BLOCK, Block, OutputBuffer, Survey, UrlKind, Vector, VectorOp, up_to};
 
 mod path;
@@ -42,6 +43,8 @@ const BESIDE: usize = 1;
 /// caller then uses the exact path.
 pub(in crate::normalize) struct Rewrite<'a> {
     pub(in crate::normalize) profile: &'a Profile,
+    /// Custom default ports.
+    pub(in crate::normalize) ports: Option<&'a DefaultPorts>,
     pub(in crate::normalize) kind: UrlKind,
     pub(in crate::normalize) bytes: &'a [u8],
     pub(in crate::normalize) start: usize,
@@ -74,6 +77,7 @@ impl VectorOp for Rewrite<'_> {
         let mut buffer = OutputBuffer::new(self.out, GROWTH * length + BESIDE);
         let mut pass = Pass {
             profile: self.profile,
+            ports: self.ports,
             source,
             length,
             buffer: &mut buffer,
@@ -108,6 +112,7 @@ impl Rewrite<'_> {
 
 struct Pass<'a, 'buffer, 'out> {
     profile: &'a Profile,
+    ports: Option<&'a DefaultPorts>,
     /// The URL and the bytes that happen to follow it: at least two blocks.
     source: &'a [u8],
     /// Length of the URL.
@@ -246,7 +251,9 @@ impl Pass<'_, '_, '_> {
     /// Appends the port `source[start..end]` if the profile names it.
     #[inline(always)]
     fn port(&mut self, start: usize, end: usize, scheme: usize) -> Result<(), Declined> {
-        let default = if scheme == b"http://".len() { 80 } else { 443 };
+        let (name, port) =
+            if scheme == b"http://".len() { (&b"http"[..], 80) } else { (&b"https"[..], 443) };
+        let default = self.ports.map_or(Some(port), |ports| ports.of(name));
         let word = self.source[start..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
         let Some(Port { value, zeros }) = Port::read(word, end - start) else {
             return Err(Declined);
@@ -256,7 +263,7 @@ impl Pass<'_, '_, '_> {
             self.buffer.copy(self.source, start, end);
             return Ok(());
         }
-        let is_named = (value != default) | (self.profile.ports == Ports::Others);
+        let is_named = default.is_none_or(|default| value != u32::from(default));
         // Always written, and truncated if it is not named: a branch would mispredict.
         let before = self.buffer.length();
         let digits = word >> (8 * zeros);

@@ -9,14 +9,21 @@ use crate::simd::{Backend, Kernel};
 use crate::test_util::cases;
 
 /// The result of `normalize` for the URL without the blanks that are trimmed; `None` if it is rejected.
-fn normalized(url: &[u8], kind: UrlKind, profile: &Profile) -> Option<Vec<u8>> {
+fn normalized(
+    url: &[u8],
+    kind: UrlKind,
+    profile: &Profile,
+    ports: Option<&DefaultPorts>,
+) -> Option<Vec<u8>> {
     let is_blank = |byte: &u8| *byte <= 0x20 && profile.access == Access::Retrieval;
     let start = url.iter().position(|byte| !is_blank(byte))?;
     let end = url.iter().rposition(|byte| !is_blank(byte))? + 1;
     let url = &url[start..end];
     let mut out = Vec::new();
     let result = match kind {
-        UrlKind::Absolute => exact::absolute(&Parts::split(url), profile, &mut out, &mut NoTrace),
+        UrlKind::Absolute => {
+            exact::absolute(&Parts::split(url), profile, ports, &mut out, &mut NoTrace)
+        }
         UrlKind::Target => {
             exact::path_and_query(&Parts::split_target(url), profile, &mut out, &mut NoTrace)
         }
@@ -29,22 +36,31 @@ fn kernels() -> Vec<Kernel> {
 }
 
 fn profiles() -> Vec<Profile> {
-    let (mut keeping, mut others) = (Profile::CRAWL, Profile::CRAWL);
+    let mut keeping = Profile::CRAWL;
     keeping.switches = Switches::of(&[Switch::KeepFragment, Switch::KeepUserinfo]);
-    others.ports = Ports::Others;
-    vec![Profile::SYNTAX, Profile::SCHEME, Profile::CRAWL, keeping, others]
+    vec![Profile::SYNTAX, Profile::SCHEME, Profile::CRAWL, keeping]
+}
+
+/// Other default ports, as of a profile file.
+fn own_ports() -> DefaultPorts {
+    let mut ports = DefaultPorts::of_schemes();
+    ports.set("http", Some(8080));
+    ports.set("https", None);
+    ports
 }
 
 /// Checks a URL, with bytes after it and without; counts the results that were not declined.
 fn check(url: &[u8], kind: UrlKind, done: &mut u32) {
     let behind = [url, b"/../%2e#".repeat(20).as_slice()].concat();
-    for profile in &profiles() {
-        let expected = normalized(url, kind, profile);
+    let (profiles, own_ports) = (profiles(), own_ports());
+    let own = (&Profile::CRAWL, Some(&own_ports));
+    for (profile, ports) in profiles.iter().map(|profile| (profile, None)).chain([own]) {
+        let expected = normalized(url, kind, profile, ports);
         for kernel in kernels() {
             for bytes in [url, &behind] {
                 let mut out = b"before".to_vec();
                 let (start, end) = (0, url.len());
-                let rewrite = Rewrite { profile, kind, bytes, start, end, out: &mut out };
+                let rewrite = Rewrite { profile, ports, kind, bytes, start, end, out: &mut out };
                 let case = (profile.name(), kernel.backend(), url.escape_ascii().to_string());
                 if kernel.run(rewrite) {
                     assert_eq!(Some(&out[6..]), expected.as_deref(), "{case:?}");
@@ -141,12 +157,20 @@ fn bytes_after_a_url_are_not_read() {
         for end in (start..=url.len()).step_by(step) {
             for profile in [&Profile::CRAWL, &Profile::SYNTAX] {
                 let kind = UrlKind::Absolute;
-                let expected = normalized(&url[start..end], kind, profile);
+                let expected = normalized(&url[start..end], kind, profile, None);
                 for kernel in kernels() {
                     for filling in [&b""[..], &[b'/'; 200]] {
                         let bytes = &[url, filling].concat();
                         let mut out = Vec::new();
-                        let rewrite = Rewrite { profile, kind, bytes, start, end, out: &mut out };
+                        let rewrite = Rewrite {
+                            profile,
+                            ports: None,
+                            kind,
+                            bytes,
+                            start,
+                            end,
+                            out: &mut out,
+                        };
                         if kernel.run(rewrite) {
                             assert_eq!(Some(out), expected, "{start}..{end}");
                         }
@@ -169,7 +193,15 @@ fn common_urls_take_the_bulk_rewrite() {
         let mut out = Vec::new();
         let bytes = url.as_bytes();
         let (kind, profile) = (UrlKind::Absolute, &Profile::CRAWL);
-        let rewrite = Rewrite { profile, kind, bytes, start: 0, end: bytes.len(), out: &mut out };
+        let rewrite = Rewrite {
+            profile,
+            ports: None,
+            kind,
+            bytes,
+            start: 0,
+            end: bytes.len(),
+            out: &mut out,
+        };
         assert!(Kernel::best().run(rewrite), "{url}");
     }
 }

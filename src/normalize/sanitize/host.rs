@@ -3,11 +3,10 @@
 use std::net::Ipv4Addr;
 use std::str;
 
-use icu_properties::props::Script;
-use icu_properties::script::ScriptWithExtensions;
 use idna::punycode;
 
 use crate::normalize::whatwg::host::ipv4;
+use crate::profile::unicode;
 
 /// Whether `inet_aton` accepts the decoded host as an address, without the dot that may end a name, although it
 /// is no `IPv4address` by RFC 3986: `127.1`, `0x7F.1`, `0177.0.0.1`, `2130706433`, `127.0.0.1.`.
@@ -20,11 +19,8 @@ pub(super) fn is_rare_ipv4(host: &[u8]) -> bool {
 
 /// Scripts that are written together, beside Latin: the sets of "Highly Restrictive" (UTS 39 section
 /// 5.2), for Japanese, Chinese and Korean.
-const TOGETHER: [&[Script]; 3] = [
-    &[Script::Latin, Script::Han, Script::Hiragana, Script::Katakana],
-    &[Script::Latin, Script::Han, Script::Bopomofo],
-    &[Script::Latin, Script::Han, Script::Hangul],
-];
+const TOGETHER: [&[&str]; 3] =
+    [&["Latn", "Hani", "Hira", "Kana"], &["Latn", "Hani", "Bopo"], &["Latn", "Hani", "Hang"]];
 
 /// Whether a label of the decoded host, as it is shown to people, mixes scripts that are not written
 /// together. A host that is not UTF-8 has no scripts.
@@ -45,21 +41,20 @@ fn is_mixed(label: &str) -> bool {
     if label.is_ascii() {
         return false;
     }
-    let data = ScriptWithExtensions::new();
     // What fits so far: any script until the first character that has some.
-    let mut single: Option<Vec<Script>> = None;
+    let mut single: Option<Vec<&str>> = None;
     let mut together = [true; TOGETHER.len()];
     for c in label.chars() {
-        let scripts = data.get_script_extensions_val(c);
-        if scripts.contains(&Script::Common) || scripts.contains(&Script::Inherited) {
+        let scripts: Vec<&str> = unicode::scripts(c).collect();
+        if scripts.contains(&"Zyyy") || scripts.contains(&"Zinh") {
             continue;
-        }
-        match &mut single {
-            Some(fitting) => fitting.retain(|script| scripts.contains(script)),
-            None => single = Some(scripts.iter().collect()),
         }
         for (fits, set) in together.iter_mut().zip(TOGETHER) {
             *fits &= set.iter().any(|script| scripts.contains(script));
+        }
+        match &mut single {
+            Some(fitting) => fitting.retain(|script| scripts.contains(script)),
+            None => single = Some(scripts),
         }
     }
     single.is_some_and(|fitting| fitting.is_empty()) && !together.contains(&true)

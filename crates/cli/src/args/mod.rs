@@ -319,7 +319,7 @@ impl Cli {
                 let wrong = |message| usage("explain", ErrorKind::ArgumentConflict, message);
                 return explain.policy.check().map_err(wrong).map(|()| cli);
             }
-            Command::Profiles { name: Some(profile), form } if form.ring().is_some() => {
+            Command::Profiles { name: Some(profile), form } if *form != ProfileForm::Toml => {
                 return match profile.system {
                     System::Ring(_) => Ok(cli),
                     _ => {

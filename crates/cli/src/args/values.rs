@@ -1,6 +1,7 @@
 //! Parsers for the values of options: sizes, and names from lists.
 
 use crate::args::FormatChoice;
+use crate::ring_table;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
@@ -115,10 +116,10 @@ pub(crate) fn code(name: String) -> RejectReason {
 /// Lists of bytes, or a file that holds the table of a ring.
 pub(crate) fn ring(text: &str) -> Result<Ring, String> {
     let path = Path::new(text);
-    match Ring::parse(text) {
+    match ring_table::read_lists(text) {
         Err(RingError::Syntax(_)) if path.exists() => {
             let table = read_whole(path).map_err(|error| error.to_string())?;
-            Ring::parse_table(&String::from_utf8_lossy(&table)).map_err(|error| error.to_string())
+            ring_table::read(&String::from_utf8_lossy(&table)).map_err(|error| error.to_string())
         }
         Err(error @ RingError::Syntax(0)) => Err(format!("{error}, and no file")),
         made => made.map_err(|error| error.to_string()),

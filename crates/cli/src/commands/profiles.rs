@@ -4,9 +4,11 @@ use std::io::{self, Write};
 
 use clap::ValueEnum;
 
+use uniqurl::Profile;
 use uniqurl::key::suffix_list_date;
 use uniqurl::profile::{System, tracking_version};
-use uniqurl::{Profile, RingForm};
+
+use crate::ring_table;
 
 /// The form in which a profile is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -21,25 +23,17 @@ pub enum ProfileForm {
     Lua,
 }
 
-impl ProfileForm {
-    /// The language, if it is the table of a ring that is written.
-    pub fn ring(self) -> Option<RingForm> {
-        match self {
-            ProfileForm::Toml => None,
-            ProfileForm::C => Some(RingForm::C),
-            ProfileForm::Vcl => Some(RingForm::Vcl),
-            ProfileForm::Lua => Some(RingForm::Lua),
-        }
-    }
-}
-
 /// Writes the list of profiles, or one as a profile file or the table of its ring.
 pub fn write(profile: Option<&Profile>, form: ProfileForm, out: &mut impl Write) -> io::Result<()> {
     if let Some(profile) = profile {
-        if let (System::Ring(ring), Some(form)) = (profile.system, form.ring()) {
-            return out.write_all(ring.to_table(profile.name(), form).as_bytes());
-        }
-        return out.write_all(profile.to_toml().as_bytes());
+        let name = profile.name();
+        let text = match (form, profile.system) {
+            (ProfileForm::C, System::Ring(ring)) => ring_table::to_c(ring, name),
+            (ProfileForm::Vcl, System::Ring(ring)) => ring_table::to_vcl(ring, name),
+            (ProfileForm::Lua, System::Ring(ring)) => ring_table::to_lua(ring, name),
+            _ => profile.to_toml(),
+        };
+        return out.write_all(text.as_bytes());
     }
     let lengths = Profile::ALL.iter().map(|profile| profile.to_string().len());
     let width = lengths.max().unwrap_or_default();
