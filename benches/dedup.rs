@@ -13,7 +13,7 @@ const BYTES: u64 = 16_000_000;
 fn dedup(criterion: &mut Criterion) {
     for kind in [Kind::Clean, Kind::Mixed, Kind::Dup] {
         let corpus = Corpus::new(kind, BYTES);
-        let normalizer = Normalizer::new(&Profile::CRAWL);
+        let normalizer = Normalizer::new(Profile::Crawl);
         let mut scratch = vec![Vec::new(); corpus.lines.len()];
         let urls: Vec<Canonical<'_>> = corpus
             .urls()

@@ -15,7 +15,7 @@ fn normalize(criterion: &mut Criterion) {
         let corpus = Corpus::new(kind, BYTES);
         let mut group = stage(criterion, "normalize", &corpus);
         for backend in Backend::available() {
-            let normalizer = Normalizer::new(&Profile::CRAWL).with_backend(backend);
+            let normalizer = Normalizer::new(Profile::Crawl).with_backend(backend);
             let mut scratch = Vec::new();
             let mut pass = || {
                 let (mut accepted, mut length) = (0u64, 0);
@@ -41,7 +41,7 @@ fn normalize_batch(criterion: &mut Criterion) {
             values.extend_from_slice(url);
             offsets.push(values.len() as u32);
         }
-        let normalizer = Normalizer::new(&Profile::CRAWL);
+        let normalizer = Normalizer::new(Profile::Crawl);
         let mut out = Batch::default();
         normalizer.normalize_batch(&values, &offsets, &mut out).expect("offsets of these values");
         let accepted = out.outcomes.iter().filter(|o| **o == Ok(())).count() as u64;

@@ -35,7 +35,7 @@ fn is_clean(criterion: &mut Criterion) {
         let count = |normalizer: &Normalizer| {
             corpus.urls().filter(|url| normalizer.is_clean(url)).count() as u64
         };
-        let normalizer = Normalizer::new(&Profile::CRAWL);
+        let normalizer = Normalizer::new(Profile::Crawl);
         let scalar = count(&normalizer.clone().with_backend(Backend::Scalar));
         // The scanner may call a canonical URL dirty, but it proves at least nine in ten clean.
         let canonical = corpus.truth.lines - corpus.truth.dirty;

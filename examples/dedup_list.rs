@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Writes each canonical URL of the list once, and returns how many lines have none.
 pub fn dedup(list: &[u8], out: &mut impl Write) -> Result<usize, Box<dyn Error>> {
-    let crawl = Normalizer::new(&Profile::CRAWL);
+    let crawl = Normalizer::new(Profile::Crawl);
     let (mut set, mut rejected) = (UrlSet::new(), 0);
     // Goes through the lines in batches, which is faster than one call for each URL.
     let mut lines = crawl.lines(list);

@@ -15,7 +15,7 @@ fn main() {
 
 /// A line for the URL, and one for each rule that changes it.
 pub fn explain(url: &str) -> String {
-    let crawl = Normalizer::new(&Profile::CRAWL);
+    let crawl = Normalizer::new(Profile::Crawl);
     let mut text = format!("{url}\n");
     match crawl.explain(url.as_bytes()) {
         Ok(steps) => {

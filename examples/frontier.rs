@@ -31,7 +31,7 @@ pub struct Frontier {
 impl Frontier {
     /// An empty frontier.
     pub fn new() -> Self {
-        let crawl = Normalizer::new(&Profile::CRAWL);
+        let crawl = Normalizer::new(Profile::Crawl);
         Self { crawl, seen: UrlSet::new(), queue: VecDeque::new() }
     }
 

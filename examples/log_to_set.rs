@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// The set of the request targets of a log.
 pub fn pages(log: impl BufRead) -> Result<UrlSet, Box<dyn Error>> {
-    let crawl = Normalizer::new(&Profile::CRAWL);
+    let crawl = Normalizer::new(Profile::Crawl);
     let (mut set, mut scratch) = (UrlSet::new(), Vec::new());
     for line in log.split(b'\n') {
         let line = line?;

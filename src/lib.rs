@@ -9,7 +9,7 @@
 //! ```
 //! use uniqurl::{Normalizer, Profile, UrlSet};
 //!
-//! let crawl = Normalizer::new(&Profile::CRAWL);
+//! let crawl = Normalizer::new(Profile::Crawl);
 //! let mut set = UrlSet::new();
 //! let mut scratch = Vec::new();
 //! for url in ["http://example.com/~a", "HTTP://Example.COM:80/%7Ea", "http://example.com/%7ea#x"] {
@@ -44,8 +44,8 @@ pub use key::{Key, Keyed, PartType, Template, TemplateRule, TypedPart};
 #[cfg(feature = "profile-file")]
 pub use normalize::ProfileFileError;
 pub use normalize::{
-    BadOffsets, Batch, Canonical, ForTargets, Lines, Normalizer, RedirectError, RedirectErrorKind,
-    Redirects, Rule, Scratch, Step, UnsupportedOption,
+    BadOffsets, Batch, Builder, Canonical, ForTargets, Lines, Normalizer, RedirectError,
+    RedirectErrorKind, Redirects, Rule, Scratch, Step, UnsupportedOption,
 };
 pub use profile::{Profile, Ring, RingError, Switch, Switches};
 pub use set::{SetFull, UrlSet};

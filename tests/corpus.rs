@@ -98,7 +98,7 @@ fn committed_samples_equal_generator_output() {
 
 /// The library's result for a list: canonical URLs, rejected lines, blank lines.
 fn normalized(corpus: &[u8]) -> (HashSet<Vec<u8>>, u64, u64) {
-    let crawl = Normalizer::new(&Profile::CRAWL);
+    let crawl = Normalizer::new(Profile::Crawl);
     let (mut set, mut rejected, mut blank) = (HashSet::new(), 0, 0);
     let mut scratch = Vec::new();
     for line in lines(corpus) {
@@ -137,7 +137,7 @@ fn normalizing_each_list_gives_the_counts_of_the_corpus() {
 
 #[test]
 fn clean_corpus_is_canonical_and_dirty_corpus_is_not() {
-    let crawl = Normalizer::new(&Profile::CRAWL);
+    let crawl = Normalizer::new(Profile::Crawl);
     let mut out = Vec::new();
     for (kind, canonical) in [(Kind::Clean, true), (Kind::Dup, true), (Kind::Dirty, false)] {
         for line in lines(&in_memory(kind, 5, Amount::Lines(20_000)).0) {

@@ -16,7 +16,7 @@ fn rules(choice: u8, text: &[u8]) -> Option<Normalizer> {
     let words = || std::str::from_utf8(text).ok();
     match choice % 4 {
         0 => Normalizer::from_profile_file(words()?).ok(),
-        1 => Normalizer::new(&Profile::RING).with_ring(Ring::parse(words()?).ok()?).ok(),
+        1 => Normalizer::new(Profile::Ring).with_ring(Ring::parse(words()?).ok()?).ok(),
         _ => {
             let profile = Profile::ALL[usize::from(choice / 4) % Profile::ALL.len()];
             Normalizer::new(profile).with_redirects(&Redirects::parse(text).ok()?).ok()

@@ -19,7 +19,7 @@ fuzz_target!(|data: &[u8]| {
     let results = [(1, 64), (2, 1 << 16)].map(|(threads, chunk_size)| {
         let watch = Watch::default();
         let mut plan =
-            JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Default::default()));
+            JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(Default::default()));
         plan.limits.threads = threads;
         plan.limits.chunk_size = chunk_size;
         plan.input.keep_going = true;

@@ -101,7 +101,7 @@ fn lines(file: &[u8], threads: usize) -> Result<Vec<u8>, String> {
         return Err(without_path(error));
     }
     let watch = Watch::default();
-    let mut plan = JobPlan::new(Normalizer::new(&Profile::STRING), Job::Normalize { json: false });
+    let mut plan = JobPlan::new(Normalizer::new(Profile::String), Job::Normalize { json: false });
     plan.input.format = InputFormat::Fixed(Arc::new(record::Format::Lines));
     plan.limits.threads = threads;
     let mut out = Vec::new();

@@ -274,7 +274,7 @@ pub fn compare(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<&'static 
     guarded(py, || {
         let (a, b) = (Url::of(a)?, Url::of(b)?);
         for profile in uniqurl::Profile::LADDER {
-            let normalizer = uniqurl::Normalizer::new(profile);
+            let normalizer = uniqurl::Normalizer::new(*profile);
             let (mut one, mut other) = (Vec::new(), Vec::new());
             let forms = (
                 normalizer.canonical(a.bytes(), &mut one),
@@ -353,7 +353,7 @@ pub fn profiles() -> Vec<Profile> {
     let names = |switches: uniqurl::Switches| {
         switches.iter().map(|switch| switch.name().replace('-', "_")).collect()
     };
-    let profile = |profile: &&'static uniqurl::Profile| Profile {
+    let profile = |profile: &uniqurl::Profile| Profile {
         name: profile.name(),
         version: profile.version(),
         summary: profile.summary(),

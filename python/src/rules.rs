@@ -35,10 +35,10 @@ impl Rules {
     }
 
     /// The rules of a profile without options. They are made once.
-    fn plain(profile: &'static Profile) -> &'static Self {
+    fn plain(profile: Profile) -> &'static Self {
         static ALL: OnceLock<Vec<Rules>> = OnceLock::new();
-        let make = |profile: &&'static Profile| Rules {
-            normalizer: Normalizer::new(profile),
+        let make = |profile: &Profile| Rules {
+            normalizer: Normalizer::new(*profile),
             max_url: MAX_URL,
             base: 0,
             assumed: 0,

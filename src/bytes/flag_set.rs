@@ -22,7 +22,7 @@ pub trait Flag: Copy + Into<FlagSet<Self>> + 'static {
 /// assert!(codes.contains(RejectReason::Byte) && !codes.contains(RejectReason::Host));
 /// assert_eq!(codes.iter().map(RejectReason::name).collect::<Vec<_>>(), ["byte", "port"]);
 ///
-/// let on = Profile::AGGRESSIVE.switches();
+/// let on = Profile::Aggressive.switches();
 /// assert!(on.contains(Switch::SortQuery) && !on.contains(Switch::DropQuery));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

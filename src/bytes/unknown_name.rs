@@ -17,7 +17,7 @@ use std::fmt;
 /// let error = "sort-quary".parse::<Switch>().unwrap_err();
 /// assert_eq!(error.to_string(), "unknown switch `sort-quary` (did you mean `sort-query`?)");
 ///
-/// let crawl: &Profile = "crawl".parse()?;
+/// let crawl: Profile = "crawl".parse()?;
 /// assert_eq!(crawl.to_string(), "crawl@1");
 /// # Ok::<(), UnknownName>(())
 /// ```

@@ -29,7 +29,7 @@ pub use template::{PartType, Template, TemplateRule, TypedPart};
 /// ```
 /// use uniqurl::{Key, Normalizer, Profile};
 ///
-/// let crawl = Normalizer::new(&Profile::CRAWL);
+/// let crawl = Normalizer::new(Profile::Crawl);
 /// let mut scratch = Vec::new();
 /// let url = crawl.canonical(b"http://www.Example.com:80/a?b", &mut scratch)?;
 /// for (key, expected) in [
@@ -153,7 +153,7 @@ impl Key {
     /// ```
     /// use uniqurl::{Key, Normalizer, Profile, UrlSet};
     ///
-    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let crawl = Normalizer::new(Profile::Crawl);
     /// let (mut set, mut url, mut key) = (UrlSet::new(), Vec::new(), Vec::new());
     /// for line in ["http://example.com/a", "https://example.com/a"] {
     ///     let url = crawl.canonical(line.as_bytes(), &mut url)?;
@@ -213,7 +213,7 @@ impl<'a> Keyed<'a> {
     /// ```
     /// use uniqurl::{Key, Normalizer, Profile};
     ///
-    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let crawl = Normalizer::new(Profile::Crawl);
     /// let (mut url, mut key) = (Vec::new(), Vec::new());
     /// let url = crawl.canonical(b"http://example.com", &mut url)?;
     /// assert_eq!(Key::Surt.of(url, &mut key).unwrap().to_str()?, "com,example)/");

@@ -60,7 +60,7 @@ impl Normalizer {
     /// ```
     /// use uniqurl::{Batch, Normalizer, Profile};
     ///
-    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let crawl = Normalizer::new(Profile::Crawl);
     /// let mut out = Batch::default();
     /// crawl.normalize_batch(b"http://a.com/HTTP://B.com", &[0, 13, 25], &mut out)?;
     /// assert_eq!(out.value(0), b"http://a.com/");
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn nothing_is_written_after_the_url_that_does_not_fit() {
-        let crawl = Normalizer::new(&Profile::CRAWL);
+        let crawl = Normalizer::new(Profile::Crawl);
         let count = 2 * PIECE;
         let values = b"http://h/".repeat(count);
         let offsets: Vec<u32> = (0..=count as u32).map(|i| 9 * i).collect();
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn error_for_bad_offsets_holds_their_index() {
-        let crawl = Normalizer::new(&Profile::CRAWL);
+        let crawl = Normalizer::new(Profile::Crawl);
         let values = b"http://h/http://h/";
         let columns: [(&[u32], _); 10] = [
             (&[0, 9, 18], None),

@@ -32,7 +32,7 @@ impl<'a> Canonical<'a> {
     /// ```
     /// use uniqurl::{Normalizer, Profile};
     ///
-    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let crawl = Normalizer::new(Profile::Crawl);
     /// let mut scratch = Vec::new();
     /// let url = crawl.canonical(b"HTTP://Example.com/\xFF", &mut scratch)?;
     /// assert_eq!(url.to_str()?, "http://example.com/%FF");

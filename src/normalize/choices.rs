@@ -13,24 +13,24 @@ use crate::profile::Access;
 use crate::profile::System;
 use crate::profile::glob::{Glob, Globs, MOST_WILD};
 use crate::profile::heuristic::tracking;
-use crate::profile::{Grammar, Profile, Ring, Switch, Switches};
+use crate::profile::{Grammar, Policy, Profile, Ring, Switch, Switches};
 
 /// An option that the profile does not support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnsupportedOption {
     /// The profile makes no check with this code.
-    Check(&'static Profile, RejectReason),
+    Check(Profile, RejectReason),
     /// The profile does not accept a custom ring.
-    Ring(&'static Profile),
+    Ring(Profile),
     /// The profile has no such switch.
-    Switch(&'static Profile, Switch),
+    Switch(Profile, Switch),
     /// The profile leaves the parameters of a query alone.
-    Parameters(&'static Profile),
+    Parameters(Profile),
     /// More than 1,000 patterns of a list have a wildcard elsewhere than at their end.
     Wildcards,
     /// The profile's form would not be a fixed point with triplets of another charset.
-    Charset(&'static Profile),
+    Charset(Profile),
     /// The profile file gives single hosts their own rules, which the option would not reach.
     Hosts,
     /// The option has to come before the base.
@@ -49,7 +49,7 @@ impl std::fmt::Display for UnsupportedOption {
                 for (i, check) in profile.checks().iter().enumerate() {
                     write!(f, "{}{}", if i == 0 { ", only " } else { ", " }, check.name())?;
                 }
-                let makes_it = |profile: &Profile| profile.checks().contains(*code);
+                let makes_it = |profile: Profile| profile.checks().contains(*code);
                 if profile.checks().is_empty() && Profile::ALL.iter().copied().any(makes_it) {
                     f.write_str(", a check of ")?;
                     list_profiles(f, makes_it)?;
@@ -70,7 +70,7 @@ impl std::fmt::Display for UnsupportedOption {
             }
             UnsupportedOption::Parameters(profile) => {
                 write!(f, "profile {} keeps all parameters, unlike ", profile.name())?;
-                list_profiles(f, Profile::takes_parameters)
+                list_profiles(f, |profile| profile.takes_parameters())
             }
             UnsupportedOption::Wildcards => {
                 write!(f, "more than {MOST_WILD} patterns with a wildcard before their end")
@@ -97,9 +97,9 @@ impl std::fmt::Display for UnsupportedOption {
 
 fn list_profiles(
     f: &mut std::fmt::Formatter<'_>,
-    which: impl Fn(&Profile) -> bool,
+    which: impl Fn(Profile) -> bool,
 ) -> std::fmt::Result {
-    for (i, profile) in Profile::ALL.iter().filter(|profile| which(profile)).enumerate() {
+    for (i, profile) in Profile::ALL.iter().filter(|profile| which(**profile)).enumerate() {
         write!(f, "{}{}", if i == 0 { "" } else { ", " }, profile.name())?;
     }
     Ok(())
@@ -128,7 +128,7 @@ impl Normalizer {
     /// ```
     /// use uniqurl::{RejectReason, Normalizer, Profile};
     ///
-    /// let servlet = Normalizer::new(&Profile::SERVLET);
+    /// let servlet = Normalizer::new(Profile::Servlet);
     /// let mut out = Vec::new();
     /// let Err(reject) = servlet.append(b"/a%2Fb\\c", &mut out) else { panic!() };
     /// assert_eq!(reject.codes, [RejectReason::EncodedSlash, RejectReason::Backslash].into());
@@ -142,7 +142,7 @@ impl Normalizer {
         mut self,
         codes: impl IntoIterator<Item = RejectReason>,
     ) -> Result<Self, UnsupportedOption> {
-        let codes = self.known(codes, self.profile().checks, UnsupportedOption::Check)?;
+        let codes = self.known(codes, self.profile().checks(), UnsupportedOption::Check)?;
         self.rules.allowed = self.rules.allowed.or(codes);
         Ok(self)
     }
@@ -157,7 +157,7 @@ impl Normalizer {
     /// ```
     /// use uniqurl::{RejectReason, Normalizer, Profile};
     ///
-    /// let sanitize = Normalizer::new(&Profile::SANITIZE);
+    /// let sanitize = Normalizer::new(Profile::Sanitize);
     /// let mut out = Vec::new();
     /// assert_eq!(sanitize.append(b"http://h/aux", &mut out), Ok(()));
     ///
@@ -170,7 +170,7 @@ impl Normalizer {
         mut self,
         codes: impl IntoIterator<Item = RejectReason>,
     ) -> Result<Self, UnsupportedOption> {
-        let codes = self.known(codes, self.profile().checks, UnsupportedOption::Check)?;
+        let codes = self.known(codes, self.profile().checks(), UnsupportedOption::Check)?;
         self.rules.allowed = self.rules.allowed.without(codes);
         Ok(self)
     }
@@ -180,7 +180,7 @@ impl Normalizer {
         &self,
         wanted: impl IntoIterator<Item = T>,
         known: FlagSet<T>,
-        unknown: fn(&'static Profile, T) -> UnsupportedOption,
+        unknown: fn(Profile, T) -> UnsupportedOption,
     ) -> Result<FlagSet<T>, UnsupportedOption> {
         let mut set = FlagSet::NONE;
         for flag in wanted {
@@ -203,7 +203,7 @@ impl Normalizer {
     /// ```
     /// use uniqurl::{Normalizer, Profile, Switch};
     ///
-    /// let sorted = Normalizer::new(&Profile::SCHEME).with_switches([Switch::SortQuery])?;
+    /// let sorted = Normalizer::new(Profile::Scheme).with_switches([Switch::SortQuery])?;
     /// let mut out = Vec::new();
     /// let _ = sorted.append(b"http://h?b=2&a=1&b=1#f", &mut out);
     /// assert_eq!(out, b"http://h/?a=1&b=2&b=1#f");
@@ -214,7 +214,7 @@ impl Normalizer {
         switches: impl IntoIterator<Item = Switch>,
     ) -> Result<Self, UnsupportedOption> {
         let switches =
-            self.known(switches, self.profile().switchable, UnsupportedOption::Switch)?;
+            self.known(switches, self.profile().switchable(), UnsupportedOption::Switch)?;
         let on = self.rules.profile.switches.or(switches);
         Ok(self.with_switches_set(on))
     }
@@ -229,7 +229,7 @@ impl Normalizer {
     /// ```
     /// use uniqurl::{Normalizer, Profile, Switch};
     ///
-    /// let aggressive = Normalizer::new(&Profile::AGGRESSIVE);
+    /// let aggressive = Normalizer::new(Profile::Aggressive);
     /// let with_www = aggressive.without_switches([Switch::StripWww])?;
     /// let mut out = Vec::new();
     /// let _ = with_www.append(b"http://www.example.com/index.html", &mut out);
@@ -241,7 +241,7 @@ impl Normalizer {
         switches: impl IntoIterator<Item = Switch>,
     ) -> Result<Self, UnsupportedOption> {
         let switches =
-            self.known(switches, self.profile().switchable, UnsupportedOption::Switch)?;
+            self.known(switches, self.profile().switchable(), UnsupportedOption::Switch)?;
         let on = self.rules.profile.switches.without(switches);
         Ok(self.with_switches_set(on))
     }
@@ -265,7 +265,7 @@ impl Normalizer {
     /// ```
     /// use uniqurl::{Normalizer, Profile};
     ///
-    /// let crawl = Normalizer::new(&Profile::CRAWL).with_dropped_parameters(["ref", "f[*]"])?;
+    /// let crawl = Normalizer::new(Profile::Crawl).with_dropped_parameters(["ref", "f[*]"])?;
     /// let mut out = Vec::new();
     /// let _ = crawl.append(b"http://h/?f[a]=1&id=2&ref=3&REF", &mut out);
     /// assert_eq!(out, b"http://h/?id=2&REF");
@@ -328,7 +328,7 @@ impl Normalizer {
         if globs.is_too_wild() { Err(UnsupportedOption::Wildcards) } else { Ok(globs) }
     }
 
-    /// Uses this ring in place of the default one of [`Profile::RING`].
+    /// Uses this ring in place of the default one of [`Profile::Ring`].
     ///
     /// # Errors
     ///
@@ -336,7 +336,7 @@ impl Normalizer {
     /// single hosts their own rules.
     pub fn with_ring(mut self, ring: Ring) -> Result<Self, UnsupportedOption> {
         self.may_change()?;
-        if self.profile() != &Profile::RING {
+        if self.profile() != Profile::Ring {
             return Err(UnsupportedOption::Ring(self.profile()));
         }
         self.rules.ring = Some(Arc::new(ring));
@@ -359,7 +359,7 @@ impl Normalizer {
     /// ```
     /// use uniqurl::{Normalizer, Profile, uri::Charset};
     ///
-    /// let crawl = Normalizer::new(&Profile::CRAWL).with_charset(Charset::LATIN_1)?;
+    /// let crawl = Normalizer::new(Profile::Crawl).with_charset(Charset::LATIN_1)?;
     /// let mut out = Vec::new();
     /// let _ = crawl.append(b"http://h/%F6re%26bro/%C3%B6", &mut out);
     /// assert_eq!(out, b"http://h/%C3%B6re%26bro/%C3%B6");
@@ -369,7 +369,7 @@ impl Normalizer {
     pub fn with_charset(mut self, charset: Charset) -> Result<Self, UnsupportedOption> {
         self.precedes_base()?;
         for rules in self.all_rules() {
-            let Profile { archive, system, grammar, .. } = rules.profile;
+            let Policy { archive, system, grammar, .. } = rules.profile;
             if grammar == Grammar::Ignored || archive.is_some() || system == System::Browser {
                 return Err(UnsupportedOption::Charset(rules.built_in));
             }
@@ -385,8 +385,8 @@ impl Normalizer {
     /// ```
     /// use uniqurl::{Normalizer, Profile};
     ///
-    /// assert!(Normalizer::new(&Profile::STRING).may_write_any_byte());
-    /// assert!(!Normalizer::new(&Profile::CRAWL).may_write_any_byte());
+    /// assert!(Normalizer::new(Profile::String).may_write_any_byte());
+    /// assert!(!Normalizer::new(Profile::Crawl).may_write_any_byte());
     /// ```
     pub fn may_write_any_byte(&self) -> bool {
         self.all_rules().any(|rules| rules.profile.grammar == Grammar::Ignored)
@@ -404,7 +404,7 @@ impl Normalizer {
     /// ```
     /// use uniqurl::{Normalizer, Profile};
     ///
-    /// assert!(!Normalizer::new(&Profile::CRAWL).has_own_ports());
+    /// assert!(!Normalizer::new(Profile::Crawl).has_own_ports());
     /// ```
     pub fn has_own_ports(&self) -> bool {
         self.all_rules().any(|rules| rules.ports.is_some())
@@ -445,7 +445,7 @@ impl Ruleset {
                 text.push_str(&format!(" {name}={codes}"));
             }
         }
-        let (own, on) = (self.built_in.switches, self.profile.switches);
+        let (own, on) = (self.built_in.switches(), self.profile.switches);
         for (name, switches) in [("with", on.without(own)), ("without", own.without(on))] {
             if !switches.is_empty() {
                 text.push_str(&format!(" {name}={switches}"));

@@ -13,7 +13,7 @@ use super::ports::DefaultPorts;
 use super::trace::{Place, Trace};
 use crate::bytes::{Reject, RejectReason};
 use crate::profile::scheme::{self, Kind, Scheme};
-use crate::profile::{Grammar, Profile, Schemes, Switch};
+use crate::profile::{Grammar, Policy, Schemes, Switch};
 
 /// Appends the canonical form of a URL with a scheme, split into `parts`. `ports` are custom default ports.
 ///
@@ -21,7 +21,7 @@ use crate::profile::{Grammar, Profile, Schemes, Switch};
 #[inline(always)]
 pub(crate) fn absolute<T: Trace>(
     parts: &Parts<'_>,
-    profile: &Profile,
+    profile: &Policy,
     ports: Option<&DefaultPorts>,
     out: &mut Vec<u8>,
     trace: &mut T,
@@ -84,7 +84,7 @@ pub(crate) fn absolute<T: Trace>(
 #[inline(always)]
 pub(crate) fn path_and_query<T: Trace>(
     parts: &Parts<'_>,
-    profile: &Profile,
+    profile: &Policy,
     out: &mut Vec<u8>,
     trace: &mut T,
 ) -> Result<(), Reject> {
@@ -138,7 +138,7 @@ pub(super) fn scheme_name<T: Trace>(
 fn authority<T: Trace>(
     parts: &Parts<'_>,
     authority: &[u8],
-    profile: &Profile,
+    profile: &Policy,
     facts: &Scheme,
     out: &mut Vec<u8>,
     trace: &mut T,

@@ -179,8 +179,8 @@ mod tests {
     fn exact(normalizer: &Normalizer, url: &[u8], kind: UrlKind) -> Result<Vec<u8>, ()> {
         let (mut out, mut canonical) = (Vec::new(), url.to_vec());
         if normalizer.rules.profile.archive.is_none() {
-            let scheme = *normalizer.profile() == Profile::SCHEME;
-            let rung = Normalizer::new(if scheme { &Profile::SCHEME } else { &Profile::CRAWL });
+            let scheme = normalizer.profile() == Profile::Scheme;
+            let rung = Normalizer::new(if scheme { Profile::Scheme } else { Profile::Crawl });
             canonical.clear();
             if rung.append_as(kind, url, &mut canonical) != Ok(()) {
                 return Err(());
@@ -201,19 +201,18 @@ mod tests {
 
     #[test]
     fn fast_path_agrees_with_the_exact_path() {
-        let aggressive = || Normalizer::new(&Profile::AGGRESSIVE);
+        let aggressive = || Normalizer::new(Profile::Aggressive);
         let switched = |switch: Switch| aggressive().without_switches([switch]).unwrap();
-        let steps = Profile::AGGRESSIVE.switches().iter().map(switched);
+        let steps = Profile::Aggressive.switches().iter().map(switched);
         let lists = aggressive().with_dropped_parameters(["a*"]).unwrap();
         let more = [Switch::LowerPath, Switch::FoldScheme, Switch::DropQuery, Switch::BlankValues];
         let more = more.map(|switch| aggressive().with_switches([switch]).unwrap());
-        let one = Normalizer::new(&Profile::SCHEME).with_switches([Switch::SortQuery]).unwrap();
-        let normalizers: Vec<Normalizer> =
-            [Normalizer::new(&Profile::IA), aggressive(), lists, one]
-                .into_iter()
-                .chain(steps)
-                .chain(more)
-                .collect();
+        let one = Normalizer::new(Profile::Scheme).with_switches([Switch::SortQuery]).unwrap();
+        let normalizers: Vec<Normalizer> = [Normalizer::new(Profile::Ia), aggressive(), lists, one]
+            .into_iter()
+            .chain(steps)
+            .chain(more)
+            .collect();
         let backends = Backend::available();
         let (mut state, mut written, mut proven) = (1, 0, 0);
         let many = cases(30_000).max(80);

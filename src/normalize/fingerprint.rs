@@ -56,14 +56,14 @@ mod tests {
 
     fn redirected(list: &str) -> Normalizer {
         let redirects = Redirects::parse(list.as_bytes()).unwrap();
-        Normalizer::new(&Profile::CRAWL).with_redirects(&redirects).unwrap()
+        Normalizer::new(Profile::Crawl).with_redirects(&redirects).unwrap()
     }
 
     #[test]
     fn different_rules_have_different_fingerprints() {
-        let crawl = || Normalizer::new(&Profile::CRAWL);
+        let crawl = || Normalizer::new(Profile::Crawl);
         let mut rules: Vec<_> =
-            Profile::ALL.iter().map(|profile| Normalizer::new(profile)).collect();
+            Profile::ALL.iter().map(|profile| Normalizer::new(*profile)).collect();
         rules.push(crawl().with_switches([Switch::StripWww]).unwrap());
         rules.push(crawl().with_dropped_parameters(["a"]).unwrap());
         rules.push(crawl().with_dropped_parameters(["b"]).unwrap());
@@ -83,7 +83,7 @@ mod tests {
         let one = redirected("http://a/\thttp://b/\nhttp://c/\thttp://d/\n");
         let other = redirected("http://c/\thttp://d/\nhttp://a/\thttp://b/\n");
         assert_eq!(one.fingerprint(), other.fingerprint());
-        let crawl = Normalizer::new(&Profile::CRAWL);
+        let crawl = Normalizer::new(Profile::Crawl);
         let dropping =
             |globs: &[&str]| crawl.clone().with_dropped_parameters(globs).unwrap().fingerprint();
         assert_eq!(dropping(&["ref", "utm_*"]), dropping(&["utm_*", "ref", "utm_*"]));

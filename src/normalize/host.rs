@@ -11,7 +11,7 @@ use super::trace::{NoTrace, Place, Trace};
 use super::uts46;
 use crate::bytes::{Reject, RejectReason, decoded, set};
 use crate::profile::scheme::{Kind, Scheme};
-use crate::profile::{Access, Grammar, Profile, Schemes};
+use crate::profile::{Access, Grammar, Policy, Schemes};
 
 const HOST: (&Acts, Place) = (&REG_NAME, Place::Host);
 
@@ -23,7 +23,7 @@ const DENIED: AsciiDenyList = AsciiDenyList::new(true, "\"#%/:<>?@[\\]^`{|}\x7F"
 #[inline(always)]
 pub(crate) fn normalize<T: Trace>(
     host_port: &[u8],
-    profile: &Profile,
+    profile: &Policy,
     scheme: &Scheme,
     start: usize,
     out: &mut Vec<u8>,
@@ -75,7 +75,7 @@ pub(crate) fn normalize<T: Trace>(
 
 /// Whether hosts are names that a resolver looks up. Under other schemes they may name anything, such as
 /// the socket of `postgresql://%2Fvar%2Frun/db`. The indexers of web archives do not tell them apart.
-fn is_looked_up(profile: &Profile, kind: Kind) -> bool {
+fn is_looked_up(profile: &Policy, kind: Kind) -> bool {
     matches!(kind, Kind::Network | Kind::File) || profile.archive.is_some()
 }
 

@@ -13,7 +13,7 @@ use super::parts::{AuthorityParts, Parts};
 use super::ruleset::Ruleset;
 use super::trace::{NoTrace, Trace};
 use crate::bytes::Reject;
-use crate::profile::{Profile, scheme};
+use crate::profile::{Policy, scheme};
 use crate::simd::UrlKind;
 
 /// Rules for each host, or for all hosts below a domain. None of them has a base: a reference is resolved
@@ -97,7 +97,7 @@ fn host_of<'a>(parts: &Parts<'a>) -> Option<&'a [u8]> {
 fn canonical_host(name: &[u8]) -> Option<Vec<u8>> {
     let mut host = Vec::new();
     let http = scheme::facts(b"http");
-    host::normalize(name, &Profile::CRAWL, http, 0, &mut host, &mut NoTrace).ok()?;
+    host::normalize(name, &Policy::CRAWL, http, 0, &mut host, &mut NoTrace).ok()?;
     Some(host)
 }
 

@@ -205,7 +205,7 @@ impl Normalizer {
     /// ```
     /// use uniqurl::{Normalizer, Profile};
     ///
-    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let crawl = Normalizer::new(Profile::Crawl);
     /// let mut lines = crawl.lines(b"http://a.com/b\r\nHTTP://A.com/%62\n\nhttp://c.com");
     /// let (mut urls, mut rejects) = (Vec::new(), Vec::new());
     /// while let Some(url) = lines.next() {
@@ -347,7 +347,7 @@ mod tests {
             }
             let mut spans = Vec::new();
             lines(Backend::Scalar, &list, &mut spans);
-            for profile in [&Profile::CRAWL, &Profile::STRING, &Profile::SERVLET] {
+            for profile in [Profile::Crawl, Profile::String, Profile::Servlet] {
                 let normalizer = Normalizer::new(profile);
                 let mut expected = Vec::new();
                 for (i, span) in spans.iter().enumerate() {
@@ -371,7 +371,7 @@ mod tests {
 
     #[test]
     fn empty_list_has_no_line() {
-        let normalizer = Normalizer::new(&Profile::CRAWL);
+        let normalizer = Normalizer::new(Profile::Crawl);
         let mut lines = normalizer.lines(b"");
         assert!(lines.next().is_none() && lines.next().is_none());
         assert_eq!(lines.number(), 0);
@@ -388,7 +388,7 @@ mod tests {
         let normalizers: Vec<Normalizer> = Profile::ALL
             .iter()
             .flat_map(|profile| {
-                let with = |backend| Normalizer::new(profile).with_backend(backend);
+                let with = |backend| Normalizer::new(*profile).with_backend(backend);
                 Backend::available().into_iter().map(with)
             })
             .collect();

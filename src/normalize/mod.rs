@@ -13,6 +13,7 @@ mod canonical;
 mod normalizer;
 mod ruleset;
 mod choices;
+mod builder;
 mod fingerprint;
 #[cfg(feature = "profile-file")]
 mod profile_file;
@@ -61,6 +62,7 @@ mod explain;
 mod shortcuts;
 
 pub use batch::{BadOffsets, Batch};
+pub use builder::Builder;
 pub use canonical::Canonical;
 #[cfg(feature = "transcode")]
 pub use charset::Charset;

@@ -24,7 +24,7 @@ pub const GROWTH: usize = 9;
 /// ```
 /// use uniqurl::{Normalizer, Profile, RejectReason};
 ///
-/// let crawl = Normalizer::new(&Profile::CRAWL);
+/// let crawl = Normalizer::new(Profile::Crawl);
 /// let url = crawl.normalize_str("HTTP://EX%41MPLE.com:80/a/../b?q=%7e#top")?;
 /// assert_eq!(url, "http://example.com/b?q=~");
 ///
@@ -49,7 +49,7 @@ pub struct Normalizer {
 
 impl Normalizer {
     /// A normalizer with the fastest scanner that this CPU has.
-    pub fn new(profile: &'static Profile) -> Self {
+    pub fn new(profile: Profile) -> Self {
         Self { rules: Ruleset::of(profile), hosts: None, redirects: None, label: None }
     }
 
@@ -79,7 +79,7 @@ impl Normalizer {
     /// ```
     /// use uniqurl::{Normalizer, Profile};
     ///
-    /// let syntax = Normalizer::new(&Profile::SYNTAX).with_base(b"http://a/b/c/d;p?q")?;
+    /// let syntax = Normalizer::new(Profile::Syntax).with_base(b"http://a/b/c/d;p?q")?;
     /// assert_eq!(syntax.normalize_str("../g")?, "http://a/b/g");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -90,7 +90,7 @@ impl Normalizer {
     /// ```
     /// use uniqurl::{Normalizer, Profile, UrlSet};
     ///
-    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let crawl = Normalizer::new(Profile::Crawl);
     /// let (mut seen, mut scratch) = (UrlSet::new(), Vec::new());
     /// let mut queue = Vec::new();
     /// for (page, links) in [("http://a/b/", ["c", "../d"]), ("http://a/e", ["b/c", "/d#top"])] {
@@ -139,7 +139,7 @@ impl Normalizer {
     }
 
     /// The profile, as it is built in.
-    pub fn profile(&self) -> &'static Profile {
+    pub fn profile(&self) -> Profile {
         self.rules.built_in
     }
 
@@ -196,7 +196,7 @@ impl Normalizer {
     /// ```
     /// use uniqurl::{Normalizer, Profile};
     ///
-    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let crawl = Normalizer::new(Profile::Crawl);
     /// assert_eq!(*crawl.normalize(b"HTTP://Example.com:80/%7ea")?, *b"http://example.com/~a");
     /// # Ok::<(), uniqurl::Reject>(())
     /// ```
@@ -213,7 +213,7 @@ impl Normalizer {
     /// ```
     /// use uniqurl::{Normalizer, Profile};
     ///
-    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let crawl = Normalizer::new(Profile::Crawl);
     /// let url: String = crawl.normalize_str("http://münchen.example/straße")?.into_owned();
     /// assert_eq!(url, "http://xn--mnchen-3ya.example/stra%C3%9Fe");
     /// # Ok::<(), uniqurl::Reject>(())
@@ -236,7 +236,7 @@ impl Normalizer {
     /// ```
     /// use uniqurl::{Normalizer, Profile};
     ///
-    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let crawl = Normalizer::new(Profile::Crawl);
     /// let mut scratch = Vec::new();
     /// let url = crawl.canonical(b"http://example.com", &mut scratch)?;
     /// assert_eq!(url.as_bytes(), b"http://example.com/");
@@ -260,7 +260,7 @@ impl Normalizer {
     /// ```
     /// use uniqurl::{Normalizer, Profile};
     ///
-    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let crawl = Normalizer::new(Profile::Crawl);
     /// let mut list = Vec::new();
     /// for url in ["http://a.example", "http://b.example/%7e"] {
     ///     crawl.append(url.as_bytes(), &mut list)?;
@@ -282,7 +282,7 @@ impl Normalizer {
     /// ```
     /// use uniqurl::{Normalizer, Profile};
     ///
-    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let crawl = Normalizer::new(Profile::Crawl);
     /// assert!(crawl.is_canonical(b"https://example.com/a/b.html?q=1"));
     /// assert!(!crawl.is_canonical(b"https://example.com/a/../b"));
     /// ```

@@ -14,7 +14,7 @@ use super::ruleset::Ruleset;
 use super::{ia, ring, sanitize, servlet, whatwg};
 use crate::bytes::set::CLEAN_HOST;
 use crate::profile::sanitize::{FIRST_FREE_PORT, OF_HARMLESS};
-use crate::profile::{Grammar, Profile, System};
+use crate::profile::{Grammar, Policy, System};
 use crate::simd::{FastPathResult, Kernel, Rfc3986, SpanBatch, UrlKind, Verbatim};
 
 impl Normalizer {
@@ -243,7 +243,7 @@ impl Ruleset {
 #[inline]
 pub(super) fn is_proven(
     kernel: Kernel,
-    rules: &Profile,
+    rules: &Policy,
     bytes: &[u8],
     range: Range<usize>,
     kind: UrlKind,
@@ -269,6 +269,7 @@ fn behind_slashes(url: &[u8]) -> Option<&[u8]> {
 mod tests {
     use super::*;
     use crate::normalize::trace::NoTrace;
+    use crate::profile::Profile;
 
     #[test]
     fn port_fast_path_agrees_with_the_exact_path() {
@@ -288,8 +289,10 @@ mod tests {
         ];
         // Miri would take hours for all cases.
         let each = if cfg!(miri) { 61 } else { 1 };
-        for profile in Profile::ALL.iter().filter(|profile| profile.system != System::Ladder) {
-            let normalizer = Normalizer::new(profile);
+        for profile in
+            Profile::ALL.iter().filter(|profile| profile.rules().system != System::Ladder)
+        {
+            let normalizer = Normalizer::new(*profile);
             let (mut made, mut proven) = (0, 0);
             for (scheme, other) in [("http", "https"), ("https", "ftp"), ("ftp", "http")] {
                 for host in HOSTS {

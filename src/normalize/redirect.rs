@@ -20,7 +20,7 @@ use crate::simd::UrlKind;
 /// use uniqurl::{Normalizer, Profile, Redirects};
 ///
 /// let redirects = Redirects::parse(b"http://h/old\thttp://h/new\nhttp://h/new\thttp://H:80/\n")?;
-/// let crawl = Normalizer::new(&Profile::CRAWL).with_redirects(&redirects)?;
+/// let crawl = Normalizer::new(Profile::Crawl).with_redirects(&redirects)?;
 /// let mut out = Vec::new();
 /// let _ = crawl.append(b"http://h/old#top", &mut out);
 /// assert_eq!(out, b"http://h/");
@@ -33,7 +33,7 @@ use crate::simd::UrlKind;
 /// use uniqurl::{Normalizer, Profile, Redirects};
 ///
 /// let redirects: Redirects = [("http://h/old", "http://h/new"), ("http://h/1", "x")].into_iter().collect();
-/// let error = Normalizer::new(&Profile::CRAWL).with_redirects(&redirects).unwrap_err();
+/// let error = Normalizer::new(Profile::Crawl).with_redirects(&redirects).unwrap_err();
 /// assert_eq!(error.line, 2);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

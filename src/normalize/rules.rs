@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::bytes::Span;
     use crate::bytes::set::{CLEAN_HOST, CLEAN_TAIL};
-    use crate::profile::{Profile, System};
+    use crate::profile::Profile;
     use crate::simd::tests::{
         Anything, STEP, assert_masks_classify_every_byte, drawn_byte, kernels, url_of,
     };
@@ -172,8 +172,8 @@ mod tests {
     }
 
     /// The kernel's proof for a URL or target with nothing around it.
-    fn is_clean_alone(kernel: Kernel, profile: &Profile, url: &[u8], kind: UrlKind) -> bool {
-        is_proven(kernel, profile, url, 0..url.len(), kind)
+    fn is_clean_alone(kernel: Kernel, profile: Profile, url: &[u8], kind: UrlKind) -> bool {
+        is_proven(kernel, profile.rules(), url, 0..url.len(), kind)
     }
 
     #[test]
@@ -195,7 +195,7 @@ mod tests {
             if case % 7 == 0 {
                 url.extend(vec![b'y'; case % 600]);
             }
-            let by_ladder = plainly_clean(&Profile::CRAWL, &url, kind);
+            let by_ladder = plainly_clean(Profile::Crawl, &url, kind);
             let session = url.windows(3).any(|three| match three {
                 [_, b';', initial] => b"jJpPaAsS".contains(initial),
                 three => three.eq_ignore_ascii_case(b"/(s"),
@@ -273,9 +273,9 @@ mod tests {
                             context()
                         );
                     }
-                    let clean = plainly_clean(&Profile::CRAWL, &url, UrlKind::Absolute);
+                    let clean = plainly_clean(Profile::Crawl, &url, UrlKind::Absolute);
                     assert_eq!(
-                        is_clean_alone(kernel, &Profile::CRAWL, &url, UrlKind::Absolute),
+                        is_clean_alone(kernel, Profile::Crawl, &url, UrlKind::Absolute),
                         clean,
                         "{}",
                         url.escape_ascii()
@@ -286,8 +286,8 @@ mod tests {
     }
 
     /// The plain loop of the head of [`simd`](crate::simd), one byte at a time.
-    fn plainly_clean(profile: &Profile, url: &[u8], kind: UrlKind) -> bool {
-        let browser = profile.system == System::Browser;
+    fn plainly_clean(profile: Profile, url: &[u8], kind: UrlKind) -> bool {
+        let browser = profile == Profile::Whatwg;
         let tail = match kind {
             UrlKind::Target => 0,
             UrlKind::Absolute => {
@@ -344,7 +344,7 @@ mod tests {
             for at in (0..=length).step_by(step) {
                 for trouble in troubles.into_iter().step_by(STEP.min(3)) {
                     let url = url_of(length, at, trouble);
-                    for profile in [&Profile::CRAWL, &Profile::WHATWG] {
+                    for profile in [Profile::Crawl, Profile::Whatwg] {
                         // A host that ends after the first block is left to the scalar path; this one
                         // ends before.
                         let expected = plainly_clean(profile, &url, UrlKind::Absolute);
@@ -381,7 +381,7 @@ mod tests {
                     // The whole URL, and cuts in or after a triplet, where bytes follow the end.
                     for end in [at + 1, at + 2, at + 3, at + 5, url.len()] {
                         let expected =
-                            plainly_clean(&Profile::CRAWL, &url[..end], UrlKind::Absolute);
+                            plainly_clean(Profile::Crawl, &url[..end], UrlKind::Absolute);
                         clean += usize::from(expected);
                         tried += 1;
                         for kernel in kernels() {
@@ -389,7 +389,7 @@ mod tests {
                                 || format!("{:?} {}", kernel.backend(), url[..end].escape_ascii());
                             let alone = is_clean_alone(
                                 kernel,
-                                &Profile::CRAWL,
+                                Profile::Crawl,
                                 &url[..end],
                                 UrlKind::Absolute,
                             );
@@ -424,7 +424,7 @@ mod tests {
                     url.push(byte);
                 }
             }
-            for (n, profile) in [&Profile::SYNTAX, &Profile::WHATWG].into_iter().enumerate() {
+            for (n, profile) in [Profile::Syntax, Profile::Whatwg].into_iter().enumerate() {
                 for kind in [UrlKind::Absolute, UrlKind::Target] {
                     let expected = plainly_clean(profile, &url, kind);
                     clean[n] += usize::from(expected);
@@ -450,9 +450,9 @@ mod tests {
     #[test]
     fn string_profile_rejects_only_line_breaks_and_targets() {
         for kernel in kernels() {
-            assert!(is_clean_alone(kernel, &Profile::STRING, b"\xFF %zz", UrlKind::Absolute));
-            assert!(!is_clean_alone(kernel, &Profile::STRING, b"a\rb", UrlKind::Absolute));
-            assert!(!is_clean_alone(kernel, &Profile::STRING, b"a", UrlKind::Target));
+            assert!(is_clean_alone(kernel, Profile::String, b"\xFF %zz", UrlKind::Absolute));
+            assert!(!is_clean_alone(kernel, Profile::String, b"a\rb", UrlKind::Absolute));
+            assert!(!is_clean_alone(kernel, Profile::String, b"a", UrlKind::Target));
         }
     }
 }

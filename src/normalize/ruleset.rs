@@ -10,16 +10,16 @@ use super::trace::NoTrace;
 use crate::bytes::{Reject, RejectReason, RejectReasons};
 #[cfg(feature = "transcode")]
 use crate::normalize::Charset;
-use crate::profile::{Profile, Ring, Switches};
+use crate::profile::{Policy, Profile, Ring, Switches};
 use crate::simd::{Kernel, UrlKind};
 
 /// A profile with all options applied.
 #[derive(Debug, Clone)]
 pub(super) struct Ruleset {
     /// The built-in profile, which gives the rules their name.
-    pub(super) built_in: &'static Profile,
+    pub(super) built_in: Profile,
     /// The effective profile, with its switches set.
-    pub(super) profile: Profile,
+    pub(super) profile: Policy,
     pub(super) kernel: Kernel,
     pub(super) base: Option<Arc<[u8]>>,
     pub(super) assumed_scheme: Option<Vec<u8>>,
@@ -35,10 +35,10 @@ pub(super) struct Ruleset {
 
 impl Ruleset {
     /// The rules of the profile without options.
-    pub(super) fn of(profile: &'static Profile) -> Self {
+    pub(super) fn of(profile: Profile) -> Self {
         Self {
             built_in: profile,
-            profile: *profile,
+            profile: *profile.rules(),
             kernel: Kernel::best(),
             base: None,
             assumed_scheme: None,
@@ -46,7 +46,7 @@ impl Ruleset {
             ring: None,
             #[cfg(feature = "transcode")]
             transcoding: None,
-            heuristics: Heuristics::new(profile.switches),
+            heuristics: Heuristics::new(profile.switches()),
             ports: None,
         }
     }
@@ -81,7 +81,7 @@ impl Ruleset {
         let mut rules = self.clone();
         // The final slash of a base matters, and the form of an archive key has none.
         if self.profile.archive.is_some() {
-            rules.profile = Profile::CRAWL;
+            rules.profile = Policy::CRAWL;
         }
         // For the same reason no heuristic acts on it.
         rules.heuristics = Heuristics::new(Switches::NONE);

@@ -88,13 +88,13 @@ impl Draw {
 }
 
 fn normalizers() -> Vec<(String, Normalizer)> {
-    let named = |profile: &&'static Profile| (profile.name().to_owned(), Normalizer::new(profile));
+    let named = |profile: &Profile| (profile.name().to_owned(), Normalizer::new(*profile));
     let mut all: Vec<(String, Normalizer)> = Profile::ALL.iter().map(named).collect();
     let mut add = |name: &str, normalizer| all.push((name.to_owned(), normalizer));
     let new = Normalizer::new;
-    let crawl = || new(&Profile::CRAWL);
-    let aggressive = || new(&Profile::AGGRESSIVE);
-    for switch in Profile::AGGRESSIVE.switches().iter() {
+    let crawl = || new(Profile::Crawl);
+    let aggressive = || new(Profile::Aggressive);
+    for switch in Profile::Aggressive.switches().iter() {
         let name = format!("aggressive without {}", switch.name());
         add(&name, aggressive().without_switches([switch]).unwrap());
     }
@@ -104,17 +104,17 @@ fn normalizers() -> Vec<(String, Normalizer)> {
             aggressive().with_switches([switch]).unwrap(),
         );
     }
-    add("scheme, sorted", new(&Profile::SCHEME).with_switches([Switch::SortQuery]).unwrap());
+    add("scheme, sorted", new(Profile::Scheme).with_switches([Switch::SortQuery]).unwrap());
     add("crawl, dropped", crawl().with_dropped_parameters(["c*", "a"]).unwrap());
     add("crawl, kept", crawl().with_kept_parameters(["c*", "a", "b"]).unwrap());
     let list = Redirects::parse(b"http://h.example/a\thttp://h.example/b\n").unwrap();
-    for profile in [&Profile::CRAWL, &Profile::SERVLET, &Profile::MEDIAWIKI, &Profile::SANITIZE] {
+    for profile in [Profile::Crawl, Profile::Servlet, Profile::Mediawiki, Profile::Sanitize] {
         add(&format!("{}, redirects", profile.name()), new(profile).with_redirects(&list).unwrap());
     }
     let slashes = Ring::parse("decode=3B encode=2F,21").unwrap();
-    add("ring, slashes", new(&Profile::RING).with_ring(slashes).unwrap());
-    add("servlet, base", new(&Profile::SERVLET).with_base(b"http://h.example/a/").unwrap());
-    for profile in [&Profile::CRAWL, &Profile::SERVLET, &Profile::MEDIAWIKI] {
+    add("ring, slashes", new(Profile::Ring).with_ring(slashes).unwrap());
+    add("servlet, base", new(Profile::Servlet).with_base(b"http://h.example/a/").unwrap());
+    for profile in [Profile::Crawl, Profile::Servlet, Profile::Mediawiki] {
         let charset = crate::normalize::Charset::LATIN_1;
         add(&format!("{}, latin1", profile.name()), new(profile).with_charset(charset).unwrap());
     }
@@ -178,7 +178,7 @@ fn counted(normalizer: &Normalizer, urls: &[String]) -> Counts {
         for (range, kind) in [(url, UrlKind::Absolute), (target, UrlKind::Target)] {
             out.clear();
             counts.alone += usize::from(normalizer.rules.is_clean(&bytes, range.clone(), kind));
-            let profile = normalizer.profile();
+            let profile = normalizer.profile().rules();
             if profile.system == System::Ladder && profile.grammar != Grammar::Ignored {
                 let range = range.clone();
                 let done = normalizer.rules.rewrite_by_masks(kind, &bytes, range, &mut out);

@@ -27,7 +27,7 @@ use crate::profile::ports::registered;
 use crate::profile::ring::Act;
 #[cfg(feature = "transcode")]
 use crate::profile::scheme::{self, Kind};
-use crate::profile::{Profile, Ring, Switch, System};
+use crate::profile::{Policy, Ring, Switch, System};
 use crate::simd::UrlKind;
 
 /// The path of a request target or URL, and the parts after it.
@@ -72,7 +72,7 @@ impl Normalizer {
     /// ```
     /// use uniqurl::{Normalizer, Profile};
     ///
-    /// let servlet = Normalizer::new(&Profile::SERVLET);
+    /// let servlet = Normalizer::new(Profile::Servlet);
     /// let mut out = Vec::new();
     /// servlet.decoded(b"http://h/a;v=1/./%20b?q", &mut out)?;
     /// assert_eq!(out, b"/a/ b");
@@ -422,7 +422,7 @@ impl Ruleset {
         let front = Parts { path: b"/", query: None, fragment: None, ..*parts };
         let start = out.len();
         let ports = self.ports.as_deref();
-        troubles.join_result(exact::absolute(&front, &Profile::SCHEME, ports, out, trace));
+        troubles.join_result(exact::absolute(&front, &Policy::SCHEME, ports, out, trace));
         if troubles.result().is_err() {
             // The path is still read, so that all errors in it are reported as well.
             out.truncate(start);

@@ -21,7 +21,7 @@ use crate::simd::UrlKind;
 /// ```
 /// use uniqurl::{Normalizer, Profile, UrlSet};
 ///
-/// let crawl = Normalizer::new(&Profile::CRAWL);
+/// let crawl = Normalizer::new(Profile::Crawl);
 /// assert_eq!(*crawl.for_targets().normalize(b"//a/./b?q#f")?, *b"//a/b?q");
 ///
 /// let (mut set, mut scratch) = (UrlSet::new(), Vec::new());

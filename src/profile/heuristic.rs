@@ -135,7 +135,7 @@ mod tests {
             assert!(before.as_str() < pattern, "{pattern} is sorted, and there once");
             before = pattern.to_owned();
         }
-        assert_eq!(tracking_version(), Profile::AGGRESSIVE.version());
+        assert_eq!(tracking_version(), Profile::Aggressive.version());
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub enum Act {
 /// use uniqurl::{Normalizer, Profile, Ring};
 ///
 /// let ring = Ring::parse("decode=2F,3A encode=21")?;
-/// let normalizer = Normalizer::new(&Profile::RING).with_ring(ring)?;
+/// let normalizer = Normalizer::new(Profile::Ring).with_ring(ring)?;
 /// let mut out = Vec::new();
 /// assert_eq!(normalizer.append(b"/a%2fb%3Ac!%40", &mut out), Ok(()));
 /// assert_eq!(out, b"/a/b:c%21%40");

@@ -21,7 +21,7 @@ const SHARDS: usize = 64;
 /// ```
 /// use uniqurl::{Normalizer, Profile, UrlSet};
 ///
-/// let scheme = Normalizer::new(&Profile::SCHEME);
+/// let scheme = Normalizer::new(Profile::Scheme);
 /// let mut set = UrlSet::new();
 /// let mut scratch = Vec::new();
 /// assert!(set.insert(scheme.canonical(b"http://a.com", &mut scratch)?)?);
@@ -39,7 +39,7 @@ const SHARDS: usize = 64;
 /// ```
 /// use uniqurl::{Normalizer, Profile, UrlSet};
 ///
-/// let crawl = Normalizer::new(&Profile::CRAWL);
+/// let crawl = Normalizer::new(Profile::Crawl);
 /// let (mut set, mut rejected) = (UrlSet::new(), 0);
 /// let mut lines = crawl.lines(b"http://a.com\nno\nhttp://b.com\n");
 /// while let Some(url) = lines.next() {

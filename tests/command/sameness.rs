@@ -58,7 +58,7 @@ struct Expected {
 }
 
 fn expected(text: &[u8]) -> Expected {
-    let crawl = Normalizer::new(&Profile::CRAWL).with_backend(Backend::Scalar);
+    let crawl = Normalizer::new(Profile::Crawl).with_backend(Backend::Scalar);
     let (mut lines, mut first, mut set) = (Vec::new(), Vec::new(), HashSet::new());
     let mut counts = BTreeMap::new();
     let mut count = |name| *counts.entry(name).or_default() += 1;

@@ -323,7 +323,7 @@ fn dedup(path: &Path, how: How<'_>) -> (String, Report, Result<(), RunError>) {
     let directory = path.parent().unwrap().to_owned();
     let watch = Watch::default();
     let job = Job::Dedup(Dedup { order: how.order, ..Dedup::default() });
-    let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), job);
+    let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), job);
     plan.input.format = format;
     plan.output.fields = how.fields.to_vec();
     plan.output.carry = how.carry.iter().map(|name| (*name).to_owned()).collect();

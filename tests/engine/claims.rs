@@ -241,7 +241,7 @@ fn read_as(
         "auto" => InputFormat::Auto,
         name => InputFormat::Fixed(Arc::new(record::Format::parse(name).unwrap())),
     };
-    let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Dedup::default()));
+    let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(Dedup::default()));
     plan.input.format = format;
     plan.limits.threads = 2;
     plan.limits.memory = memory.map(|budget| Memory { budget, directory, tell: |_| {} });

@@ -64,7 +64,7 @@ fn attempt(
         name => InputFormat::Fixed(Arc::new(record::Format::parse(name).unwrap())),
     };
     let watch = Watch::default();
-    let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), job.clone());
+    let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), job.clone());
     plan.input.format = format;
     plan.limits.threads = how.threads;
     plan.limits.max_url = max_url;
@@ -359,7 +359,7 @@ fn records_before_damage_are_the_same_in_every_read_mode() {
             false => input::check(&[path]).0,
         };
         let watch = Watch::default();
-        let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), DEDUP);
+        let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), DEDUP);
         plan.limits.threads = how.threads;
         plan.limits.chunk_size = how.chunk_size;
         plan.input.keep_going = true;

@@ -128,7 +128,7 @@ impl Place {
     }
 
     fn plan(&self, dedup: Dedup, limit: LimitBy) -> JobPlan {
-        let mut plan = JobPlan::new(Normalizer::new(&Profile::SYNTAX), Job::Dedup(dedup));
+        let mut plan = JobPlan::new(Normalizer::new(Profile::Syntax), Job::Dedup(dedup));
         plan.input.format = InputFormat::Fixed(Arc::new(record::Format::Lines));
         plan.policy.limit_by = Some(limit);
         plan
@@ -315,7 +315,7 @@ fn group_that_keeps_more_than_memory_holds_ends_the_run_and_is_written_once() {
         for threads in [1, 3] {
             let limit_by = |most, budget| {
                 let mut plan = JobPlan::new(
-                    Normalizer::new(&Profile::SYNTAX),
+                    Normalizer::new(Profile::Syntax),
                     Job::Dedup(Dedup { order, ..Dedup::default() }),
                 );
                 plan.policy.limit_by = Some(LimitBy { group: Group::Host, most });

@@ -65,7 +65,7 @@ fn read(bytes: &[u8], memory: Option<u64>, keep_going: bool) -> Outcome {
     let inputs = input::check(&[file.path().to_owned()]).0;
     let directory = std::env::temp_dir();
     let watch = Watch::default();
-    let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Dedup::default()));
+    let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(Dedup::default()));
     plan.input.format = InputFormat::Fixed(Arc::new(record::Format::parse("arrow:1").unwrap()));
     plan.limits.threads = 2;
     plan.limits.memory = memory.map(|budget| Memory { budget, directory, tell: |_| {} });

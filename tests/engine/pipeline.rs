@@ -37,7 +37,7 @@ fn list() -> Vec<u8> {
 }
 
 /// A canonical URL or the code, for each line; `None` for a blank one.
-fn plainly(list: &[u8], profile: &'static Profile) -> Vec<Option<Result<Vec<u8>, &'static str>>> {
+fn plainly(list: &[u8], profile: Profile) -> Vec<Option<Result<Vec<u8>, &'static str>>> {
     let normalizer = Normalizer::new(profile).with_backend(Backend::Scalar);
     let mut lines: Vec<&[u8]> = list.split(|byte| *byte == b'\n').collect();
     if lines.last() == Some(&&b""[..]) {
@@ -58,7 +58,7 @@ fn plainly(list: &[u8], profile: &'static Profile) -> Vec<Option<Result<Vec<u8>,
 }
 
 /// The distinct URLs in the order of appearance, and the count of each.
-fn plainly_counted(list: &[u8], profile: &'static Profile) -> Vec<(Vec<u8>, u64)> {
+fn plainly_counted(list: &[u8], profile: Profile) -> Vec<(Vec<u8>, u64)> {
     let mut places = HashMap::new();
     let mut counted: Vec<(Vec<u8>, u64)> = Vec::new();
     for url in plainly(list, profile).into_iter().flatten().flatten() {
@@ -73,7 +73,7 @@ fn plainly_counted(list: &[u8], profile: &'static Profile) -> Vec<(Vec<u8>, u64)
 
 struct Case {
     job: Job,
-    profile: &'static Profile,
+    profile: Profile,
     backend: Backend,
     threads: usize,
     chunk_size: usize,
@@ -120,9 +120,9 @@ fn lines(urls: impl IntoIterator<Item = Vec<u8>>) -> Vec<u8> {
 fn output_does_not_depend_on_chunk_size_or_threads() {
     let list = list();
     let file = file(&list);
-    let expected = lines(plainly_counted(&list, &Profile::CRAWL).into_iter().map(|(url, _)| url));
+    let expected = lines(plainly_counted(&list, Profile::Crawl).into_iter().map(|(url, _)| url));
     let sizes = (1..80).chain((80..list.len() + 100).step_by(997));
-    let records = plainly(&list, &Profile::CRAWL);
+    let records = plainly(&list, Profile::Crawl);
     let of_plain = records.iter().filter(|record| matches!(record, Some(Err(_)))).count();
     assert!(of_plain > 0);
     let mut rejects = None;
@@ -130,7 +130,7 @@ fn output_does_not_depend_on_chunk_size_or_threads() {
         let threads = [1, 2, 3, 8][i % 4];
         let backend = Backend::available()[i / 4 % Backend::available().len()];
         let case =
-            Case { job: Job::Dedup(FIRST), profile: &Profile::CRAWL, backend, threads, chunk_size };
+            Case { job: Job::Dedup(FIRST), profile: Profile::Crawl, backend, threads, chunk_size };
         let (out, rejected, report) = case.run(&[file.path().to_owned()]);
         assert!(out == expected, "chunks of {chunk_size}, {threads} threads, {backend:?}");
         assert_eq!(*rejects.get_or_insert_with(|| rejected.clone()), rejected);
@@ -149,8 +149,8 @@ fn limits_beyond_their_bounds_are_clamped() {
     let (inputs, errors) = input::check(&[file.path().to_owned()]);
     assert!(errors.is_empty());
     let watch = Watch::default();
-    let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Dedup::default()));
-    let expected = lines(plainly_counted(&list, &Profile::CRAWL).into_iter().map(|(url, _)| url));
+    let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(Dedup::default()));
+    let expected = lines(plainly_counted(&list, Profile::Crawl).into_iter().map(|(url, _)| url));
     let limits = plan.limits.clone();
     for limits in [
         ResourceLimits { threads: 0, ..limits.clone() },
@@ -181,7 +181,7 @@ fn reject_percentage_is_clamped() {
         let (inputs, _) = input::check(&[file.path().to_owned()]);
         let watch = Watch::default();
         let job = Job::Dedup(Dedup::default());
-        let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), job);
+        let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), job);
         plan.policy.max_rejected = Some(MaxRejected::Percent(percent));
         run(&plan, &inputs, Sinks::to(&mut Vec::new()), &watch).1
     };
@@ -201,10 +201,10 @@ fn every_profile_and_backend_agrees_with_plain_code() {
     let list = list();
     let file = file(&list);
     for profile in Profile::ALL {
-        let expected = plainly_counted(&list, profile);
+        let expected = plainly_counted(&list, *profile);
         for backend in Backend::available() {
             let job = Job::Dedup(Dedup { count: true, ..FIRST });
-            let case = Case { job, profile, backend, threads: 2, chunk_size: 1000 };
+            let case = Case { job, profile: *profile, backend, threads: 2, chunk_size: 1000 };
             let (out, ..) = case.run(&[file.path().to_owned()]);
             let counted =
                 expected.iter().map(|(url, count)| [format!("{count}\t").as_bytes(), url].concat());
@@ -217,11 +217,11 @@ fn every_profile_and_backend_agrees_with_plain_code() {
 fn order_limit_and_counts_do_not_change_the_set() {
     let list = list();
     let file = file(&list);
-    let counted = plainly_counted(&list, &Profile::CRAWL);
+    let counted = plainly_counted(&list, Profile::Crawl);
     let out = |dedup| {
         let case = Case {
             job: Job::Dedup(dedup),
-            profile: &Profile::CRAWL,
+            profile: Profile::Crawl,
             backend: Backend::best(),
             threads: 3,
             chunk_size: 500,
@@ -260,11 +260,11 @@ fn many_inputs_equal_their_concatenation() {
             [part, feed].concat()
         })
         .collect();
-    let expected = lines(plainly_counted(&whole, &Profile::CRAWL).into_iter().map(|(url, _)| url));
+    let expected = lines(plainly_counted(&whole, Profile::Crawl).into_iter().map(|(url, _)| url));
     for threads in [1, 4] {
         let case = Case {
             job: Job::Dedup(FIRST),
-            profile: &Profile::CRAWL,
+            profile: Profile::Crawl,
             backend: Backend::best(),
             threads,
             chunk_size: 100,
@@ -293,20 +293,20 @@ fn normalize_writes_one_line_for_each_record_in_order() {
     let list = list();
     let file = file(&list);
     for profile in Profile::ALL {
-        let records = plainly(&list, profile);
+        let records = plainly(&list, *profile);
         for (chunk_size, threads) in [(1, 2), (64, 3), (5000, 1), (1 << 20, 2)] {
             let backend = Backend::best();
             let job = Job::Normalize { json: false };
-            let (out, ..) =
-                Case { job, profile, backend, threads, chunk_size }.run(&[file.path().to_owned()]);
+            let (out, ..) = Case { job, profile: *profile, backend, threads, chunk_size }
+                .run(&[file.path().to_owned()]);
             let expected = records.iter().map(|record| match record {
                 Some(Ok(url)) => url.clone(),
                 _ => Vec::new(),
             });
             assert!(out == lines(expected));
             let job = Job::Normalize { json: true };
-            let (out, ..) =
-                Case { job, profile, backend, threads, chunk_size }.run(&[file.path().to_owned()]);
+            let (out, ..) = Case { job, profile: *profile, backend, threads, chunk_size }
+                .run(&[file.path().to_owned()]);
             let objects: Vec<serde_json::Value> = out
                 .split(|byte| *byte == b'\n')
                 .filter(|line| !line.is_empty())
@@ -332,7 +332,7 @@ fn merged_sets_equal_the_set_of_both_inputs() {
     let dedup = |paths: &[PathBuf]| {
         let job = Job::Dedup(FIRST);
         let backend = Backend::best();
-        Case { job, profile: &Profile::CRAWL, backend, threads: 2, chunk_size: 300 }.run(paths).0
+        Case { job, profile: Profile::Crawl, backend, threads: 2, chunk_size: 300 }.run(paths).0
     };
     let (a, b) = (file(a), file(b));
     let both = dedup(&[a.path().to_owned(), b.path().to_owned()]);
@@ -354,7 +354,7 @@ fn write_error_ends_the_run() {
     let file = file(&list());
     let (inputs, _) = input::check(&[file.path().to_owned()]);
     let watch = Watch::default();
-    let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST));
+    let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(FIRST));
     plan.limits.threads = 2;
     plan.limits.chunk_size = 100;
     plan.input.keep_going = true;
@@ -375,7 +375,7 @@ fn stopped_run_ends_while_it_waits_for_a_pipe() {
     assert!(errors.is_empty());
     let watch = Watch::default();
     let job = Job::Dedup(Dedup::default());
-    let plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), job);
+    let plan = JobPlan::new(Normalizer::new(Profile::Crawl), job);
     let mut out = Vec::new();
     let (report, result) = std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -409,7 +409,7 @@ fn spill_size_is_estimated_early() {
     for (budget, chunk_size) in [(1 << 20, 40 << 10), (2 << 20, 80 << 10), (2 << 20, 200 << 10)] {
         let watch = Watch::default();
         let memory = Memory { budget, directory: place.path().to_owned(), tell: note };
-        let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Dedup::default()));
+        let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(Dedup::default()));
         plan.limits.memory = Some(memory);
         plan.limits.chunk_size = chunk_size;
         let (report, result) = run(&plan, &inputs, Sinks::to(&mut Vec::new()), &watch);
@@ -435,7 +435,7 @@ fn error_for_a_refused_list_names_no_option() {
         let (seen, errors) = input::check(&[path]);
         assert!(errors.is_empty());
         let watch = Watch::default();
-        let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST));
+        let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(FIRST));
         plan.input.seen = seen;
         match run(&plan, &[], Sinks::to(&mut Vec::new()), &watch).1 {
             Err(RunError::Seen(error)) => {
@@ -465,7 +465,7 @@ pub(super) fn assert_rewriting_is_an_error(format: &str, bytes: &[u8]) {
     let (inputs, errors) = input::check(&[file.path().to_owned()]);
     assert!(errors.is_empty());
     let watch = Watch::default();
-    let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST));
+    let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(FIRST));
     plan.input.format = InputFormat::Fixed(Arc::new(record::Format::parse(format).unwrap()));
     plan.limits.threads = 1;
     plan.limits.chunk_size = 1000;
@@ -504,7 +504,7 @@ fn seen_list_rewritten_while_it_is_read_is_an_error() {
         let (seen, errors) = input::check(&[path]);
         assert!(errors.is_empty());
         let watch = Watch::default();
-        let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST));
+        let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(FIRST));
         plan.input.seen = seen;
         plan.limits.threads = 1;
         plan.limits.chunk_size = 1000;

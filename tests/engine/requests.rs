@@ -36,7 +36,7 @@ fn log(requests: &[Request]) -> String {
 const DAY: i64 = 971_136_000;
 
 fn plan(requests: RequestFilter, threads: usize, chunk_size: usize) -> JobPlan {
-    let normalizer = Normalizer::new(&Profile::CRAWL);
+    let normalizer = Normalizer::new(Profile::Crawl);
     let mut plan = JobPlan::new(normalizer, Job::Normalize { json: false });
     plan.policy.requests = requests;
     plan.limits.threads = threads;

@@ -32,7 +32,7 @@ impl KeySink for Pushed {
 
 /// Adds keys to the store in a directory, which is made if it is not there.
 fn add(store: &Path, time: u64, keys: &BTreeSet<String>) {
-    let rules = StoreRules::of(&Normalizer::new(&Profile::CRAWL), Key::Url);
+    let rules = StoreRules::of(&Normalizer::new(Profile::Crawl), Key::Url);
     let mut writer = SeenWriter::create_or_open(store, &rules, WhenBusy::Fail).unwrap();
     let mut run = writer.begin_add(UnixTime(time), Novelty::Unknown).unwrap();
     keys.iter().for_each(|key| run.push(key.as_bytes()).unwrap());
@@ -46,7 +46,7 @@ fn before(store: &Path, since: Option<u64>) -> SeenBefore {
 }
 
 fn plan(dedup: Dedup) -> JobPlan {
-    let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(dedup));
+    let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(dedup));
     plan.input.format = InputFormat::Fixed(Arc::new(record::Format::Lines));
     plan
 }

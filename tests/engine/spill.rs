@@ -93,7 +93,7 @@ fn ran(
         tell: |_| {},
     });
     let watch = Watch::default();
-    let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(case.dedup));
+    let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(case.dedup));
     plan.input.format = InputFormat::Fixed(Arc::new(record::Format::Lines));
     plan.policy.key = case.key;
     plan.output.fields = case.fields.clone();
@@ -208,7 +208,7 @@ fn seen_lists_and_written_keys_do_not_depend_on_the_budget() {
         let memory = budget.map(|budget| Memory { budget, directory: place.spill(), tell: |_| {} });
         let watch = Watch::default();
         let dedup = Dedup { order, count, min_count: 1, limit: None };
-        let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(dedup));
+        let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(dedup));
         plan.input.format = InputFormat::Fixed(Arc::new(record::Format::Lines));
         plan.output.fields = if count { vec![] } else { vec![Field::Canonical, Field::First] };
         plan.limits.threads = threads;
@@ -284,7 +284,7 @@ proptest! {
         let (inputs, _) = input::check(&[path.clone(), path]);
         let dedup = Dedup { order, count: count && !with_fields, min_count, limit };
         let ran = |memory: Option<Memory>, threads| {
-            let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(dedup));
+            let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(dedup));
             plan.input.format = InputFormat::Fixed(Arc::new(record::Format::Lines));
             if with_fields {
                 plan.policy.keep = keep.clone();

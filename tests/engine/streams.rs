@@ -148,7 +148,7 @@ fn mix() -> Mix {
 }
 
 fn plan(threads: usize, chunk_size: usize, dedup: Dedup) -> JobPlan {
-    let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(dedup));
+    let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(dedup));
     plan.limits.threads = threads;
     plan.limits.chunk_size = chunk_size;
     plan

@@ -43,7 +43,7 @@ const FIRST: Dedup = Dedup { order: SetOrder::First, count: false, min_count: 1,
 /// The options for reading a file that differ from the default.
 #[derive(Clone)]
 struct How {
-    profile: &'static Profile,
+    profile: Profile,
     format: &'static str,
     job: Job,
     threads: usize,
@@ -60,7 +60,7 @@ struct How {
 impl Default for How {
     fn default() -> Self {
         Self {
-            profile: &Profile::CRAWL,
+            profile: Profile::Crawl,
             format: "auto",
             job: Job::Dedup(FIRST),
             threads: 2,
@@ -302,7 +302,7 @@ fn repeated_rows_without_a_host_are_counted_each_time() {
         .cycle()
         .take(600)
         .collect();
-    let how = How { profile: &Profile::SERVLET, lists: false, ..How::default() };
+    let how = How { profile: Profile::Servlet, lists: false, ..How::default() };
     let array = arrays(&rows).pop().unwrap();
     let found = read(&parquet(&batch(vec![("url", array)]), WriterProperties::default()), &how);
     found.result.unwrap();
@@ -844,7 +844,7 @@ fn table_through_a_pipe_is_an_error() {
                 "auto" => InputFormat::Auto,
                 name => InputFormat::Fixed(Arc::new(record::Format::parse(name).unwrap())),
             };
-            let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST));
+            let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(FIRST));
             plan.input.format = format;
             let (_, result) = run(&plan, &inputs, Sinks::to(&mut Vec::new()), &watch);
             let error = result.unwrap_err().to_string();

@@ -64,7 +64,7 @@ fn tallied(
     budget: Option<u64>,
 ) -> (String, u64) {
     let inputs = input::check(&[PathBuf::from(path)]).0;
-    let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(dedup));
+    let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(dedup));
     plan.input.format = InputFormat::Fixed(Arc::new(record::Format::parse(FORMAT).unwrap()));
     plan.output.tally = ALL;
     plan.output.form = LineForm::Tabs;

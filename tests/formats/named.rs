@@ -69,7 +69,7 @@ fn input(entry: &NamedFormat, wrapper: Wrapper, length: usize) -> String {
 
 /// The canonical URLs of an input under `crawl`, in order.
 fn urls(entry: &NamedFormat, text: &str) -> Vec<String> {
-    let normalizer = Normalizer::new(&Profile::CRAWL);
+    let normalizer = Normalizer::new(Profile::Crawl);
     let mut records = Records::default();
     entry.format().read(&Context::default(), text.as_bytes(), &mut records);
     let mut found = Vec::new();

@@ -140,7 +140,7 @@ fn canonical_forms_are_valid_and_idempotent() {
 #[test]
 fn coarser_profile_never_splits_equal_urls() {
     let [scheme, crawl, aggressive] =
-        [&Profile::SCHEME, &Profile::CRAWL, &Profile::AGGRESSIVE].map(Normalizer::new);
+        [Profile::Scheme, Profile::Crawl, Profile::Aggressive].map(Normalizer::new);
     for_each_case(1, |rng| {
         let url = url(rng);
         for fine in [&scheme, &crawl] {
@@ -185,7 +185,7 @@ fn bulk_results_agree_with_single_calls() {
 
 #[test]
 fn ordinary_urls_are_recognized_as_clean() {
-    let aggressive = Normalizer::new(&Profile::AGGRESSIVE);
+    let aggressive = Normalizer::new(Profile::Aggressive);
     for url in [
         "http://example.com/",
         "https://example.com/a/b.html",
@@ -216,7 +216,7 @@ fn normalization_takes_linear_time() {
     // A pass over the URL for each segment or parameter would take minutes here.
     let all = SWITCHES.map(|name| Switch::named(name).unwrap());
     let without_drop = all.into_iter().filter(|switch| *switch != Switch::DropQuery);
-    let library = Normalizer::new(&Profile::CRAWL)
+    let library = Normalizer::new(Profile::Crawl)
         .with_switches(without_drop)
         .unwrap()
         .with_dropped_parameters(["*x*y", "a?b*"])
@@ -297,7 +297,7 @@ fn library_and_oracle_match_the_aggressive_vectors() {
 fn generated_urls_exercise_every_step() {
     for name in SWITCHES {
         let switch = Switch::named(name).unwrap();
-        let crawl = Normalizer::new(&Profile::CRAWL);
+        let crawl = Normalizer::new(Profile::Crawl);
         let with = crawl.clone().with_switches([switch]).unwrap();
         let changed = (0..2_000).filter(|seed| {
             let url = if *seed % 2 == 0 {

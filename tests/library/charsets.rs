@@ -43,7 +43,7 @@ fn charset(rng: &mut Rng) -> Charset {
     Charset::for_label(rng.pick(&labels).as_bytes()).unwrap()
 }
 
-fn profiles() -> impl Iterator<Item = &'static &'static Profile> {
+fn profiles() -> impl Iterator<Item = &'static Profile> {
     Profile::ALL.iter().filter(|profile| !["string", "ia", "whatwg"].contains(&profile.name()))
 }
 
@@ -61,7 +61,7 @@ fn ask(call: impl FnOnce(&mut Vec<u8>) -> Result<(), Reject>) -> Answer {
 fn transcoding_is_idempotent() {
     for profile in profiles() {
         for_each_case(4, |rng| {
-            let mut normalizer = Normalizer::new(profile);
+            let mut normalizer = Normalizer::new(*profile);
             if rng.one_in(2) {
                 normalizer = normalizer.with_allowed(profile.checks().iter()).unwrap();
             }
@@ -78,7 +78,7 @@ fn transcoding_is_idempotent() {
                 let bases = ["http://b/%83n", "x:%83N/", "mailto:a"];
                 normalizer = normalizer
                     .with_base(rng.pick(&bases).as_bytes())
-                    .unwrap_or_else(|_| Normalizer::new(profile));
+                    .unwrap_or_else(|_| Normalizer::new(*profile));
             }
             if rng.one_in(4) {
                 normalizer = normalizer.with_assumed_scheme(b"http").unwrap();
@@ -138,7 +138,7 @@ fn in_utf8(url: &str) -> String {
 #[test]
 fn latin_1_is_read_as_the_code_points_of_its_octets() {
     let pieces = ["a", "%41", "%F6", "%e9", "%C3%B6", "%c3", "%2F", "/", "-", "&", "?"];
-    let syntax = Normalizer::new(&Profile::SYNTAX);
+    let syntax = Normalizer::new(Profile::Syntax);
     let latin_1 = syntax.clone().with_charset(Charset::LATIN_1).unwrap();
     for_each_case(2, |rng| {
         let tail: String = (0..rng.below(8)).map(|_| rng.pick(&pieces)).collect();
@@ -152,7 +152,7 @@ fn latin_1_is_read_as_the_code_points_of_its_octets() {
 #[test]
 fn utf8_and_ascii_are_unchanged_by_a_charset() {
     for profile in profiles() {
-        let plain = Normalizer::new(profile);
+        let plain = Normalizer::new(*profile);
         let latin_1 = plain.clone().with_charset(Charset::LATIN_1).unwrap();
         for_each_case(4, |rng| {
             let url = url(rng);
@@ -180,7 +180,7 @@ fn every_entry_point_applies_the_charset() {
     uniqurl::simd::lines(Backend::best(), list.as_bytes(), &mut spans);
     assert_eq!(spans.len(), urls.len());
     for backend in Backend::available() {
-        let scheme = Normalizer::new(&Profile::SCHEME).with_backend(backend);
+        let scheme = Normalizer::new(Profile::Scheme).with_backend(backend);
         let normalizer = scheme.with_charset(Charset::LATIN_1).unwrap();
         let mut batch: Vec<Answer> = Vec::new();
         normalizer.for_each(list.as_bytes(), &spans, &mut Scratch::default(), |_, url| {
@@ -201,7 +201,7 @@ fn every_entry_point_applies_the_charset() {
 /// A byte that is dropped unread must not leave the rest undecoded.
 #[test]
 fn dropped_components_may_hold_any_byte() {
-    let scheme = Normalizer::new(&Profile::SCHEME).with_charset(Charset::LATIN_1).unwrap();
+    let scheme = Normalizer::new(Profile::Scheme).with_charset(Charset::LATIN_1).unwrap();
     let without = |switch| scheme.clone().without_switches([switch]).unwrap();
     let no_fragment = without(Switch::KeepFragment);
     let no_userinfo = without(Switch::KeepUserinfo);
@@ -235,9 +235,9 @@ fn dropped_components_may_hold_any_byte() {
 #[test]
 fn letter_that_may_change_case_is_not_a_trail_byte() {
     let shift_jis = Charset::for_label(b"shift_jis").unwrap();
-    let crawl = Normalizer::new(&Profile::CRAWL);
+    let crawl = Normalizer::new(Profile::Crawl);
     let lowered = crawl.clone().with_switches([Switch::LowerPath]).unwrap();
-    let servlet = Normalizer::new(&Profile::SERVLET);
+    let servlet = Normalizer::new(Profile::Servlet);
     for (normalizer, base, assumed, url, expected) in [
         (&crawl, "", "", "http://h/%83A", "http://h/%E3%82%A2"),
         (&crawl, "", "", "http://h?%83A", "http://h/?%E3%82%A2"),
@@ -282,12 +282,12 @@ fn letter_that_may_change_case_is_not_a_trail_byte() {
 fn rejection_after_transcoded_bytes_has_the_original_offset() {
     let shift_jis = Charset::for_label(b"shift_jis").unwrap();
     for (profile, charset, url, expected) in [
-        (&Profile::SYNTAX, Charset::LATIN_1, "http://h/aa%F6bb^x", ("byte", 16)),
-        (&Profile::SYNTAX, Charset::LATIN_1, "http://h/aa^%F6bb", ("byte", 11)),
-        (&Profile::SYNTAX, Charset::LATIN_1, "http://h/%F6/%F6%F6|", ("byte", 19)),
-        (&Profile::SYNTAX, shift_jis, "http://h/%83n%83%6E^", ("byte", 19)),
-        (&Profile::SANITIZE, Charset::LATIN_1, "http://h/x%F6y%41", ("encoded-unreserved", 14)),
-        (&Profile::SERVLET, Charset::LATIN_1, "/x%F6%5C", ("backslash", 5)),
+        (Profile::Syntax, Charset::LATIN_1, "http://h/aa%F6bb^x", ("byte", 16)),
+        (Profile::Syntax, Charset::LATIN_1, "http://h/aa^%F6bb", ("byte", 11)),
+        (Profile::Syntax, Charset::LATIN_1, "http://h/%F6/%F6%F6|", ("byte", 19)),
+        (Profile::Syntax, shift_jis, "http://h/%83n%83%6E^", ("byte", 19)),
+        (Profile::Sanitize, Charset::LATIN_1, "http://h/x%F6y%41", ("encoded-unreserved", 14)),
+        (Profile::Servlet, Charset::LATIN_1, "/x%F6%5C", ("backslash", 5)),
     ] {
         let normalizer = Normalizer::new(profile).with_charset(charset).unwrap();
         assert_eq!(ask(|out| normalizer.append(url.as_bytes(), out)), Err(expected), "{url}");
@@ -296,11 +296,11 @@ fn rejection_after_transcoded_bytes_has_the_original_offset() {
 
 #[test]
 fn unsupported_profiles_reject_a_charset() {
-    for profile in [&Profile::STRING, &Profile::IA, &Profile::WHATWG] {
+    for profile in [Profile::String, Profile::Ia, Profile::Whatwg] {
         let refused = Normalizer::new(profile).with_charset(Charset::LATIN_1).unwrap_err();
         assert_eq!(refused, UnsupportedOption::Charset(profile));
     }
-    let servlet = Normalizer::new(&Profile::SERVLET).with_charset(Charset::LATIN_1).unwrap();
+    let servlet = Normalizer::new(Profile::Servlet).with_charset(Charset::LATIN_1).unwrap();
     let mut out = Vec::new();
     assert_eq!(servlet.decoded(b"/%F6;x", &mut out), Ok(()));
     assert_eq!(out, "/\u{f6}".as_bytes());
@@ -310,7 +310,7 @@ fn unsupported_profiles_reject_a_charset() {
 
 #[test]
 fn request_target_is_transcoded() {
-    for profile in [&Profile::SYNTAX, &Profile::CRAWL, &Profile::SERVLET, &Profile::MEDIAWIKI] {
+    for profile in [Profile::Syntax, Profile::Crawl, Profile::Servlet, Profile::Mediawiki] {
         let normalizer = Normalizer::new(profile).with_charset(Charset::LATIN_1).unwrap();
         for (target, expected) in [("/%F6?%e9", "/%C3%B6?%C3%A9"), ("/a%C3%B6", "/a%C3%B6")] {
             let mut out = Vec::new();
@@ -325,7 +325,7 @@ fn request_target_is_transcoded() {
 #[test]
 fn trail_bytes_that_look_like_ascii_belong_to_characters() {
     let shift_jis = Charset::for_label(b"shift_jis").unwrap();
-    let crawl = Normalizer::new(&Profile::CRAWL).with_charset(shift_jis).unwrap();
+    let crawl = Normalizer::new(Profile::Crawl).with_charset(shift_jis).unwrap();
     for (url, same) in [
         ("http://h/%83%40", "http://h/\u{30a1}"),
         ("http://h/?%83%40%83%80", "http://h/?\u{30a1}\u{30e0}"),
@@ -346,7 +346,7 @@ fn undecodable_runs_take_linear_time() {
     const LENGTH: usize = if cfg!(target_arch = "x86_64") { 4 << 20 } else { 1 << 18 };
     let begun = std::time::Instant::now();
     let shift_jis = Charset::for_label(b"shift_jis").unwrap();
-    let crawl = Normalizer::new(&Profile::CRAWL).with_charset(shift_jis).unwrap();
+    let crawl = Normalizer::new(Profile::Crawl).with_charset(shift_jis).unwrap();
     let url = format!("http://h.example/{}", "%F6-".repeat(LENGTH / 4));
     let mut out = Vec::new();
     assert_eq!(crawl.append(url.as_bytes(), &mut out), Ok(()));

@@ -8,22 +8,22 @@ use uniqurl::{
 
 #[test]
 fn description_names_every_option() {
-    let servlet = Normalizer::new(&Profile::SERVLET);
+    let servlet = Normalizer::new(Profile::Servlet);
     let servlet =
         servlet.with_allowed([RejectReason::EncodedSlash, RejectReason::Backslash]).unwrap();
     assert_eq!(servlet.description(), "servlet@1 allow=encoded-slash,backslash");
     let list = Redirects::parse(b"http://h/a\thttp://h/b\nhttp://h/c\thttp://h/a\n").unwrap();
-    let crawl = Normalizer::new(&Profile::CRAWL);
+    let crawl = Normalizer::new(Profile::Crawl);
     let crawl = crawl.with_dropped_parameters(["a", "b*"]).unwrap();
     let crawl = crawl.with_redirects(&list).unwrap();
     assert_eq!(crawl.description(), "crawl@1 drop-param=a,b* redirects=2");
-    let crawl = Normalizer::new(&Profile::CRAWL).with_kept_parameters(["id"]).unwrap();
+    let crawl = Normalizer::new(Profile::Crawl).with_kept_parameters(["id"]).unwrap();
     assert_eq!(crawl.description(), "crawl@1 keep-param=id");
 }
 
 #[test]
 fn error_for_an_unsupported_option_lists_supporting_profiles() {
-    let string = || Normalizer::new(&Profile::STRING);
+    let string = || Normalizer::new(Profile::String);
     let error = string().with_dropped_parameters(["a"]).unwrap_err().to_string();
     assert_eq!(error, "profile string keeps all parameters, unlike scheme, crawl, aggressive");
     let error = string().with_switches([Switch::KeepEmptySegments]).unwrap_err().to_string();
@@ -33,7 +33,7 @@ fn error_for_an_unsupported_option_lists_supporting_profiles() {
 #[test]
 fn assumed_scheme_must_be_a_valid_scheme() {
     let assume = |scheme: &[u8]| {
-        let result = Normalizer::new(&Profile::CRAWL).with_assumed_scheme(scheme);
+        let result = Normalizer::new(Profile::Crawl).with_assumed_scheme(scheme);
         result.map(drop)
     };
     for scheme in ["http", "a", "h2", "a+b-c.1"] {
@@ -51,8 +51,8 @@ fn assumed_scheme_must_be_a_valid_scheme() {
 /// RFC 3986 section 5.1: "the base URI ... is stripped of any fragment component prior to its use".
 #[test]
 fn fragment_of_the_base_is_ignored() {
-    let mut profiles = vec![Normalizer::new(&Profile::SYNTAX), Normalizer::new(&Profile::WHATWG)];
-    let keeps = Normalizer::new(&Profile::CRAWL).with_switches([Switch::KeepFragment]).unwrap();
+    let mut profiles = vec![Normalizer::new(Profile::Syntax), Normalizer::new(Profile::Whatwg)];
+    let keeps = Normalizer::new(Profile::Crawl).with_switches([Switch::KeepFragment]).unwrap();
     profiles.push(keeps);
     for normalizer in profiles {
         for fragment in ["", "#", "#f", "#a/b?c"] {
@@ -62,7 +62,7 @@ fn fragment_of_the_base_is_ignored() {
                 [("", "http://h/a/b?q"), ("?r", "http://h/a/b?r"), ("c", "http://h/a/c")]
             {
                 // Under the profiles that repair, an empty URL is a blank line.
-                if reference.is_empty() && normalizer.profile() == &Profile::CRAWL {
+                if reference.is_empty() && normalizer.profile() == Profile::Crawl {
                     continue;
                 }
                 let mut out = Vec::new();
@@ -78,7 +78,7 @@ fn fragment_of_the_base_is_ignored() {
 #[test]
 fn pattern_lists_have_no_small_limit() {
     let patterns = || (0..=65_536).map(|i| format!("p{i}"));
-    let crawl = || Normalizer::new(&Profile::CRAWL);
+    let crawl = || Normalizer::new(Profile::Crawl);
     for (normalizer, expected) in [
         (crawl().with_dropped_parameters(patterns()), "http://h/?q=1&p65537=4"),
         (crawl().with_kept_parameters(patterns()), "http://h/?p0=2&p65536=3"),
@@ -93,17 +93,17 @@ fn pattern_lists_have_no_small_limit() {
 #[test]
 fn only_servlet_has_a_decoded_path() {
     for profile in Profile::ALL {
-        let has = Normalizer::new(profile).has_decoded();
-        assert_eq!(has, *profile == &Profile::SERVLET, "{}", profile.name());
+        let has = Normalizer::new(*profile).has_decoded();
+        assert_eq!(has, *profile == Profile::Servlet, "{}", profile.name());
     }
 }
 
 /// A rejection points at the first wrong byte, and in a port at the first digit.
 #[test]
 fn rejection_points_at_the_first_wrong_byte() {
-    let sanitize = Normalizer::new(&Profile::SANITIZE);
+    let sanitize = Normalizer::new(Profile::Sanitize);
     let lenient = sanitize.clone().with_allowed([RejectReason::Userinfo]).unwrap();
-    let servlet = Normalizer::new(&Profile::SERVLET);
+    let servlet = Normalizer::new(Profile::Servlet);
     for (normalizer, url, code, at) in [
         (&sanitize, "http://example.com:22/", RejectReason::WellKnownPort, 19),
         (&sanitize, "http://u@example.com:22/", RejectReason::Userinfo, 7),
@@ -122,14 +122,14 @@ fn rejection_points_at_the_first_wrong_byte() {
 
 #[test]
 fn a_check_that_is_off_is_switched_on_and_described() {
-    let sanitize = Normalizer::new(&Profile::SANITIZE);
+    let sanitize = Normalizer::new(Profile::Sanitize);
     assert_eq!(sanitize.description(), "sanitize@1");
     let denied = sanitize.with_denied([RejectReason::DeviceName, RejectReason::Nul]).unwrap();
     assert_eq!(denied.description(), "sanitize@1 deny=device-name");
     assert!(!denied.is_clean(b"http://h/aux"));
     let both = denied.with_allowed([RejectReason::DeviceName, RejectReason::Userinfo]).unwrap();
     assert_eq!(both.description(), "sanitize@1 allow=userinfo");
-    assert!(Normalizer::new(&Profile::CRAWL).with_denied([RejectReason::Nul]).is_err());
+    assert!(Normalizer::new(Profile::Crawl).with_denied([RejectReason::Nul]).is_err());
 }
 
 /// An option: its name, and what it does to a normalizer.
@@ -174,7 +174,7 @@ const LATE: [Choice; 2] = [
 fn two_options_in_any_order_are_refused_or_reach_a_fixed_point() {
     let (mut refused, mut expected) = (0, 0);
     for profile in Profile::ALL {
-        let new = || Normalizer::new(profile);
+        let new = || Normalizer::new(*profile);
         let rules = RULES.iter().filter(|(_, choose)| choose(new()).is_ok()).count();
         let first = BEFORE_REDIRECTS.iter().filter(|(_, choose)| choose(new()).is_ok()).count();
         assert_eq!(first, BEFORE_REDIRECTS.len(), "{profile}");

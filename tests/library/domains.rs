@@ -97,7 +97,7 @@ fn domains_match_the_facts_of_the_list() {
 }
 
 /// The key, or the code of the reason why there is none.
-fn key(profile: &'static Profile, url: &str) -> Result<String, RejectReason> {
+fn key(profile: Profile, url: &str) -> Result<String, RejectReason> {
     let (mut scratch, mut key) = (Vec::new(), Vec::new());
     let normalizer = Normalizer::new(profile);
     let canonical = match url.starts_with('/') {
@@ -111,7 +111,7 @@ fn key(profile: &'static Profile, url: &str) -> Result<String, RejectReason> {
 
 #[test]
 fn a_url_has_no_key_exactly_where_the_check_says_so() {
-    let scheme = Normalizer::new(&Profile::SCHEME);
+    let scheme = Normalizer::new(Profile::Scheme);
     let (mut scratch, mut bytes, mut hostless) = (Vec::new(), Vec::new(), 0);
     for url in ["mailto:a@h", "mailto:b@h", "urn:isbn:1", "http://h/", "x://h.example/"] {
         let url = scheme.canonical(url.as_bytes(), &mut scratch).unwrap();
@@ -128,8 +128,8 @@ fn a_url_has_no_key_exactly_where_the_check_says_so() {
 #[test]
 fn crawl_joins_the_facts_in_unicode_and_in_punycode() {
     for (host, expected) in FACTS {
-        let found = key(&Profile::CRAWL, &format!("http://{host}/a"));
-        let same = key(&Profile::CRAWL, &format!("http://{}/", expected.unwrap_or(host)));
+        let found = key(Profile::Crawl, &format!("http://{host}/a"));
+        let same = key(Profile::Crawl, &format!("http://{}/", expected.unwrap_or(host)));
         assert!(found.is_ok() && found == same, "{host}: {found:?} {same:?}");
     }
 }
@@ -149,18 +149,18 @@ fn domain_of_a_url_is_that_of_its_host() {
         ("http://www.b\u{fc}cher.example/", "xn--bcher-kva.example"),
         ("http://a.www.\u{516c}\u{53f8}.cn/", "www.xn--55qx5d.cn"),
     ] {
-        assert_eq!(key(&Profile::CRAWL, url).as_deref(), Ok(expected), "{url}");
+        assert_eq!(key(Profile::Crawl, url).as_deref(), Ok(expected), "{url}");
     }
     for url in ["mailto:a@example.com", "urn:a:b", "file:///a", "/a", "//www.example.com/a"] {
-        assert_eq!(key(&Profile::CRAWL, url), Err(RejectReason::NoHost), "{url}");
+        assert_eq!(key(Profile::Crawl, url), Err(RejectReason::NoHost), "{url}");
     }
     // Where a profile keeps the spelling of the host, the domain has it too.
     for (profile, url, expected) in [
-        (&Profile::STRING, "http://WWW.Example.CO.UK/", "Example.CO.UK"),
-        (&Profile::SCHEME, "http://www.example.co.uk./", "example.co.uk."),
-        (&Profile::SCHEME, "http://192.0.2.1./", "192.0.2.1."),
-        (&Profile::SCHEME, "http://a.b.%E5%85%AC%E5%8F%B8.cn/", "b.%E5%85%AC%E5%8F%B8.cn"),
-        (&Profile::STRING, "http://a.b..com/", "a.b..com"),
+        (Profile::String, "http://WWW.Example.CO.UK/", "Example.CO.UK"),
+        (Profile::Scheme, "http://www.example.co.uk./", "example.co.uk."),
+        (Profile::Scheme, "http://192.0.2.1./", "192.0.2.1."),
+        (Profile::Scheme, "http://a.b.%E5%85%AC%E5%8F%B8.cn/", "b.%E5%85%AC%E5%8F%B8.cn"),
+        (Profile::String, "http://a.b..com/", "a.b..com"),
     ] {
         assert_eq!(key(profile, url).as_deref(), Ok(expected), "{url}");
     }

@@ -44,7 +44,7 @@ fn url(rng: &mut Rng) -> Vec<u8> {
 }
 
 /// The profile with random options.
-fn draw(rng: &mut Rng, profile: &'static Profile) -> Normalizer {
+fn draw(rng: &mut Rng, profile: Profile) -> Normalizer {
     let mut normalizer = Normalizer::new(profile);
     if rng.one_in(2) {
         normalizer = normalizer.with_allowed(profile.checks().iter()).unwrap();
@@ -147,7 +147,7 @@ fn assert_true(
 fn explanation_steps_end_at_the_canonical_form() {
     for profile in Profile::ALL {
         for_each_case(4, |rng| {
-            let normalizer = draw(rng, profile);
+            let normalizer = draw(rng, *profile);
             let url = url(rng);
             let canonical = normalized(&url, |url, out| normalizer.append(url, out));
             let name = normalizer.description();
@@ -162,7 +162,7 @@ fn explanation_steps_end_at_the_canonical_form() {
 #[test]
 fn explanation_steps_are_exact_for_combined_words() {
     for profile in Profile::ALL {
-        let normalizer = Normalizer::new(profile);
+        let normalizer = Normalizer::new(*profile);
         for (n, front) in FRONTS.iter().enumerate() {
             for (i, word) in WORDS.iter().enumerate().skip(n % 3).step_by(3) {
                 let url = [*front, *word, WORDS[(i + n) * 31 % WORDS.len()]].concat();
@@ -177,24 +177,24 @@ fn explanation_steps_are_exact_for_combined_words() {
 #[test]
 fn single_change_is_explained_by_one_rule() {
     for (profile, url, expected) in [
-        (&Profile::SERVLET, "/a//b", Rule::EmptySegments),
-        (&Profile::SERVLET, "/a/./b", Rule::DotSegments),
-        (&Profile::SERVLET, "/a/../b", Rule::DotSegments),
-        (&Profile::SERVLET, "/a;x/b", Rule::PathParameters),
-        (&Profile::SERVLET, "/a%3Ab", Rule::DecodeSegments),
-        (&Profile::WHATWG, " http://h/", Rule::Trim),
-        (&Profile::WHATWG, "http://h/ ", Rule::Trim),
-        (&Profile::CRAWL, "http://h/ ", Rule::Trim),
-        (&Profile::CRAWL, "http://b%c3%bccher.example/", Rule::Idna),
-        (&Profile::CRAWL, "http://B\u{fc}cher.example/", Rule::Idna),
-        (&Profile::CRAWL, "http://[0:0::1]/", Rule::Ipv6),
-        (&Profile::SCHEME, "file:/a", Rule::FileAuthority),
-        (&Profile::SCHEME, "urn:ISBN:A", Rule::UrnNamespace),
-        (&Profile::CRAWL, "x://a<b/", Rule::Encode),
-        (&Profile::CRAWL, "x://%c3%a9/", Rule::TripletCase),
-        (&Profile::IA, "http://b\u{fc}cher.com/", Rule::Idna),
-        (&Profile::IA, "http://h.com/?a=%7E", Rule::DecodeAll),
-        (&Profile::IA, "http://h.com/%7E?a", Rule::DecodeAll),
+        (Profile::Servlet, "/a//b", Rule::EmptySegments),
+        (Profile::Servlet, "/a/./b", Rule::DotSegments),
+        (Profile::Servlet, "/a/../b", Rule::DotSegments),
+        (Profile::Servlet, "/a;x/b", Rule::PathParameters),
+        (Profile::Servlet, "/a%3Ab", Rule::DecodeSegments),
+        (Profile::Whatwg, " http://h/", Rule::Trim),
+        (Profile::Whatwg, "http://h/ ", Rule::Trim),
+        (Profile::Crawl, "http://h/ ", Rule::Trim),
+        (Profile::Crawl, "http://b%c3%bccher.example/", Rule::Idna),
+        (Profile::Crawl, "http://B\u{fc}cher.example/", Rule::Idna),
+        (Profile::Crawl, "http://[0:0::1]/", Rule::Ipv6),
+        (Profile::Scheme, "file:/a", Rule::FileAuthority),
+        (Profile::Scheme, "urn:ISBN:A", Rule::UrnNamespace),
+        (Profile::Crawl, "x://a<b/", Rule::Encode),
+        (Profile::Crawl, "x://%c3%a9/", Rule::TripletCase),
+        (Profile::Ia, "http://b\u{fc}cher.com/", Rule::Idna),
+        (Profile::Ia, "http://h.com/?a=%7E", Rule::DecodeAll),
+        (Profile::Ia, "http://h.com/%7E?a", Rule::DecodeAll),
     ] {
         let steps = Normalizer::new(profile).explain(url.as_bytes()).unwrap();
         let rules: Vec<Rule> = steps.iter().map(|step| step.rule).collect();
@@ -204,7 +204,7 @@ fn single_change_is_explained_by_one_rule() {
 
 #[test]
 fn parameter_lists_are_their_own_step() {
-    let aggressive = || Normalizer::new(&Profile::AGGRESSIVE);
+    let aggressive = || Normalizer::new(Profile::Aggressive);
     for (normalizer, listed) in [
         (aggressive().with_kept_parameters(["b"]).unwrap(), "http://h.x/?b"),
         (aggressive().with_dropped_parameters(["a"]).unwrap(), "http://h.x/?b"),
@@ -219,7 +219,7 @@ fn parameter_lists_are_their_own_step() {
 #[test]
 fn switches_are_explained_in_execution_order() {
     let all = [Switch::FoldScheme, Switch::LowerPath];
-    let all = Normalizer::new(&Profile::AGGRESSIVE).with_switches(all).unwrap();
+    let all = Normalizer::new(Profile::Aggressive).with_switches(all).unwrap();
     let told = |normalizer: &Normalizer, url: &str| -> Vec<&'static str> {
         let steps = normalizer.explain(url.as_bytes()).unwrap();
         steps.iter().map(|step| step.rule.name()).collect()
@@ -405,7 +405,7 @@ const EXAMPLES: &[&str] = &[
 fn every_rule_changes_some_url() {
     let mut seen = std::collections::BTreeSet::new();
     for profile in Profile::ALL {
-        let plain = Normalizer::new(profile).with_allowed(profile.checks().iter()).unwrap();
+        let plain = Normalizer::new(*profile).with_allowed(profile.checks().iter()).unwrap();
         let mut normalizers = vec![
             plain.clone().with_base(b"http://b/c").unwrap(),
             plain.clone().with_assumed_scheme(b"http").unwrap(),
@@ -416,7 +416,7 @@ fn every_rule_changes_some_url() {
             let latin_1 = uniqurl::uri::Charset::LATIN_1;
             normalizers.extend(normalizers[2].clone().with_charset(latin_1).ok());
         }
-        let made = || Normalizer::new(profile);
+        let made = || Normalizer::new(*profile);
         let alone = |switch: &Switch| made().with_switches([*switch]).ok();
         normalizers.extend(Switch::ALL.iter().filter_map(alone));
         normalizers.extend(made().with_dropped_parameters(["b"]).ok());
@@ -439,7 +439,7 @@ fn every_rule_changes_some_url() {
     );
 }
 
-fn told(profile: &'static Profile, url: &str) -> Vec<(&'static str, String)> {
+fn told(profile: Profile, url: &str) -> Vec<(&'static str, String)> {
     let steps = Normalizer::new(profile).explain(url.as_bytes()).unwrap();
     steps.iter().map(|step| (step.rule.name(), escape(&step.after))).collect()
 }
@@ -448,7 +448,7 @@ fn told(profile: &'static Profile, url: &str) -> Vec<(&'static str, String)> {
 fn repeated_rules_are_listed_up_to_a_limit_and_then_merged() {
     let page = "/index.html";
     for (pages, steps) in [(16, 32), (17, 33), (1000, 33)] {
-        let told = told(&Profile::AGGRESSIVE, &format!("http://h/a{}", page.repeat(pages)));
+        let told = told(Profile::Aggressive, &format!("http://h/a{}", page.repeat(pages)));
         assert_eq!(told.len(), steps, "{pages} pages");
         let left = format!("http://h/a{}", page.repeat(pages - 16));
         assert_eq!(told[31], ("strip-trailing-slash", left));
@@ -458,7 +458,7 @@ fn repeated_rules_are_listed_up_to_a_limit_and_then_merged() {
 #[test]
 fn dependent_rules_are_explained_in_order() {
     assert_eq!(
-        told(&Profile::SYNTAX, "http://%45X.com/a/%2E%2e/b"),
+        told(Profile::Syntax, "http://%45X.com/a/%2E%2e/b"),
         [
             ("decode-unreserved", "http://EX.com/a/../b".into()),
             ("host-case", "http://ex.com/a/../b".into()),
@@ -466,16 +466,16 @@ fn dependent_rules_are_explained_in_order() {
         ]
     );
     assert_eq!(
-        told(&Profile::SYNTAX, "x:/..//a"),
+        told(Profile::Syntax, "x:/..//a"),
         [("dot-segments", "x://a".into()), ("path-guard", "x:/.//a".into())]
     );
-    assert_eq!(told(&Profile::SYNTAX, "X:/.//a"), [("scheme-case", "x:/.//a".to_string())]);
+    assert_eq!(told(Profile::Syntax, "X:/.//a"), [("scheme-case", "x:/.//a".to_string())]);
 }
 
 #[test]
 fn slashless_target_gets_a_slash_if_that_is_allowed() {
     let servlet =
-        Normalizer::new(&Profile::SERVLET).with_allowed([RejectReason::NoLeadingSlash]).unwrap();
+        Normalizer::new(Profile::Servlet).with_allowed([RejectReason::NoLeadingSlash]).unwrap();
     let steps = servlet.for_targets().explain(b"a").unwrap();
     let told: Vec<_> = steps.iter().map(|step| (step.rule, escape(&step.after))).collect();
     assert_eq!(told, [(Rule::LeadingSlash, "/a".into())]);
@@ -484,7 +484,7 @@ fn slashless_target_gets_a_slash_if_that_is_allowed() {
 #[test]
 fn mailto_with_a_host_keeps_its_path_case() {
     assert_eq!(
-        told(&Profile::SCHEME, "MAILTO://h/A@B"),
+        told(Profile::Scheme, "MAILTO://h/A@B"),
         [("scheme-case", "mailto://h/A@B".to_string())]
     );
 }
@@ -535,13 +535,13 @@ fn each_ia_rule_is_explained() {
         ("filedesc://A/B//c".into(), &[]),
         ("FILEDESC://A b:c d/e f?g h".into(), &["encode", "scheme-case"]),
     ] {
-        let steps = told(&Profile::IA, &url);
+        let steps = told(Profile::Ia, &url);
         assert!(steps.iter().map(|(rule, _)| rule).eq(rules), "{url}: {steps:?}");
     }
 }
 
 #[test]
 fn rejected_url_has_no_explanation() {
-    let reject = Normalizer::new(&Profile::SCHEME).explain(b"http:/h").unwrap_err();
+    let reject = Normalizer::new(Profile::Scheme).explain(b"http:/h").unwrap_err();
     assert_eq!((reject.code, reject.at), (RejectReason::NoAuthority, 5));
 }

@@ -42,14 +42,14 @@ fn an_unknown_name_is_reported_with_the_nearest_known_name() {
     assert_eq!(error.name(), "Sort-Query");
     assert!(error.names().eq(Switch::ALL.iter().map(|switch| switch.name())));
     assert_eq!("sort-query,".parse::<Switches>().unwrap_err().name(), "");
-    let told = |name: &str| name.parse::<&Profile>().unwrap_err().to_string();
+    let told = |name: &str| name.parse::<Profile>().unwrap_err().to_string();
     assert_eq!(told("crwal"), "unknown profile `crwal` (did you mean `crawl`?)");
     assert_eq!(told("far\n"), "unknown profile `far\\n`");
 }
 
 #[test]
 fn url_set_iterator_has_an_exact_length_and_clones_are_independent() {
-    let string = Normalizer::new(&Profile::STRING);
+    let string = Normalizer::new(Profile::String);
     let mut scratch = Vec::new();
     let mut set = UrlSet::new();
     let mut insert = |set: &mut UrlSet, url: &str| {
@@ -89,7 +89,7 @@ fn debug_output_shows_urls_as_text() {
     );
     let found: Vec<_> = uri::extract(b"see http://h/").collect();
     assert_eq!(format!("{found:?}"), r#"[FoundUri { span: 4..13, uri: b"http://h/" }]"#);
-    let steps = Normalizer::new(&Profile::SCHEME).explain(b"HTTP://h/").unwrap();
+    let steps = Normalizer::new(Profile::Scheme).explain(b"HTTP://h/").unwrap();
     assert_eq!(
         format!("{steps:?}"),
         r#"[Step { rule: SchemeCase, before: b"HTTP://h/", after: b"http://h/" }]"#
@@ -100,7 +100,7 @@ fn debug_output_shows_urls_as_text() {
 fn canonical_urls_and_keys_are_utf8_unless_any_byte_is_allowed() {
     let (mut url, mut key) = (Vec::new(), Vec::new());
     for profile in Profile::ALL {
-        let normalizer = Normalizer::new(profile);
+        let normalizer = Normalizer::new(*profile);
         let url = normalizer.canonical(b"http://h/\xFF", &mut url);
         let Ok(url) = url else { continue };
         assert_eq!(url.to_str().is_err(), normalizer.may_write_any_byte(), "{profile}");

@@ -15,7 +15,7 @@ fn key(profile: &str, key: &str, url: &[u8]) -> Result<Vec<u8>, &'static str> {
     let (mut scratch, mut out) = (Vec::new(), Vec::new());
     let normalizer = Normalizer::new(profile);
     // The rows of `ring` are targets, which may start with any byte.
-    let url = match profile == &Profile::RING {
+    let url = match profile == Profile::Ring {
         true => normalizer.for_targets().canonical(url, &mut scratch),
         false => normalizer.canonical(url, &mut scratch),
     };
@@ -170,7 +170,7 @@ proptest! {
         for profile in Profile::ALL {
             let of = |url: &str| {
                 let mut scratch = Vec::new();
-                let normalizer = Normalizer::new(profile);
+                let normalizer = Normalizer::new(*profile);
                 let url = normalizer.canonical(url.as_bytes(), &mut scratch).ok()?;
                 let mut key = Vec::new();
                 Key::Ssurt.append(url, &mut key);
@@ -191,7 +191,7 @@ fn url_like() -> impl Strategy<Value = String> {
 #[test]
 fn keys_are_functions_and_ssurts_are_injective() {
     for profile in Profile::ALL {
-        let normalizer = Normalizer::new(profile);
+        let normalizer = Normalizer::new(*profile);
         let mut urls: HashMap<(Key, Vec<u8>), Vec<u8>> = HashMap::new();
         let mut keys: HashMap<(Key, Vec<u8>), Vec<u8>> = HashMap::new();
         for_each_case(4, |rng| {
@@ -250,7 +250,7 @@ fn cdx(text: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
 fn assert_keys(file: &str, rows: &[(Vec<u8>, Vec<u8>)], count: usize) {
     assert_eq!(rows.len(), count, "{file}");
     for backend in Backend::available() {
-        let ia = Normalizer::new(&Profile::IA).with_backend(backend);
+        let ia = Normalizer::new(Profile::Ia).with_backend(backend);
         for (expected, url) in rows {
             let (mut scratch, mut got) = (Vec::new(), Vec::new());
             let canonical =

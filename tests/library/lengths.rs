@@ -60,7 +60,7 @@ fn with_length(url: &str, length: usize) -> Vec<u8> {
 
 /// Every profile, and `crawl` and the systems with options on top of their rules.
 fn normalizers() -> Vec<Normalizer> {
-    let mut all: Vec<_> = Profile::ALL.iter().map(|profile| Normalizer::new(profile)).collect();
+    let mut all: Vec<_> = Profile::ALL.iter().map(|profile| Normalizer::new(*profile)).collect();
     let redirects = Redirects::parse(b"http://old.example/a\thttp://h.example/b\n").unwrap();
     for name in ["crawl", "aggressive", "servlet", "mediawiki", "sanitize", "ia", "whatwg"] {
         let normalizer = Normalizer::new(Profile::named(name).unwrap());
@@ -164,7 +164,7 @@ fn long_segment_leaves_the_rest_of_the_result_unchanged() {
 fn ordinary_urls_of_any_length_are_recognized_as_clean() {
     for profile in Profile::ALL {
         for backend in Backend::available() {
-            let normalizer = Normalizer::new(profile).with_backend(backend);
+            let normalizer = Normalizer::new(*profile).with_backend(backend);
             for &length in LENGTHS {
                 for url in ORDINARY {
                     let long = with_length(url, length);

@@ -48,7 +48,7 @@ fn built_in_profiles_round_trip_through_toml() {
     for profile in Profile::ALL {
         let text = profile.to_toml();
         let again = read(&text);
-        let built_in = Normalizer::new(profile);
+        let built_in = Normalizer::new(*profile);
         assert_eq!(again.profile(), *profile);
         assert_eq!(again.description(), built_in.description(), "{text}");
         for_each_case(4, |rng| {
@@ -470,7 +470,7 @@ fn charset_applies_to_every_host_under_its_own_rules() {
     assert_eq!(decoded, "/\u{f6}".as_bytes());
     let browser = format!("{SITES}\n[host.\"b.example\"]\nbase = 'whatwg'\n");
     let refused = read(&browser).with_charset(Charset::LATIN_1).unwrap_err();
-    assert_eq!(refused, uniqurl::UnsupportedOption::Charset(&Profile::WHATWG));
+    assert_eq!(refused, uniqurl::UnsupportedOption::Charset(Profile::Whatwg));
 }
 
 #[test]
@@ -623,7 +623,7 @@ fn one_of_several_errors_is_reported() {
 #[test]
 fn allow_accepts_only_codes_of_the_base_profile() {
     for code in RejectReason::ALL {
-        for profile in [&Profile::SANITIZE, &Profile::SERVLET] {
+        for profile in [Profile::Sanitize, Profile::Servlet] {
             let name = profile.name();
             let text =
                 format!("name = 'a'\nversion = 1\nbase = '{name}'\nallow = ['{}']", code.name());
@@ -663,7 +663,7 @@ fn more_than_1000_patterns_with_a_wildcard_before_their_end_are_rejected() {
     let reason = "more than 1000 patterns with a wildcard before their end";
     for (count, told) in [(1_000, None), (1_001, Some(reason.to_owned()))] {
         let patterns: Vec<String> = (0..count).map(|i| format!("*{i}x*")).collect();
-        let crawl = Normalizer::new(&Profile::CRAWL);
+        let crawl = Normalizer::new(Profile::Crawl);
         let dropping = crawl.with_dropped_parameters(&patterns).map(drop);
         assert_eq!(dropping.err().map(|error| error.to_string()), told);
         let text = format!(

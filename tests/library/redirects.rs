@@ -40,7 +40,7 @@ fn urls_follow_redirects_to_the_end_of_the_chain() {
     for_each_case(4, |rng| {
         let backends = Backend::available();
         let plain =
-            Normalizer::new(&Profile::CRAWL).with_backend(backends[rng.below(backends.len())]);
+            Normalizer::new(Profile::Crawl).with_backend(backends[rng.below(backends.len())]);
         let (mut table, mut list) = (BTreeMap::new(), String::new());
         for _ in 0..rng.below(12) {
             let (from, to) = (url(rng), url(rng));
@@ -69,25 +69,25 @@ fn urls_follow_redirects_to_the_end_of_the_chain() {
 
 #[test]
 fn every_profile_supports_redirects() {
-    let switched = Normalizer::new(&Profile::CRAWL).with_switches([Switch::StripIndex]).unwrap();
-    let based = Normalizer::new(&Profile::SYNTAX).with_base(b"http://h/x/").unwrap();
+    let switched = Normalizer::new(Profile::Crawl).with_switches([Switch::StripIndex]).unwrap();
+    let based = Normalizer::new(Profile::Syntax).with_base(b"http://h/x/").unwrap();
     for (normalizer, list, url, expected) in [
-        (Normalizer::new(&Profile::STRING), "a\tb\n", "a", "b"),
-        (Normalizer::new(&Profile::STRING), "a\tb\n", "A", "A"),
-        (Normalizer::new(&Profile::STRING), "\u{FEFF}a\tb\r\n", "a", "b"),
-        (Normalizer::new(&Profile::CRAWL), "\u{FEFF}http://h/\thttp://k/", "http://h", "http://k/"),
+        (Normalizer::new(Profile::String), "a\tb\n", "a", "b"),
+        (Normalizer::new(Profile::String), "a\tb\n", "A", "A"),
+        (Normalizer::new(Profile::String), "\u{FEFF}a\tb\r\n", "a", "b"),
+        (Normalizer::new(Profile::Crawl), "\u{FEFF}http://h/\thttp://k/", "http://h", "http://k/"),
         (
-            Normalizer::new(&Profile::AGGRESSIVE),
+            Normalizer::new(Profile::Aggressive),
             "http://www.h.x/a/\thttp://k/",
             "http://h.x/a",
             "http://k/",
         ),
-        (Normalizer::new(&Profile::SERVLET), "/a//b;x\t/c", "/a/b?", "/a/b?"),
-        (Normalizer::new(&Profile::SERVLET), "/a//b;x\t/c", "/a/./b", "/c"),
-        (Normalizer::new(&Profile::MEDIAWIKI), "/a%3Ab\t/c", "/a:b", "/c"),
-        (Normalizer::new(&Profile::SANITIZE), "http://h\thttp://k", "http://h/", "http://k/"),
+        (Normalizer::new(Profile::Servlet), "/a//b;x\t/c", "/a/b?", "/a/b?"),
+        (Normalizer::new(Profile::Servlet), "/a//b;x\t/c", "/a/./b", "/c"),
+        (Normalizer::new(Profile::Mediawiki), "/a%3Ab\t/c", "/a:b", "/c"),
+        (Normalizer::new(Profile::Sanitize), "http://h\thttp://k", "http://h/", "http://k/"),
         (
-            Normalizer::new(&Profile::IA),
+            Normalizer::new(Profile::Ia),
             "http://www.h.x/A\thttp://k/",
             "https://h.x/a",
             "https://h.x/a",
@@ -104,7 +104,7 @@ fn every_profile_supports_redirects() {
 #[test]
 fn decoded_servlet_path_follows_redirects() {
     let redirects = Redirects::parse(b"/a\t/b%20c\n").unwrap();
-    let servlet = Normalizer::new(&Profile::SERVLET).with_redirects(&redirects).unwrap();
+    let servlet = Normalizer::new(Profile::Servlet).with_redirects(&redirects).unwrap();
     let mut decoded = Vec::new();
     assert_eq!(servlet.decoded(b"/x/../a;b", &mut decoded), Ok(()));
     assert_eq!(escape(&decoded), "/b c");
@@ -115,7 +115,7 @@ fn decoded_servlet_path_follows_redirects() {
 
 #[test]
 fn error_for_a_bad_redirect_list_has_its_line() {
-    let crawl = Normalizer::new(&Profile::CRAWL);
+    let crawl = Normalizer::new(Profile::Crawl);
     for (list, line) in [("http://h/", 1), ("\n\na\tb\tc\n", 3), ("http://h/a http://h/b\n", 1)] {
         let error = Redirects::parse(list.as_bytes()).unwrap_err();
         assert_eq!((error.line, error.kind), (line, RedirectErrorKind::Columns), "{list}");
@@ -148,10 +148,10 @@ fn long_chains_take_linear_time() {
         list += &format!("http://h/{i}\thttp://h/{}\n", i + 1);
     }
     let chain = Redirects::parse(list.as_bytes()).unwrap();
-    let normalizer = Normalizer::new(&Profile::CRAWL).with_redirects(&chain).unwrap();
+    let normalizer = Normalizer::new(Profile::Crawl).with_redirects(&chain).unwrap();
     assert_eq!(normalize(&normalizer, "http://h/0"), format!("http://h/{count}"));
     list += &format!("http://h/{count}\thttp://h/0\n");
     let cycle = Redirects::parse(list.as_bytes()).unwrap();
-    let normalizer = Normalizer::new(&Profile::CRAWL).with_redirects(&cycle).unwrap();
+    let normalizer = Normalizer::new(Profile::Crawl).with_redirects(&cycle).unwrap();
     assert_eq!(normalize(&normalizer, "http://h/7"), "http://h/0");
 }

@@ -6,12 +6,12 @@ use uniqurl::{Normalizer, Profile, RejectReason};
 #[test]
 fn sanitize_refuses_at_most_one_in_2000_real_urls() {
     let Some(text) = unpacked("urls.txt.gz") else { return };
-    let scheme = Normalizer::new(&Profile::SCHEME);
-    let plain = Normalizer::new(&Profile::SANITIZE);
-    let off = Profile::SANITIZE.checks_off();
+    let scheme = Normalizer::new(Profile::Scheme);
+    let plain = Normalizer::new(Profile::Sanitize);
+    let off = Profile::Sanitize.checks_off();
     let strict = plain.clone().with_denied(off.iter()).unwrap();
     let (mut accepted, mut refused) = (0u32, 0u32);
-    let checks: Vec<RejectReason> = Profile::SANITIZE.checks().iter().collect();
+    let checks: Vec<RejectReason> = Profile::Sanitize.checks().iter().collect();
     let mut counts = vec![0u32; checks.len()];
     for url in text.split(|byte| *byte == b'\n') {
         let url = url.strip_suffix(b"\r").unwrap_or(url);

@@ -162,7 +162,7 @@ fn erlang_examples_hold_except_known_erlang_bugs() {
             if row.expected.is_some() {
                 resolves(row, base);
             } else {
-                let syntax = Normalizer::new(&Profile::SYNTAX);
+                let syntax = Normalizer::new(Profile::Syntax);
                 let refused = syntax.with_base(base.as_bytes()).unwrap_err();
                 let relative = matches!(refused, UnsupportedOption::Rejected(reject) if reject.code == RejectReason::Relative);
                 assert!(relative, "{base}");
@@ -260,7 +260,7 @@ fn published_table_of_servlet_paths_holds() {
                 }
             }
             // The path the container would map if it accepted everything.
-            let lenient = normalizer.with_allowed(Profile::SERVLET.checks().iter()).unwrap();
+            let lenient = normalizer.with_allowed(Profile::Servlet.checks().iter()).unwrap();
             let mut decoded = Vec::new();
             assert_eq!(
                 lenient.for_targets().decoded(&row.input, &mut decoded),

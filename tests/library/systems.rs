@@ -66,7 +66,7 @@ fn url_without_a_host_is_a_target_only_under_target_profiles() {
     for profile in Profile::ALL {
         let takes =
             ["servlet", "mediawiki", "restbase", "upload", "ring"].contains(&profile.name());
-        let alone = Normalizer::new(profile);
+        let alone = Normalizer::new(*profile);
         for (url, names_none) in [
             (&b"/a?b"[..], true),
             (b"//h/a", true),
@@ -78,9 +78,9 @@ fn url_without_a_host_is_a_target_only_under_target_profiles() {
             assert_eq!(alone.is_hostless(url), takes && names_none, "{} {url:?}", profile.name());
         }
         if takes {
-            let based = Normalizer::new(profile).with_base(b"http://h/").unwrap();
+            let based = Normalizer::new(*profile).with_base(b"http://h/").unwrap();
             assert!(!based.is_hostless(b"/a"), "the base names one");
-            let assuming = Normalizer::new(profile).with_assumed_scheme(b"http").unwrap();
+            let assuming = Normalizer::new(*profile).with_assumed_scheme(b"http").unwrap();
             assert!(assuming.is_hostless(b"/a"), "a path holds no host, whatever the scheme");
             assert!(!assuming.is_hostless(b"//h/a"), "the scheme makes a host of it");
         }
@@ -89,23 +89,22 @@ fn url_without_a_host_is_a_target_only_under_target_profiles() {
 
 #[test]
 fn assumed_scheme_never_gives_a_target_a_host() {
-    let assumed =
-        |profile: &'static Profile| Normalizer::new(profile).with_assumed_scheme(b"http").unwrap();
+    let assumed = |profile: Profile| Normalizer::new(profile).with_assumed_scheme(b"http").unwrap();
     let relative = Err((BTreeSet::from(["relative"]), 0));
     for (normalizer, url, expected) in [
-        (assumed(&Profile::MEDIAWIKI), "/%2Fx", relative.clone()),
-        (assumed(&Profile::MEDIAWIKI), "/x%2Fx", Ok(b"/x/x".to_vec())),
-        (assumed(&Profile::MEDIAWIKI), "//x%2Fx", Ok(b"http://x%2Fx/".to_vec())),
+        (assumed(Profile::Mediawiki), "/%2Fx", relative.clone()),
+        (assumed(Profile::Mediawiki), "/x%2Fx", Ok(b"/x/x".to_vec())),
+        (assumed(Profile::Mediawiki), "//x%2Fx", Ok(b"http://x%2Fx/".to_vec())),
         // A ring that keeps the spelling of the slash.
-        (assumed(&Profile::RESTBASE), "/%2Fx", Ok(b"/%2Fx".to_vec())),
+        (assumed(Profile::Restbase), "/%2Fx", Ok(b"/%2Fx".to_vec())),
         // A ring that writes it as a triplet.
         (
-            assumed(&Profile::RING).with_ring(Ring::parse("encode=2F").unwrap()).unwrap(),
+            assumed(Profile::Ring).with_ring(Ring::parse("encode=2F").unwrap()).unwrap(),
             "/x",
             relative.clone(),
         ),
         (
-            assumed(&Profile::SERVLET)
+            assumed(Profile::Servlet)
                 .with_switches([Switch::KeepEmptySegments])
                 .unwrap()
                 .with_allowed([RejectReason::EmptySegmentParameter])
@@ -117,9 +116,9 @@ fn assumed_scheme_never_gives_a_target_a_host() {
         assert_eq!(ask(|out| normalizer.append(url.as_bytes(), out)), expected, "{url}");
     }
     // In a log it stays a path, and without an assumed scheme in a list too.
-    let mediawiki = assumed(&Profile::MEDIAWIKI);
+    let mediawiki = assumed(Profile::Mediawiki);
     assert_eq!(ask(|out| mediawiki.for_targets().append(b"/%2Fx", out)), Ok(b"//x".to_vec()));
-    let plain = Normalizer::new(&Profile::MEDIAWIKI);
+    let plain = Normalizer::new(Profile::Mediawiki);
     assert_eq!(ask(|out| plain.append(b"/%2Fx", out)), Ok(b"//x".to_vec()));
 }
 

@@ -416,7 +416,7 @@ fn trace_names_the_rule_of_each_part() {
 
 #[test]
 fn template_is_appended() {
-    let crawl = Normalizer::new(&Profile::CRAWL);
+    let crawl = Normalizer::new(Profile::Crawl);
     let (mut scratch, mut out) = (Vec::new(), b"x ".to_vec());
     let url = crawl.canonical(b"HTTP://h:80/1?b&a&b", &mut scratch).unwrap();
     Template::of(url, &mut out);

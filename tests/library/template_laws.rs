@@ -214,7 +214,7 @@ fn many_query_names_are_kept_once() {
 /// Spellings of one URL have one template.
 #[test]
 fn equal_canonical_urls_have_equal_templates() {
-    let crawl = Normalizer::new(&Profile::CRAWL);
+    let crawl = Normalizer::new(Profile::Crawl);
     for spellings in [
         ["http://h/%7Euser/17", "HTTP://H:80/~user/17", "http://h/a/../~user/%31%37#x"],
         [
@@ -245,7 +245,7 @@ fn equal_canonical_urls_have_equal_templates() {
 #[test]
 fn laws_hold_for_real_urls() {
     let Some(text) = unpacked("urls.txt.gz") else { return };
-    let crawl = Normalizer::new(&Profile::CRAWL);
+    let crawl = Normalizer::new(Profile::Crawl);
     let (mut urls, mut templates, mut scratch) = (HashSet::new(), HashSet::new(), Vec::new());
     for url in text.split(|byte| *byte == b'\n') {
         let Ok(canonical) = crawl.canonical(url, &mut scratch) else { continue };

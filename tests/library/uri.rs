@@ -46,7 +46,7 @@ fn host(host: &[u8]) -> Option<Authority<'_>> {
 
 fn syntax(url: &[u8]) -> Result<Vec<u8>, Reject> {
     let mut out = Vec::new();
-    match Normalizer::new(&Profile::SYNTAX).append(url, &mut out) {
+    match Normalizer::new(Profile::Syntax).append(url, &mut out) {
         Ok(()) => Ok(out),
         Err(reject) => Err(reject),
     }
@@ -514,7 +514,7 @@ mod guide {
     #[test]
     fn canonical_form_splits_into_its_parts() {
         let mut out = Vec::new();
-        let scheme = Normalizer::new(&Profile::SCHEME);
+        let scheme = Normalizer::new(Profile::Scheme);
         let _ = scheme.append(b"hTTp://LocalHost:80/%c3%B6rebro/a/../b", &mut out);
         assert_eq!(escape(&out), "http://localhost/%C3%B6rebro/b");
         let uri = Uri::split(&out);

@@ -276,7 +276,8 @@ pub(crate) fn of_idle(name: &str, option: &str) -> Option<String> {
 
 /// The hint of a URL that was rejected with this code, in a sentence or two.
 pub(crate) fn of_code(code: RejectReason, normalizer: &Normalizer) -> Option<Cow<'static, str>> {
-    let takes_targets = matches!(normalizer.profile().system, System::Servlet | System::Ring(_));
+    let takes_targets =
+        matches!(normalizer.profile().rules().system, System::Servlet | System::Ring(_));
     // These checks are on because they were asked for.
     if normalizer.profile().checks_off().contains(code) {
         let asked = if normalizer.is_from_file() { "deny in the profile file" } else { "--deny" };
@@ -368,8 +369,9 @@ pub(crate) fn is_url(error: &InputError) -> bool {
 
 /// Whether a profile looks for a scheme in each line: to `string` it is bytes, to `servlet` and the
 /// rings a target.
-pub(crate) fn reads_schemes(profile: &Profile) -> bool {
-    *profile != Profile::STRING && !matches!(profile.system, System::Servlet | System::Ring(_))
+pub(crate) fn reads_schemes(profile: Profile) -> bool {
+    profile != Profile::String
+        && !matches!(profile.rules().system, System::Servlet | System::Ring(_))
 }
 
 /// Whether a URL begins with a name that `--assume-scheme` takes for a host, and a port after it.

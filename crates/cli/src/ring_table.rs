@@ -203,8 +203,8 @@ mod tests {
         (0..=255).map(|byte| entry(ring.act(byte))).collect()
     }
 
-    fn of(profile: &Profile) -> Ring {
-        let System::Ring(ring) = profile.system else { panic!("{profile} has a ring") };
+    fn of(profile: Profile) -> Ring {
+        let System::Ring(ring) = profile.rules().system else { panic!("{profile} has a ring") };
         ring.clone()
     }
 
@@ -221,10 +221,8 @@ mod tests {
             }
             Ring::new(&lists[0], &lists[1]).unwrap()
         });
-        [Profile::RING, Profile::MEDIAWIKI, Profile::RESTBASE, Profile::UPLOAD]
-            .iter()
+        [Profile::Ring, Profile::Mediawiki, Profile::Restbase, Profile::Upload]
             .map(of)
-            .collect::<Vec<_>>()
             .into_iter()
             .chain(drawn)
     }
@@ -245,7 +243,7 @@ mod tests {
 
     #[test]
     fn the_table_of_uploads_has_the_form_of_the_page() {
-        let table = to_vcl(&of(&Profile::UPLOAD), "upload");
+        let table = to_vcl(&of(Profile::Upload), "upload");
         let lines: Vec<&str> = table.lines().collect();
         assert_eq!(lines[0], "sub normalize_upload_path { C{");
         assert_eq!(lines[1], "    static const size_t upload_decoder_ring[256] = {");
@@ -263,7 +261,7 @@ mod tests {
     #[test]
     fn another_entry_for_a_byte_that_every_ring_has_is_refused() {
         for byte in 0..=255_u8 {
-            let digits = numbers(&of(&Profile::RING));
+            let digits = numbers(&of(Profile::Ring));
             for other in ["0", "1", "2"] {
                 let mut changed = digits.clone();
                 changed[usize::from(byte)] = other;
@@ -272,7 +270,7 @@ mod tests {
                 match read(&changed.join(",")) {
                     Ok(ring) => assert!(is_ring && numbers(&ring) == changed, "{byte:02X}"),
                     Err(error) => assert!(
-                        !is_ring && error == TableError::Fixed(byte, of(&Profile::RING).act(byte))
+                        !is_ring && error == TableError::Fixed(byte, of(Profile::Ring).act(byte))
                     ),
                 }
             }
@@ -281,8 +279,8 @@ mod tests {
 
     #[test]
     fn what_is_no_table_is_refused() {
-        let good = numbers(&of(&Profile::RING)).join(",");
-        let table = to_c(&of(&Profile::RING), "a");
+        let good = numbers(&of(Profile::Ring)).join(",");
+        let table = to_c(&of(Profile::Ring), "a");
         let wrong = |entry: &str| TableError::Entry(entry.to_owned());
         for (text, error) in [
             (String::new(), TableError::Entries(0)),
@@ -319,14 +317,14 @@ mod tests {
             format!("\"2F\" \"{encode}\""),
             format!("\"2F\",\"{}\"", encode.replace(' ', ",")),
         ] {
-            assert_eq!(read_lists(&text), Ok(of(&Profile::UPLOAD)), "{text}");
+            assert_eq!(read_lists(&text), Ok(of(Profile::Upload)), "{text}");
         }
         let encoding = Ring::new(b"", b"!$");
         for text in ["@pparam=\"\" @pparam=\"21 24\"", "\"\" \"21 24\"", "encode=,21\t24,,"] {
             assert_eq!(read_lists(text), encoding, "{text}");
         }
         for text in ["", "@pparam=\"\""] {
-            assert_eq!(read_lists(text), Ok(of(&Profile::RING)), "{text}");
+            assert_eq!(read_lists(text), Ok(of(Profile::Ring)), "{text}");
         }
         for text in [
             "@pparam=2F encode=21",

@@ -350,7 +350,7 @@ mod tests {
     }
 
     fn plan(max_rejected: Option<MaxRejected>) -> JobPlan {
-        let normalizer = Normalizer::new(&Profile::CRAWL);
+        let normalizer = Normalizer::new(Profile::Crawl);
         let mut plan = JobPlan::new(normalizer, Job::Dedup(Default::default()));
         plan.policy.max_rejected = max_rejected;
         plan

@@ -25,7 +25,7 @@ impl Memory {
     /// use uniqurl::{Normalizer, Profile};
     /// use uniqurl_engine::{Job, JobPlan, Memory};
     ///
-    /// let normalizer = Normalizer::new(&Profile::CRAWL);
+    /// let normalizer = Normalizer::new(Profile::Crawl);
     /// let mut plan = JobPlan::new(normalizer, Job::Dedup(Default::default()));
     /// plan.limits.memory = Some(Memory::new(256 << 20));
     /// ```

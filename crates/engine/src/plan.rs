@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn threads_beyond_the_workers_decode_only_pipes() {
-        let normalizer = Normalizer::new(&Profile::CRAWL);
+        let normalizer = Normalizer::new(Profile::Crawl);
         let mut limits = JobPlan::new(normalizer, Job::Dedup(Dedup::default())).limits;
         limits.threads = 64;
         limits.most_workers = 2;

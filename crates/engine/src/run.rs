@@ -36,7 +36,7 @@ use uniqurl_formats::input::Input;
 /// std::fs::write(&path, "http://a.com\nHTTP://A.com/\nx\n")?;
 /// let (inputs, errors) = input::check(&[path]);
 /// assert!(errors.is_empty());
-/// let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Default::default()));
+/// let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(Default::default()));
 /// plan.limits.threads = 2;
 /// let mut out = Vec::new();
 /// let (report, result) = run(&plan, &inputs, Sinks::to(&mut out), &Watch::default());

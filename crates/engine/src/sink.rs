@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn batches_reach_each_output_in_order() {
-        let plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Default::default()));
+        let plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(Default::default()));
         let batch = |lines: &str, rejects: &str| {
             let mut batch = WorkBatch::default();
             batch.out.lines = lines.into();

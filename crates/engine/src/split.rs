@@ -23,7 +23,7 @@ pub enum SplitBy {
     /// Its host: all URLs of a host, whatever their scheme and port, are in one shard, and so are all
     /// without one. A [`Key::Hash`] tells no host: all are in the first. A [`Key::Surt`] does not tell
     /// `http://a/b` from the target `a)/b`, which has the shard of `a` too, nor `http://h:8x/`, which only
-    /// [`Profile::STRING`](uniqurl::Profile::STRING) lets through, from a URL of the scheme `h`: it counts as
+    /// [`Profile::String`](uniqurl::Profile::String) lets through, from a URL of the scheme `h`: it counts as
     /// without a host. Nor does it tell the port of an IPv6 address from its last field: addresses with the
     /// same first fields are in one shard.
     Host,

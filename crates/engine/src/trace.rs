@@ -213,7 +213,7 @@ mod tests {
         std::fs::write(&path, &lines).unwrap();
         let (inputs, _) = input::check(&[path]);
         let mut plan =
-            JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Default::default()));
+            JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(Default::default()));
         (plan.limits.threads, plan.limits.chunk_size) = (2, 100);
         let output = |watch: &Watch| {
             let mut out = Vec::new();

@@ -289,7 +289,7 @@ mod tests {
             let mut keys: Vec<_> = (0..lines / 2).step_by(2).map(url).collect();
             std::fs::write(directory.path().join("seen"), keys.join("\n")).unwrap();
             keys.sort();
-            let rules = StoreRules::of(&Normalizer::new(&Profile::CRAWL), Key::Url);
+            let rules = StoreRules::of(&Normalizer::new(Profile::Crawl), Key::Url);
             let store = directory.path().join("store");
             let mut writer = SeenWriter::create_or_open(&store, &rules, WhenBusy::Fail).unwrap();
             let mut run = writer.begin_add(UnixTime(1), Novelty::AllNew).unwrap();
@@ -302,7 +302,7 @@ mod tests {
 
         fn plan(&self, order: SetOrder) -> JobPlan {
             let dedup = Dedup { order, count: true, ..Dedup::default() };
-            let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(dedup));
+            let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(dedup));
             plan.limits.chunk_size = 700;
             plan
         }

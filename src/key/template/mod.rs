@@ -46,7 +46,7 @@ const LONG: usize = 64 << 10;
 /// ```
 /// use uniqurl::{Normalizer, Profile, Template};
 ///
-/// let crawl = Normalizer::new(&Profile::CRAWL);
+/// let crawl = Normalizer::new(Profile::Crawl);
 /// let (mut scratch, mut template) = (Vec::new(), Vec::new());
 /// for (url, expected) in [
 ///     ("http://h.example/user/17/edit?page=2&sort=up#top", "http://h.example/user/{int}/edit?page&sort"),

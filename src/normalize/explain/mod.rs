@@ -52,7 +52,7 @@ impl Normalizer {
     /// ```
     /// use uniqurl::{Normalizer, Profile, Rule};
     ///
-    /// let scheme = Normalizer::new(&Profile::SCHEME);
+    /// let scheme = Normalizer::new(Profile::Scheme);
     /// let steps = scheme.explain(b"HTTP://example.com:80/%7Ea")?;
     /// let rules: Vec<_> = steps.iter().map(|step| step.rule).collect();
     /// assert_eq!(rules, [Rule::DecodeUnreserved, Rule::SchemeCase, Rule::DefaultPort]);

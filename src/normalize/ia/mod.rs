@@ -24,7 +24,7 @@ use crate::bytes::set::REG_NAME;
 use crate::bytes::{Reject, RejectReason, Triplet, octets, push_encoded_as, triplet_of};
 use crate::profile::archive::Archive;
 use crate::profile::scheme::{Kind, Scheme};
-use crate::profile::{Access, Profile};
+use crate::profile::{Access, Policy};
 
 /// Appends the canonical form of a URL with a scheme, split into `parts`.
 ///
@@ -318,7 +318,7 @@ fn authority<T: Trace>(
 ) -> Result<(), Reject> {
     if host_port.first() == Some(&b'[') {
         // The indexers keep the spelling of an address.
-        let mut rules = Profile::CRAWL;
+        let mut rules = Policy::CRAWL;
         rules.access = Access::Identifier;
         return host::normalize(host_port, &rules, facts, start, out, trace);
     }
@@ -338,7 +338,7 @@ fn authority<T: Trace>(
     // The port is appended, so that it is checked and written with the host.
     let host_length = decoded.len();
     decoded.extend_from_slice(port);
-    host::normalize(&decoded, &Profile::IA, facts, start, out, trace).map_err(|reject| {
+    host::normalize(&decoded, &Policy::IA, facts, start, out, trace).map_err(|reject| {
         // Only an error after the colon gets its exact offset: decoding moved the others.
         let beyond = (reject.at - start).checked_sub(host_length + 1);
         Reject::new(reject.code, beyond.map_or(start, |beyond| start + host.len() + 1 + beyond))

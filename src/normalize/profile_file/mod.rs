@@ -237,7 +237,7 @@ impl Section {
         }
         if let Some(lists) = &self.ring {
             let (System::Ring(known), Some(above)) =
-                (normalizer.profile().system, normalizer.rules.ring())
+                (normalizer.profile().rules().system, normalizer.rules.ring())
             else {
                 let reason = format!("profile {} has no ring", normalizer.profile().name());
                 return Err(Fault::new(lists, reason));
@@ -255,7 +255,7 @@ impl Section {
     }
 }
 
-fn base_of(name: &Spanned<String>) -> Result<&'static Profile, Fault> {
+fn base_of(name: &Spanned<String>) -> Result<Profile, Fault> {
     let text = name.get_ref();
     text.parse().map_err(|unknown: UnknownName| match Profile::unknown_version(text) {
         Some(reason) => Fault::new(name, reason),
@@ -334,7 +334,7 @@ fn globs(list: &Spanned<Vec<String>>) -> Vec<Glob> {
 }
 
 fn set_ports(own: &Spanned<Table<toml::Value>>, normalizer: &mut Normalizer) -> Result<(), Fault> {
-    if !normalizer.profile().takes_ports() {
+    if !normalizer.profile().rules().takes_ports() {
         let reason = format!("profile {} knows its own ports only", normalizer.profile().name());
         return Err(Fault::new(own, reason));
     }

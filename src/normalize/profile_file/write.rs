@@ -12,13 +12,13 @@ impl Profile {
     /// ```
     /// use uniqurl::{Normalizer, Profile};
     ///
-    /// let text = Profile::MEDIAWIKI.to_toml();
+    /// let text = Profile::Mediawiki.to_toml();
     /// assert!(text.contains("encode = \"&'+=[]\""));
     /// let again = Normalizer::from_profile_file(&text)?;
     /// assert_eq!(again.description(), "mediawiki@1");
     /// # Ok::<(), uniqurl::ProfileFileError>(())
     /// ```
-    pub fn to_toml(&self) -> String {
+    pub fn to_toml(self) -> String {
         let mut text = format!("# {}\n", self.summary());
         let (name, version) = (self.name(), self.version());
         text.push_str(&format!(
@@ -43,7 +43,7 @@ impl Profile {
             let on = self.switches().contains(switch);
             text.push_str(&format!("{} = {on} # {}\n", switch.name(), switch.sentence()));
         }
-        if let System::Ring(ring) = self.system {
+        if let System::Ring(ring) = self.rules().system {
             let [decode, encode] =
                 ring.lists().map(|list| String::from_utf8_lossy(&list).into_owned());
             text.push_str(&format!("\n[ring]\ndecode = \"{decode}\"\nencode = \"{encode}\"\n"));
@@ -54,7 +54,7 @@ impl Profile {
                  tracking = [] # beside the list that ships with uniqurl\n",
             );
         }
-        if self.takes_ports() {
+        if self.rules().takes_ports() {
             text.push_str("\n[ports]\n");
             for (scheme, port) in DefaultPorts::of_schemes().iter() {
                 text.push_str(&format!("{} = {port}\n", String::from_utf8_lossy(scheme)));

@@ -26,7 +26,7 @@ use super::host;
 use crate::bytes::{Triplet, is_unreserved};
 use crate::normalize::ports::DefaultPorts;
 use crate::profile::scheme::Kind;
-use crate::profile::{Access, Profile, Schemes, Switch};
+use crate::profile::{Access, Policy, Schemes, Switch};
 use crate::simd::{BLOCK, Block, OutputBuffer, Survey, UrlKind, Vector, VectorOp, up_to};
 
 mod path;
@@ -42,7 +42,7 @@ const BESIDE: usize = 1;
 /// Appends the canonical form of the URL `bytes[start..end]` to `out`, or appends nothing and declines: the
 /// caller then uses the exact path.
 pub(in crate::normalize) struct Rewrite<'a> {
-    pub(in crate::normalize) profile: &'a Profile,
+    pub(in crate::normalize) profile: &'a Policy,
     /// Custom default ports.
     pub(in crate::normalize) ports: Option<&'a DefaultPorts>,
     pub(in crate::normalize) kind: UrlKind,
@@ -111,7 +111,7 @@ impl Rewrite<'_> {
 }
 
 struct Pass<'a, 'buffer, 'out> {
-    profile: &'a Profile,
+    profile: &'a Policy,
     ports: Option<&'a DefaultPorts>,
     /// The URL and the bytes that happen to follow it: at least two blocks.
     source: &'a [u8],

@@ -12,7 +12,7 @@ use crate::test_util::cases;
 fn normalized(
     url: &[u8],
     kind: UrlKind,
-    profile: &Profile,
+    profile: &Policy,
     ports: Option<&DefaultPorts>,
 ) -> Option<Vec<u8>> {
     let is_blank = |byte: &u8| *byte <= 0x20 && profile.access == Access::Retrieval;
@@ -35,10 +35,10 @@ fn kernels() -> Vec<Kernel> {
     Backend::available().into_iter().filter_map(Kernel::new).collect()
 }
 
-fn profiles() -> Vec<Profile> {
-    let mut keeping = Profile::CRAWL;
+fn profiles() -> Vec<Policy> {
+    let mut keeping = Policy::CRAWL;
     keeping.switches = Switches::of(&[Switch::KeepFragment, Switch::KeepUserinfo]);
-    vec![Profile::SYNTAX, Profile::SCHEME, Profile::CRAWL, keeping]
+    vec![Policy::SYNTAX, Policy::SCHEME, Policy::CRAWL, keeping]
 }
 
 /// Other default ports, as of a profile file.
@@ -53,7 +53,7 @@ fn own_ports() -> DefaultPorts {
 fn check(url: &[u8], kind: UrlKind, done: &mut u32) {
     let behind = [url, b"/../%2e#".repeat(20).as_slice()].concat();
     let (profiles, own_ports) = (profiles(), own_ports());
-    let own = (&Profile::CRAWL, Some(&own_ports));
+    let own = (&Policy::CRAWL, Some(&own_ports));
     for (profile, ports) in profiles.iter().map(|profile| (profile, None)).chain([own]) {
         let expected = normalized(url, kind, profile, ports);
         for kernel in kernels() {
@@ -61,7 +61,7 @@ fn check(url: &[u8], kind: UrlKind, done: &mut u32) {
                 let mut out = b"before".to_vec();
                 let (start, end) = (0, url.len());
                 let rewrite = Rewrite { profile, ports, kind, bytes, start, end, out: &mut out };
-                let case = (profile.name(), kernel.backend(), url.escape_ascii().to_string());
+                let case = (profile, kernel.backend(), url.escape_ascii().to_string());
                 if kernel.run(rewrite) {
                     assert_eq!(Some(&out[6..]), expected.as_deref(), "{case:?}");
                     *done += 1;
@@ -155,7 +155,7 @@ fn bytes_after_a_url_are_not_read() {
     let step = if cfg!(miri) { 11 } else { 1 };
     for start in (0..url.len()).step_by(step) {
         for end in (start..=url.len()).step_by(step) {
-            for profile in [&Profile::CRAWL, &Profile::SYNTAX] {
+            for profile in [&Policy::CRAWL, &Policy::SYNTAX] {
                 let kind = UrlKind::Absolute;
                 let expected = normalized(&url[start..end], kind, profile, None);
                 for kernel in kernels() {
@@ -192,7 +192,7 @@ fn common_urls_take_the_bulk_rewrite() {
     ] {
         let mut out = Vec::new();
         let bytes = url.as_bytes();
-        let (kind, profile) = (UrlKind::Absolute, &Profile::CRAWL);
+        let (kind, profile) = (UrlKind::Absolute, &Policy::CRAWL);
         let rewrite = Rewrite {
             profile,
             ports: None,

@@ -46,10 +46,10 @@ impl Expected {
     pub fn new(
         bytes: &TestBytes,
         truth: &Truth,
-        profile: &'static Profile,
+        profile: Profile,
     ) -> Result<(Self, HashSet<Vec<u8>>), String> {
         let (found, urls) = one_by_one(bytes, profile);
-        if profile != &Profile::CRAWL {
+        if profile != Profile::Crawl {
             return Ok((found, urls));
         }
         let known = found.known(truth);
@@ -112,7 +112,7 @@ fn same(found: &Answer, expected: &[(&str, u64)]) -> Result<(), String> {
     if found.len() == expected.len() { Ok(()) } else { Err("another answer than asked for".into()) }
 }
 
-fn one_by_one(bytes: &TestBytes, profile: &'static Profile) -> (Expected, HashSet<Vec<u8>>) {
+fn one_by_one(bytes: &TestBytes, profile: Profile) -> (Expected, HashSet<Vec<u8>>) {
     let normalizer = Normalizer::new(profile).with_backend(Backend::Scalar);
     let context = Context { targets: normalizer.targets(), ..Context::default() };
     let mut expected = Expected::default();
@@ -169,7 +169,7 @@ mod tests {
     fn normalizing_each_url_gives_the_counts_of_the_corpus() {
         for kind in Kind::ALL {
             let (bytes, truth) = TestBytes::draw(kind, 2, 200_000).expect("made");
-            let (expected, urls) = Expected::new(&bytes, &truth, &Profile::CRAWL).expect("right");
+            let (expected, urls) = Expected::new(&bytes, &truth, Profile::Crawl).expect("right");
             assert_eq!(expected.records, truth.lines, "{}", kind.name());
             assert_eq!(urls.len() as u64, expected.distinct);
             let share = expected.unseen as f64 / expected.distinct as f64;
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn wrong_answer_is_reported() {
         let (bytes, truth) = TestBytes::draw(Kind::Sample, 2, 20_000).expect("made");
-        let (expected, _) = Expected::new(&bytes, &truth, &Profile::CRAWL).expect("right");
+        let (expected, _) = Expected::new(&bytes, &truth, Profile::Crawl).expect("right");
         let mut answer = Stage::Normalize.expected(&expected);
         assert_eq!(expected.check(Stage::Normalize, &answer), Ok(()));
         assert!(expected.check(Stage::Dedup, &answer).is_err());
@@ -193,6 +193,6 @@ mod tests {
     fn corpus_with_a_wrong_count_is_an_error() {
         let (bytes, mut truth) = TestBytes::draw(Kind::Mixed, 2, 20_000).expect("made");
         truth.distinct += 1;
-        assert!(Expected::new(&bytes, &truth, &Profile::CRAWL).is_err());
+        assert!(Expected::new(&bytes, &truth, Profile::Crawl).is_err());
     }
 }

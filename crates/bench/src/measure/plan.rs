@@ -23,7 +23,7 @@ pub struct BenchPlan {
     /// The corpora.
     pub kinds: Vec<Kind>,
     /// The profiles.
-    pub profiles: Vec<&'static Profile>,
+    pub profiles: Vec<Profile>,
     /// The stages.
     pub stages: Vec<Stage>,
     /// The scanners, slowest first.
@@ -168,7 +168,7 @@ mod tests {
             runs: 2,
             repeats: 3,
             kinds: vec![Kind::Clean],
-            profiles: vec![&Profile::CRAWL],
+            profiles: vec![Profile::Crawl],
             stages: Stage::ALL.to_vec(),
             backends: vec![Backend::Scalar, Backend::Avx2],
             threads: vec![1, 2],

@@ -61,9 +61,9 @@ fn prepare(plan: &BenchPlan, kind: Kind, directory: &Path) -> Result<PreparedCor
     };
     let has_seen = plan.stages.contains(&Stage::Seen);
     let profiles = plan.profiles.iter().map(|profile| {
-        let (expected, urls) = Expected::new(&bytes, &truth, profile)?;
+        let (expected, urls) = Expected::new(&bytes, &truth, *profile)?;
         let store = match has_seen {
-            true => Some(store(profile, &urls, kind, directory)?),
+            true => Some(store(*profile, &urls, kind, directory)?),
             false => None,
         };
         Ok(PreparedProfile { name: profile.to_string(), expected, store })
@@ -105,7 +105,7 @@ fn pack(bytes: &TestBytes, directory: &Path) -> Result<Vec<PathBuf>, String> {
 
 /// Makes a seen store of half of the URLs.
 fn store(
-    profile: &'static Profile,
+    profile: Profile,
     urls: &HashSet<Vec<u8>>,
     kind: Kind,
     directory: &Path,

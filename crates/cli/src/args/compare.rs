@@ -130,6 +130,6 @@ impl CompareArgs {
             other => other.to_string(),
         })?;
         let ladder = Profile::LADDER.iter();
-        ladder.map(|profile| choices.normalizer(profile, Unsupported::Ignored)).collect()
+        ladder.map(|profile| choices.normalizer(*profile, Unsupported::Ignored)).collect()
     }
 }

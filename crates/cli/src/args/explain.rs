@@ -176,14 +176,14 @@ impl ExplainArgs {
         if let Some(made) = self.policy.of_profile_file(self.transcode) {
             return self.choices().finish(made?).map(|made| vec![Ok(made)]);
         }
-        let mut profiles: Vec<&'static Profile> = Vec::new();
+        let mut profiles: Vec<Profile> = Vec::new();
         for named in &self.profiles {
             let new = match named {
                 ProfileSelection::All => Profile::ALL,
                 ProfileSelection::One(profile) => std::slice::from_ref(profile),
             };
             for profile in new.iter().filter(|new| !profiles.contains(new)).collect::<Vec<_>>() {
-                profiles.push(profile);
+                profiles.push(*profile);
             }
         }
         let choices = self.choices();

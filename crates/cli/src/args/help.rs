@@ -217,7 +217,7 @@ pub(crate) fn of_values<T: ValueEnum>(first_sentence: &str) -> String {
 ///
 /// `-h` has no room for them, and clap can only hide them in both texts.
 pub(crate) fn of_profiles(first_sentence: &str, details: &str) -> String {
-    let row = |profile: &&Profile| format!("\n  {:10}  {}", profile.name(), profile.summary());
+    let row = |profile: &Profile| format!("\n  {:10}  {}", profile.name(), profile.summary());
     let rows: String = Profile::ALL.iter().map(row).collect();
     format!("{first_sentence}\n\n{details}{rows}")
 }

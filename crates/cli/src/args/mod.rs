@@ -134,7 +134,7 @@ Examples:
             value_parser = ProfileParser::new(),
             hide_possible_values = true
         )]
-        name: Option<&'static Profile>,
+        name: Option<Profile>,
 
         /// Write a profile file (toml), or the entries of a ring for --ring (c, vcl or lua)
         #[arg(
@@ -320,7 +320,7 @@ impl Cli {
                 return explain.policy.check().map_err(wrong).map(|()| cli);
             }
             Command::Profiles { name: Some(profile), form } if *form != ProfileForm::Toml => {
-                return match profile.system {
+                return match profile.rules().system {
                     System::Ring(_) => Ok(cli),
                     _ => {
                         let message = format!("profile {} has no ring", profile.name());
@@ -348,7 +348,7 @@ impl Cli {
         }
         let named = innermost(&matches).value_source("profile");
         if common.ring.is_some() && named == Some(ValueSource::DefaultValue) {
-            common.profile = &Profile::RING;
+            common.profile = Profile::Ring;
         }
         if common.separator == Separator::Nul {
             no_table = Some(NUL_ENDS_NO_ROW);

@@ -36,7 +36,7 @@ impl ProfileChoices<'_> {
     /// A sentence that says why the choices do not fit.
     pub(crate) fn normalizer(
         &self,
-        profile: &'static Profile,
+        profile: Profile,
         unsupported: Unsupported,
     ) -> Result<Normalizer, String> {
         self.finish(self.turned(profile, unsupported)?)
@@ -49,7 +49,7 @@ impl ProfileChoices<'_> {
     /// A sentence that says why the choices do not fit.
     pub(crate) fn turned(
         &self,
-        profile: &'static Profile,
+        profile: Profile,
         unsupported: Unsupported,
     ) -> Result<Normalizer, String> {
         let mut normalizer = Normalizer::new(profile);
@@ -76,7 +76,7 @@ impl ProfileChoices<'_> {
                 self.policy.filter_parameters(normalizer).map_err(|error| error.to_string())?;
         }
         if let Some(ring) = self.ring
-            && (!lenient || profile == &Profile::RING)
+            && (!lenient || profile == Profile::Ring)
         {
             normalizer = normalizer.with_ring(ring.clone()).map_err(|error| error.to_string())?;
         }
@@ -94,12 +94,9 @@ impl ProfileChoices<'_> {
     /// # Errors
     ///
     /// The option that the last profile does not have.
-    pub(crate) fn are_had_by(
-        &self,
-        profiles: &[&'static Profile],
-    ) -> Result<(), UnsupportedOption> {
+    pub(crate) fn are_had_by(&self, profiles: &[Profile]) -> Result<(), UnsupportedOption> {
         let had = |turn: &dyn Fn(Normalizer) -> Result<Normalizer, UnsupportedOption>| {
-            let turned = profiles.iter().map(|profile| turn(Normalizer::new(profile)).map(|_| ()));
+            let turned = profiles.iter().map(|profile| turn(Normalizer::new(*profile)).map(|_| ()));
             turned.reduce(Result::or).unwrap_or(Ok(()))
         };
         for code in self.allow.iter().chain(self.deny) {

@@ -47,7 +47,7 @@ fn last_value_of_a_repeated_option_wins() {
     );
     assert_eq!((again.order, again.memory.memory), (OrderArg::Count, Some(2 << 30)));
     let RunArgs { profile, format, max_url, filters, .. } = &again.common;
-    assert_eq!((*profile, *max_url), (&Profile::SYNTAX, 3 << 10));
+    assert_eq!((*profile, *max_url), (Profile::Syntax, 3 << 10));
     assert_eq!(*format, FormatChoice::Named(Format::Lines));
     assert_eq!((again.common.threads(), again.common.messages), (4, MessageLevel::Warnings));
     assert_eq!(filters.schemes.len(), 2, "lists grow");
@@ -83,7 +83,7 @@ fn defaults_are_as_documented() {
     assert_eq!((memory.memory, memory.temp_dir), (None, None));
     assert_eq!((common.key(), fields), (Key::Url, vec![]));
     assert_eq!((order, columns, min_count, limit), (OrderArg::First, DedupColumns::Url, 1, None));
-    assert_eq!((common.profile, common.backend), (&Profile::CRAWL, Backend::best()));
+    assert_eq!((common.profile, common.backend), (Profile::Crawl, Backend::best()));
     assert_eq!((&common.format, common.max_url), (&FormatChoice::Auto, MAX_URL));
     assert_eq!((common.output.as_path(), common.progress), (Path::new("-"), When::Auto));
     assert_eq!((common.bad_input, common.messages), (BadInput::Fails, MessageLevel::All));
@@ -101,7 +101,7 @@ fn every_option_is_parsed() {
     assert_eq!(all.memory.temp_dir.as_deref(), Some(Path::new("t")));
     let common = all.common;
     assert_eq!(common.files, [Path::new("a"), Path::new("-")]);
-    assert_eq!((common.profile, common.backend), (&Profile::SYNTAX, Backend::Scalar));
+    assert_eq!((common.profile, common.backend), (Profile::Syntax, Backend::Scalar));
     assert_eq!((common.threads(), common.max_url), (3, 1 << 20));
     assert_eq!(common.format, FormatChoice::Named(Format::parse("ws:3").expect("valid")));
     assert_eq!((common.bad_input, common.messages), (BadInput::IsSkipped, MessageLevel::Warnings));
@@ -144,9 +144,9 @@ fn allow_and_with_are_checked_against_the_profile() {
 #[test]
 fn ring_option_selects_the_profile_ring() {
     for line in ["--ring decode=2F", "--ring decode=2F -p ring", "-p ring@1 --ring encode="] {
-        assert_eq!(dedup(line).common.profile, &Profile::RING);
+        assert_eq!(dedup(line).common.profile, Profile::Ring);
     }
-    assert_eq!(dedup("").common.profile, &Profile::CRAWL);
+    assert_eq!(dedup("").common.profile, Profile::Crawl);
     assert!(error("dedup --ring decode=2F,2f,41").contains("byte 41 (A)"));
     let overlap = ["uniqurl", "dedup", "--ring", "decode=2F encode=2F"].map(OsString::from);
     let error = Cli::try_parse(overlap, "avx2", Stdin::Other).expect_err("an overlap");

@@ -22,7 +22,7 @@ use uniqurl_formats::record::{
 use uniqurl_store::seen::WhenBusy;
 
 fn profiles() -> Vec<PossibleValue> {
-    let value = |profile: &&'static Profile| {
+    let value = |profile: &Profile| {
         let version = profile.version();
         let alias = profile.alias().map(|alias| [alias.to_owned(), format!("{alias}@{version}")]);
         let aliases = alias.into_iter().flatten().chain([profile.to_string()]);
@@ -37,7 +37,7 @@ pub enum ProfileSelection {
     /// Every one there is.
     All,
     /// This one.
-    One(&'static Profile),
+    One(Profile),
 }
 
 /// Reads the name of a profile, which its version may follow.
@@ -47,7 +47,7 @@ pub(crate) struct ProfileParser<T> {
     meant: fn(String) -> T,
 }
 
-impl ProfileParser<&'static Profile> {
+impl ProfileParser<Profile> {
     pub(crate) fn new() -> Self {
         Self { names: PossibleValuesParser::new(profiles()), meant: profile }
     }
@@ -88,7 +88,7 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for ProfileParser<T> {
     }
 }
 
-fn profile(name: String) -> &'static Profile {
+fn profile(name: String) -> Profile {
     Profile::named(&name).expect("only names of profiles are accepted")
 }
 

@@ -24,10 +24,10 @@ pub enum ProfileForm {
 }
 
 /// Writes the list of profiles, or one as a profile file or the table of its ring.
-pub fn write(profile: Option<&Profile>, form: ProfileForm, out: &mut impl Write) -> io::Result<()> {
+pub fn write(profile: Option<Profile>, form: ProfileForm, out: &mut impl Write) -> io::Result<()> {
     if let Some(profile) = profile {
         let name = profile.name();
-        let text = match (form, profile.system) {
+        let text = match (form, profile.rules().system) {
             (ProfileForm::C, System::Ring(ring)) => ring_table::to_c(ring, name),
             (ProfileForm::Vcl, System::Ring(ring)) => ring_table::to_vcl(ring, name),
             (ProfileForm::Lua, System::Ring(ring)) => ring_table::to_lua(ring, name),

@@ -111,7 +111,7 @@ impl<'a> ParseRules<'a> {
         Self {
             normalizer,
             brought: normalizer.brought(),
-            skips_marks: normalizer.profile().grammar == Grammar::Repaired,
+            skips_marks: normalizer.profile().rules().grammar == Grammar::Repaired,
             context,
             hasher,
             filters: RuleFilters::default(),

@@ -225,7 +225,7 @@ impl Loader<'_> {
             _ => {}
         }
         // Elsewhere the mark is a part of the first URL, as it is of an input.
-        if self.plan.normalizer.profile().grammar == Grammar::Repaired {
+        if self.plan.normalizer.profile().rules().grammar == Grammar::Repaired {
             chunk.skip(mark);
         }
         Ok(())

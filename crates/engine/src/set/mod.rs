@@ -277,7 +277,7 @@ mod tests {
     use uniqurl::{Normalizer, Profile};
 
     fn plan(job: Job) -> JobPlan {
-        JobPlan::new(Normalizer::new(&Profile::CRAWL), job)
+        JobPlan::new(Normalizer::new(Profile::Crawl), job)
     }
 
     fn set(plan: &JobPlan) -> RunSet<'_> {

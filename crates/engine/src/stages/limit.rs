@@ -142,7 +142,7 @@ mod tests {
         let (mut survived, mut refused) = (0, 0);
         for (count, stays) in [(false, false), (true, false), (false, true)] {
             let dedup = Dedup { count, ..Dedup::default() };
-            let mut plan = JobPlan::new(Normalizer::new(&Profile::SYNTAX), Job::Dedup(dedup));
+            let mut plan = JobPlan::new(Normalizer::new(Profile::Syntax), Job::Dedup(dedup));
             plan.policy.limit_by = Some(LimitBy { group: Group::Host, most: 3 });
             plan.limits.threads = 2;
             plan.limits.chunk_size = 500;

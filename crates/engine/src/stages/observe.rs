@@ -220,7 +220,7 @@ mod tests {
         std::fs::write(&path, "http://a/\nhttp://b/\n").unwrap();
         let (inputs, _) = input::check(&[path]);
         let watch = Watch::default();
-        let normalizer = Normalizer::new(&Profile::SYNTAX);
+        let normalizer = Normalizer::new(Profile::Syntax);
         let mut job_plan = JobPlan::new(normalizer, Job::Dedup(Default::default()));
         job_plan.output.observes = observes;
         let fails = |k: &u64| {
@@ -271,7 +271,7 @@ mod tests {
         let (inputs, _) = input::check(&[path]);
         let watch = Watch::default();
         for threads in [1, 3] {
-            let normalizer = Normalizer::new(&Profile::SYNTAX);
+            let normalizer = Normalizer::new(Profile::Syntax);
             let mut plan = JobPlan::new(normalizer, Job::Dedup(Default::default()));
             plan.limits.threads = threads;
             plan.limits.chunk_size = 200;
@@ -308,7 +308,7 @@ mod tests {
         let watch = Watch::default();
         let mut all = Vec::new();
         for (threads, chunk_size) in [(1, 1 << 20), (1, 300), (3, 300), (3, 7000)] {
-            let normalizer = Normalizer::new(&Profile::SYNTAX);
+            let normalizer = Normalizer::new(Profile::Syntax);
             let mut plan = JobPlan::new(normalizer, Job::Dedup(Default::default()));
             (plan.limits.threads, plan.limits.chunk_size) = (threads, chunk_size);
             plan.output.observes = true;

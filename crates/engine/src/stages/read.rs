@@ -75,7 +75,7 @@ fn read(task: &mut ReadTask, rules: &ParseRules<'_>, watch: &Watch) -> Result<()
             }
         }
     };
-    if rules.normalizer.profile().grammar == Grammar::Repaired || queued.format.is_json() {
+    if rules.normalizer.profile().rules().grammar == Grammar::Repaired || queued.format.is_json() {
         chunk.skip_mark();
     }
     batch.text.chunk = Some(chunk);

@@ -161,7 +161,7 @@ mod tests {
     use uniqurl::normalize::Normalizer;
 
     fn manifest() -> Manifest {
-        let rules = StoreRules::of(&Normalizer::new(&Profile::CRAWL), Key::Url);
+        let rules = StoreRules::of(&Normalizer::new(Profile::Crawl), Key::Url);
         let run = |number, entries, removed| RunInfo {
             name: run_name(number),
             bytes: 1 << 40,

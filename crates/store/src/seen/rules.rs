@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_difference_between_rules_is_named() {
-        let crawl = Normalizer::new(&Profile::CRAWL);
+        let crawl = Normalizer::new(Profile::Crawl);
         let own = StoreRules::of(&crawl, Key::Url);
         assert_eq!(own.difference(&StoreRules::of(&crawl, Key::Url), "this run"), None);
         let difference = |normalizer: &Normalizer, key| {

@@ -288,7 +288,7 @@ impl BenchArgs {
     }
 
     /// The profiles, each once.
-    pub fn profiles(&self) -> Vec<&'static Profile> {
+    pub fn profiles(&self) -> Vec<Profile> {
         if self.profile.contains(&ProfileSelection::All) {
             return Profile::ALL.to_vec();
         }

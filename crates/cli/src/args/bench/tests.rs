@@ -18,7 +18,7 @@ fn parse(line: &str) -> Result<BenchArgs, clap::Error> {
 fn default_measures_everything_under_crawl_with_the_fastest_scanner() {
     let bench = parse("").expect("valid");
     assert_eq!(bench.corpora(), KINDS);
-    assert_eq!(bench.profiles(), [&Profile::CRAWL]);
+    assert_eq!(bench.profiles(), [Profile::Crawl]);
     assert_eq!(bench.stages(), Stage::ALL);
     assert_eq!(bench.backends().first(), Backend::available().last());
     assert_eq!(bench.backends().len(), 1);
@@ -40,7 +40,7 @@ fn repeated_choices_are_merged_and_sorted() {
     )
     .expect("valid");
     assert_eq!(bench.corpora(), [Kind::Dup, Kind::Clean]);
-    assert_eq!(bench.profiles(), [&Profile::IA, &Profile::SYNTAX]);
+    assert_eq!(bench.profiles(), [Profile::Ia, Profile::Syntax]);
     assert_eq!(bench.stages(), [Stage::Scan, Stage::EndToEnd]);
     assert_eq!((bench.backends(), bench.threads()), (vec![Backend::Scalar], vec![1, 3]));
     assert_eq!((bench.size, bench.seed, bench.repeats(2048)), (Some(2048), 7, 1));

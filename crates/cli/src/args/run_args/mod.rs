@@ -122,7 +122,7 @@ pub struct RunArgs {
             "The profiles:"
         )
     )]
-    pub profile: &'static Profile,
+    pub profile: Profile,
 
     /// Print errors and warnings only, neither progress nor summary
     #[arg(

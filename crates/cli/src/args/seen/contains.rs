@@ -60,7 +60,7 @@ pub struct ContainsArgs {
         help_heading = COMMON,
         long_help = help::of_profiles("Use this profile, that of the store", "The profiles:")
     )]
-    profile: &'static Profile,
+    profile: Profile,
 
     /// Use this form of each URL, that of the store
     #[arg(

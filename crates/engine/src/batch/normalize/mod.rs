@@ -36,7 +36,8 @@ impl WorkBatch {
         let any_tab =
             rules.normalizer.may_write_any_byte() && memchr::memchr(b'\t', bytes).is_some();
         // To `string`, a URL is any bytes.
-        let labels = labels.filter(|_| rules.normalizer.profile().grammar != Grammar::Ignored);
+        let labels =
+            labels.filter(|_| rules.normalizer.profile().rules().grammar != Grammar::Ignored);
         let is_quick = !any_tab && labels != Some(Labels::Unregistered);
         let how = SpanLoop::new(rules, rules.context.max_url, is_quick).without(labels);
         let run = SpanRun { bytes, buffer: BufferId::Chunk, spans: &lines, records: None };

@@ -66,8 +66,8 @@ fn urls() -> Vec<String> {
     (0..400).map(|n| kinds[(n * n / 7 + n / 3) % kinds.len()](n)).collect()
 }
 
-const PROFILES: [&Profile; 5] =
-    [&Profile::CRAWL, &Profile::STRING, &Profile::SERVLET, &Profile::WHATWG, &Profile::AGGRESSIVE];
+const PROFILES: [Profile; 5] =
+    [Profile::Crawl, Profile::String, Profile::Servlet, Profile::Whatwg, Profile::Aggressive];
 
 #[test]
 fn urls_in_two_buffers_normalize_as_single_urls_do() {
@@ -115,7 +115,7 @@ fn full_batch_continues_in_the_next() {
     // Each short URL is replaced by one of 100 KB.
     let long = format!("http://r/\thttp://long/{}\n", "x".repeat(100_000));
     let redirects = Redirects::parse(long.as_bytes()).unwrap();
-    let normalizer = Normalizer::new(&Profile::CRAWL).with_redirects(&redirects).unwrap();
+    let normalizer = Normalizer::new(Profile::Crawl).with_redirects(&redirects).unwrap();
     let rules = rules(&normalizer, Context::default());
     let urls: Vec<String> = (0..300)
         .map(|n| if n % 3 == 0 { format!("http://a/{n}") } else { "http://r".into() })
@@ -131,7 +131,7 @@ fn full_batch_continues_in_the_next() {
 
 #[test]
 fn blank_lines_that_are_left_out_are_counted() {
-    let normalizer = Normalizer::new(&Profile::CRAWL);
+    let normalizer = Normalizer::new(Profile::Crawl);
     let plain = rules(&normalizer, Context::default());
     let short = ParseRules { drops_blanks: true, ..rules(&normalizer, Context::default()) };
     let text = "\n \n\t\n\r\nhttp://a/\n\n\nx\n\n\n\n\nhttp://b/\n\n\n";

@@ -45,7 +45,7 @@ impl Lists {
         let (inputs, errors) = input::check(&self.paths);
         assert!(errors.is_empty());
         let watch = Watch::default();
-        let normalizer = Normalizer::new(&Profile::CRAWL);
+        let normalizer = Normalizer::new(Profile::Crawl);
         let mut plan = JobPlan::new(normalizer, Job::Dedup(dedup));
         plan.limits.threads = 2;
         plan.limits.chunk_size = CHUNK_SIZE / 128;
@@ -178,7 +178,7 @@ fn batches_queued_after_a_long_chunk_are_gathered() {
     std::fs::write(&lists.paths[550], short).unwrap();
     let redirected = |plan: &mut JobPlan| {
         plan.limits.chunk_size = CHUNK_SIZE;
-        plan.normalizer = Normalizer::new(&Profile::CRAWL).with_redirects(&redirects).unwrap();
+        plan.normalizer = Normalizer::new(Profile::Crawl).with_redirects(&redirects).unwrap();
     };
     let (out, report, result) = lists.run(SORTED, redirected);
     result.unwrap();

@@ -41,7 +41,7 @@ fn try_ran(
         tell: |_| {},
     });
     let watch = Watch::default();
-    let mut job_plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(dedup));
+    let mut job_plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(dedup));
     job_plan.limits.threads = threads;
     job_plan.limits.chunk_size = if dedup.count && lines < 1000 { 128 } else { CHUNK_SIZE / 64 };
     job_plan.limits.memory = memory;

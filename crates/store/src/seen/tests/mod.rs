@@ -18,7 +18,7 @@ use super::*;
 const MEMORY: usize = 1 << 30;
 
 fn rules() -> StoreRules {
-    StoreRules::of(&Normalizer::new(&Profile::CRAWL), Key::Url)
+    StoreRules::of(&Normalizer::new(Profile::Crawl), Key::Url)
 }
 
 fn writer(path: &Path) -> SeenWriter {

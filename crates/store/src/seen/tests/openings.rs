@@ -140,7 +140,7 @@ fn other_rules_are_refused_with_the_difference() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store");
     drop(writer(&path));
-    let other = Normalizer::new(&Profile::CRAWL).with_switches([Switch::StripWww]).unwrap();
+    let other = Normalizer::new(Profile::Crawl).with_switches([Switch::StripWww]).unwrap();
     let other = StoreRules::of(&other, Key::Url);
     let error = SeenWriter::create_or_open(&path, &other, WhenBusy::Fail).unwrap_err();
     let expected = format!(
