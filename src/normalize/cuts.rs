@@ -22,14 +22,22 @@ pub(super) trait Cuts: Copy {
     /// that uses the vector.
     fn front<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> Option<Front>;
 
+    /// Whether nothing is cut before the query.
+    #[inline(always)]
+    fn is_front_whole<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> bool {
+        let is_whole = |front: Front| (front.prefix == 0) & (front.left == masked.path_end());
+        self.front(masked).is_some_and(is_whole)
+    }
+
     /// Starts of the parameters that may not be kept.
     fn starts(&self) -> &Starts;
 
     /// What becomes of a parameter of `url`.
     fn fate(self, url: &[u8], parameter: Parameter) -> Fate;
 
-    /// Whether parameters may change for a value that one has, which their names do not show.
-    fn may_cut_value(self, query: &[u8]) -> bool;
+    /// Whether a query is kept unless the names of its parameters are against it. False if it is dropped as a
+    /// whole, or a value may be or lead to a cut.
+    fn is_query_kept(self, query: &[u8]) -> bool;
 
     /// Whether parameters are sorted.
     fn sorts(self) -> bool;
@@ -145,38 +153,37 @@ impl<C: Cuts> FastPath for C {
     /// Whether nothing is cut or sorted, in a URL without letters to change.
     #[inline(always)]
     fn finish<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> bool {
-        let Some(Front { prefix, left, query }) = self.front(masked) else { return false };
-        let path_end = masked.path_end();
+        let (path_end, is_whole) = (masked.path_end(), self.is_front_whole(masked));
         // If no query follows, there is no branch on `www.` or a final slash: half of the URLs have one.
-        let is_whole = (prefix == 0) & (left == path_end);
         if path_end == masked.length {
             return is_whole;
         }
-        is_whole && query.is_some_and(|query| is_query_canonical(self, masked, query))
+        let query = path_end + 1;
+        is_whole
+            && are_parameters_kept(self, masked, query)
+            && self.is_query_kept(&masked.url()[query..])
     }
 }
 
+/// Whether the names of a query keep its parameters where they are.
 #[inline(always)]
-fn is_query_canonical<C: Cuts, V: Vector, const N: usize>(
+fn are_parameters_kept<C: Cuts, V: Vector, const N: usize>(
     cuts: C,
     masked: &MaskedUrl<'_, V, N>,
     query: usize,
 ) -> bool {
     let (url, mut before) = (masked.url(), Keyed::default());
-    // Names in order say nothing about values.
-    if are_in_order(masked, query, cuts.starts()) && !cuts.may_cut_value(&url[query..]) {
-        return true;
-    }
-    each_parameter(
-        masked,
-        query,
-        #[inline(always)]
-        |parameter| {
-            let keyed = Keyed { key: parameter.key(), parameter };
-            (keyed.follows::<C>(url, &mut before) || !cuts.sorts())
-                && matches!(cuts.fate(url, parameter), Fate::Kept(kept) if kept.end == parameter.end)
-        },
-    )
+    are_in_order(masked, query, cuts.starts())
+        || each_parameter(
+            masked,
+            query,
+            #[inline(always)]
+            |parameter| {
+                let keyed = Keyed { key: parameter.key(), parameter };
+                (keyed.follows::<C>(url, &mut before) || !cuts.sorts())
+                    && matches!(cuts.fate(url, parameter), Fate::Kept(_))
+            },
+        )
 }
 
 /// A parameter with its sort key.

@@ -5,14 +5,17 @@
 
 use std::hash::{BuildHasher, RandomState};
 
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+
 /// URLs in the order in which they were added, and a table to find one by its bytes.
 #[derive(Debug, Clone, Default)]
 struct Urls {
     bytes: Vec<u8>,
     /// Where each URL ends.
     ends: Vec<usize>,
-    /// The numbers of the URLs plus one, each in the first free slot at or after its hash.
-    slots: Vec<u32>,
+    /// The numbers of the URLs. The table of the standard library would hold each URL by itself.
+    numbers: HashTable<u32>,
     hasher: RandomState,
 }
 
@@ -30,13 +33,12 @@ pub(super) struct Ends {
     urls: Urls,
     /// The end of each node's chain: the node itself if it is not redirected.
     ends: Vec<u32>,
-    /// How many URLs are replaced, and the length of the longest replacement.
-    moved: usize,
-    longest: usize,
 }
 
 /// No node.
 const NONE: u32 = u32::MAX;
+/// The end of a chain that is being followed.
+const UNKNOWN: u32 = u32::MAX - 1;
 
 /// The reason why an edge cannot be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,70 +49,49 @@ pub(super) enum Refused {
     Full,
 }
 
+/// The URL with this number.
+fn url<'a>(bytes: &'a [u8], ends: &[usize], number: u32) -> &'a [u8] {
+    let number = number as usize;
+    let start = number.checked_sub(1).map_or(0, |before| ends[before]);
+    &bytes[start..ends[number]]
+}
+
 impl Urls {
-    fn get(&self, node: u32) -> &[u8] {
-        let node = node as usize;
-        let start = node.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.bytes[start..self.ends[node]]
+    fn get(&self, number: u32) -> &[u8] {
+        url(&self.bytes, &self.ends, number)
     }
 
     fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The slot of a URL, or the free one where it would be. There must be a free one.
-    fn slot(&self, url: &[u8]) -> usize {
-        let mask = self.slots.len() - 1;
-        let mut at = self.hasher.hash_one(url) as usize & mask;
-        while let Some(node) = self.slots[at].checked_sub(1) {
-            if self.get(node) == url {
-                break;
-            }
-            at = (at + 1) & mask;
-        }
-        at
-    }
-
     fn find(&self, url: &[u8]) -> Option<u32> {
-        if self.slots.is_empty() {
-            return None;
-        }
-        self.slots[self.slot(url)].checked_sub(1)
+        let hash = self.hasher.hash_one(url);
+        self.numbers.find(hash, |number| self.get(*number) == url).copied()
     }
 
     /// The number of a URL, which is added if it is new. None if there are too many.
-    fn add(&mut self, url: &[u8]) -> Option<u32> {
-        if 4 * (self.len() + 1) > 3 * self.slots.len() {
-            self.grow();
-        }
-        let slot = self.slot(url);
-        if let Some(node) = self.slots[slot].checked_sub(1) {
-            return Some(node);
-        }
-        let node = u32::try_from(self.len()).ok().filter(|node| *node < NONE - 1)?;
-        lengthen(&mut self.bytes, url.len());
-        self.bytes.extend_from_slice(url);
-        lengthen(&mut self.ends, 1);
-        self.ends.push(self.bytes.len());
-        self.slots[slot] = node + 1;
-        Some(node)
-    }
-
-    fn grow(&mut self) {
-        let length = (2 * self.slots.len()).max(16);
-        // The old table is freed first: the numbers are all that it knows.
-        self.slots = Vec::new();
-        self.slots = vec![0; length];
-        for node in 0..self.len() as u32 {
-            let slot = self.slot(self.get(node));
-            self.slots[slot] = node + 1;
-        }
+    fn add(&mut self, new: &[u8]) -> Option<u32> {
+        let Self { bytes, ends, numbers, hasher } = self;
+        let is_new = |number: &u32| url(bytes, ends, *number) == new;
+        let hash = |number: &u32| hasher.hash_one(url(bytes, ends, *number));
+        let slot = match numbers.entry(hasher.hash_one(new), is_new, hash) {
+            Entry::Occupied(slot) => return Some(*slot.get()),
+            Entry::Vacant(slot) => slot,
+        };
+        let number = u32::try_from(ends.len()).ok().filter(|number| *number < UNKNOWN)?;
+        slot.insert(number);
+        lengthen(bytes, new.len());
+        bytes.extend_from_slice(new);
+        lengthen(ends, 1);
+        ends.push(bytes.len());
+        Some(number)
     }
 
     fn memory(&self) -> usize {
         self.bytes.capacity()
             + self.ends.capacity() * size_of::<usize>()
-            + self.slots.capacity() * size_of::<u32>()
+            + self.numbers.allocation_size()
     }
 }
 
@@ -147,7 +128,7 @@ impl Chains {
     /// Bytes of memory, with those that [`ends`](Self::ends) takes, or a buffer that grows and is there twice
     /// for a moment.
     pub(super) fn memory(&self) -> usize {
-        let more = self.urls.len() * size_of::<(u32, u32)>();
+        let more = self.urls.len() * size_of::<u32>();
         self.urls.memory()
             + self.next.capacity() * size_of::<(u32, u32)>()
             + more.max(self.urls.bytes.capacity())
@@ -158,21 +139,22 @@ impl Chains {
     pub(super) fn ends(self) -> Ends {
         let Self { mut urls, next } = self;
         let mut ends = vec![NONE; urls.len()];
-        let mut seen_from = vec![NONE; urls.len()];
         let mut chain: Vec<u32> = Vec::new();
         for start in 0..urls.len() as u32 {
             chain.clear();
             let mut at = start;
             let end = loop {
-                if ends[at as usize] != NONE {
-                    break ends[at as usize];
+                match ends[at as usize] {
+                    NONE => {}
+                    // All other chains have their ends, so this node is part of this one: a cycle.
+                    UNKNOWN => {
+                        let first = chain.iter().position(|node| *node == at).unwrap_or_default();
+                        let smallest = chain[first..].iter().min_by_key(|node| urls.get(**node));
+                        break smallest.copied().unwrap_or(at);
+                    }
+                    end => break end,
                 }
-                if seen_from[at as usize] == start {
-                    let position = chain.iter().position(|node| *node == at).unwrap_or_default();
-                    let smallest = chain[position..].iter().min_by_key(|node| urls.get(**node));
-                    break smallest.copied().unwrap_or(at);
-                }
-                seen_from[at as usize] = start;
+                ends[at as usize] = UNKNOWN;
                 chain.push(at);
                 match next[at as usize] {
                     (NONE, _) => break at,
@@ -182,22 +164,24 @@ impl Chains {
             chain.iter().for_each(|node| ends[*node as usize] = end);
         }
         urls.bytes.shrink_to_fit();
-        let replaced = || ends.iter().zip(0..).filter(|(end, node)| **end != *node);
-        let moved = replaced().count();
-        let longest = replaced().map(|(end, _)| urls.get(*end).len()).max().unwrap_or(0);
-        Ends { urls, ends, moved, longest }
+        Ends { urls, ends }
     }
 }
 
 impl Ends {
-    /// The number of URLs that are replaced.
-    pub(super) fn len(&self) -> usize {
-        self.moved
+    /// The nodes that are replaced, each with its replacement.
+    fn replaced(&self) -> impl Iterator<Item = (u32, u32)> {
+        (0..).zip(self.ends.iter().copied()).filter(|(node, end)| node != end)
     }
 
-    /// Length of the longest replacement.
+    /// The number of URLs that are replaced. Time is linear in the number of URLs.
+    pub(super) fn len(&self) -> usize {
+        self.replaced().count()
+    }
+
+    /// Length of the longest replacement. Time is linear in the number of URLs.
     pub(super) fn longest(&self) -> usize {
-        self.longest
+        self.replaced().map(|(_, end)| self.urls.get(end).len()).max().unwrap_or(0)
     }
 
     /// Bytes of memory.
@@ -207,10 +191,9 @@ impl Ends {
 
     /// All URLs in the order of their bytes, each with its replacement.
     pub(super) fn sorted(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        let is_moved = |node: &u32| self.ends[*node as usize] != *node;
-        let mut all: Vec<u32> = (0..self.urls.len() as u32).filter(is_moved).collect();
-        all.sort_unstable_by_key(|node| self.urls.get(*node));
-        all.into_iter().map(|node| (self.urls.get(node), self.urls.get(self.ends[node as usize])))
+        let mut all: Vec<_> = self.replaced().collect();
+        all.sort_unstable_by_key(|(node, _)| self.urls.get(*node));
+        all.into_iter().map(|(node, end)| (self.urls.get(node), self.urls.get(end)))
     }
 
     /// The replacement of `canonical`.

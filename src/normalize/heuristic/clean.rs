@@ -127,6 +127,16 @@ impl Cuts for Steps<'_> {
         Some(Front { prefix, left, query: has_query.then_some(path_end + 1) })
     }
 
+    /// Looks at the last segment once, and not at the labels after a `www.`: the writer finds out whether they
+    /// are enough.
+    #[inline(always)]
+    fn is_front_whole<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> bool {
+        let Some((path_end, slashes)) = self.path(masked) else { return false };
+        let segment = (slashes.behind_last(), path_end);
+        !self.strips_index(masked, segment)
+            && !(self.may_strip_www(masked) | self.strips_slash(masked, segment))
+    }
+
     fn starts(&self) -> &Starts {
         self.starts
     }
@@ -147,8 +157,9 @@ impl Cuts for Steps<'_> {
         }
     }
 
-    fn may_cut_value(self, query: &[u8]) -> bool {
-        self.is_on(Switch::BlankValues) && memchr(b'=', query).is_some()
+    fn is_query_kept(self, query: &[u8]) -> bool {
+        let blanks_one = self.is_on(Switch::BlankValues) && memchr(b'=', query).is_some();
+        !(self.is_on(Switch::DropQuery) || blanks_one)
     }
 
     fn sorts(self) -> bool {

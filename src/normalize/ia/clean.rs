@@ -66,8 +66,8 @@ impl Cuts for &Archive {
         }
     }
 
-    fn may_cut_value(self, query: &[u8]) -> bool {
-        query.len() >= SHORTEST_SESSION && may_hold_id(query, self)
+    fn is_query_kept(self, query: &[u8]) -> bool {
+        !query.is_empty() && (query.len() < SHORTEST_SESSION || !may_hold_id(query, self))
     }
 
     fn sorts(self) -> bool {
