@@ -59,7 +59,7 @@ mod lines;
 mod batch;
 mod explain;
 #[cfg(all(test, feature = "transcode", feature = "profile-file", not(miri)))]
-mod shortcuts;
+mod tests;
 
 pub use batch::{BadOffsets, Batch};
 pub use builder::Builder;
