@@ -2,8 +2,8 @@
 
 #[cfg(feature = "transcode")]
 use super::Charset;
-use super::choices::UnsupportedOption;
 use super::normalizer::Normalizer;
+use super::unsupported::UnsupportedOption;
 use crate::bytes::RejectReason;
 use crate::profile::{Profile, Ring, Switch};
 use crate::simd::Backend;

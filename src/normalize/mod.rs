@@ -12,12 +12,14 @@ mod canonical;
 // Rulesets, and the options that change a profile.
 mod normalizer;
 mod ruleset;
+mod unsupported;
 mod choices;
 mod builder;
 mod fingerprint;
 #[cfg(feature = "profile-file")]
 mod profile_file;
 mod hosts;
+mod by_host;
 
 // The proof that a URL is already canonical.
 mod rules;
@@ -58,6 +60,7 @@ mod redirect_graph;
 mod lines;
 mod batch;
 mod explain;
+mod for_targets;
 #[cfg(all(test, feature = "transcode", feature = "profile-file", not(miri)))]
 mod tests;
 
@@ -68,15 +71,16 @@ pub use canonical::Canonical;
 pub use charset::Charset;
 #[cfg(feature = "transcode")]
 pub(crate) use charset::{CharsetError, transcode_each};
-pub use choices::UnsupportedOption;
 pub use explain::{Rule, Step};
+pub use for_targets::ForTargets;
 pub use lines::{Change, Form, Lines, Scratch};
 pub use normalizer::GROWTH;
 pub use normalizer::Normalizer;
 #[cfg(feature = "profile-file")]
 pub use profile_file::ProfileFileError;
 pub use redirect::{RedirectError, RedirectErrorKind, Redirects};
-pub use target::{ForTargets, Origin, Targets, is_authority_form};
+pub use target::{Origin, Targets, is_authority_form};
+pub use unsupported::UnsupportedOption;
 
 pub(crate) use host::is_literal;
 pub use parts::{AuthorityParts, Parts};

@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::canonical::Canonical;
-use super::choices::UnsupportedOption;
 use super::hosts::Hosts;
 use super::parts::Parts;
 use super::redirect_graph::Ends;
 use super::ruleset::Ruleset;
+use super::unsupported::UnsupportedOption;
 use crate::bytes::{Reject, RejectReason, set};
 use crate::normalize::{Origin, Targets};
 use crate::profile::{Access, Profile, System};

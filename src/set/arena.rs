@@ -1,6 +1,6 @@
 //! Stores the URLs of a shard, each followed by a line feed, in blocks that never move.
 
-use super::url_set::SetFull;
+use super::set_full::SetFull;
 use crate::bytes::alloc;
 use crate::simd::prefetch;
 

@@ -4,12 +4,14 @@
 //! half of the hash. Bytes are always compared, so a fingerprint alone never decides. One shard is used
 //! by one thread at a time and needs no lock.
 
+mod set_full;
 mod arena;
 mod hash;
 mod url_set;
 mod shard;
 
-pub use url_set::{Iter, SetFull, UrlSet};
+pub use set_full::SetFull;
+pub use url_set::{Iter, UrlSet};
 
 // The engine fills shards on all cores. A program has `UrlSet`.
 #[doc(hidden)]

@@ -5,8 +5,8 @@ use std::iter::FusedIterator;
 
 use super::arena::{Counting, Urls};
 use super::hash::HashKey;
+use super::set_full::SetFull;
 use super::shard::Shard;
-use crate::bytes::AllocError;
 use crate::key::Keyed;
 use crate::simd::Kernel;
 
@@ -59,25 +59,6 @@ pub struct UrlSet {
     key: HashKey,
     shards: Vec<Shard>,
 }
-
-/// The set cannot take another URL: memory ran out, or one of its 64 shards holds 4 GiB of URLs. The
-/// URLs it held remain.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct SetFull(pub(super) ());
-
-impl From<AllocError> for SetFull {
-    fn from(_: AllocError) -> Self {
-        SetFull(())
-    }
-}
-
-impl fmt::Display for SetFull {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the set of URLs is full: out of memory, or 4 GiB of URLs in one of its shards")
-    }
-}
-
-impl std::error::Error for SetFull {}
 
 impl UrlSet {
     /// An empty set with a random key.

@@ -10,6 +10,7 @@ use super::loops::{
 };
 use super::masked_url::FastPath;
 use super::rules::Rules;
+use super::url_kind::UrlKind;
 use super::vector::VectorOp;
 use super::{Backend, scalar};
 use crate::bytes::Span;
@@ -17,17 +18,6 @@ use crate::bytes::Span;
 /// A backend that this CPU supports. Only `Kernel::new` makes one, after asking the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kernel(Backend);
-
-/// The kind of input, which decides where a path starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum UrlKind {
-    /// An absolute URL, or any other line of a list. The scanner can prove it clean only if it starts
-    /// with `http://` or `https://` and a host.
-    Absolute,
-    /// A request target with an unknown host. It starts with a slash.
-    Target,
-}
 
 impl Kernel {
     /// Returns the kernel of `backend`, if the CPU has it.

@@ -3,12 +3,13 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::kernel::UrlKind;
+use super::block::BLOCK;
 use super::masked_url::{FastPath, MaskedUrl};
 use super::prefetch::prefetch;
 use super::proof::{Proof, WINDOW, front, is_clean, is_plain, is_verbatim, prove_from, window};
 use super::rules::Rules;
-use super::vector::{BLOCK, Vector, VectorOp};
+use super::url_kind::UrlKind;
+use super::vector::{Vector, VectorOp};
 use crate::bytes::Span;
 
 /// Longest URL in bytes that a [`FastPath`] gets. It is longer than a window.

@@ -3,9 +3,10 @@
 
 use std::hint::select_unpredictable;
 
-use super::kernel::UrlKind;
+use super::block::{BLOCK, Block, up_to};
 use super::proof::Proof;
-use super::vector::{BLOCK, Block, Masks, Vector, up_to};
+use super::url_kind::UrlKind;
+use super::vector::{Masks, Vector};
 use crate::bytes::set::NibbleTable;
 
 /// A proven clean URL of at most `N` blocks. An absolute URL begins with `http://` or `https://`, a

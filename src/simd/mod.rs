@@ -36,8 +36,11 @@
 //! - A load or store goes through a pointer. It is made from a reference to an array of the same size.
 #![allow(unsafe_code)]
 
+mod block;
+mod url_kind;
 mod masked_url;
 mod kernel;
+mod line_ends;
 mod lines;
 mod loops;
 mod proof;
@@ -54,10 +57,6 @@ mod neon;
 #[cfg(target_arch = "x86_64")]
 mod sse42;
 #[cfg(target_arch = "x86_64")]
-mod spans;
-#[cfg(target_arch = "x86_64")]
-mod triplets;
-#[cfg(target_arch = "x86_64")]
 mod vaes;
 
 mod output_buffer;
@@ -68,7 +67,8 @@ pub(crate) mod tests;
 use crate::bytes::Span;
 use crate::bytes::names::by_name;
 
-pub use kernel::{Kernel, UrlKind};
+pub use block::{BLOCK, Block, up_to};
+pub use kernel::Kernel;
 #[cfg(test)]
 pub(crate) use loops::Bits;
 pub use loops::SpanBatch;
@@ -79,9 +79,10 @@ pub(crate) use output_buffer::OutputBuffer;
 pub use prefetch::prefetch;
 pub use proof::holds;
 pub(crate) use rules::{Query, Rfc3986, Rules, all_bits, query_of};
+pub use url_kind::UrlKind;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use vaes::Vaes;
-pub use vector::{BLOCK, Block, Survey, Vector, VectorOp, up_to};
+pub use vector::{Survey, Vector, VectorOp};
 
 /// An instruction set that the scanner can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -5,7 +5,8 @@
 
 use std::arch::aarch64::*;
 
-use super::vector::{BIT, Block, Lanes, Vector, VectorOp};
+use super::block::Block;
+use super::vector::{BIT, Lanes, Vector, VectorOp};
 
 /// Only [`run`] makes one; its caller promises that the CPU has the instruction set.
 #[derive(Clone, Copy)]

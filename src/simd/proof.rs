@@ -1,8 +1,9 @@
 //! Proves from the masks of its blocks that a URL is clean under a set of rules.
 
-use super::kernel::UrlKind;
+use super::block::{BLOCK, Block, up_to};
 use super::rules::{Query, Rules};
-use super::vector::{BLOCK, Block, Masks, Vector, up_to};
+use super::url_kind::UrlKind;
+use super::vector::{Masks, Vector};
 use crate::bytes::set::{AsciiSet, NibbleTable};
 
 /// Two blocks. Nearly every URL fits.

@@ -1,7 +1,8 @@
 //! The masks in plain Rust: the definition that all vector code is tested against.
 
+use super::block::Block;
 use super::rules::Rules;
-use super::vector::{Block, Lanes, Masks, Survey, Vector, VectorOp};
+use super::vector::{Lanes, Masks, Survey, Vector, VectorOp};
 use crate::bytes::set::{NibbleTable, QUERY, REG_NAME};
 
 #[derive(Clone, Copy)]

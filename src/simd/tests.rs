@@ -1,10 +1,11 @@
 //! Tests the vector code against scalar, on every backend of this CPU.
 
-use super::kernel::UrlKind;
+use super::block::{BLOCK, Block};
 use super::loops::{Bits, SpanBatch, Verbatim};
 use super::masked_url::{FastPath, MaskedUrl};
 use super::rules::{Query, Rfc3986, Rules, all_bits, query_of};
-use super::vector::{BLOCK, Block, Masks, Survey, Vector, VectorOp};
+use super::url_kind::UrlKind;
+use super::vector::{Masks, Survey, Vector, VectorOp};
 use super::{Backend, Kernel};
 use crate::bytes::Span;
 use crate::bytes::set::{AsciiSet, CLEAN_TAIL, NibbleTable, QUERY, REG_NAME};

@@ -15,8 +15,8 @@
 
 use std::arch::x86_64::*;
 
-use super::avx512::{load, load_padded};
-use super::vector::{BLOCK, Block};
+use super::avx512::registers::{load, load_padded};
+use super::block::{BLOCK, Block};
 use super::{Backend, Kernel};
 
 /// Blocks of keys: for each of two blocks of text, one initial key and two round keys.

@@ -1,13 +1,9 @@
 //! The operations of an instruction set, and the masks they produce.
 
-use super::lines::{self, Open, Room};
+use super::block::{BLOCK, Block, up_to};
+use super::line_ends::{self, Open, Room};
 use super::rules::{Rows, Rules};
 use crate::bytes::set::{NibbleTable, QUERY, REG_NAME};
-
-/// Bytes in a block; one bit of a mask each.
-pub const BLOCK: usize = 64;
-/// The bytes of one block.
-pub type Block = [u8; BLOCK];
 
 /// The masks of a block for the proof; bit `i` is about byte `i`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -161,7 +157,7 @@ pub trait Vector: Lanes {
     /// of the block in the text.
     #[inline(always)]
     fn lines(self, block: &Block, at: u32, open: &mut Open, room: &mut Room) -> usize {
-        lines::by_masks(self.find(block, b'\n'), self.find(block, b'\r'), at, open, room)
+        line_ends::by_masks(self.find(block, b'\n'), self.find(block, b'\r'), at, open, room)
     }
 
     /// The bits of a mask below `length`, which is at most 255; all bits if that is a block or more.
@@ -181,11 +177,4 @@ pub trait VectorOp {
 
     /// Runs with this instruction set.
     fn run<V: Vector>(self, vector: V) -> Self::Output;
-}
-
-/// The bits below `length`; all bits if that is a block or more.
-#[inline(always)]
-pub fn up_to(length: usize) -> u64 {
-    // A shift by 64 would overflow.
-    if length >= BLOCK { u64::MAX } else { (1 << length) - 1 }
 }

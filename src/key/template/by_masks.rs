@@ -9,8 +9,8 @@ use memchr::{memchr2, memchr3};
 use super::byte_class::{self, ODD, classes_of};
 use super::extension::last_word;
 use super::trace::NoTrace;
-use super::write::Writer;
-use super::{Template, date, extension};
+use super::write::{Writer, longest};
+use super::{date, extension};
 use crate::bytes::set::{ALPHA, AsciiSet, DIGIT, NibbleTable, UPPER};
 use crate::simd::{BLOCK, Block, OutputBuffer, Vector, VectorOp, up_to};
 
@@ -258,7 +258,7 @@ impl VectorOp for ByMasks<'_> {
 /// Room for the template of a URL, and for a copy that is longer than its part.
 #[inline(always)]
 pub(super) const fn room_for(length: usize) -> usize {
-    Template::longest(length).saturating_add(2 * BLOCK)
+    longest(length).saturating_add(2 * BLOCK)
 }
 
 /// Appends `from[start..end]`.
@@ -465,6 +465,7 @@ fn parameters(out: &mut Vec<u8>, text: &[u8], at: usize) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Template;
     use super::*;
     use crate::simd::tests::kernels;
     use crate::test_util::cases;

@@ -168,6 +168,6 @@ impl Template {
 
     /// The greatest length of the template of `length` bytes, for callers that reserve.
     pub const fn longest(length: usize) -> usize {
-        length.saturating_mul(3).saturating_add(2)
+        write::longest(length)
     }
 }

@@ -10,6 +10,12 @@ use super::trace::{Observer, TemplateRule};
 use super::{date, types};
 use crate::bytes::set;
 
+/// The greatest length of the template of `length` bytes: each byte may become a triplet, and a query gains
+/// two.
+pub(super) const fn longest(length: usize) -> usize {
+    length.saturating_mul(3).saturating_add(2)
+}
+
 /// Appends a template to `out`, and reports each part that is replaced to an observer. Offsets (`at`)
 /// are in the URL.
 pub(super) struct Writer<'a, O> {

@@ -1,6 +1,6 @@
 //! Explains the heuristic merges: applies the switches one by one until none changes anything.
 
-use super::Rule;
+use super::rule::Rule;
 use crate::normalize::heuristic::Heuristics;
 use crate::normalize::trace::Trace;
 use crate::profile::Switch;

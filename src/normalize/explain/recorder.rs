@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::{Rule, Step};
+use super::rule::Rule;
+use super::step::Step;
 use crate::normalize::parts::{AuthorityParts, Parts, split_host};
 use crate::normalize::trace::{Place, Trace};
 

@@ -4,7 +4,7 @@
 
 use super::super::arena::ArenaOffset;
 use super::super::hash::Hash;
-use super::super::url_set::SetFull;
+use super::super::set_full::SetFull;
 use super::{Entry, Shard, Stopped};
 use crate::simd::prefetch;
 

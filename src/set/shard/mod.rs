@@ -12,7 +12,7 @@ pub use ahead::{Bytes, Part};
 
 use super::arena::{Arena, ArenaOffset, Counting, Urls};
 use super::hash::Hash;
-use super::url_set::SetFull;
+use super::set_full::SetFull;
 use table::{Free, Table};
 
 /// A URL on its way into a shard. `start` and `len` belong to the caller.

@@ -2,9 +2,9 @@
 
 use std::arch::x86_64::*;
 
-use super::avx512::load;
-use super::lines::{Open, Room};
-use super::vector::{BLOCK, Block};
+use super::registers::load;
+use crate::simd::block::{BLOCK, Block};
+use crate::simd::line_ends::{Open, Room};
 
 /// Most lines that can be written at once.
 pub(super) const MOST: usize = 8;
@@ -20,7 +20,7 @@ const PLACES: Block = {
     places
 };
 
-/// Same as [`by_masks`](super::lines::by_masks), for at most [`MOST`] line feeds.
+/// Same as [`by_masks`](crate::simd::line_ends::by_masks), for at most [`MOST`] line feeds.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi2")]
 #[inline]
 pub(super) fn write(feeds: u64, returns: u64, at: u32, open: &mut Open, room: &mut Room) -> usize {

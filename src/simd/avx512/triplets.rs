@@ -5,9 +5,10 @@
 
 use std::arch::x86_64::*;
 
-use super::avx512::{Avx512, high_bits, in_four_lanes, load, stored};
-use super::vector::{BLOCK, Block, Normalized};
+use super::registers::{Avx512, high_bits, in_four_lanes, load, stored};
 use crate::bytes::set::UNRESERVED;
+use crate::simd::block::{BLOCK, Block};
+use crate::simd::vector::Normalized;
 
 const UNRESERVED_ROWS: [u8; 16] = UNRESERVED.nibble_rows();
 
@@ -45,7 +46,7 @@ const fn numbers_from(first: u8) -> Block {
 const ONE_BEHIND: Block = numbers_from(1);
 const TWO_BEHIND: Block = numbers_from(2);
 
-/// See [`Vector::normalize_triplets`](super::Vector::normalize_triplets).
+/// See [`Vector::normalize_triplets`](crate::simd::Vector::normalize_triplets).
 // `inline(always)`, which excludes `target_feature`: compilers think it too large to inline, and a
 // call moves all blocks through memory.
 #[inline(always)]
