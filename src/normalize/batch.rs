@@ -1,8 +1,8 @@
 //! Normalizes a column of URLs, as tables store them.
 
-use super::lines::Scratch;
-use super::normalizer::Normalizer;
 use crate::bytes::{Reject, Span};
+use crate::normalize::lines::Scratch;
+use crate::normalize::normalizer::Normalizer;
 
 /// The canonical forms of a column: concatenated values, and their offsets.
 ///

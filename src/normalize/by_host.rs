@@ -3,15 +3,15 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::explain::Rule;
-use super::front::Front;
-use super::hosts::{Hosts, canonical_host, host_of};
-use super::ia;
-use super::normalizer::Normalizer;
-use super::parts::Parts;
-use super::ruleset::Ruleset;
-use super::trace::{NoTrace, Trace};
 use crate::bytes::Reject;
+use crate::normalize::exact::ia;
+use crate::normalize::explain::Rule;
+use crate::normalize::front::Front;
+use crate::normalize::normalizer::Normalizer;
+use crate::normalize::options::hosts::{Hosts, canonical_host, host_of};
+use crate::normalize::parts::Parts;
+use crate::normalize::ruleset::Ruleset;
+use crate::normalize::trace::{NoTrace, Trace};
 use crate::simd::UrlKind;
 
 /// Maps an offset in `made`, the rewritten URL, back to an offset in `url`. After that offset the two are
@@ -25,13 +25,13 @@ fn place_in(url: &[u8], made: &[u8], at: usize) -> usize {
 
 impl Normalizer {
     /// The rules for any host, and those of single hosts.
-    pub(super) fn all_rules(&self) -> impl Iterator<Item = &Ruleset> {
+    pub(in crate::normalize) fn all_rules(&self) -> impl Iterator<Item = &Ruleset> {
         let of_hosts = self.hosts.iter().flat_map(|hosts| &hosts.rules);
         std::iter::once(&self.rules).chain(of_hosts)
     }
 
     /// Changes all rulesets.
-    pub(super) fn change_rules(&mut self, change: impl Fn(&mut Ruleset)) {
+    pub(in crate::normalize) fn change_rules(&mut self, change: impl Fn(&mut Ruleset)) {
         change(&mut self.rules);
         if let Some(hosts) = &mut self.hosts {
             Arc::make_mut(hosts).rules.iter_mut().for_each(change);
@@ -72,7 +72,7 @@ impl Normalizer {
     }
 
     /// Whether a URL is proven clean by the rules of its host.
-    pub(super) fn is_clean_by_host(&self, hosts: &Hosts, url: &[u8]) -> bool {
+    pub(in crate::normalize) fn is_clean_by_host(&self, hosts: &Hosts, url: &[u8]) -> bool {
         let rules = self.find_host(hosts, url).map_or(&self.rules, |i| &hosts.rules[i]);
         rules.is_clean(url, 0..url.len(), UrlKind::Absolute)
             && self.front_by_host(url).is_none()
@@ -84,7 +84,7 @@ impl Normalizer {
     /// The result may have another host, for example one without `www.`. Then the rules of that host act
     /// as well, or the result would not be a fixed point. The rounds are few: a host only ever loses a
     /// part, or is spelled another way.
-    pub(super) fn rewrite_by_host<T: Trace>(
+    pub(in crate::normalize) fn rewrite_by_host<T: Trace>(
         &self,
         hosts: &Hosts,
         url: &[u8],
@@ -124,7 +124,7 @@ impl Normalizer {
     }
 
     /// Appends the decoded path of a URL, by the rules that act on it last: those of its canonical form.
-    pub(super) fn decoded_by_host(
+    pub(in crate::normalize) fn decoded_by_host(
         &self,
         hosts: &Hosts,
         url: &[u8],
@@ -171,7 +171,7 @@ impl Normalizer {
     }
 
     /// The rulesets that act in turn on a URL that has a canonical form, each with its input.
-    pub(super) fn ways_by_hosts<'a>(
+    pub(in crate::normalize) fn ways_by_hosts<'a>(
         &'a self,
         hosts: &'a Hosts,
         url: &[u8],
@@ -207,7 +207,7 @@ impl Normalizer {
     }
 
     /// The rules that apply to a URL.
-    pub(super) fn rules_for(&self, url: &[u8]) -> Cow<'_, Ruleset> {
+    pub(in crate::normalize) fn rules_for(&self, url: &[u8]) -> Cow<'_, Ruleset> {
         match &self.hosts {
             Some(hosts) => self.of_host(hosts, self.find_host(hosts, url), url),
             None => Cow::Borrowed(&self.rules),

@@ -14,7 +14,7 @@ pub struct Canonical<'a>(&'a [u8]);
 
 impl<'a> Canonical<'a> {
     #[inline]
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(in crate::normalize) fn new(bytes: &'a [u8]) -> Self {
         debug_assert!(!bytes.contains(&b'\n'));
         Self(bytes)
     }

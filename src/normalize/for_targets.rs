@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::canonical::Canonical;
-use super::explain::Step;
-use super::normalizer::Normalizer;
 use crate::bytes::Reject;
+use crate::normalize::canonical::Canonical;
+use crate::normalize::explain::Step;
+use crate::normalize::normalizer::Normalizer;
 use crate::simd::UrlKind;
 
 /// Brings request targets whose host is not known into canonical form: [`Normalizer::for_targets`].

@@ -7,13 +7,13 @@
 
 use memchr::{memchr, memrchr};
 
-use super::canonical::Canonical;
-use super::normalizer::Normalizer;
-use super::rewrite::Rewrite;
-use super::rewrite_dirty::Masks;
-use super::trace::NoTrace;
 use crate::bytes::Span;
 use crate::bytes::{Reject, RejectReason};
+use crate::normalize::canonical::Canonical;
+use crate::normalize::masks::rewrite::Rewrite;
+use crate::normalize::normalizer::Normalizer;
+use crate::normalize::rewrite_dirty::Masks;
+use crate::normalize::trace::NoTrace;
 use crate::simd::{Rfc3986, SpanBatch, UrlKind, Vector, VectorOp, Visitor};
 
 /// Bytes of a list that are split into lines and then normalized as one piece. Meanwhile the bytes of the
@@ -50,7 +50,7 @@ pub enum Form {
 }
 
 /// Notes each URL that is not proven clean.
-pub(super) struct Note<'a>(&'a mut Vec<Change>);
+pub(in crate::normalize) struct Note<'a>(&'a mut Vec<Change>);
 
 impl Visitor for Note<'_> {
     #[inline(always)]

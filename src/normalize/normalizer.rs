@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::canonical::Canonical;
-use super::hosts::Hosts;
-use super::parts::Parts;
-use super::redirect_graph::Ends;
-use super::ruleset::Ruleset;
-use super::unsupported::UnsupportedOption;
 use crate::bytes::{Reject, RejectReason, set};
+use crate::normalize::canonical::Canonical;
+use crate::normalize::options::hosts::Hosts;
+use crate::normalize::options::unsupported::UnsupportedOption;
+use crate::normalize::parts::Parts;
+use crate::normalize::redirect_graph::Ends;
+use crate::normalize::ruleset::Ruleset;
 use crate::normalize::{Origin, Targets};
 use crate::profile::{Access, Profile, System};
 use crate::simd::{Backend, Kernel, UrlKind};
@@ -39,12 +39,12 @@ pub const GROWTH: usize = 9;
 #[derive(Debug, Clone)]
 pub struct Normalizer {
     /// The rules for any host.
-    pub(super) rules: Ruleset,
+    pub(in crate::normalize) rules: Ruleset,
     /// The rules of single hosts.
-    pub(super) hosts: Option<Arc<Hosts>>,
-    pub(super) redirects: Option<Arc<Ends>>,
+    pub(in crate::normalize) hosts: Option<Arc<Hosts>>,
+    pub(in crate::normalize) redirects: Option<Arc<Ends>>,
     /// The name and version of the profile file.
-    pub(super) label: Option<Arc<str>>,
+    pub(in crate::normalize) label: Option<Arc<str>>,
 }
 
 impl Normalizer {
@@ -290,7 +290,7 @@ impl Normalizer {
         self.is_canonical_as(UrlKind::Absolute, url)
     }
 
-    pub(super) fn normalize_as<'a>(
+    pub(in crate::normalize) fn normalize_as<'a>(
         &self,
         kind: UrlKind,
         url: &'a [u8],
@@ -304,7 +304,7 @@ impl Normalizer {
     }
 
     #[inline]
-    pub(super) fn canonical_as<'a>(
+    pub(in crate::normalize) fn canonical_as<'a>(
         &self,
         kind: UrlKind,
         url: &'a [u8],
@@ -335,7 +335,7 @@ impl Normalizer {
         self.rewrite_in(url, all, kind, out).inspect_err(|_| out.truncate(length))
     }
 
-    pub(super) fn is_canonical_as(&self, kind: UrlKind, url: &[u8]) -> bool {
+    pub(in crate::normalize) fn is_canonical_as(&self, kind: UrlKind, url: &[u8]) -> bool {
         // The proof does not know all canonical URLs: one with a port may be clean and is not proven so.
         matches!(self.normalize_as(kind, url), Ok(Cow::Borrowed(_)))
     }

@@ -8,10 +8,10 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::normalizer::Normalizer;
-use super::redirect_graph::{Chains, Refused};
-use super::trace::NoTrace;
 use crate::bytes::Reject;
+use crate::normalize::normalizer::Normalizer;
+use crate::normalize::redirect_graph::{Chains, Refused};
+use crate::normalize::trace::NoTrace;
 use crate::simd::UrlKind;
 
 /// A list of redirects: two URLs per line, with a tab between them.
@@ -206,7 +206,7 @@ impl Normalizer {
     }
 
     /// The replacement of `url`, if it is redirected.
-    pub(super) fn redirected(&self, kind: UrlKind, url: &[u8]) -> Option<Vec<u8>> {
+    pub(in crate::normalize) fn redirected(&self, kind: UrlKind, url: &[u8]) -> Option<Vec<u8>> {
         let ends = self.redirects.as_ref()?;
         let mut canonical = Vec::new();
         let all = 0..url.len();

@@ -21,7 +21,7 @@ struct Urls {
 
 /// A graph in which at most one edge leaves each node.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Chains {
+pub(in crate::normalize) struct Chains {
     urls: Urls,
     /// The target of a node's edge, or [`NONE`], and the line that it comes from.
     next: Vec<(u32, u32)>,
@@ -29,7 +29,7 @@ pub(super) struct Chains {
 
 /// Maps each canonical URL that is redirected to the end of its chain.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Ends {
+pub(in crate::normalize) struct Ends {
     urls: Urls,
     /// The end of each node's chain: the node itself if it is not redirected.
     ends: Vec<u32>,
@@ -42,7 +42,7 @@ const UNKNOWN: u32 = u32::MAX - 1;
 
 /// The reason why an edge cannot be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(in crate::normalize) enum Refused {
     /// This line has another target for the same URL.
     TwoTargets(usize),
     /// There are more URLs than have numbers.
@@ -104,7 +104,12 @@ fn lengthen<T>(vec: &mut Vec<T>, more: usize) {
 
 impl Chains {
     /// Adds an edge.
-    pub(super) fn add(&mut self, from: &[u8], to: &[u8], line: usize) -> Result<(), Refused> {
+    pub(in crate::normalize) fn add(
+        &mut self,
+        from: &[u8],
+        to: &[u8],
+        line: usize,
+    ) -> Result<(), Refused> {
         let from = self.node(from)?;
         let to = self.node(to)?;
         let line = u32::try_from(line).unwrap_or(u32::MAX);
@@ -127,7 +132,7 @@ impl Chains {
 
     /// Bytes of memory, with those that [`ends`](Self::ends) takes, or a buffer that grows and is there twice
     /// for a moment.
-    pub(super) fn memory(&self) -> usize {
+    pub(in crate::normalize) fn memory(&self) -> usize {
         let more = self.urls.len() * size_of::<u32>();
         self.urls.memory()
             + self.next.capacity() * size_of::<(u32, u32)>()
@@ -136,7 +141,7 @@ impl Chains {
 
     /// The end of each node's chain. Each edge is followed at most twice: once to find the end of a chain,
     /// and once around a cycle, which ends at its smallest member in the order of bytes.
-    pub(super) fn ends(self) -> Ends {
+    pub(in crate::normalize) fn ends(self) -> Ends {
         let Self { mut urls, next } = self;
         let mut ends = vec![NONE; urls.len()];
         let mut chain: Vec<u32> = Vec::new();
@@ -175,22 +180,22 @@ impl Ends {
     }
 
     /// The number of URLs that are replaced. Time is linear in the number of URLs.
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::normalize) fn len(&self) -> usize {
         self.replaced().count()
     }
 
     /// Length of the longest replacement. Time is linear in the number of URLs.
-    pub(super) fn longest(&self) -> usize {
+    pub(in crate::normalize) fn longest(&self) -> usize {
         self.replaced().map(|(_, end)| self.urls.get(end).len()).max().unwrap_or(0)
     }
 
     /// Bytes of memory.
-    pub(super) fn memory(&self) -> usize {
+    pub(in crate::normalize) fn memory(&self) -> usize {
         self.urls.memory() + self.ends.capacity() * size_of::<u32>()
     }
 
     /// All URLs in the order of their bytes, each with its replacement.
-    pub(super) fn sorted(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+    pub(in crate::normalize) fn sorted(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let mut all: Vec<_> = self.replaced().collect();
         all.sort_unstable_by_key(|(node, _)| self.urls.get(*node));
         all.into_iter().map(|(node, end)| (self.urls.get(node), self.urls.get(end)))
@@ -198,14 +203,14 @@ impl Ends {
 
     /// The replacement of `canonical`.
     #[inline]
-    pub(super) fn of(&self, canonical: &[u8]) -> Option<&[u8]> {
+    pub(in crate::normalize) fn of(&self, canonical: &[u8]) -> Option<&[u8]> {
         let node = self.urls.find(canonical)?;
         let end = self.ends[node as usize];
         (end != node).then(|| self.urls.get(end))
     }
 
     /// Replaces the canonical URL in `out[at..]`, if it is redirected.
-    pub(super) fn follow(&self, at: usize, out: &mut Vec<u8>) {
+    pub(in crate::normalize) fn follow(&self, at: usize, out: &mut Vec<u8>) {
         if let Some(end) = self.of(&out[at..]) {
             out.truncate(at);
             out.extend_from_slice(end);

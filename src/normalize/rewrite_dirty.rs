@@ -3,23 +3,22 @@
 
 use std::ops::Range;
 
-use super::exact;
-use super::explain::Rule;
-use super::front::Front;
-use super::ia;
-use super::normalizer::Normalizer;
-use super::parts::Parts;
-use super::resolve::{decode_dots, resolve};
-use super::rewrite::Rewrite;
-use super::ruleset::Ruleset;
-use super::trace::{NoTrace, Trace};
 use crate::bytes::{Reject, RejectReason};
+use crate::normalize::exact::resolve::{decode_dots, resolve};
+use crate::normalize::exact::{ia, ladder};
+use crate::normalize::explain::Rule;
+use crate::normalize::front::Front;
+use crate::normalize::masks::rewrite::Rewrite;
+use crate::normalize::normalizer::Normalizer;
+use crate::normalize::parts::Parts;
+use crate::normalize::ruleset::Ruleset;
+use crate::normalize::trace::{NoTrace, Trace};
 use crate::profile::{Grammar, System};
 use crate::simd::UrlKind;
 
 /// Whether rewriting by masks has been tried on a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Masks {
+pub(in crate::normalize) enum Masks {
     Untried,
     /// It declined. Trying again would only take time.
     Declined,
@@ -60,7 +59,7 @@ impl Normalizer {
 
     /// The same for any profile and options, and reports the effect of each rule to `trace`.
     #[inline(never)]
-    pub(super) fn rewrite_traced<T: Trace>(
+    pub(in crate::normalize) fn rewrite_traced<T: Trace>(
         &self,
         bytes: &[u8],
         range: Range<usize>,
@@ -79,7 +78,7 @@ impl Normalizer {
 
     /// The same without redirects.
     #[inline]
-    pub(super) fn rewrite_unredirected<T: Trace>(
+    pub(in crate::normalize) fn rewrite_unredirected<T: Trace>(
         &self,
         bytes: &[u8],
         range: Range<usize>,
@@ -99,7 +98,7 @@ impl Normalizer {
 impl Ruleset {
     /// Appends the canonical form of a URL or target by these rules.
     #[inline]
-    pub(super) fn rewrite<T: Trace>(
+    pub(in crate::normalize) fn rewrite<T: Trace>(
         &self,
         bytes: &[u8],
         range: Range<usize>,
@@ -139,7 +138,7 @@ impl Ruleset {
     }
 
     /// Like [`Normalizer::rewrite_in`], by the rules of the ladder alone.
-    pub(super) fn rewrite_by_ladder<T: Trace>(
+    pub(in crate::normalize) fn rewrite_by_ladder<T: Trace>(
         &self,
         bytes: &[u8],
         range: Range<usize>,
@@ -157,7 +156,7 @@ impl Ruleset {
     }
 
     /// The same for a URL or target that is not clean.
-    pub(super) fn rewrite_dirty<T: Trace>(
+    pub(in crate::normalize) fn rewrite_dirty<T: Trace>(
         &self,
         bytes: &[u8],
         range: Range<usize>,
@@ -195,7 +194,7 @@ impl Ruleset {
 
     /// Applies the rules that nearly every URL needs in one pass. Returns false if other rules are needed.
     #[inline(always)]
-    pub(super) fn rewrite_by_masks(
+    pub(in crate::normalize) fn rewrite_by_masks(
         &self,
         kind: UrlKind,
         bytes: &[u8],
@@ -271,7 +270,7 @@ impl Ruleset {
         trace.split(parts);
         match self.profile.archive {
             Some(archive) => ia::absolute(parts, archive, out, trace),
-            None => exact::absolute(parts, &self.profile, self.ports.as_deref(), out, trace),
+            None => ladder::absolute(parts, &self.profile, self.ports.as_deref(), out, trace),
         }
     }
 
@@ -288,7 +287,7 @@ impl Ruleset {
                 ia::path_and_query(parts, archive, out, trace);
                 Ok(())
             }
-            None => exact::path_and_query(parts, &self.profile, out, trace),
+            None => ladder::path_and_query(parts, &self.profile, out, trace),
         }
     }
 
@@ -304,10 +303,10 @@ impl Ruleset {
         let length = out.len();
         let result = if reference.authority.is_some() {
             let whole = Front::with(&[base.scheme.unwrap_or_default(), b":"], url);
-            exact::absolute(&Parts::split(&whole.text), &self.profile, None, out, &mut NoTrace)
+            ladder::absolute(&Parts::split(&whole.text), &self.profile, None, out, &mut NoTrace)
                 .map_err(|reject| whole.reject(reject))
         } else {
-            exact::path_and_query(reference, &self.profile, out, &mut NoTrace)
+            ladder::path_and_query(reference, &self.profile, out, &mut NoTrace)
         };
         out.truncate(length);
         result

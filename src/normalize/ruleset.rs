@@ -3,39 +3,39 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::heuristic::Heuristics;
-use super::parts::Parts;
-use super::ports::DefaultPorts;
-use super::trace::NoTrace;
 use crate::bytes::{Reject, RejectReason, RejectReasons};
 #[cfg(feature = "transcode")]
 use crate::normalize::Charset;
+use crate::normalize::exact::heuristic::Heuristics;
+use crate::normalize::exact::ports::DefaultPorts;
+use crate::normalize::parts::Parts;
+use crate::normalize::trace::NoTrace;
 use crate::profile::{Policy, Profile, Ring, Switches};
 use crate::simd::{Kernel, UrlKind};
 
 /// A profile with all options applied.
 #[derive(Debug, Clone)]
-pub(super) struct Ruleset {
+pub(in crate::normalize) struct Ruleset {
     /// The built-in profile, which gives the rules their name.
-    pub(super) built_in: Profile,
+    pub(in crate::normalize) built_in: Profile,
     /// The effective profile, with its switches set.
-    pub(super) profile: Policy,
-    pub(super) kernel: Kernel,
-    pub(super) base: Option<Arc<[u8]>>,
-    pub(super) assumed_scheme: Option<Vec<u8>>,
-    pub(super) allowed: RejectReasons,
-    pub(super) ring: Option<Arc<Ring>>,
+    pub(in crate::normalize) profile: Policy,
+    pub(in crate::normalize) kernel: Kernel,
+    pub(in crate::normalize) base: Option<Arc<[u8]>>,
+    pub(in crate::normalize) assumed_scheme: Option<Vec<u8>>,
+    pub(in crate::normalize) allowed: RejectReasons,
+    pub(in crate::normalize) ring: Option<Arc<Ring>>,
     /// The charset of triplets that are not UTF-8.
     #[cfg(feature = "transcode")]
-    pub(super) transcoding: Option<Charset>,
-    pub(super) heuristics: Heuristics,
+    pub(in crate::normalize) transcoding: Option<Charset>,
+    pub(in crate::normalize) heuristics: Heuristics,
     /// Custom default ports, if they differ from those of the schemes.
-    pub(super) ports: Option<Arc<DefaultPorts>>,
+    pub(in crate::normalize) ports: Option<Arc<DefaultPorts>>,
 }
 
 impl Ruleset {
     /// The rules of the profile without options.
-    pub(super) fn of(profile: Profile) -> Self {
+    pub(in crate::normalize) fn of(profile: Profile) -> Self {
         Self {
             built_in: profile,
             profile: *profile.rules(),
@@ -51,16 +51,16 @@ impl Ruleset {
         }
     }
 
-    pub(super) fn base(&self) -> Option<&[u8]> {
+    pub(in crate::normalize) fn base(&self) -> Option<&[u8]> {
         self.base.as_deref()
     }
 
-    pub(super) fn assumed_scheme(&self) -> Option<&[u8]> {
+    pub(in crate::normalize) fn assumed_scheme(&self) -> Option<&[u8]> {
         self.assumed_scheme.as_deref()
     }
 
     /// Splits a URL or reference. With a base, a `:` that ends no scheme is part of a path.
-    pub(super) fn split<'a>(&self, url: &'a [u8]) -> Parts<'a> {
+    pub(in crate::normalize) fn split<'a>(&self, url: &'a [u8]) -> Parts<'a> {
         let parts = Parts::split(url);
         match self.base {
             Some(_) if parts.ends_no_scheme() => Parts::split_target(url),
@@ -69,7 +69,7 @@ impl Ruleset {
     }
 
     /// The same rules with the base that `other` has.
-    pub(super) fn with_base_of(&self, other: &Self) -> Cow<'_, Self> {
+    pub(in crate::normalize) fn with_base_of(&self, other: &Self) -> Cow<'_, Self> {
         match &other.base {
             None => Cow::Borrowed(self),
             Some(base) => Cow::Owned(Self { base: Some(Arc::clone(base)), ..self.clone() }),
@@ -77,7 +77,7 @@ impl Ruleset {
     }
 
     /// A base in the form in which references are resolved against it.
-    pub(super) fn canonical_base(&self, base: &[u8]) -> Result<Vec<u8>, Reject> {
+    pub(in crate::normalize) fn canonical_base(&self, base: &[u8]) -> Result<Vec<u8>, Reject> {
         let mut rules = self.clone();
         // The final slash of a base matters, and the form of an archive key has none.
         if self.profile.archive.is_some() {

@@ -5,13 +5,13 @@
 
 use std::fmt::Write as _;
 
-use super::cuts::Write;
-use super::lines::Scratch;
-use super::normalizer::Normalizer;
-use super::parameters::are_in_order;
-use super::redirect::Redirects;
-use super::rules::{Aggressive, IaFolded};
 use crate::bytes::Span;
+use crate::normalize::judge::rules::{Aggressive, IaFolded};
+use crate::normalize::lines::Scratch;
+use crate::normalize::masks::cuts::Write;
+use crate::normalize::masks::parameters::are_in_order;
+use crate::normalize::normalizer::Normalizer;
+use crate::normalize::redirect::Redirects;
 use crate::profile::archive::STARTS;
 use crate::profile::starts::Starts;
 use crate::profile::{Grammar, Profile, Ring, Switch, System};

@@ -1,13 +1,13 @@
 //! An observer of the exact path: it receives each rule that acts, and the bytes that the rule writes.
 //!
 //! The exact path takes its observer as a type parameter. [`NoTrace`] ignores all events and compiles to
-//! nothing; [`Recorder`](super::explain) keeps the steps of an explanation. The events carry the bytes that
+//! nothing; [`Recorder`](crate::normalize::explain) keeps the steps of an explanation. The events carry the bytes that
 //! the path has written, so an explanation cannot differ from the result.
 
 use std::ops::Range;
 
-use super::explain::Rule;
-use super::parts::Parts;
+use crate::normalize::explain::Rule;
+use crate::normalize::parts::Parts;
 
 /// A component of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

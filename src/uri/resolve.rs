@@ -1,7 +1,8 @@
 //! Resolves references against a base, and removes dot segments (RFC 3986 section 5.2).
 
 use super::error::{Error, ErrorKind};
-use crate::normalize::{self, Parts};
+use crate::normalize;
+use crate::normalize::Parts;
 
 /// Appends the target URI of `reference`, resolved against `base` (section 5.2.2, strict).
 ///

@@ -1,7 +1,7 @@
 //! Explains the heuristic merges: applies the switches one by one until none changes anything.
 
 use super::rule::Rule;
-use crate::normalize::heuristic::Heuristics;
+use crate::normalize::exact::heuristic::Heuristics;
 use crate::normalize::trace::Trace;
 use crate::profile::Switch;
 use crate::simd::UrlKind;

@@ -8,14 +8,14 @@ mod recorder;
 mod rule;
 mod step;
 
-pub(super) use merges::tell as tell_merges;
+pub(in crate::normalize) use merges::tell as tell_merges;
 pub use rule::Rule;
 pub use step::Step;
 
 use recorder::Recorder;
 
-use super::normalizer::Normalizer;
 use crate::bytes::Reject;
+use crate::normalize::normalizer::Normalizer;
 use crate::simd::UrlKind;
 
 impl Normalizer {
@@ -45,7 +45,11 @@ impl Normalizer {
         self.explain_as(UrlKind::Absolute, url)
     }
 
-    pub(super) fn explain_as(&self, kind: UrlKind, url: &[u8]) -> Result<Vec<Step>, Reject> {
+    pub(in crate::normalize) fn explain_as(
+        &self,
+        kind: UrlKind,
+        url: &[u8],
+    ) -> Result<Vec<Step>, Reject> {
         let mut trace = Recorder::new(url);
         let mut canonical = Vec::new();
         self.rewrite_traced(url, 0..url.len(), kind, &mut canonical, &mut trace)?;
