@@ -19,16 +19,19 @@ use crate::simd::{FastPath, MaskedUrl, OutputBuffer, Vector};
 pub(in crate::normalize) trait Cuts: Copy {
     /// Whether letters are written in lower case.
     const LOWER: bool;
+    /// Whether values decide between parameters of one name.
+    const BY_VALUE: bool;
 
     /// What is left before the query. `None` if that is not decided. Must be `#[inline(always)]`, like all code
     /// that uses the vector.
     fn front<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> Option<Front>;
 
-    /// Whether nothing is cut before the query.
+    /// Whether nothing is cut before the parameters.
     #[inline(always)]
     fn is_front_whole<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> bool {
-        let is_whole = |front: Front| (front.prefix == 0) & (front.left == masked.path_end());
-        self.front(masked).is_some_and(is_whole)
+        let Some(Front { prefix, left, query }) = self.front(masked) else { return false };
+        let path_end = masked.path_end();
+        (prefix == 0) & (left == path_end) & (query.is_some() == (path_end < masked.length))
     }
 
     /// Starts of the parameters that may not be kept.
@@ -37,9 +40,8 @@ pub(in crate::normalize) trait Cuts: Copy {
     /// What becomes of a parameter of `url`.
     fn fate(self, url: &[u8], parameter: Parameter) -> Fate;
 
-    /// Whether a query is kept unless the names of its parameters are against it. False if it is dropped as a
-    /// whole, or a value may be or lead to a cut.
-    fn is_query_kept(self, query: &[u8]) -> bool;
+    /// Whether parameters may change for a value that one has, which their names do not show.
+    fn may_cut_value(self, query: &[u8]) -> bool;
 
     /// Whether parameters are sorted.
     fn sorts(self) -> bool;
@@ -160,14 +162,11 @@ impl<C: Cuts> FastPath for C {
         if path_end == masked.length {
             return is_whole;
         }
-        let query = path_end + 1;
-        is_whole
-            && are_parameters_kept(self, masked, query)
-            && self.is_query_kept(&masked.url()[query..])
+        is_whole && are_parameters_kept(self, masked, path_end + 1)
     }
 }
 
-/// Whether the names of a query keep its parameters where they are.
+/// Whether all parameters are kept, in their order.
 #[inline(always)]
 fn are_parameters_kept<C: Cuts, V: Vector, const N: usize>(
     cuts: C,
@@ -175,17 +174,19 @@ fn are_parameters_kept<C: Cuts, V: Vector, const N: usize>(
     query: usize,
 ) -> bool {
     let (url, mut before) = (masked.url(), Keyed::default());
-    are_in_order(masked, query, cuts.starts())
-        || each_parameter(
-            masked,
-            query,
-            #[inline(always)]
-            |parameter| {
-                let keyed = Keyed { key: parameter.key(), parameter };
-                (keyed.follows::<C>(url, &mut before) || !cuts.sorts())
-                    && matches!(cuts.fate(url, parameter), Fate::Kept(_))
-            },
-        )
+    if are_in_order(masked, query, cuts.starts()) {
+        return !cuts.may_cut_value(&url[query..]);
+    }
+    each_parameter(
+        masked,
+        query,
+        #[inline(always)]
+        |parameter| {
+            let keyed = Keyed { key: parameter.key(), parameter };
+            (keyed.follows::<C>(url, &mut before) || !cuts.sorts())
+                && matches!(cuts.fate(url, parameter), Fate::Kept(kept) if kept.end == parameter.end)
+        },
+    )
 }
 
 /// A parameter with its sort key.
@@ -201,7 +202,10 @@ impl Keyed {
     fn follows<C: Cuts>(self, url: &[u8], before: &mut Self) -> bool {
         let before = std::mem::replace(before, self);
         let place = |Keyed { parameter: Parameter { start, end, .. }, .. }| (start, end);
+        // Equal keys prove equal names only if the name is shorter than its key.
+        let is_same_name = self.key as u8 == 0;
         self.key > before.key
-            || (self.key == before.key && !C::precedes(url, place(self), place(before)))
+            || (self.key == before.key
+                && (is_same_name && !C::BY_VALUE || !C::precedes(url, place(self), place(before))))
     }
 }

@@ -104,6 +104,7 @@ impl Steps<'_> {
 
 impl Cuts for Steps<'_> {
     const LOWER: bool = false;
+    const BY_VALUE: bool = false;
 
     #[inline(always)]
     fn front<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> Option<Front> {
@@ -133,8 +134,9 @@ impl Cuts for Steps<'_> {
     fn is_front_whole<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> bool {
         let Some((path_end, slashes)) = self.path(masked) else { return false };
         let segment = (slashes.behind_last(), path_end);
+        let drops_query = self.is_on(Switch::DropQuery) & (path_end < masked.length);
         !self.strips_index(masked, segment)
-            && !(self.may_strip_www(masked) | self.strips_slash(masked, segment))
+            && !(self.may_strip_www(masked) | self.strips_slash(masked, segment) | drops_query)
     }
 
     fn starts(&self) -> &Starts {
@@ -157,9 +159,8 @@ impl Cuts for Steps<'_> {
         }
     }
 
-    fn is_query_kept(self, query: &[u8]) -> bool {
-        let blanks_one = self.is_on(Switch::BlankValues) && memchr(b'=', query).is_some();
-        !(self.is_on(Switch::DropQuery) || blanks_one)
+    fn may_cut_value(self, query: &[u8]) -> bool {
+        self.is_on(Switch::BlankValues) && memchr(b'=', query).is_some()
     }
 
     fn sorts(self) -> bool {

@@ -31,6 +31,7 @@ fn path_ends<V: Vector, const N: usize>(masked: &MaskedUrl<'_, V, N>) -> Option<
 
 impl Cuts for &Archive {
     const LOWER: bool = true;
+    const BY_VALUE: bool = true;
 
     #[inline(always)]
     fn front<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> Option<Front> {
@@ -66,8 +67,8 @@ impl Cuts for &Archive {
         }
     }
 
-    fn is_query_kept(self, query: &[u8]) -> bool {
-        !query.is_empty() && (query.len() < SHORTEST_SESSION || !may_hold_id(query, self))
+    fn may_cut_value(self, query: &[u8]) -> bool {
+        query.len() >= SHORTEST_SESSION && may_hold_id(query, self)
     }
 
     fn sorts(self) -> bool {
