@@ -1,13 +1,15 @@
-//! The floor rule: a module of `src/` imports modules of smaller numbers only, by their own paths.
+//! The floor rule: a module of `src/` imports modules of smaller numbers only, by their own paths. And no files
+//! import each other in a circle.
 //!
-//! In: the text of each file below `src/`. Out: a line for each path that breaks the rule. Comments and
-//! strings do not count; tests inside of modules do.
+//! In: the text of each file below `src/`. Out: a line for each path that breaks the rule, and the files of each
+//! circle. Comments and strings do not count; tests inside of modules count for the floors alone.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the root by number. Modules of one number do not import each other.
-const FLOORS: [(&str, u8); 7] = [
+const FLOORS: [(&str, u8); 8] = [
     ("bytes", 0),
     ("profile", 1),
     ("simd", 2),
@@ -15,6 +17,7 @@ const FLOORS: [(&str, u8); 7] = [
     ("uri", 4),
     ("key", 4),
     ("set", 5),
+    ("comparison", 6),
 ];
 
 fn floor(module: &str) -> Option<u8> {
@@ -34,6 +37,34 @@ fn modules_import_lower_floors_only() {
         broken.extend(violations(&name, &text));
     }
     assert!(broken.is_empty(), "the floor rule is broken:\n{}", broken.join("\n"));
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    rust_files(&src, &mut files);
+    let name = |file: &PathBuf| file.strip_prefix(&src).unwrap().to_str().unwrap().to_owned();
+    let texts: Vec<_> =
+        files.iter().map(|file| (name(file), fs::read_to_string(file).unwrap())).collect();
+    let imports = imports(&texts);
+    let many: usize = imports.values().map(BTreeSet::len).sum();
+    assert!(many > 400, "{many} imports");
+    assert_eq!(circle(&imports), BTreeSet::new(), "these files import each other in a circle");
+}
+
+#[test]
+fn planted_circle_is_found_through_a_re_export() {
+    let file = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+    let texts = [
+        file("a/mod.rs", "mod b; mod c; pub use b::Bee;"),
+        file("a/b.rs", "use super::c::Sea; pub struct Bee;"),
+        file("a/c.rs", "use crate::a::{Bee}; pub struct Sea;"),
+        file("d.rs", "use crate::a::Bee;\n#[cfg(test)]\nmod tests { use crate::e; }"),
+        file("e.rs", "use crate::d;"),
+    ];
+    let found = circle(&imports(&texts));
+    assert_eq!(found.into_iter().collect::<Vec<_>>(), ["a/b.rs", "a/c.rs"]);
 }
 
 #[test]
@@ -109,6 +140,124 @@ fn violations(file: &str, text: &str) -> Vec<String> {
         broken.push(format!("src/{file}:{line}: `crate::{first}` {why}"));
     }
     broken
+}
+
+/// The files that each file imports, without those that a `mod.rs` only hands on.
+fn imports(texts: &[(String, String)]) -> BTreeMap<&str, BTreeSet<&str>> {
+    let module = |file: &str| -> Vec<String> {
+        let path = file.trim_end_matches(".rs").trim_end_matches("/mod");
+        path.split('/').filter(|name| *name != "lib").map(str::to_owned).collect()
+    };
+    let files: BTreeMap<Vec<String>, &str> =
+        texts.iter().map(|(file, _)| (module(file), &**file)).collect();
+    let paths: BTreeMap<&str, Vec<(bool, Vec<String>)>> = texts
+        .iter()
+        .map(|(file, text)| {
+            let end = ["#[cfg(test)]\nmod tests {", "#[cfg(all(test"].iter();
+            let end = end.filter_map(|start| text.find(start)).min().unwrap_or(text.len());
+            (&**file, paths(&text[..end], &module(file), &files))
+        })
+        .collect();
+    let target = |path: &[String]| {
+        let mut path = path.to_vec();
+        // A name that a module hands on stands in another one.
+        for _ in 0..8 {
+            let length = (0..=path.len()).rev().find(|n| files.contains_key(&path[..*n]))?;
+            let file = files[&path[..length]];
+            let name = path.get(length);
+            let handed_on =
+                paths[file].iter().find(|(is_public, to)| *is_public && to.last() == name);
+            match handed_on {
+                Some((_, to)) if *to != path => path = [&to[..], &path[length + 1..]].concat(),
+                _ => return Some(file),
+            }
+        }
+        None
+    };
+    let of = |(file, paths): (&&'_ str, &Vec<(bool, Vec<String>)>)| {
+        let own = paths.iter().filter(|(is_public, _)| !(*is_public && file.ends_with("mod.rs")));
+        own.filter_map(|(_, path)| target(path)).filter(|to| to != file).collect()
+    };
+    paths.iter().filter(|(file, _)| **file != "lib.rs").map(|entry| (*entry.0, of(entry))).collect()
+}
+
+/// The paths of a file that begin with `crate` or `super`, and those of its own child modules, as segments from
+/// the root; and whether each is handed on by `pub use`.
+fn paths(
+    text: &str,
+    module: &[String],
+    files: &BTreeMap<Vec<String>, &str>,
+) -> Vec<(bool, Vec<String>)> {
+    let tokens: Vec<String> = tokens(text).into_iter().map(|(_, token)| token).collect();
+    let is_name = |token: &str| token.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let (mut found, mut is_public, mut in_use) = (Vec::new(), false, false);
+    // Prefixes of the groups that are open.
+    let mut groups: Vec<Vec<String>> = vec![Vec::new()];
+    let mut at = 0;
+    while at < tokens.len() {
+        match tokens[at].as_str() {
+            "use" => {
+                let before =
+                    tokens[..at].iter().rev().take(6).take_while(|t| !";}".contains(&***t));
+                is_public = before.clone().any(|token| token == "pub");
+                (in_use, groups) = (true, vec![Vec::new()]);
+            }
+            ";" => in_use = false,
+            "}" if in_use => drop(groups.pop()),
+            token if is_name(token) && (at == 0 || tokens[at - 1] != "::") => {
+                let mut path =
+                    if in_use { groups.last().cloned().unwrap_or_default() } else { Vec::new() };
+                path.push(token.to_owned());
+                while tokens.get(at + 1).is_some_and(|next| next == "::")
+                    && tokens.get(at + 2).is_some_and(|next| is_name(next))
+                {
+                    path.push(tokens[at + 2].clone());
+                    at += 2;
+                }
+                if in_use && tokens.get(at + 1).is_some_and(|next| next == "::") {
+                    groups.push(path);
+                    at += 2;
+                } else if in_use || path.len() > 1 {
+                    found.extend(
+                        from_root(&path, module, files).map(|path| (in_use && is_public, path)),
+                    );
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    found
+}
+
+/// A path from the root, if it begins with `crate`, `super`, `self` or a child module.
+fn from_root(
+    path: &[String],
+    module: &[String],
+    files: &BTreeMap<Vec<String>, &str>,
+) -> Option<Vec<String>> {
+    let ups = path.iter().take_while(|name| *name == "super").count();
+    match path[0].as_str() {
+        "crate" => Some(path[1..].to_vec()),
+        "self" => Some([module, &path[1..]].concat()),
+        "super" => Some([module.get(..module.len().checked_sub(ups)?)?, &path[ups..]].concat()),
+        child => files
+            .contains_key(&[module, &[child.to_owned()]].concat())
+            .then(|| [module, path].concat()),
+    }
+}
+
+/// The files that are on a circle: each reaches itself.
+fn circle<'f>(imports: &BTreeMap<&'f str, BTreeSet<&'f str>>) -> BTreeSet<&'f str> {
+    let reached = |start: &'f str| {
+        let (mut open, mut seen) = (vec![start], BTreeSet::new());
+        while let Some(file) = open.pop() {
+            let next = imports.get(file).into_iter().flatten();
+            open.extend(next.filter(|next| seen.insert(**next)));
+        }
+        seen
+    };
+    imports.keys().copied().filter(|file| reached(file).contains(file)).collect()
 }
 
 /// The line and the first segment of each path that begins with `crate::`, in groups too.

@@ -2,7 +2,7 @@
 
 use idna::uts46::AsciiDenyList;
 
-use super::encode;
+use super::encode::encode;
 use crate::bytes::{Reject, RejectReason, decoded, octets};
 use crate::normalize::exact::escape::push_lower;
 use crate::normalize::exact::host::{ipv6, ipv6_fields};

@@ -9,6 +9,7 @@
 //! The serialization is a fixed point: the standard encodes the last space of an opaque path before
 //! `?` and `#`, and writes `/.` in front of a path that would read as a host.
 
+mod encode;
 pub(in crate::normalize) mod host;
 mod path;
 
@@ -16,7 +17,8 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
-use crate::bytes::{Reject, RejectReason, push_encoded};
+use self::encode::encode;
+use crate::bytes::{Reject, RejectReason};
 use crate::normalize::exact::escape::push_lower;
 use crate::normalize::explain::Rule;
 use crate::normalize::parts::{AuthorityParts, Parts, is_scheme};
@@ -432,9 +434,4 @@ fn guard(path_at: usize, out: &mut Vec<u8>) {
     if out[path_at..].starts_with(b"//") {
         out.splice(path_at..path_at, *b"/.");
     }
-}
-
-/// Appends `bytes`, and encodes those that are not allowed at this place. A percent sign always stays.
-fn encode(bytes: &[u8], place: Place, out: &mut Vec<u8>) {
-    push_encoded(bytes, |byte| place.allows(byte), out);
 }

@@ -1,6 +1,6 @@
 //! Paths, by the path state of the URL Standard (section 4.4).
 
-use super::encode;
+use super::encode::encode;
 use crate::normalize::exact::path::dots;
 use crate::profile::whatwg::{Kind, Place};
 
