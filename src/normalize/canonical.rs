@@ -4,6 +4,8 @@ use std::fmt;
 use std::ops::Deref;
 use std::str::{self, Utf8Error};
 
+use super::parts::{AuthorityParts, Parts, split_host};
+
 /// The canonical bytes of a URL, or of a request target.
 ///
 /// Only a [`Normalizer`](crate::Normalizer) makes one, so a function that takes a `Canonical` cannot get
@@ -44,6 +46,24 @@ impl<'a> Canonical<'a> {
     /// They are not UTF-8. This happens only if [any byte](Self::as_bytes) is allowed.
     pub fn to_str(self) -> Result<&'a str, Utf8Error> {
         str::from_utf8(self.0)
+    }
+
+    /// The host, in brackets if it is an IP literal; `None` of a URL that names none, such as `mailto:a@b`.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile};
+    ///
+    /// let crawl = Normalizer::new(Profile::Crawl);
+    /// let mut scratch = Vec::new();
+    /// let url = crawl.canonical(b"http://Example.com:8080/a", &mut scratch)?;
+    /// assert_eq!(url.host(), Some(&b"example.com"[..]));
+    /// # Ok::<(), uniqurl::Reject>(())
+    /// ```
+    pub fn host(self) -> Option<&'a [u8]> {
+        let parts = Parts::split(self.0);
+        parts.scheme?;
+        let (host, _) = split_host(AuthorityParts::split(parts.authority?).host_port);
+        (!host.is_empty()).then_some(host)
     }
 }
 

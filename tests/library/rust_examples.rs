@@ -4,6 +4,9 @@
 #[path = "../../examples/dedup_list.rs"]
 mod dedup_list;
 #[allow(dead_code, reason = "main")]
+#[path = "../../examples/first_program.rs"]
+mod first_program;
+#[allow(dead_code, reason = "main")]
 #[path = "../../examples/explain.rs"]
 mod explain;
 #[allow(dead_code, reason = "main")]
@@ -20,7 +23,24 @@ fn each_example_is_tested() {
     let files = std::fs::read_dir(directory).unwrap();
     let mut names: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
     names.sort();
-    assert_eq!(names, ["dedup_list.rs", "explain.rs", "frontier.rs", "log_to_set.rs"]);
+    assert_eq!(
+        names,
+        ["dedup_list.rs", "explain.rs", "first_program.rs", "frontier.rs", "log_to_set.rs"]
+    );
+}
+
+#[test]
+fn first_program_prints_each_url_once_with_its_host() {
+    let urls = ["example.com/%7Ea", "HTTP://Example.com:80/~a", "https://h.example"];
+    let lines = first_program::distinct(&urls.map(str::to_owned)).unwrap();
+    assert_eq!(
+        lines,
+        [r#"example.com "http://example.com/~a""#, r#"h.example "https://h.example/""#]
+    );
+    let crawl = uniqurl::Normalizer::new(uniqurl::Profile::Crawl);
+    assert!(
+        first_program::canonical(&crawl, "no url").unwrap_err().to_string().starts_with("relative")
+    );
 }
 
 #[test]
