@@ -236,6 +236,7 @@ impl Normalizer {
     /// # Panics
     ///
     /// If a span lies outside `bytes`.
+    #[doc(hidden)]
     pub fn for_each(
         &self,
         bytes: &[u8],
@@ -263,6 +264,7 @@ impl Normalizer {
 
     /// Appends each URL that is not its own canonical form to `changes`. Forms that one pass finds are
     /// appended to `written`: at most three times the bytes of their URLs, and a byte for each.
+    #[doc(hidden)]
     pub fn find_changes(
         &self,
         batch: SpanBatch<'_>,
@@ -277,6 +279,7 @@ impl Normalizer {
     }
 
     /// Appends each URL that is not proven clean to `changes`.
+    #[doc(hidden)]
     pub fn find_unclean(&self, batch: SpanBatch<'_>, changes: &mut Vec<Change>) {
         self.judge_each(batch, Note(changes));
     }
@@ -287,6 +290,7 @@ impl Normalizer {
     /// # Errors
     ///
     /// The rejection.
+    #[doc(hidden)]
     pub fn rewrite_rest(
         &self,
         bytes: &[u8],

@@ -56,6 +56,7 @@ impl Normalizer {
     /// Uses this scanner, or the scalar one if the CPU lacks it: see [`Normalizer::backend`].
     ///
     /// Every scanner gives the same results; this is for tests and measurements.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_backend(mut self, backend: Backend) -> Self {
         self.change_rules(|rules| {
@@ -123,6 +124,7 @@ impl Normalizer {
     ///
     /// [`RejectReason::Scheme`] when `scheme` is not a scheme. Or redirects are set already
     /// ([`UnsupportedOption::AfterRedirects`]).
+    #[doc(hidden)]
     pub fn with_assumed_scheme(mut self, scheme: &[u8]) -> Result<Self, UnsupportedOption> {
         self.precedes_redirects()?;
         let bad = |(i, byte): (usize, &u8)| {
@@ -144,33 +146,39 @@ impl Normalizer {
     }
 
     /// The scanner in use.
+    #[doc(hidden)]
     pub fn backend(&self) -> Backend {
         self.rules.kernel.backend()
     }
 
     /// The vector code that this normalizer runs on.
+    #[doc(hidden)]
     pub fn kernel(&self) -> Kernel {
         self.rules.kernel
     }
 
     /// An upper bound of the bytes that a base or a redirect adds to a URL.
+    #[doc(hidden)]
     pub fn brought(&self) -> usize {
         let base = self.rules.base().map_or(0, <[u8]>::len);
         base + self.redirects.as_ref().map_or(0, |ends| ends.longest())
     }
 
     /// Bytes of memory of the redirects: everything else is small.
+    #[doc(hidden)]
     pub fn memory(&self) -> usize {
         self.redirects.as_ref().map_or(0, |ends| ends.memory())
     }
 
     /// The scheme of URLs without one, if it was given.
+    #[doc(hidden)]
     pub fn assumed_scheme(&self) -> Option<&[u8]> {
         self.rules.assumed_scheme()
     }
 
     /// Scheme and authority of the base, which request targets are joined to. `None` if the base has
     /// no authority, because it names no host then.
+    #[doc(hidden)]
     pub fn origin(&self) -> Option<Origin> {
         let parts = Parts::split(self.rules.base()?);
         let (scheme, authority) = (parts.scheme?.to_vec(), parts.authority?.to_vec());
@@ -178,6 +186,7 @@ impl Normalizer {
     }
 
     /// How this profile reads request targets, for the context of records.
+    #[doc(hidden)]
     pub fn targets(&self) -> Targets {
         match self.rules.profile.system {
             System::Browser => Targets::Trimmed,

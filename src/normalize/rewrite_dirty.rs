@@ -27,6 +27,7 @@ pub(in crate::normalize) enum Masks {
 impl Normalizer {
     /// Appends the canonical form of the URL or target `bytes[range]`, which is not known to be clean. On a
     /// rejection, `out` may hold a part of it.
+    #[doc(hidden)]
     pub fn rewrite_in(
         &self,
         bytes: &[u8],
@@ -46,6 +47,7 @@ impl Normalizer {
     }
 
     /// Whether only the rules of a profile of the ladder act.
+    #[doc(hidden)]
     #[inline]
     pub fn rules_alone_act(&self) -> bool {
         self.rules.profile.system == System::Ladder

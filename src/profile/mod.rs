@@ -129,7 +129,7 @@ pub enum Profile {
     /// The decoder ring of Wikimedia's media files.
     Upload,
     /// A decoder ring that keeps the spelling of every reserved character, or your own ring
-    /// ([`Normalizer::with_ring`](crate::Normalizer::with_ring)).
+    /// ([`Builder::ring`](crate::Builder::ring)).
     Ring,
 }
 

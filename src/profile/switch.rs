@@ -7,7 +7,7 @@ use crate::bytes::names::{flags, names};
 pub type Switches = FlagSet<Switch>;
 
 names! {
-    /// An optional step of a profile ([`Normalizer::with_switches`](crate::Normalizer::with_switches)): first
+    /// An optional step of a profile ([`Builder::with`](crate::Builder::with)): first
     /// those that keep something, then the others in the order of their steps.
     Switch "switch"
     KeepUserinfo "keep-userinfo" "credentials stay"

@@ -61,6 +61,7 @@ enum Read<'a> {
 impl Normalizer {
     /// Whether URLs have a second result, [`Normalizer::decoded`]: all of them under `servlet`, and those of
     /// hosts whose rules a profile file bases on it.
+    #[doc(hidden)]
     pub fn has_decoded(&self) -> bool {
         self.all_rules().any(Ruleset::maps_paths)
     }
@@ -111,6 +112,7 @@ impl Normalizer {
 
     /// Whether `url`, as [`Normalizer::normalize`] takes it, is a request target for which no host is
     /// known: `servlet` and the rings read a line that starts with `/` as a target.
+    #[doc(hidden)]
     pub fn is_hostless(&self, url: &[u8]) -> bool {
         self.rules.takes_targets()
             && self.rules.base_origin().is_none()
@@ -119,6 +121,7 @@ impl Normalizer {
     }
 
     /// A URL that lacks a scheme, with the assumed one before it.
+    #[doc(hidden)]
     pub fn assume(&self, url: &[u8]) -> Option<Vec<u8>> {
         let assumed = self.rules.assume(url);
         assumed.has_more().then(|| assumed.text.into_owned())

@@ -21,26 +21,12 @@ use crate::profile::{Policy, System};
 /// ([`UnsupportedOption::AfterBase`], [`UnsupportedOption::AfterRedirects`]). A later `strip-www` would leave
 /// redirects to `http://www.h/`, which is then not canonical.
 impl Normalizer {
-    /// Switches off these checks of the profile, as a container or a filter may.
+    /// See [`Builder::allow`](crate::Builder::allow). A call after a base or redirects is refused.
     ///
     /// # Errors
     ///
-    /// The profile makes no check with one of the codes: see [`Profile::checks`]. Or a profile file gives
-    /// single hosts their own rules; the file then sets the checks of each host.
-    ///
-    /// ```
-    /// use uniqurl::{RejectReason, Normalizer, Profile};
-    ///
-    /// let servlet = Normalizer::new(Profile::Servlet);
-    /// let mut out = Vec::new();
-    /// let Err(reject) = servlet.append(b"/a%2Fb\\c", &mut out) else { panic!() };
-    /// assert_eq!(reject.codes, [RejectReason::EncodedSlash, RejectReason::Backslash].into());
-    ///
-    /// let servlet = servlet.with_allowed([RejectReason::EncodedSlash, RejectReason::Backslash])?;
-    /// assert_eq!(servlet.append(b"/a%2Fb\\c", &mut out), Ok(()));
-    /// assert_eq!(out, b"/a%2Fb%5Cc");
-    /// # Ok::<(), uniqurl::UnsupportedOption>(())
-    /// ```
+    /// As [`Builder::build`](crate::Builder::build).
+    #[doc(hidden)]
     pub fn with_allowed(
         mut self,
         codes: impl IntoIterator<Item = RejectReason>,
@@ -50,25 +36,12 @@ impl Normalizer {
         Ok(self)
     }
 
-    /// Switches on these checks of the profile: those that are off by default
-    /// ([`Profile::checks_off`]), and those that [`Normalizer::with_allowed`] switched off.
+    /// See [`Builder::deny`](crate::Builder::deny). A call after a base or redirects is refused.
     ///
     /// # Errors
     ///
-    /// As [`Normalizer::with_allowed`].
-    ///
-    /// ```
-    /// use uniqurl::{RejectReason, Normalizer, Profile};
-    ///
-    /// let sanitize = Normalizer::new(Profile::Sanitize);
-    /// let mut out = Vec::new();
-    /// assert_eq!(sanitize.append(b"http://h/aux", &mut out), Ok(()));
-    ///
-    /// let sanitize = sanitize.with_denied([RejectReason::DeviceName])?;
-    /// let Err(reject) = sanitize.append(b"http://h/aux", &mut out) else { panic!() };
-    /// assert_eq!((reject.code, reject.at), (RejectReason::DeviceName, 9));
-    /// # Ok::<(), uniqurl::UnsupportedOption>(())
-    /// ```
+    /// As [`Builder::build`](crate::Builder::build).
+    #[doc(hidden)]
     pub fn with_denied(
         mut self,
         codes: impl IntoIterator<Item = RejectReason>,
@@ -96,22 +69,12 @@ impl Normalizer {
         Ok(set)
     }
 
-    /// Turns these switches on.
+    /// See [`Builder::with`](crate::Builder::with). A call after a base or redirects is refused.
     ///
     /// # Errors
     ///
-    /// The profile does not have one of them: see [`Profile::switchable`]. Or a profile file gives single
-    /// hosts their own rules; the file then sets the switches of each host.
-    ///
-    /// ```
-    /// use uniqurl::{Normalizer, Profile, Switch};
-    ///
-    /// let sorted = Normalizer::new(Profile::Scheme).with_switches([Switch::SortQuery])?;
-    /// let mut out = Vec::new();
-    /// let _ = sorted.append(b"http://h?b=2&a=1&b=1#f", &mut out);
-    /// assert_eq!(out, b"http://h/?a=1&b=2&b=1#f");
-    /// # Ok::<(), uniqurl::UnsupportedOption>(())
-    /// ```
+    /// As [`Builder::build`](crate::Builder::build).
+    #[doc(hidden)]
     pub fn with_switches(
         self,
         switches: impl IntoIterator<Item = Switch>,
@@ -122,23 +85,12 @@ impl Normalizer {
         Ok(self.with_switches_set(on))
     }
 
-    /// Turns these switches off.
+    /// See [`Builder::without`](crate::Builder::without). A call after a base or redirects is refused.
     ///
     /// # Errors
     ///
-    /// The profile does not have one of them: see [`Profile::switchable`]. Or a profile file gives single
-    /// hosts their own rules; the file then sets the switches of each host.
-    ///
-    /// ```
-    /// use uniqurl::{Normalizer, Profile, Switch};
-    ///
-    /// let aggressive = Normalizer::new(Profile::Aggressive);
-    /// let with_www = aggressive.without_switches([Switch::StripWww])?;
-    /// let mut out = Vec::new();
-    /// let _ = with_www.append(b"http://www.example.com/index.html", &mut out);
-    /// assert_eq!(out, b"http://www.example.com/");
-    /// # Ok::<(), uniqurl::UnsupportedOption>(())
-    /// ```
+    /// As [`Builder::build`](crate::Builder::build).
+    #[doc(hidden)]
     pub fn without_switches(
         self,
         switches: impl IntoIterator<Item = Switch>,
@@ -155,25 +107,12 @@ impl Normalizer {
         self
     }
 
-    /// Drops the query parameters whose name matches one of these patterns, in which `*` stands for any
-    /// bytes and `?` for any one byte. Names are compared with their triplets decoded, and case matters. A
-    /// second call replaces the patterns.
+    /// See [`Builder::drop_parameters`](crate::Builder::drop_parameters). A call after a base or redirects is refused.
     ///
     /// # Errors
     ///
-    /// The profile leaves parameters alone: all but `scheme`, `crawl` and `aggressive` do. Or a profile file
-    /// gives single hosts their own rules; the file then has the lists of each host. Or more than 1,000 patterns
-    /// have a wildcard before their end.
-    ///
-    /// ```
-    /// use uniqurl::{Normalizer, Profile};
-    ///
-    /// let crawl = Normalizer::new(Profile::Crawl).with_dropped_parameters(["ref", "f[*]"])?;
-    /// let mut out = Vec::new();
-    /// let _ = crawl.append(b"http://h/?f[a]=1&id=2&ref=3&REF", &mut out);
-    /// assert_eq!(out, b"http://h/?id=2&REF");
-    /// # Ok::<(), uniqurl::UnsupportedOption>(())
-    /// ```
+    /// As [`Builder::build`](crate::Builder::build).
+    #[doc(hidden)]
     pub fn with_dropped_parameters(
         mut self,
         patterns: impl IntoIterator<Item = impl AsRef<[u8]>>,
@@ -183,14 +122,12 @@ impl Normalizer {
         Ok(self)
     }
 
-    /// Drops all query parameters except those whose name matches one of these patterns, which are as for
-    /// [`Normalizer::with_dropped_parameters`]. Without patterns, all parameters are dropped.
+    /// See [`Builder::keep_parameters`](crate::Builder::keep_parameters). A call after a base or redirects is refused.
     ///
     /// # Errors
     ///
-    /// The profile leaves parameters alone: all but `scheme`, `crawl` and `aggressive` do. Or a profile file
-    /// gives single hosts their own rules; the file then has the lists of each host. Or more than 1,000 patterns
-    /// have a wildcard before their end.
+    /// As [`Builder::build`](crate::Builder::build).
+    #[doc(hidden)]
     pub fn with_kept_parameters(
         mut self,
         patterns: impl IntoIterator<Item = impl AsRef<[u8]>>,
@@ -231,12 +168,12 @@ impl Normalizer {
         if globs.is_too_wild() { Err(UnsupportedOption::Wildcards) } else { Ok(globs) }
     }
 
-    /// Uses this ring in place of the default one of [`Profile::Ring`].
+    /// See [`Builder::ring`](crate::Builder::ring). A call after a base or redirects is refused.
     ///
     /// # Errors
     ///
-    /// The profile is another one: the rings of the built-in profiles never change. Or a profile file gives
-    /// single hosts their own rules.
+    /// As [`Builder::build`](crate::Builder::build).
+    #[doc(hidden)]
     pub fn with_ring(mut self, ring: Ring) -> Result<Self, UnsupportedOption> {
         self.may_change()?;
         if self.profile() != Profile::Ring {
@@ -246,28 +183,12 @@ impl Normalizer {
         Ok(self)
     }
 
-    /// Reads triplets that are not UTF-8 in this charset, and rewrites them as UTF-8 before the profile
-    /// acts.
-    ///
-    /// The unit is a run of octets between two delimiters, or between other octets that are never part of
-    /// a longer character (0x00-0x2F, 0x3A-0x3F), raw or as triplets. A run that is valid UTF-8 stays.
-    /// Any other run is decoded in the charset as a whole, even if a part of it looks like UTF-8.
-    /// A run that the charset cannot decode stays too. Raw bytes of 0x80 or above count as octets
-    /// if the profile does not reject them.
+    /// See [`Builder::charset`](crate::Builder::charset). A call after a base or redirects is refused.
     ///
     /// # Errors
     ///
-    /// The profile is `string`, `ia` or `whatwg`, or that of a host with rules of its own is.
-    ///
-    /// ```
-    /// use uniqurl::{Normalizer, Profile, uri::Charset};
-    ///
-    /// let crawl = Normalizer::new(Profile::Crawl).with_charset(Charset::LATIN_1)?;
-    /// let mut out = Vec::new();
-    /// let _ = crawl.append(b"http://h/%F6re%26bro/%C3%B6", &mut out);
-    /// assert_eq!(out, b"http://h/%C3%B6re%26bro/%C3%B6");
-    /// # Ok::<(), uniqurl::UnsupportedOption>(())
-    /// ```
+    /// As [`Builder::build`](crate::Builder::build).
+    #[doc(hidden)]
     #[cfg(feature = "transcode")]
     pub fn with_charset(mut self, charset: Charset) -> Result<Self, UnsupportedOption> {
         self.precedes_base()?;
@@ -291,11 +212,13 @@ impl Normalizer {
     /// assert!(Normalizer::new(Profile::String).may_write_any_byte());
     /// assert!(!Normalizer::new(Profile::Crawl).may_write_any_byte());
     /// ```
+    #[doc(hidden)]
     pub fn may_write_any_byte(&self) -> bool {
         self.all_rules().any(|rules| rules.profile.grammar == Grammar::Ignored)
     }
 
     /// Whether full stops at the end of a host are removed, for some URLs at least.
+    #[doc(hidden)]
     pub fn drops_final_stops(&self) -> bool {
         self.all_rules().any(|rules| rules.profile.access == Access::Retrieval)
     }
@@ -309,16 +232,19 @@ impl Normalizer {
     ///
     /// assert!(!Normalizer::new(Profile::Crawl).has_own_ports());
     /// ```
+    #[doc(hidden)]
     pub fn has_own_ports(&self) -> bool {
         self.all_rules().any(|rules| rules.ports.is_some())
     }
 
     /// Whether the rules come from a profile file.
+    #[doc(hidden)]
     pub fn is_from_file(&self) -> bool {
         self.label.is_some()
     }
 
     /// The profile with its version, and the options that change it: `servlet@1 allow=encoded-slash`.
+    #[doc(hidden)]
     pub fn description(&self) -> String {
         let mut text = self.rules.description(self.label.as_deref());
         if let Some(hosts) = &self.hosts {

@@ -11,6 +11,7 @@ impl Normalizer {
     /// form of a URL with a scheme: the [`description`](Normalizer::description), and the content of the
     /// lists that it only counts. A base and an assumed scheme are left out: they affect only relative
     /// references, and no canonical URL is one. The time is linear in the number of redirects.
+    #[doc(hidden)]
     pub fn fingerprint(&self) -> String {
         let mut hash = Sha256::new();
         self.rules.add_to(&self.description(), &mut hash);
