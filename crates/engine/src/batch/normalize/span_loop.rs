@@ -39,10 +39,10 @@ pub(super) enum Taking {
 
 /// Most URLs of a piece. Memory for their canonical forms is reserved before, and between two pieces the
 /// batch may turn out to be full, so a piece is short.
-const PIECE: usize = 128;
+const PIECE: usize = 64;
 
 /// Bytes of URLs after which a piece ends.
-const PIECE_BYTES: usize = 16 << 10;
+const PIECE_BYTES: usize = 4 << 10;
 
 /// Most bytes that rewriting in one pass writes for a byte of a URL.
 const GROWTH: usize = 3;
