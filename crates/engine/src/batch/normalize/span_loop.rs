@@ -60,15 +60,20 @@ impl SpanRun<'_> {
 
     /// How many URLs the next piece has, and their bytes.
     fn next_piece(&self) -> (usize, usize) {
-        let (mut count, mut bytes) = (0, 0);
-        for span in self.spans.iter().take(PIECE) {
-            count += 1;
-            bytes += span.len();
-            if bytes > PIECE_BYTES {
-                break;
+        let spans = &self.spans[..self.spans.len().min(PIECE)];
+        let bytes = |spans: &[Span]| spans.iter().map(|span| span.len()).sum::<usize>();
+        match bytes(spans) {
+            most if most <= PIECE_BYTES => (spans.len(), most),
+            // URLs of this length are rare, and are counted one by one.
+            _ => {
+                let short = spans.iter().scan(0, |sum, span| {
+                    *sum += span.len();
+                    (*sum <= PIECE_BYTES).then_some(())
+                });
+                let count = short.count().max(1);
+                (count, bytes(&spans[..count]))
             }
         }
-        (count, bytes)
     }
 }
 
@@ -133,14 +138,15 @@ impl<'a, 'r> SpanLoop<'a, 'r> {
         changes: &[Change],
     ) -> Result<Taking, AllocError> {
         let mut done = 0;
+        // The lines of a list are in order, so one search finds all tabs. Cells of a table need not be, but
+        // nobody counts tabs in those.
         let is_list = run.records.is_none();
-        // Nearly always false, and then no line is searched for a tab.
-        let any_tab = is_list && !changes.is_empty() && {
-            let (first, last) = (run.spans[0].start, run.spans[count - 1].end);
-            // Cells of a table need not ascend.
-            let lines = run.bytes.get(first as usize..last as usize);
-            lines.is_none_or(|lines| memchr::memchr(b'\t', lines).is_some())
+        let end = run.spans[count - 1].end as usize;
+        let tab_from = |start: usize| {
+            let rest = run.bytes.get(start..end).filter(|_| is_list).unwrap_or_default();
+            memchr::memchr(b'\t', rest).map_or(usize::MAX, |at| start + at)
         };
+        let mut tab = 0;
         for change in changes {
             if self.take_clean(batch, run, done, change.number)? == Taking::Off {
                 return Ok(Taking::Off);
@@ -154,8 +160,11 @@ impl<'a, 'r> SpanLoop<'a, 'r> {
                         && !self.labels.is_some_and(|labels| labels.has(url)) =>
                 {
                     batch.keys.push(UrlRef::new(IN_REWRITTEN, start, len)?);
-                    let has_tab = any_tab && memchr::memchr(b'\t', url).is_some();
-                    batch.tally.tabbed += u64::from(has_tab);
+                    let range = span.range();
+                    if tab < range.start {
+                        tab = tab_from(range.start);
+                    }
+                    batch.tally.tabbed += u64::from(range.contains(&tab));
                 }
                 form => {
                     if self.take_slowly(batch, run, change.number, Known::Not(form))? == Taking::Off
@@ -177,11 +186,16 @@ impl<'a, 'r> SpanLoop<'a, 'r> {
         start: usize,
         end: usize,
     ) -> Result<Taking, AllocError> {
-        let number = run.shifted_number();
+        let (number, spans) = (run.shifted_number(), &run.spans[start..end]);
+        // Two loops, which compilers turn into vector code.
+        if self.is_quick && spans.iter().all(|span| span.len() <= self.longest) {
+            batch.keys.extend(spans.iter().map(|span| UrlRef::in_buffer(number, *span)));
+            return Ok(Taking::On);
+        }
         for i in start..end {
-            let span = run.spans[i];
-            if self.is_quick & (span.len() <= self.longest) {
-                batch.keys.push(UrlRef::in_buffer(number, span));
+            let is_short = run.spans[i].len() <= self.longest;
+            if self.is_quick && is_short {
+                batch.keys.push(UrlRef::in_buffer(number, run.spans[i]));
             } else if self.take_slowly(batch, run, i, Known::Clean)? == Taking::Off {
                 return Ok(Taking::Off);
             }
