@@ -56,6 +56,17 @@ impl AsciiSet {
         members
     }
 
+    /// For each byte, whether it is in the set: for loops that look up every byte.
+    pub(crate) const fn table(self) -> [bool; 256] {
+        let mut table = [false; 256];
+        let mut byte = 0;
+        while byte < 0x80 {
+            table[byte] = self.contains(byte as u8);
+            byte += 1;
+        }
+        table
+    }
+
     /// True if every byte of `self` is in `other`.
     pub(crate) const fn is_subset(self, other: Self) -> bool {
         self.0 & !other.0 == 0

@@ -143,12 +143,4 @@ const HEX: [u8; 256] = {
 };
 
 /// For each byte, whether it means the same encoded and literally (section 2.3).
-const IS_UNRESERVED: [bool; 256] = {
-    let mut unreserved = [false; 256];
-    let mut byte = 0;
-    while byte < 128 {
-        unreserved[byte] = UNRESERVED.contains(byte as u8);
-        byte += 1;
-    }
-    unreserved
-};
+const IS_UNRESERVED: [bool; 256] = UNRESERVED.table();

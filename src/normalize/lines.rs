@@ -14,7 +14,7 @@ use crate::normalize::masks::rewrite::Rewrite;
 use crate::normalize::normalizer::Normalizer;
 use crate::normalize::rewrite_dirty::Masks;
 use crate::normalize::trace::NoTrace;
-use crate::simd::{Rfc3986, SpanBatch, UrlKind, Vector, VectorOp, Visitor};
+use crate::simd::{Plain, Rfc3986, SpanBatch, UrlKind, Vector, VectorOp, Visitor};
 
 /// Bytes of a list that are split into lines and then normalized as one piece. Meanwhile the bytes of the
 /// next piece are fetched into the cache, so the next search for lines does not wait for memory. Pieces
@@ -71,8 +71,6 @@ struct Write<'a> {
 }
 
 impl Visitor for Write<'_> {
-    const REWRITES: bool = true;
-
     #[inline(always)]
     fn visit<V: Vector>(&mut self, vector: V, number: usize, span: Span, is_clean: bool) {
         if is_clean {
@@ -275,7 +273,7 @@ impl Normalizer {
             return self.find_unclean(batch, changes);
         }
         let write = Write { normalizer: self, bytes: batch.bytes, written, changes };
-        self.kernel().clean_each::<Rfc3986, _>(batch, write);
+        self.kernel().judge_each(batch, Plain(Rfc3986), write);
     }
 
     /// Appends each URL that is not proven clean to `changes`.

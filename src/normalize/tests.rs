@@ -15,7 +15,7 @@ use crate::normalize::redirect::Redirects;
 use crate::profile::archive::STARTS;
 use crate::profile::starts::Starts;
 use crate::profile::{Grammar, Profile, Ring, Switch, System};
-use crate::simd::{Backend, FastPath, FastPathResult, MaskedUrl, UrlKind, Vector};
+use crate::simd::{Backend, ByFastPath, FastPath, FastPathResult, MaskedUrl, UrlKind, Vector};
 
 /// Starts of URLs, nearly all of them canonical.
 #[rustfmt::skip]
@@ -186,18 +186,18 @@ fn counted(normalizer: &Normalizer, urls: &[String]) -> Counts {
             }
             let (result, starts) = if let Some(archive) = normalizer.rules.profile.archive {
                 let write = Write { cuts: archive, out: &mut out };
-                (kernel.fast_path::<IaFolded>(&bytes, range.clone(), kind, write), &STARTS)
+                (kernel.judge(&bytes, range.clone(), ByFastPath(IaFolded, kind, write)), &STARTS)
             } else if heuristics.act() {
                 let write = Write { cuts: heuristics.steps(), out: &mut out };
                 (
-                    kernel.fast_path::<Aggressive>(&bytes, range.clone(), kind, write),
+                    kernel.judge(&bytes, range.clone(), ByFastPath(Aggressive, kind, write)),
                     heuristics.starts(),
                 )
             } else {
                 continue;
             };
             counts.fast += usize::from(result == FastPathResult::Done);
-            let order = kernel.fast_path::<Aggressive>(&bytes, range, kind, Order(starts));
+            let order = kernel.judge(&bytes, range, ByFastPath(Aggressive, kind, Order(starts)));
             counts.order += usize::from(order == FastPathResult::Done);
         }
     }

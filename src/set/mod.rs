@@ -5,7 +5,6 @@
 //! by one thread at a time and needs no lock.
 
 mod set_full;
-mod arena;
 mod hash;
 mod url_set;
 mod shard;
@@ -15,11 +14,9 @@ pub use url_set::{Iter, UrlSet};
 
 // The engine fills shards on all cores. A program has `UrlSet`.
 #[doc(hidden)]
-pub use arena::Counting;
-#[doc(hidden)]
 pub use hash::{Hash, HashKey};
 #[doc(hidden)]
-pub use shard::{Bytes, Entry, Mark, Part, Shard};
+pub use shard::{Bytes, Counting, Entry, Mark, Part, Shard};
 
 /// Number of shards for a set that `threads` threads fill. There are enough that no thread waits for
 /// the last shard, and few enough that the URLs of one round for a shard are worth a task. Each shard

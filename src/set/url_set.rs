@@ -3,10 +3,9 @@
 use std::fmt;
 use std::iter::FusedIterator;
 
-use super::arena::{Counting, Urls};
 use super::hash::HashKey;
 use super::set_full::SetFull;
-use super::shard::Shard;
+use super::shard::{Counting, Shard, Urls};
 use crate::key::Keyed;
 use crate::simd::Kernel;
 

@@ -1,16 +1,10 @@
 //! The selected scanner, and its entry points into the vector code.
 
-use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::lines::Lines;
-use super::loops::{
-    ByFastPath, ByFastPathOr, Clean, Each, FastPathResult, Judge, One, Plain, SpanBatch, Visitor,
-};
-use super::masked_url::FastPath;
-use super::rules::Rules;
-use super::url_kind::UrlKind;
+use super::loops::{Each, Judge, One, SpanBatch, Visitor};
 use super::vector::VectorOp;
 use super::{Backend, scalar};
 use crate::bytes::Span;
@@ -78,62 +72,6 @@ impl Kernel {
         visitor: impl Visitor,
     ) {
         self.run(Each { batch, judge, visitor });
-    }
-
-    /// True if the URL or target `bytes[range]` is proven clean. See [`Kernel::judge`].
-    #[inline]
-    pub(crate) fn is_clean<R: Rules>(
-        self,
-        bytes: &[u8],
-        range: Range<usize>,
-        kind: UrlKind,
-    ) -> bool {
-        // URLs of 4 GiB or more are left to the scalar path.
-        u32::try_from(range.len()).is_ok()
-            && self.judge(bytes, range, Clean { kind, rules: PhantomData::<R> })
-    }
-
-    /// Proves the URL or target `bytes[range]` clean and tries the fast path on it. See
-    /// [`Kernel::judge`].
-    #[inline]
-    pub(crate) fn fast_path<R: Rules>(
-        self,
-        bytes: &[u8],
-        range: Range<usize>,
-        kind: UrlKind,
-        fast_path: impl FastPath,
-    ) -> FastPathResult {
-        // URLs of 4 GiB or more are left to the scalar path.
-        if u32::try_from(range.len()).is_err() {
-            return FastPathResult::Unclean;
-        }
-        self.judge(bytes, range, ByFastPath { kind, fast_path, rules: PhantomData::<R> })
-    }
-
-    /// Visits each URL and passes whether it is proven clean. See [`Kernel::judge_each`].
-    #[inline(always)]
-    pub(crate) fn clean_each<R: Rules, A: Visitor>(self, batch: SpanBatch<'_>, visitor: A) {
-        let rules = PhantomData::<R>;
-        if A::REWRITES {
-            self.judge_each(batch, Plain(rules), visitor);
-        } else {
-            self.judge_each(batch, Clean { kind: UrlKind::Absolute, rules }, visitor);
-        }
-    }
-
-    /// Visits each URL and passes whether it is proven clean and finished by the fast path. `is_clean`
-    /// decides about clean URLs that the fast path does not finish. See [`Kernel::judge_each`].
-    #[inline(always)]
-    pub(crate) fn fast_path_each<R: Rules>(
-        self,
-        batch: SpanBatch<'_>,
-        fast_path: impl FastPath + Copy,
-        is_clean: impl Fn(&[u8], FastPathResult) -> bool + Copy,
-        visitor: impl Visitor,
-    ) {
-        let kind = UrlKind::Absolute;
-        let fast_path = ByFastPath { kind, fast_path, rules: PhantomData::<R> };
-        self.judge_each(batch, ByFastPathOr { fast_path, is_clean }, visitor);
     }
 
     /// Runs `work` with the selected instruction set.

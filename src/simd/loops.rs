@@ -1,12 +1,13 @@
 //! Loops shared by all instruction sets. Each backend supplies only the masks.
 
-use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::block::BLOCK;
+use memchr::memchr2;
+
+use super::block::{BLOCK, up_to};
 use super::masked_url::{FastPath, MaskedUrl};
 use super::prefetch::prefetch;
-use super::proof::{Proof, WINDOW, front, is_clean, is_plain, is_verbatim, prove_from, window};
+use super::proof::{Proof, WINDOW, blocks, front, prove, prove_from, window};
 use super::rules::Rules;
 use super::url_kind::UrlKind;
 use super::vector::{Vector, VectorOp};
@@ -15,7 +16,7 @@ use crate::bytes::Span;
 /// Longest URL in bytes that a [`FastPath`] gets. It is longer than a window.
 const LONG: usize = 8 * BLOCK;
 
-/// The result of [`Kernel::fast_path`](super::Kernel::fast_path).
+/// The result of [`ByFastPath`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FastPathResult {
     /// The URL is not proven clean.
@@ -53,10 +54,6 @@ impl<'a> SpanBatch<'a> {
 
 /// The action for each URL of a [`SpanBatch`], given whether the URL is proven clean.
 pub(crate) trait Visitor {
-    /// True if the visitor rewrites dirty URLs itself. The proof may then report some clean URLs as
-    /// dirty.
-    const REWRITES: bool = false;
-
     /// Visits URL `number` of the batch. Must be `#[inline(always)]`, like all code that uses the
     /// vector.
     fn visit<V: Vector>(&mut self, vector: V, number: usize, span: Span, is_clean: bool);
@@ -135,7 +132,7 @@ impl<F: Fn(Range<usize>) -> bool> Judge for F {
     }
 }
 
-/// Whether the URL is a single line that is not blank.
+/// Whether the URL is one line that is certainly not blank.
 #[derive(Clone, Copy)]
 pub(crate) struct Verbatim;
 
@@ -144,61 +141,75 @@ impl Judge for Verbatim {
 
     #[inline(always)]
     fn judge<V: Vector>(self, vector: V, bytes: &[u8], range: Range<usize>) -> bool {
-        is_verbatim(vector, bytes, range.start, range.end)
+        let mut room = None;
+        let window = window(bytes, range.clone(), &mut room);
+        let url = &bytes[range];
+        let breaks = blocks(window).map(
+            #[inline(always)]
+            |block| vector.find(block, b'\n') | vector.find(block, b'\r'),
+        );
+        let found =
+            breaks[0] & up_to(url.len()) | breaks[1] & up_to(url.len().saturating_sub(BLOCK));
+        // A record that starts with a space or tab may be blank. The caller examines it.
+        let is_blank = url.is_empty() | matches!(window[0], b' ' | b'\t');
+        let tail = url.get(WINDOW..).unwrap_or_default();
+        (found == 0) & !is_blank && (tail.is_empty() || memchr2(b'\r', b'\n', tail).is_none())
     }
 }
 
-/// Whether the URL is proven clean.
+/// Whether the URL or target is proven clean.
 #[derive(Clone, Copy)]
-pub(super) struct Clean<R> {
-    pub(super) kind: UrlKind,
-    pub(super) rules: PhantomData<R>,
-}
+pub(crate) struct Clean<R>(pub(crate) R, pub(crate) UrlKind);
 
 impl<R: Rules> Judge for Clean<R> {
     type Verdict = bool;
 
     #[inline(always)]
     fn judge<V: Vector>(self, vector: V, bytes: &[u8], range: Range<usize>) -> bool {
-        is_clean::<V, R>(vector, bytes, range.start, range.end, self.kind)
+        let mut room = None;
+        let window = window(bytes, range.clone(), &mut room);
+        prove::<V, R>(vector, &bytes[range], window, self.1).clean
     }
 }
 
-/// As [`Clean`], but URLs with triplets may count as dirty: a visitor that rewrites dirty URLs checks
-/// triplets anyway, if the instruction set normalizes them.
+/// As [`Clean`], but URLs within the window count as dirty if they hold any triplet: a visitor that rewrites
+/// dirty URLs checks triplets anyway, if the instruction set normalizes them.
 #[derive(Clone, Copy)]
-pub(super) struct Plain<R>(pub(super) PhantomData<R>);
+pub(crate) struct Plain<R>(pub(crate) R);
 
 impl<R: Rules> Judge for Plain<R> {
     type Verdict = bool;
 
     #[inline(always)]
     fn judge<V: Vector>(self, vector: V, bytes: &[u8], range: Range<usize>) -> bool {
-        if V::NORMALIZES_TRIPLETS {
-            return is_plain::<V, R>(vector, bytes, range.start, range.end);
+        if !V::NORMALIZES_TRIPLETS {
+            return Clean(self.0, UrlKind::Absolute).judge(vector, bytes, range);
         }
-        is_clean::<V, R>(vector, bytes, range.start, range.end, UrlKind::Absolute)
+        let mut room = None;
+        let window = window(bytes, range.clone(), &mut room);
+        let url = &bytes[range];
+        let front = front::<V, R>(vector, url.len(), window, UrlKind::Absolute);
+        if url.len() > WINDOW {
+            return prove_from::<V, R>(vector, url, window, &front).clean;
+        }
+        front.starts_well & (front.bad[0] | front.bad[1] == 0)
     }
 }
 
-/// The result of a fast path.
+/// The result of a fast path on a URL or target.
 #[derive(Clone, Copy)]
-pub(super) struct ByFastPath<R, S> {
-    pub(super) kind: UrlKind,
-    pub(super) fast_path: S,
-    pub(super) rules: PhantomData<R>,
-}
+pub(crate) struct ByFastPath<R, S>(pub(crate) R, pub(crate) UrlKind, pub(crate) S);
 
 impl<R: Rules, S: FastPath> Judge for ByFastPath<R, S> {
     type Verdict = FastPathResult;
 
     #[inline(always)]
     fn judge<V: Vector>(self, vector: V, bytes: &[u8], range: Range<usize>) -> FastPathResult {
-        let Self { kind, fast_path, .. } = self;
+        let Self(_, kind, fast_path) = self;
         let (from, url) = (&bytes[range.start..], &bytes[range.clone()]);
         // Backs the window of a URL near the end of the buffer.
         let mut room = None;
-        let window = window(bytes, range.start, range.end, &mut room);
+        let window = window(bytes, range, &mut room);
         let front = front::<V, R>(vector, url.len(), window, kind);
         // The front alone decides about most URLs.
         let finished = if let Some(proof) = front.proof(url.len()) {
@@ -224,12 +235,9 @@ impl<R: Rules, S: FastPath> Judge for ByFastPath<R, S> {
     }
 }
 
-/// Whether a fast path finishes the URL. `is_clean` decides about clean URLs that it does not finish.
+/// Whether a fast path finishes the URL. The closure decides about clean URLs that it does not finish.
 #[derive(Clone, Copy)]
-pub(super) struct ByFastPathOr<R, S, F> {
-    pub(super) fast_path: ByFastPath<R, S>,
-    pub(super) is_clean: F,
-}
+pub(crate) struct ByFastPathOr<R, S, F>(pub(crate) R, pub(crate) S, pub(crate) F);
 
 impl<R: Rules, S: FastPath, F> Judge for ByFastPathOr<R, S, F>
 where
@@ -239,13 +247,14 @@ where
 
     #[inline(always)]
     fn judge<V: Vector>(self, vector: V, bytes: &[u8], range: Range<usize>) -> bool {
+        let Self(rules, fast_path, is_clean) = self;
         let url = &bytes[range.clone()];
-        match self.fast_path.judge(vector, bytes, range) {
+        match ByFastPath(rules, UrlKind::Absolute, fast_path).judge(vector, bytes, range) {
             FastPathResult::Done => true,
             FastPathResult::Unclean => false,
             // Two calls of one constant each: `is_clean` tests it.
-            FastPathResult::TooLong => (self.is_clean)(url, FastPathResult::TooLong),
-            FastPathResult::Declined => (self.is_clean)(url, FastPathResult::Declined),
+            FastPathResult::TooLong => is_clean(url, FastPathResult::TooLong),
+            FastPathResult::Declined => is_clean(url, FastPathResult::Declined),
         }
     }
 }
@@ -284,11 +293,7 @@ fn mask_short<'a, V: Vector>(
     kind: UrlKind,
     proof: &Proof,
 ) -> Option<MaskedUrl<'a, V, { WINDOW / BLOCK }>> {
-    MaskedUrl::new(vector, at_least(from, window), length, kind, proof)
-}
-
-/// Returns the buffer from the URL on, or the window if the buffer is shorter.
-#[inline(always)]
-fn at_least<'a>(from: &'a [u8], window: &'a [u8; WINDOW]) -> &'a [u8] {
-    if from.len() < WINDOW { window } else { from }
+    // The buffer from the URL on may be shorter than the masks.
+    let from = if from.len() < WINDOW { window } else { from };
+    MaskedUrl::new(vector, from, length, kind, proof)
 }

@@ -72,12 +72,10 @@ pub use kernel::Kernel;
 #[cfg(test)]
 pub(crate) use loops::Bits;
 pub use loops::SpanBatch;
-pub(crate) use loops::Visitor;
-pub(crate) use loops::{FastPathResult, Verbatim};
+pub(crate) use loops::{ByFastPath, ByFastPathOr, Clean, FastPathResult, Plain, Verbatim, Visitor};
 pub(crate) use masked_url::{FastPath, MaskedUrl, Slashes};
 pub(crate) use output_buffer::OutputBuffer;
 pub use prefetch::prefetch;
-pub use proof::holds;
 pub(crate) use rules::{Query, Rfc3986, Rules, all_bits, query_of};
 pub use url_kind::UrlKind;
 #[cfg(target_arch = "x86_64")]

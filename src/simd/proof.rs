@@ -1,5 +1,7 @@
 //! Proves from the masks of its blocks that a URL is clean under a set of rules.
 
+use std::ops::Range;
+
 use super::block::{BLOCK, Block, up_to};
 use super::rules::{Query, Rules};
 use super::url_kind::UrlKind;
@@ -9,85 +11,16 @@ use crate::bytes::set::{AsciiSet, NibbleTable};
 /// Two blocks. Nearly every URL fits.
 pub(super) const WINDOW: usize = 2 * BLOCK;
 
-/// True if the URL `bytes[start..end]` is proven clean.
-#[inline(always)]
-pub(super) fn is_clean<V: Vector, R: Rules>(
-    vector: V,
-    bytes: &[u8],
-    start: usize,
-    end: usize,
-    kind: UrlKind,
-) -> bool {
-    let mut room = None;
-    let window = window(bytes, start, end, &mut room);
-    prove::<V, R>(vector, &bytes[start..end], window, kind).clean
-}
-
-/// As [`is_clean`], but a URL within the window counts as dirty if it holds any triplet: a caller that
-/// rewrites triplets checks them anyway.
-#[inline(always)]
-pub(super) fn is_plain<V: Vector, R: Rules>(
-    vector: V,
-    bytes: &[u8],
-    start: usize,
-    end: usize,
-) -> bool {
-    let mut room = None;
-    let window = window(bytes, start, end, &mut room);
-    let url = &bytes[start..end];
-    let front = front::<V, R>(vector, url.len(), window, UrlKind::Absolute);
-    if url.len() > WINDOW {
-        return prove_from::<V, R>(vector, url, window, &front).clean;
-    }
-    front.starts_well & (front.bad[0] | front.bad[1] == 0)
-}
-
-/// True if `bytes[start..end]` is one line that is certainly not blank. A line that starts with a space
-/// or tab is left to the slow path.
-#[inline(always)]
-pub(super) fn is_verbatim<V: Vector>(vector: V, bytes: &[u8], start: usize, end: usize) -> bool {
-    let length = end - start;
-    let mut room = None;
-    let window = window(bytes, start, end, &mut room);
-    let [first, second] = blocks(window);
-    let found = breaks(vector, first) & up_to(length)
-        | breaks(vector, second) & up_to(length.saturating_sub(BLOCK));
-    // A record that starts with a space or tab may be blank. The caller examines it.
-    let is_blank = (length == 0) | matches!(window[0], b' ' | b'\t');
-    let tail = bytes[start..end].get(WINDOW..).unwrap_or_default();
-    (found == 0) & !is_blank && (tail.is_empty() || memchr::memchr2(b'\r', b'\n', tail).is_none())
-}
-
-/// True if `bytes[start..end]` holds `byte`.
-#[inline(always)]
-pub fn holds<V: Vector>(vector: V, bytes: &[u8], start: usize, end: usize, byte: u8) -> bool {
-    let length = end - start;
-    let mut room = None;
-    let window = window(bytes, start, end, &mut room);
-    let [first, second] = blocks(window);
-    let found = vector.find(first, byte) & up_to(length)
-        | vector.find(second, byte) & up_to(length.saturating_sub(BLOCK));
-    let tail = bytes[start..end].get(WINDOW..).unwrap_or_default();
-    found != 0 || (!tail.is_empty() && memchr::memchr(byte, tail).is_some())
-}
-
-/// Line feeds and carriage returns.
-#[inline(always)]
-fn breaks<V: Vector>(vector: V, block: &Block) -> u64 {
-    vector.find(block, b'\n') | vector.find(block, b'\r')
-}
-
-/// The first two blocks of the URL `bytes[start..end]`. If the buffer goes on, they are a view of it
+/// The first two blocks of the URL `bytes[range]`. If the buffer goes on, they are a view of it
 /// and hold bytes after the URL, whose bits the callers mask off. Otherwise they are a padded copy.
 #[inline(always)]
 pub(super) fn window<'a>(
     bytes: &'a [u8],
-    start: usize,
-    end: usize,
+    range: Range<usize>,
     room: &'a mut Option<[u8; WINDOW]>,
 ) -> &'a [u8; WINDOW] {
-    let url = &bytes[start..end];
-    match bytes[start..].first_chunk() {
+    let url = &bytes[range.clone()];
+    match bytes[range.start..].first_chunk() {
         Some(window) => window,
         None => {
             let copy = room.insert([0; WINDOW]);
@@ -281,7 +214,7 @@ fn starts_with_host<R: Rules>(block: &Block, masks: &Masks, inside: u64) -> (boo
     (starts_well, host as usize, end as usize)
 }
 
-/// Checks the bytes of a URL after its window, as [`is_clean`] does.
+/// Checks the bytes of a URL after its window.
 #[inline(always)]
 fn is_clean_tail<V: Vector, R: Rules>(
     vector: V,
@@ -406,35 +339,6 @@ mod tests {
                 if low != 0 && (length <= BLOCK || window[BLOCK - 2..BLOCK] == *b"aa") {
                     let found = kernel.run(Ask { blocks: [blocks[0]], length, bad: low });
                     assert_eq!(found, [left(low, inside), low], "{}", context());
-                }
-            }
-        }
-    }
-
-    struct Holds<'a>(&'a [u8], usize, usize);
-
-    impl VectorOp for Holds<'_> {
-        type Output = bool;
-
-        #[inline(always)]
-        fn run<V: Vector>(self, vector: V) -> bool {
-            let Self(bytes, start, end) = self;
-            holds(vector, bytes, start, end, b'\t')
-        }
-    }
-
-    #[test]
-    fn byte_search_stays_within_its_range() {
-        for kernel in Backend::available().into_iter().filter_map(Kernel::new) {
-            for (length, behind) in [(200, 0), (200, 3), (60, 0), (129, 0), (1, 200)] {
-                for at in 0..length + behind {
-                    let mut bytes = vec![b'a'; length + behind];
-                    bytes[at] = b'\t';
-                    for start in [0, 1, 64, 65].into_iter().filter(|start| *start <= length) {
-                        let found = kernel.run(Holds(&bytes, start, length));
-                        let context = || format!("{:?} {start} {at} {length}", kernel.backend());
-                        assert_eq!(found, (start..length).contains(&at), "{}", context());
-                    }
                 }
             }
         }

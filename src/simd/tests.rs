@@ -1,7 +1,7 @@
 //! Tests the vector code against scalar, on every backend of this CPU.
 
 use super::block::{BLOCK, Block};
-use super::loops::{Bits, SpanBatch, Verbatim};
+use super::loops::{Bits, ByFastPath, Clean, SpanBatch, Verbatim};
 use super::masked_url::{FastPath, MaskedUrl};
 use super::rules::{Query, Rfc3986, Rules, all_bits, query_of};
 use super::url_kind::UrlKind;
@@ -37,12 +37,29 @@ impl Rules for Questions {
 impl Kernel {
     /// True if a URL without surrounding bytes is proven clean.
     pub(crate) fn is_clean_alone(self, url: &[u8]) -> bool {
-        self.is_clean::<Rfc3986>(url, 0..url.len(), UrlKind::Absolute)
+        self.judge(url, 0..url.len(), Clean(Rfc3986, UrlKind::Absolute))
     }
 
     /// The same for a target.
     pub(crate) fn is_clean_target_alone(self, target: &[u8]) -> bool {
-        self.is_clean::<Rfc3986>(target, 0..target.len(), UrlKind::Target)
+        self.judge(target, 0..target.len(), Clean(Rfc3986, UrlKind::Target))
+    }
+}
+
+#[test]
+fn search_for_line_breaks_stays_within_its_range() {
+    for kernel in kernels() {
+        for (length, behind) in [(200, 0), (200, 3), (60, 0), (129, 0), (1, 200)] {
+            for at in 0..length + behind {
+                let mut bytes = vec![b'a'; length + behind];
+                bytes[at] = if at % 2 == 0 { b'\n' } else { b'\r' };
+                for start in [0, 1, 64, 65].into_iter().filter(|start| *start < length) {
+                    let is_line = kernel.judge(&bytes, start..length, Verbatim);
+                    let context = || format!("{:?} {start} {at} {length}", kernel.backend());
+                    assert_eq!(is_line, !(start..length).contains(&at), "{}", context());
+                }
+            }
+        }
     }
 }
 
@@ -291,15 +308,22 @@ fn batch_check_agrees_with_single_checks_at_every_alignment() {
             spans.push(Span { start, end: bytes.len() as u32 });
         }
         let mut expected = Vec::new();
-        Kernel::scalar()
-            .clean_each::<Rfc3986, _>(SpanBatch::last(&bytes, &spans), Bits(&mut expected));
+        Kernel::scalar().judge_each(
+            SpanBatch::last(&bytes, &spans),
+            Clean(Rfc3986, UrlKind::Absolute),
+            Bits(&mut expected),
+        );
         for (i, span) in spans.iter().enumerate() {
             let clean = Kernel::scalar().is_clean_alone(span.of(&bytes));
             assert_eq!(expected[i / 64] >> (i % 64) & 1 == 1, clean);
         }
         for kernel in kernels() {
             let mut found = Vec::new();
-            kernel.clean_each::<Rfc3986, _>(SpanBatch::last(&bytes, &spans), Bits(&mut found));
+            kernel.judge_each(
+                SpanBatch::last(&bytes, &spans),
+                Clean(Rfc3986, UrlKind::Absolute),
+                Bits(&mut found),
+            );
             assert_eq!(found, expected, "{:?}", kernel.backend());
         }
     }
@@ -379,14 +403,18 @@ fn no_kernel_reads_outside_its_slice() {
                 assert_eq!(lines.len(), usize::from(length > 0));
                 let mut bits = Vec::new();
                 let clean = u64::from(scalar.is_clean_alone(&text));
-                kernel.clean_each::<Rfc3986, _>(SpanBatch::last(slice, &lines), Bits(&mut bits));
+                kernel.judge_each(
+                    SpanBatch::last(slice, &lines),
+                    Clean(Rfc3986, UrlKind::Absolute),
+                    Bits(&mut bits),
+                );
                 assert_eq!(bits.first().copied().unwrap_or_default(), clean);
                 kernel.judge_each(SpanBatch::last(slice, &lines), Verbatim, Bits(&mut bits));
                 for kind in [UrlKind::Absolute, UrlKind::Target] {
                     // From every byte of the last register.
                     for start in (length.saturating_sub(70)..=length).chain([0]) {
-                        kernel.fast_path::<Rfc3986>(slice, start..length, kind, Anything);
-                        kernel.fast_path::<Questions>(slice, start..length, kind, Anything);
+                        kernel.judge(slice, start..length, ByFastPath(Rfc3986, kind, Anything));
+                        kernel.judge(slice, start..length, ByFastPath(Questions, kind, Anything));
                     }
                 }
             }
@@ -443,14 +471,21 @@ fn no_kernel_reads_outside_its_slice_at_any_alignment() {
                 let slice = &*slice;
                 for kernel in kernels() {
                     assert_eq!(kernel.is_clean_alone(slice), clean);
-                    kernel.is_clean::<Questions>(slice, 0..length, UrlKind::Absolute);
+                    kernel.judge(slice, 0..length, Clean(Questions, UrlKind::Absolute));
                     let mut lines = Vec::new();
                     kernel.lines(slice, &mut lines);
                     let mut bits = Vec::new();
-                    kernel
-                        .clean_each::<Rfc3986, _>(SpanBatch::last(slice, &lines), Bits(&mut bits));
+                    kernel.judge_each(
+                        SpanBatch::last(slice, &lines),
+                        Clean(Rfc3986, UrlKind::Absolute),
+                        Bits(&mut bits),
+                    );
                     assert_eq!(bits.first().copied().unwrap_or_default(), u64::from(clean));
-                    kernel.fast_path::<Questions>(slice, 0..length, UrlKind::Absolute, Anything);
+                    kernel.judge(
+                        slice,
+                        0..length,
+                        ByFastPath(Questions, UrlKind::Absolute, Anything),
+                    );
                 }
             }
         }
@@ -472,12 +507,17 @@ fn no_kernel_reads_outside_an_allocation_of_any_length_and_alignment() {
                 kernel.is_clean_target_alone(slice);
                 let mut lines = Vec::new();
                 kernel.lines(slice, &mut lines);
-                kernel.clean_each::<Rfc3986, _>(
+                kernel.judge_each(
                     SpanBatch::last(slice, &lines),
+                    Clean(Rfc3986, UrlKind::Absolute),
                     Bits(&mut Vec::new()),
                 );
                 let range = before..allocation.len();
-                kernel.fast_path::<Questions>(&allocation, range, UrlKind::Absolute, Anything);
+                kernel.judge(
+                    &allocation,
+                    range,
+                    ByFastPath(Questions, UrlKind::Absolute, Anything),
+                );
             }
         }
     }

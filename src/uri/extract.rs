@@ -101,8 +101,7 @@ impl<'a> Iterator for Extract<'a> {
             self.from = colon + 1;
             let Some(start) = Start::find(self.text, self.free, colon) else { continue };
             let Some((end, uri)) = start.read(self.text) else { continue };
-            self.from = end;
-            self.free = end;
+            (self.from, self.free) = (end, end);
             return Some(FoundUri { span: start.at..end, uri });
         }
         None
@@ -142,19 +141,15 @@ impl Start {
             return None;
         }
         let at = colon - name.len();
-        let mut context = without_white_space(&text[free..at]);
-        let prefixed = match context.split_last_chunk::<4>() {
-            Some((rest, prefix)) if prefix.eq_ignore_ascii_case(b"url:") => {
-                let whole_word = rest.last().is_none_or(|byte| !set::SCHEME.contains(*byte));
-                if whole_word {
-                    context = without_white_space(rest);
-                }
-                whole_word
-            }
-            _ => false,
-        };
+        let mut context = text[free..at].trim_ascii_end();
         let slashes = text[colon + 1..].starts_with(b"//");
-        let certain = slashes || prefixed;
+        let mut certain = slashes;
+        if let Some((rest, prefix)) = context.split_last_chunk::<4>()
+            && prefix.eq_ignore_ascii_case(b"url:")
+            && rest.last().is_none_or(|byte| !set::SCHEME.contains(*byte))
+        {
+            (context, certain) = (rest.trim_ascii_end(), true);
+        }
         if !certain && !KNOWN.iter().any(|known| known.eq_ignore_ascii_case(name)) {
             return None;
         }
@@ -177,10 +172,8 @@ impl Start {
         let end = self.body + length;
         let uri = &text[self.at..end];
         if delimited.is_some() && has_blank(uri) {
-            return Some((
-                end,
-                uri.iter().copied().filter(|byte| !is_white_space(*byte)).collect(),
-            ));
+            let without = uri.iter().copied().filter(|byte| !byte.is_ascii_whitespace());
+            return Some((end, without.collect()));
         }
         Some((end, Cow::Borrowed(uri)))
     }
@@ -197,7 +190,7 @@ impl Start {
             match byte {
                 b'\n' if breaks == 1 => return None,
                 b'\n' => breaks += 1,
-                _ if is_white_space(byte) => {}
+                _ if byte.is_ascii_whitespace() => {}
                 _ if byte.is_ascii_control() => return None,
                 _ if length < i && !self.certain => return None,
                 _ => {
@@ -227,16 +220,7 @@ fn in_quotes(rest: &[u8]) -> Option<usize> {
 /// ASCII that a URI may hold. The grammar has no other ASCII, so the rest delimits URIs.
 const URI: AsciiSet = set::QUERY.or(AsciiSet::of(b"%#[]"));
 /// Bytes that never end a URI. A table, since each byte is looked up.
-const PLAIN: [bool; 256] = {
-    let plain = URI.without(AsciiSet::of(b"()[]"));
-    let mut table = [false; 256];
-    let mut byte = 0;
-    while byte < 0x80 {
-        table[byte] = plain.contains(byte as u8);
-        byte += 1;
-    }
-    table
-};
+const PLAIN: [bool; 256] = URI.without(AsciiSet::of(b"()[]")).table();
 
 /// Length of the text before the first delimiter, without final punctuation.
 fn bare(rest: &[u8]) -> usize {
@@ -275,19 +259,8 @@ fn is_punctuation(bytes: &[u8]) -> bool {
         [0xE2, 0x81, 0x80..=0xAF, ..] => true,
         [0xE3, 0x80, 0x80..=0xBF, ..] => true,
         [0xEF, 0xBB, 0xBF, ..] => true,
-        [0xEF, 0xBC, last, ..] => {
-            matches!(last, 0x81..=0x8F | 0x9A..=0xA0 | 0xBB..=0xBF)
-        }
-        [0xEF, 0xBD, last, ..] => matches!(last, 0x80 | 0x9B..=0xA5),
+        [0xEF, 0xBC, 0x81..=0x8F | 0x9A..=0xA0 | 0xBB..=0xBF, ..] => true,
+        [0xEF, 0xBD, 0x80 | 0x9B..=0xA5, ..] => true,
         _ => false,
     }
-}
-
-/// Space, tab, line feed, form feed, carriage return.
-fn is_white_space(byte: u8) -> bool {
-    byte.is_ascii_whitespace()
-}
-
-fn without_white_space(text: &[u8]) -> &[u8] {
-    text.trim_ascii_end()
 }

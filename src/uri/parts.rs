@@ -168,6 +168,21 @@ impl<'a> Uri<'a> {
         Ok(())
     }
 
+    /// The components that are present, from left to right.
+    fn components(&self) -> impl Iterator<Item = (Component, &'a [u8])> {
+        let authority = self.authority;
+        let components = [
+            (Component::Scheme, self.scheme),
+            (Component::Userinfo, authority.and_then(|authority| authority.userinfo)),
+            (Component::Host, authority.map(|authority| authority.host)),
+            (Component::Port, authority.and_then(|authority| authority.port)),
+            (Component::Path, Some(self.path)),
+            (Component::Query, self.query),
+            (Component::Fragment, self.fragment),
+        ];
+        components.into_iter().filter_map(|(component, bytes)| Some((component, bytes?)))
+    }
+
     /// Appends the components with `write`, the delimiters between them, and the dot segments that
     /// guard the path. The guard covers a colon at offset `colon` or later in the first segment.
     fn write(
@@ -176,35 +191,22 @@ impl<'a> Uri<'a> {
         write: impl Fn(Component, &[u8], &mut Vec<u8>),
         out: &mut Vec<u8>,
     ) {
-        if let Some(scheme) = self.scheme {
-            write(Component::Scheme, scheme, out);
-            out.push(b':');
-        }
-        if let Some(authority) = self.authority {
-            out.extend_from_slice(b"//");
-            if let Some(userinfo) = authority.userinfo {
-                write(Component::Userinfo, userinfo, out);
-                out.push(b'@');
-            }
-            write(Component::Host, authority.host, out);
-            if let Some(port) = authority.port {
-                out.push(b':');
-                write(Component::Port, port, out);
-            }
-        }
-        if self.reads_as_authority() {
-            out.extend_from_slice(b"/.");
-        } else if self.reads_as_scheme(colon) {
-            out.extend_from_slice(b"./");
-        }
-        write(Component::Path, self.path, out);
-        if let Some(query) = self.query {
-            out.push(b'?');
-            write(Component::Query, query, out);
-        }
-        if let Some(fragment) = self.fragment {
-            out.push(b'#');
-            write(Component::Fragment, fragment, out);
+        let has_userinfo = self.authority.is_some_and(|authority| authority.userinfo.is_some());
+        for (component, bytes) in self.components() {
+            let (before, after): (&str, &str) = match component {
+                Component::Scheme => ("", ":"),
+                Component::Userinfo => ("//", "@"),
+                Component::Host if !has_userinfo => ("//", ""),
+                Component::Port => (":", ""),
+                Component::Path if self.reads_as_authority() => ("/.", ""),
+                Component::Path if self.reads_as_scheme(colon) => ("./", ""),
+                Component::Query => ("?", ""),
+                Component::Fragment => ("#", ""),
+                _ => ("", ""),
+            };
+            out.extend_from_slice(before.as_bytes());
+            write(component, bytes, out);
+            out.extend_from_slice(after.as_bytes());
         }
     }
 
@@ -223,18 +225,33 @@ impl<'a> Uri<'a> {
             && delimiter.is_some_and(|at| self.path[at] == b':' && at >= from)
     }
 
+    /// Fails if a component holds a delimiter that ends it.
     fn check_delimiters(&self) -> Result<(), Error> {
-        if let Some(scheme) = self.scheme {
-            ends_at(scheme, b":/?#", Component::Scheme)?;
-        }
-        if let Some(authority) = &self.authority {
-            authority.check_delimiters()?;
-        }
-        ends_at(self.path, b"?#", Component::Path)?;
-        if let Some(query) = self.query {
-            ends_at(query, b"#", Component::Query)?;
+        for (component, bytes) in self.components() {
+            let delimiters: &[u8] = match component {
+                Component::Scheme => b":/?#",
+                Component::Userinfo => b"/?#",
+                Component::Host | Component::Port => b"/?#@",
+                Component::Path => b"?#",
+                Component::Query => b"#",
+                _ => b"",
+            };
+            let delimiter = bytes.iter().position(|byte| delimiters.contains(byte));
+            let end = || if component == Component::Host { self.host_ends_early() } else { None };
+            if let Some(at) = delimiter.or_else(end) {
+                return Err(Error::new(at, ErrorKind::Delimiter(component)));
+            }
         }
         self.check_structure()
+    }
+
+    /// Where the host would end or could not end, if it is not read back as a whole.
+    fn host_ends_early(&self) -> Option<usize> {
+        let Authority { host, port, .. } = self.authority?;
+        let end = host_end(host);
+        // A bracket that never closes would hold the port too.
+        let is_open = host.first() == Some(&b'[') && !host.contains(&b']') && port.is_some();
+        if end < host.len() { Some(end) } else { is_open.then_some(0) }
     }
 
     fn check_unencodable(&self) -> Result<(), Error> {
@@ -281,20 +298,6 @@ impl<'a> Authority<'a> {
         let port = (end < host_port.len()).then(|| &host_port[end + 1..]);
         Self { userinfo, host: &host_port[..end], port }
     }
-
-    fn check_delimiters(&self) -> Result<(), Error> {
-        if let Some(userinfo) = self.userinfo {
-            ends_at(userinfo, b"/?#", Component::Userinfo)?;
-        }
-        ends_at(self.host, b"/?#@", Component::Host)?;
-        let end = host_end(self.host);
-        let open = self.host.first() == Some(&b'[') && !self.host.contains(&b']');
-        if end < self.host.len() || (open && self.port.is_some()) {
-            let at = if end < self.host.len() { end } else { 0 };
-            return Err(Error::new(at, ErrorKind::Delimiter(Component::Host)));
-        }
-        ends_at(self.port.unwrap_or_default(), b"/?#@", Component::Port)
-    }
 }
 
 impl fmt::Debug for Uri<'_> {
@@ -324,12 +327,4 @@ fn host_end(host_port: &[u8]) -> usize {
     let (host, rest) = split_host(host_port);
     // In an invalid one, text may stand between the bracket and the colon.
     host.len() + memchr::memchr(b':', rest).unwrap_or(rest.len())
-}
-
-/// Fails if a component holds one of the delimiters that end it.
-fn ends_at(bytes: &[u8], delimiters: &[u8], component: Component) -> Result<(), Error> {
-    match bytes.iter().position(|byte| delimiters.contains(byte)) {
-        Some(at) => Err(Error::new(at, ErrorKind::Delimiter(component))),
-        None => Ok(()),
-    }
 }

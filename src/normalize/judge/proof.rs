@@ -15,7 +15,9 @@ use crate::normalize::normalizer::Normalizer;
 use crate::normalize::ruleset::Ruleset;
 use crate::profile::sanitize::{FIRST_FREE_PORT, OF_HARMLESS};
 use crate::profile::{Grammar, Policy, System};
-use crate::simd::{FastPathResult, Kernel, Rfc3986, SpanBatch, UrlKind, Verbatim};
+use crate::simd::{
+    ByFastPath, ByFastPathOr, Clean, FastPathResult, Kernel, Rfc3986, SpanBatch, UrlKind, Verbatim,
+};
 
 impl Normalizer {
     /// Calls the visitor with each URL, and with whether it is proven clean.
@@ -37,28 +39,32 @@ impl Normalizer {
             result == FastPathResult::TooLong && self.rules.leaves_by_bytes(url, UrlKind::Absolute)
         };
         if let Some(archive) = self.rules.profile.archive {
-            return kernel.fast_path_each::<IaKey>(batch, archive, if_long, visitor);
+            return kernel.judge_each(batch, ByFastPathOr(IaKey, archive, if_long), visitor);
         }
         match self.rules.profile.system {
             System::Servlet => {
                 let empty = self.rules.empty_segments();
-                kernel.fast_path_each::<Servlet>(batch, empty, by_bytes, visitor);
+                kernel.judge_each(batch, ByFastPathOr(Servlet, empty, by_bytes), visitor);
             }
             System::Sanitizer => {
-                kernel.fast_path_each::<Sanitizer>(batch, sanitize::NoAddress, by_bytes, visitor);
+                let judge = ByFastPathOr(Sanitizer, sanitize::NoAddress, by_bytes);
+                kernel.judge_each(batch, judge, visitor);
             }
             System::Ladder if heuristics.act() => {
-                kernel.fast_path_each::<Aggressive>(batch, heuristics.steps(), if_long, visitor);
+                let judge = ByFastPathOr(Aggressive, heuristics.steps(), if_long);
+                kernel.judge_each(batch, judge, visitor);
             }
             _ => match self.rules.ring() {
-                Some(ring) => kernel.fast_path_each::<Rfc3986>(batch, ring, by_bytes, visitor),
+                Some(ring) => {
+                    kernel.judge_each(batch, ByFastPathOr(Rfc3986, ring, by_bytes), visitor)
+                }
                 None if self.rules.profile.grammar == Grammar::Ignored => {
                     kernel.judge_each(batch, Verbatim, visitor);
                 }
                 None if self.rules.profile.system == System::Browser => {
-                    kernel.clean_each::<Browser, _>(batch, visitor);
+                    kernel.judge_each(batch, Clean(Browser, UrlKind::Absolute), visitor);
                 }
-                None => kernel.clean_each::<Rfc3986, _>(batch, visitor),
+                None => kernel.judge_each(batch, Clean(Rfc3986, UrlKind::Absolute), visitor),
             },
         }
     }
@@ -117,22 +123,22 @@ impl Ruleset {
     ) -> Option<FastPathResult> {
         let kernel = self.kernel;
         if let Some(archive) = self.profile.archive {
-            return Some(kernel.fast_path::<IaKey>(bytes, range, kind, archive));
+            return Some(kernel.judge(bytes, range, ByFastPath(IaKey, kind, archive)));
         }
         let heuristics = &self.heuristics;
         match self.profile.system {
             System::Servlet => {
-                Some(kernel.fast_path::<Servlet>(bytes, range, kind, self.empty_segments()))
+                Some(kernel.judge(bytes, range, ByFastPath(Servlet, kind, self.empty_segments())))
             }
             System::Ring(_) => {
-                self.ring().map(|ring| kernel.fast_path::<Rfc3986>(bytes, range, kind, ring))
+                self.ring().map(|ring| kernel.judge(bytes, range, ByFastPath(Rfc3986, kind, ring)))
             }
             System::Sanitizer if self.checks_harmless() => Some(FastPathResult::Unclean),
             System::Sanitizer => {
-                Some(kernel.fast_path::<Sanitizer>(bytes, range, kind, sanitize::NoAddress))
+                Some(kernel.judge(bytes, range, ByFastPath(Sanitizer, kind, sanitize::NoAddress)))
             }
             System::Ladder if heuristics.act() => {
-                Some(kernel.fast_path::<Aggressive>(bytes, range, kind, heuristics.steps()))
+                Some(kernel.judge(bytes, range, ByFastPath(Aggressive, kind, heuristics.steps())))
             }
             System::Ladder | System::Browser => None,
         }
@@ -263,8 +269,8 @@ pub(in crate::normalize) fn is_proven(
         return kernel.judge(bytes, range, Verbatim) && starts_well;
     }
     match rules.system {
-        System::Browser => kernel.is_clean::<Browser>(bytes, range, kind),
-        _ => kernel.is_clean::<Rfc3986>(bytes, range, kind),
+        System::Browser => kernel.judge(bytes, range, Clean(Browser, kind)),
+        _ => kernel.judge(bytes, range, Clean(Rfc3986, kind)),
     }
 }
 

@@ -136,7 +136,10 @@ mod tests {
     use crate::simd::tests::{
         Anything, STEP, assert_masks_classify_every_byte, drawn_byte, kernels, url_of,
     };
-    use crate::simd::{BLOCK, Bits, FastPathResult, Kernel, Rfc3986, SpanBatch, UrlKind};
+    use crate::simd::{
+        BLOCK, Bits, ByFastPath, ByFastPathOr, Clean, FastPathResult, Kernel, Rfc3986, SpanBatch,
+        UrlKind,
+    };
     use crate::test_util::cases;
 
     /// The result of the fast path under each of the rules that has one.
@@ -147,12 +150,12 @@ mod tests {
         kind: UrlKind,
     ) -> [FastPathResult; 6] {
         [
-            kernel.fast_path::<Rfc3986>(bytes, range.clone(), kind, Anything),
-            kernel.fast_path::<Sanitizer>(bytes, range.clone(), kind, Anything),
-            kernel.fast_path::<Servlet>(bytes, range.clone(), kind, Anything),
-            kernel.fast_path::<Aggressive>(bytes, range.clone(), kind, Anything),
-            kernel.fast_path::<IaKey>(bytes, range.clone(), kind, Anything),
-            kernel.fast_path::<IaFolded>(bytes, range, kind, Anything),
+            kernel.judge(bytes, range.clone(), ByFastPath(Rfc3986, kind, Anything)),
+            kernel.judge(bytes, range.clone(), ByFastPath(Sanitizer, kind, Anything)),
+            kernel.judge(bytes, range.clone(), ByFastPath(Servlet, kind, Anything)),
+            kernel.judge(bytes, range.clone(), ByFastPath(Aggressive, kind, Anything)),
+            kernel.judge(bytes, range.clone(), ByFastPath(IaKey, kind, Anything)),
+            kernel.judge(bytes, range, ByFastPath(IaFolded, kind, Anything)),
         ]
     }
 
@@ -225,16 +228,14 @@ mod tests {
                     let span = Span { start: 0, end: url.len() as u32 };
                     let batch = || SpanBatch::last(&bytes, std::slice::from_ref(&span));
                     let mut bits = [const { Vec::new() }; 2];
-                    kernel.fast_path_each::<IaKey>(
+                    kernel.judge_each(
                         batch(),
-                        Anything,
-                        |_, _| true,
+                        ByFastPathOr(IaKey, Anything, |_: &[u8], _| true),
                         Bits(&mut bits[0]),
                     );
-                    kernel.fast_path_each::<Servlet>(
+                    kernel.judge_each(
                         batch(),
-                        Anything,
-                        |_, _| true,
+                        ByFastPathOr(Servlet, Anything, |_: &[u8], _| true),
                         Bits(&mut bits[1]),
                     );
                     let expected = [[u64::from(clean[4])], [u64::from(mapped && by_ladder)]];
@@ -258,12 +259,36 @@ mod tests {
                     let mut bits = [const { Vec::new() }; 6];
                     let batch = || SpanBatch::last(&url, std::slice::from_ref(&span));
                     let [a, b, c, d, e, f] = &mut bits;
-                    kernel.fast_path_each::<Rfc3986>(batch(), Anything, |_, _| true, Bits(a));
-                    kernel.fast_path_each::<Sanitizer>(batch(), Anything, |_, _| true, Bits(b));
-                    kernel.fast_path_each::<Servlet>(batch(), Anything, |_, _| true, Bits(c));
-                    kernel.fast_path_each::<Aggressive>(batch(), Anything, |_, _| true, Bits(d));
-                    kernel.fast_path_each::<IaKey>(batch(), Anything, |_, _| true, Bits(e));
-                    kernel.fast_path_each::<IaFolded>(batch(), Anything, |_, _| true, Bits(f));
+                    kernel.judge_each(
+                        batch(),
+                        ByFastPathOr(Rfc3986, Anything, |_: &[u8], _| true),
+                        Bits(a),
+                    );
+                    kernel.judge_each(
+                        batch(),
+                        ByFastPathOr(Sanitizer, Anything, |_: &[u8], _| true),
+                        Bits(b),
+                    );
+                    kernel.judge_each(
+                        batch(),
+                        ByFastPathOr(Servlet, Anything, |_: &[u8], _| true),
+                        Bits(c),
+                    );
+                    kernel.judge_each(
+                        batch(),
+                        ByFastPathOr(Aggressive, Anything, |_: &[u8], _| true),
+                        Bits(d),
+                    );
+                    kernel.judge_each(
+                        batch(),
+                        ByFastPathOr(IaKey, Anything, |_: &[u8], _| true),
+                        Bits(e),
+                    );
+                    kernel.judge_each(
+                        batch(),
+                        ByFastPathOr(IaFolded, Anything, |_: &[u8], _| true),
+                        Bits(f),
+                    );
                     for (alone, bits) in alone.iter().zip(&bits) {
                         let context = || format!("{kernel:?} {}", url.escape_ascii());
                         assert_eq!(
@@ -396,8 +421,9 @@ mod tests {
                             assert_eq!(alone, expected, "{}", context());
                             let mut bits = Vec::new();
                             let span = [Span { start: 0, end: end as u32 }];
-                            kernel.clean_each::<Rfc3986, _>(
+                            kernel.judge_each(
                                 SpanBatch::last(&url, &span),
+                                Clean(Rfc3986, UrlKind::Absolute),
                                 Bits(&mut bits),
                             );
                             assert_eq!(bits, [u64::from(expected)], "{}", context());

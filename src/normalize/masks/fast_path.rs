@@ -10,7 +10,7 @@ use crate::normalize::parts::Parts;
 use crate::normalize::ruleset::Ruleset;
 use crate::normalize::trace::Trace;
 use crate::profile::System;
-use crate::simd::{FastPathResult, UrlKind};
+use crate::simd::{ByFastPath, FastPathResult, UrlKind};
 
 impl Normalizer {
     /// Whether only the rules of a profile that does more than the ladder act.
@@ -50,11 +50,11 @@ impl Ruleset {
         let result = match self.profile.archive {
             Some(archive) => {
                 let write = Write { cuts: archive, out };
-                kernel.fast_path::<IaFolded>(bytes, range.clone(), kind, write)
+                kernel.judge(bytes, range.clone(), ByFastPath(IaFolded, kind, write))
             }
             None => {
                 let write = Write { cuts: heuristics.steps(), out };
-                kernel.fast_path::<Aggressive>(bytes, range.clone(), kind, write)
+                kernel.judge(bytes, range.clone(), ByFastPath(Aggressive, kind, write))
             }
         };
         match result {
@@ -101,7 +101,7 @@ impl Ruleset {
             copy.copy_from_slice(&out[at..]);
             out.truncate(at);
             let write = Write { cuts: heuristics.steps(), out };
-            let result = self.kernel.fast_path::<Aggressive>(&room, 0..length, kind, write);
+            let result = self.kernel.judge(&room, 0..length, ByFastPath(Aggressive, kind, write));
             if result == FastPathResult::Done {
                 return;
             }

@@ -2,7 +2,6 @@
 //! its slot and once for the bytes that the slot points to. Prefetching makes the misses of many URLs
 //! overlap.
 
-use super::super::arena::ArenaOffset;
 use super::super::hash::Hash;
 use super::super::set_full::SetFull;
 use super::{Entry, Shard, Stopped};
@@ -36,7 +35,7 @@ struct Coming<'t> {
     hash: Hash,
     url: &'t [u8],
     /// The place that may hold its URL.
-    candidate: Option<ArenaOffset>,
+    candidate: Option<u32>,
 }
 
 /// Iterates over the entries of consecutive parts.
@@ -70,7 +69,7 @@ impl Shard {
     pub(super) fn each<'t, B: Bytes<'t>>(
         &mut self,
         parts: &mut [Part<'_, B>],
-        mut act: impl FnMut(&mut Self, Option<ArenaOffset>, &mut Entry, &'t [u8]) -> Result<(), SetFull>,
+        mut act: impl FnMut(&mut Self, Option<u32>, &mut Entry, &'t [u8]) -> Result<(), SetFull>,
     ) -> Result<(), Stopped> {
         // Without slots there is nothing to search. `reserve` makes slots for any entry.
         if self.table.is_empty() {
@@ -119,7 +118,7 @@ impl Shard {
     fn fetch_candidate(&self, coming: &mut Coming<'_>) {
         coming.candidate = self.table.candidate(coming.hash);
         if let Some(place) = coming.candidate {
-            self.arena.prefetch(place, coming.url.len());
+            self.prefetch(place, coming.url.len());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One shard: an open-addressing table over an arena.
+//! One shard: an open-addressing table over the bytes of its URLs.
 //!
 //! A slot is eight bytes, tag and place, and eight slots are a cache line. The upper bits of the tag
 //! give the first slot of a search, so growing does not read the URLs and goes through both tables from
@@ -6,14 +6,24 @@
 //! free slot. Nothing is ever removed.
 
 mod ahead;
+mod arena;
 mod table;
 
 pub use ahead::{Bytes, Part};
+pub(super) use arena::Urls;
 
-use super::arena::{Arena, ArenaOffset, Counting, Urls};
 use super::hash::Hash;
 use super::set_full::SetFull;
 use table::{Free, Table};
+
+/// Whether each URL has a counter in front of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counting {
+    /// The set stores URLs only.
+    Off,
+    /// The set also counts how often each URL was added.
+    On,
+}
 
 /// A URL on its way into a shard. `start` and `len` belong to the caller.
 #[derive(Debug, Clone, Copy)]
@@ -75,7 +85,11 @@ impl Entry {
 pub struct Shard {
     table: Table,
     len: usize,
-    arena: Arena,
+    blocks: Vec<Vec<u8>>,
+    /// Bytes of the counter in front of each URL.
+    head: usize,
+    /// Bytes in all blocks except the last.
+    full: usize,
 }
 
 /// The shard is full.
@@ -97,19 +111,22 @@ impl From<Stopped> for SetFull {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Mark {
     len: usize,
-    arena: super::arena::ArenaMark,
+    blocks: usize,
+    /// Bytes used of the last block.
+    last: usize,
 }
 
 /// [`Shard::find_all`] notes this for a URL that is not in the shard.
 const NOT_HERE: Option<std::num::NonZeroU32> = Some(std::num::NonZeroU32::MIN);
 
-/// Nearly all URLs have at most this many bytes.
-const USUAL: usize = 127;
-
 impl Shard {
     /// An empty shard.
     pub fn new(counting: Counting) -> Self {
-        Self { table: Table::default(), len: 0, arena: Arena::new(counting) }
+        let head = match counting {
+            Counting::Off => 0,
+            Counting::On => size_of::<u64>(),
+        };
+        Self { table: Table::default(), len: 0, blocks: Vec::new(), head, full: 0 }
     }
 
     /// Number of URLs.
@@ -125,7 +142,7 @@ impl Shard {
     /// Adds a URL, which holds no line feed; returns the place of a new one.
     pub fn add(&mut self, hash: Hash, url: &[u8]) -> Result<Option<u32>, SetFull> {
         self.reserve(1)?;
-        Ok(self.insert_reserved(hash, url)?.map(|place| place.0))
+        self.insert_reserved(hash, url)
     }
 
     /// Adds many URLs, in order, and notes which were new.
@@ -143,13 +160,13 @@ impl Shard {
                 // The URL was seen in an earlier run, so it is neither added nor counted.
                 _ if entry.new == SEEN => return Ok(()),
                 // The first place with the tag nearly always holds the URL.
-                Some(place) if shard.arena.holds(place, url) => {
-                    shard.arena.add_one(place);
+                Some(place) if shard.holds(place, url) => {
+                    shard.change(place, |count| count + 1);
                     None
                 }
                 _ => shard.insert_reserved(entry.hash, url)?,
             };
-            entry.new = place.and_then(|place| std::num::NonZeroU32::new(place.0));
+            entry.new = place.and_then(std::num::NonZeroU32::new);
             Ok(())
         })
     }
@@ -177,12 +194,12 @@ impl Shard {
                 return Ok(());
             }
             let place = match candidate {
-                Some(place) if shard.arena.holds(place, url) => Some(place),
+                Some(place) if shard.holds(place, url) => Some(place),
                 // Another URL has the same tag, so the search goes on.
                 Some(_) => shard.find(entry.hash, url).ok(),
                 None => None,
             };
-            place.into_iter().for_each(|place| shard.arena.add_one(place));
+            place.into_iter().for_each(|place| shard.change(place, |count| count + 1));
             entry.new = if place.is_some() { None } else { NOT_HERE };
             Ok(())
         });
@@ -192,13 +209,14 @@ impl Shard {
     /// Counts a URL if the shard holds it; returns whether it does.
     pub fn count_again(&mut self, hash: Hash, url: &[u8]) -> bool {
         let place = self.held(hash, url);
-        place.into_iter().for_each(|place| self.arena.add_one(place));
+        place.into_iter().for_each(|place| self.change(place, |count| count + 1));
         place.is_some()
     }
 
     /// The current size.
     pub fn mark(&self) -> Mark {
-        Mark { len: self.len, arena: self.arena.mark() }
+        let last = self.blocks.last().map_or(0, Vec::len);
+        Mark { len: self.len, blocks: self.blocks.len(), last }
     }
 
     /// Removes the URLs that were added after `mark`. `hash` must return the hashes they were added
@@ -207,45 +225,43 @@ impl Shard {
         if self.len == mark.len {
             return;
         }
-        self.arena.truncate(mark.arena);
         self.len = mark.len;
-        // Nothing is removed from a table, so it is filled anew.
-        self.table.clear();
-        for place in self.arena.places() {
-            let hash = hash(self.arena.get(place));
-            self.table.add(hash, place);
+        self.blocks.truncate(mark.blocks);
+        if let Some((last, full)) = self.blocks.split_last_mut() {
+            last.truncate(mark.last);
+            self.full = full.iter().map(Vec::len).sum();
         }
+        // Nothing is removed from a table, so it is filled anew.
+        let mut table = std::mem::take(&mut self.table);
+        table.clear();
+        self.urls().for_each(|(place, url)| table.add(hash(url), place));
+        self.table = table;
     }
 
     /// The place of a URL, if the shard holds it.
     pub fn place_of(&self, hash: Hash, url: &[u8]) -> Option<std::num::NonZeroU32> {
-        std::num::NonZeroU32::new(self.held(hash, url)?.0)
+        std::num::NonZeroU32::new(self.held(hash, url)?)
     }
 
     /// Adds `more` to the count of a URL, if the shard holds it.
     pub fn count_more(&mut self, hash: Hash, url: &[u8], more: u64) {
         if let Some(place) = self.held(hash, url) {
-            self.arena.set_count(place, self.arena.count(place) + more);
+            self.change(place, |count| count + more);
         }
     }
 
     /// Subtracts 1 from the count of a URL, if the shard holds it.
     pub fn count_back(&mut self, hash: Hash, url: &[u8]) {
         if let Some(place) = self.held(hash, url) {
-            self.arena.take_one(place);
+            self.change(place, |count| count - 1);
         }
-    }
-
-    /// Sets the count of the URL at `place`.
-    pub fn set_count(&mut self, place: u32, count: u64) {
-        self.arena.set_count(ArenaOffset(place), count);
     }
 
     /// Bytes of memory in use, plus the bytes of a bigger table if `more` URLs need one: while a table
     /// grows, the old one still exists. The bytes of those URLs are not included.
     pub fn memory(&self, more: usize) -> usize {
         let slots = self.table.len() + self.table.slots_to_grow_to(self.len + more).unwrap_or(0);
-        slots * size_of::<u64>() + self.arena.memory()
+        slots * size_of::<u64>() + self.memory_of_urls()
     }
 
     /// True if the shard holds the URL.
@@ -253,65 +269,28 @@ impl Shard {
         self.held(hash, url).is_some()
     }
 
-    /// The URL at a place that [`Entry::new`] holds.
-    pub fn get(&self, place: u32) -> &[u8] {
-        self.arena.get(ArenaOffset(place))
-    }
-
-    /// The URL at `place`, its line feed, and the bytes after it.
-    #[inline]
-    pub fn text(&self, place: u32) -> &[u8] {
-        self.arena.text(ArenaOffset(place))
-    }
-
-    /// Prefetches the URL at `place`, for a later [`get`](Self::get).
-    pub fn fetch(&self, place: u32) {
-        self.arena.prefetch(ArenaOffset(place), USUAL);
-    }
-
-    /// Prefetches some bytes, starting `depth` bytes after the start of the URL.
-    #[inline]
-    pub fn fetch_from(&self, place: u32, depth: usize) {
-        self.arena.prefetch_from(ArenaOffset(place), depth);
-    }
-
-    /// How often the URL at `place` was added; 1 if the shard does not count.
-    pub fn count(&self, place: u32) -> u64 {
-        self.arena.count(ArenaOffset(place))
-    }
-
-    /// The place of each URL, in insertion order.
-    pub fn places(&self) -> impl Iterator<Item = u32> + '_ {
-        self.arena.places().map(|place| place.0)
-    }
-
-    /// Each URL with its place, in insertion order.
-    pub(super) fn urls(&self) -> Urls<'_> {
-        self.arena.urls()
-    }
-
     /// The place of a URL, if the shard holds it. An empty table has no slots to search.
     #[inline]
-    fn held(&self, hash: Hash, url: &[u8]) -> Option<ArenaOffset> {
+    fn held(&self, hash: Hash, url: &[u8]) -> Option<u32> {
         if self.table.is_empty() { None } else { self.find(hash, url).ok() }
     }
 
     /// The place of a URL, or the free slot for it.
     #[inline]
-    fn find(&self, hash: Hash, url: &[u8]) -> Result<ArenaOffset, Free> {
-        self.table.find(hash, |place| self.arena.holds(place, url))
+    fn find(&self, hash: Hash, url: &[u8]) -> Result<u32, Free> {
+        self.table.find(hash, |place| self.holds(place, url))
     }
 
     #[inline]
-    fn insert_reserved(&mut self, hash: Hash, url: &[u8]) -> Result<Option<ArenaOffset>, SetFull> {
+    fn insert_reserved(&mut self, hash: Hash, url: &[u8]) -> Result<Option<u32>, SetFull> {
         match self.find(hash, url) {
             Ok(place) => {
-                self.arena.add_one(place);
+                self.change(place, |count| count + 1);
                 Ok(None)
             }
             Err(free) => {
-                // The arena first: if it is full, the table stays unchanged.
-                let place = self.arena.push(url)?;
+                // The bytes first: if they do not fit, the table stays unchanged.
+                let place = self.push(url)?;
                 self.table.fill(free, hash, place);
                 self.len += 1;
                 Ok(Some(place))

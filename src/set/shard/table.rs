@@ -1,9 +1,7 @@
 //! The slots of a shard.
 
-use super::super::arena::ArenaOffset;
 use super::super::hash::Hash;
-use crate::bytes::AllocError;
-use crate::bytes::alloc::{self};
+use crate::bytes::{AllocError, alloc};
 use crate::simd::prefetch;
 
 /// Slots in a cache line.
@@ -52,18 +50,14 @@ impl Table {
 
     /// The first place with the tag of a hash.
     #[inline]
-    pub(super) fn candidate(&self, hash: Hash) -> Option<ArenaOffset> {
+    pub(super) fn candidate(&self, hash: Hash) -> Option<u32> {
         self.find(hash, |_| true).ok()
     }
 
     /// The first place with the tag of a hash for which `is_sought` holds, or the free slot for it.
     /// There is always a free slot.
     #[inline]
-    pub(super) fn find(
-        &self,
-        hash: Hash,
-        is_sought: impl Fn(ArenaOffset) -> bool,
-    ) -> Result<ArenaOffset, Free> {
+    pub(super) fn find(&self, hash: Hash, is_sought: impl Fn(u32) -> bool) -> Result<u32, Free> {
         let mut search = self.search(hash.tag());
         loop {
             let slot = self.slots[search.at];
@@ -71,7 +65,7 @@ impl Table {
             if slot == 0 {
                 return Err(Free(search.at));
             }
-            let place = ArenaOffset(slot as u32);
+            let place = slot as u32;
             // The tag is in the slot. Only if it matches are the bytes worth another cache miss.
             if (slot >> 32) as u32 == hash.tag() && is_sought(place) {
                 return Ok(place);
@@ -81,13 +75,13 @@ impl Table {
     }
 
     /// Adds a place without looking for an equal one.
-    pub(super) fn add(&mut self, hash: Hash, place: ArenaOffset) {
+    pub(super) fn add(&mut self, hash: Hash, place: u32) {
         self.fill(self.free(hash.tag()), hash, place);
     }
 
     #[inline]
-    pub(super) fn fill(&mut self, free: Free, hash: Hash, place: ArenaOffset) {
-        self.slots[free.0] = u64::from(hash.tag()) << 32 | u64::from(place.0);
+    pub(super) fn fill(&mut self, free: Free, hash: Hash, place: u32) {
+        self.slots[free.0] = u64::from(hash.tag()) << 32 | u64::from(place);
     }
 
     /// Frees all slots.
@@ -183,11 +177,11 @@ mod tests {
                 let expected = line * LANES + (lane as usize + turn) % LANES;
                 assert_eq!(free.0, expected, "lane {lane}, number {number}");
                 if number < 64 {
-                    table.fill(free, hash, ArenaOffset(number));
-                    assert_eq!(table.find(hash, |place| place.0 == number).unwrap().0, number);
+                    table.fill(free, hash, number);
+                    assert_eq!(table.find(hash, |place| place == number).unwrap(), number);
                 }
             }
-            assert_eq!(table.candidate(hash).map(|place| place.0), Some(1));
+            assert_eq!(table.candidate(hash), Some(1));
             assert_eq!(table.probes().max(), Some(63));
         }
     }
@@ -200,12 +194,12 @@ mod tests {
         let hashes: Vec<_> = (0..8).map(tag).chain((0..8).map(tag)).collect();
         for (number, hash) in (1..).zip(&hashes) {
             let free = table.find(*hash, |_| false).unwrap_err();
-            table.fill(free, *hash, ArenaOffset(number));
+            table.fill(free, *hash, number);
         }
         table.grow(2 * Table::MIN).unwrap();
         assert_eq!(table.len(), 128);
         for (number, hash) in (1..).zip(&hashes) {
-            assert_eq!(table.find(*hash, |place| place.0 == number).unwrap().0, number);
+            assert_eq!(table.find(*hash, |place| place == number).unwrap(), number);
         }
         assert_eq!((table.slots_to_grow_to(96), table.slots_to_grow_to(97)), (None, Some(256)));
     }
