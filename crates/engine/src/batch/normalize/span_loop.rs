@@ -146,7 +146,8 @@ impl<'a, 'r> SpanLoop<'a, 'r> {
             let rest = run.bytes.get(start..end).filter(|_| is_list).unwrap_or_default();
             memchr::memchr(b'\t', rest).map_or(usize::MAX, |at| start + at)
         };
-        let mut tab = 0;
+        let first = changes.first().map(|change| run.spans[change.number].start as usize);
+        let mut tab = first.map_or(usize::MAX, tab_from);
         for change in changes {
             if self.take_clean(batch, run, done, change.number)? == Taking::Off {
                 return Ok(Taking::Off);
