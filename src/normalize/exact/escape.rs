@@ -3,35 +3,18 @@
 use std::iter;
 use std::ops::Range;
 
-use crate::bytes::set::{self, AsciiSet};
+use crate::bytes::set;
 use crate::bytes::{Reject, RejectReason, Triplet, push_triplet};
 use crate::normalize::explain::Rule;
 use crate::normalize::trace::{Place, Trace};
 use crate::profile::Grammar;
-use crate::profile::ring::Act;
+use crate::profile::ring::{Act, Acts, acts};
 
-/// For each byte, how a component spells it.
-pub(crate) type Acts = [Act; 256];
-
+/// For each component, how it spells each byte.
 pub(crate) static PATH: Acts = acts(set::PATH);
 pub(crate) static QUERY: Acts = acts(set::QUERY);
 pub(crate) static USERINFO: Acts = acts(set::USERINFO);
 pub(crate) static REG_NAME: Acts = acts(set::REG_NAME);
-
-/// Unreserved characters mean the same in both spellings. Other bytes that the grammar allows do not.
-const fn acts(allowed: AsciiSet) -> Acts {
-    let mut acts = [Act::Encode; 256];
-    let mut byte = 0;
-    while byte < 128 {
-        if set::UNRESERVED.contains(byte as u8) {
-            acts[byte] = Act::Decode;
-        } else if allowed.contains(byte as u8) {
-            acts[byte] = Act::Leave;
-        }
-        byte += 1;
-    }
-    acts
-}
 
 /// A byte or a triplet that gets another spelling.
 pub(in crate::normalize) struct Change {

@@ -5,11 +5,12 @@ use std::net::Ipv6Addr;
 use idna::uts46::AsciiDenyList;
 
 use crate::bytes::{Reject, RejectReason, decoded, set};
-use crate::normalize::exact::escape::{self, Acts, REG_NAME};
+use crate::normalize::exact::escape::{self, REG_NAME};
 use crate::normalize::exact::uts46;
 use crate::normalize::explain::Rule;
 use crate::normalize::parts::split_host;
 use crate::normalize::trace::{NoTrace, Place, Trace};
+use crate::profile::ring::Acts;
 use crate::profile::scheme::{Kind, Scheme};
 use crate::profile::{Access, Grammar, Policy, Schemes};
 
