@@ -50,7 +50,6 @@ impl Normalizer {
     pub fn rules_alone_act(&self) -> bool {
         self.rules.profile.system == System::Ladder
             && self.rules.profile.grammar != Grammar::Ignored
-            && self.rules.profile.archive.is_none()
             && self.hosts.is_none()
             && self.rules.ports.is_none()
             && !self.rules.heuristics.act()
@@ -127,7 +126,7 @@ impl Ruleset {
         out: &mut Vec<u8>,
         trace: &mut T,
     ) -> Result<(), Reject> {
-        if matches!(self.profile.system, System::Ladder) {
+        if self.profile.system.has_masks() {
             self.rewrite_by_ladder(bytes, range, kind, out, trace)
         } else if kind == UrlKind::Absolute && self.is_clean_but_for_port(bytes, range.clone()) {
             out.extend_from_slice(&bytes[range]);
@@ -177,7 +176,7 @@ impl Ruleset {
         }
         trace.whole(Rule::Trim, trimmed);
         let at = out.len();
-        if self.profile.archive.is_some() && kind == UrlKind::Absolute {
+        if self.profile.system == System::Archive && kind == UrlKind::Absolute {
             let (url, gone) = ia::without_repeated_schemes(trimmed);
             trace.whole(Rule::RepeatedScheme, &url);
             let front = Front::after(front.cut + gone, url);
@@ -201,7 +200,7 @@ impl Ruleset {
         Range { start, end }: Range<usize>,
         out: &mut Vec<u8>,
     ) -> bool {
-        self.profile.archive.is_none()
+        self.profile.system != System::Archive
             && self.kernel.run(Rewrite {
                 profile: &self.profile,
                 ports: self.ports.as_deref(),
@@ -268,9 +267,9 @@ impl Ruleset {
         trace: &mut T,
     ) -> Result<(), Reject> {
         trace.split(parts);
-        match self.profile.archive {
-            Some(archive) => ia::absolute(parts, archive, out, trace),
-            None => ladder::absolute(parts, &self.profile, self.ports.as_deref(), out, trace),
+        match self.profile.system {
+            System::Archive => ia::absolute(parts, out, trace),
+            _ => ladder::absolute(parts, &self.profile, self.ports.as_deref(), out, trace),
         }
     }
 
@@ -282,12 +281,12 @@ impl Ruleset {
         trace: &mut T,
     ) -> Result<(), Reject> {
         trace.split(parts);
-        match self.profile.archive {
-            Some(archive) => {
-                ia::path_and_query(parts, archive, out, trace);
+        match self.profile.system {
+            System::Archive => {
+                ia::path_and_query(parts, out, trace);
                 Ok(())
             }
-            None => ladder::path_and_query(parts, &self.profile, out, trace),
+            _ => ladder::path_and_query(parts, &self.profile, out, trace),
         }
     }
 

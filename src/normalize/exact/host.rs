@@ -12,7 +12,7 @@ use crate::normalize::parts::split_host;
 use crate::normalize::trace::{NoTrace, Place, Trace};
 use crate::profile::ring::Acts;
 use crate::profile::scheme::{Kind, Scheme};
-use crate::profile::{Access, Grammar, Policy, Schemes};
+use crate::profile::{Access, Grammar, Policy, Schemes, System};
 
 const HOST: (&Acts, Place) = (&REG_NAME, Place::Host);
 
@@ -77,7 +77,7 @@ pub(crate) fn normalize<T: Trace>(
 /// Whether hosts are names that a resolver looks up. Under other schemes they may name anything, such as
 /// the socket of `postgresql://%2Fvar%2Frun/db`. The indexers of web archives do not tell them apart.
 fn is_looked_up(profile: &Policy, kind: Kind) -> bool {
-    matches!(kind, Kind::Network | Kind::File) || profile.archive.is_some()
+    matches!(kind, Kind::Network | Kind::File) || profile.system == System::Archive
 }
 
 /// Names that are looked up are absolute anyway.
