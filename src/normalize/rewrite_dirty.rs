@@ -4,8 +4,9 @@
 use std::ops::Range;
 
 use crate::bytes::{Reject, RejectReason};
+use crate::normalize::exact::ia;
+use crate::normalize::exact::ladder::Ladder;
 use crate::normalize::exact::resolve::{decode_dots, resolve};
-use crate::normalize::exact::{ia, ladder};
 use crate::normalize::explain::Rule;
 use crate::normalize::front::Front;
 use crate::normalize::masks::rewrite::Rewrite;
@@ -269,7 +270,7 @@ impl Ruleset {
         trace.split(parts);
         match self.profile.system {
             System::Archive => ia::absolute(parts, out, trace),
-            _ => ladder::absolute(parts, &self.profile, self.ports.as_deref(), out, trace),
+            _ => Ladder::new(&self.profile, self.ports.as_deref(), out, trace).absolute(parts),
         }
     }
 
@@ -286,7 +287,7 @@ impl Ruleset {
                 ia::path_and_query(parts, out, trace);
                 Ok(())
             }
-            _ => ladder::path_and_query(parts, &self.profile, out, trace),
+            _ => Ladder::new(&self.profile, None, out, trace).path_and_query(parts),
         }
     }
 
@@ -300,12 +301,13 @@ impl Ruleset {
         out: &mut Vec<u8>,
     ) -> Result<(), Reject> {
         let length = out.len();
+        let mut trace = NoTrace;
+        let mut ladder = Ladder::new(&self.profile, None, out, &mut trace);
         let result = if reference.authority.is_some() {
             let whole = Front::with(&[base.scheme.unwrap_or_default(), b":"], url);
-            ladder::absolute(&Parts::split(&whole.text), &self.profile, None, out, &mut NoTrace)
-                .map_err(|reject| whole.reject(reject))
+            ladder.absolute(&Parts::split(&whole.text)).map_err(|reject| whole.reject(reject))
         } else {
-            ladder::path_and_query(reference, &self.profile, out, &mut NoTrace)
+            ladder.path_and_query(reference)
         };
         out.truncate(length);
         result

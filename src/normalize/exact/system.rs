@@ -4,8 +4,9 @@
 //! query also where it starts with `//`, and any other line is relative.
 
 use crate::bytes::{Reject, RejectReason, Triplet, Troubles, push_encoded, triplet_of};
+use crate::normalize::exact::ladder::Ladder;
 use crate::normalize::exact::servlet::EmptySegments;
-use crate::normalize::exact::{ladder, ring, servlet};
+use crate::normalize::exact::{ring, servlet};
 use crate::normalize::explain::Rule;
 use crate::normalize::front::Front;
 use crate::normalize::normalizer::Normalizer;
@@ -158,7 +159,8 @@ impl Ruleset {
         let path = path_of(parts);
         if parts.authority.is_some() {
             let front = Parts { path: b"/", query: None, fragment: None, ..*parts };
-            match ladder::absolute(&front, &Policy::SCHEME, self.ports.as_deref(), out, trace) {
+            let ports = self.ports.as_deref();
+            match Ladder::new(&Policy::SCHEME, ports, out, trace).absolute(&front) {
                 Ok(()) => _ = out.pop(),
                 // The path is still read, so that all errors in it are reported as well.
                 Err(reject) => troubles.join(reject),

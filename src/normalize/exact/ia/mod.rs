@@ -17,8 +17,7 @@ use std::borrow::Cow;
 
 use crate::bytes::set::REG_NAME;
 use crate::bytes::{Reject, RejectReason, Triplet, octets, push_encoded_as, triplet_of};
-use crate::normalize::exact::host;
-use crate::normalize::exact::ladder::scheme_name;
+use crate::normalize::exact::ladder::Ladder;
 use crate::normalize::explain::Rule;
 use crate::normalize::parts::{AuthorityParts, Parts, split_host};
 use crate::normalize::trace::{Place, Trace};
@@ -37,7 +36,7 @@ pub(crate) fn absolute<T: Trace>(
 ) -> Result<(), Reject> {
     let at = out.len();
     let name = parts.scheme.unwrap_or_default();
-    let facts = scheme_name(parts, out, trace)?;
+    let facts = Ladder::new(&Policy::IA, None, out, trace).scheme_name(parts)?;
     let record = RECORDS.contains(&&out[at..out.len() - 1]);
     match parts.authority {
         Some(authority) if !record => {
@@ -309,7 +308,7 @@ fn authority<T: Trace>(
         // The indexers keep the spelling of an address.
         let mut rules = Policy::CRAWL;
         rules.access = Access::Identifier;
-        return host::normalize(host_port, &rules, facts, start, out, trace);
+        return Ladder::new(&rules, None, out, trace).host(host_port, facts, start);
     }
     let (host, port) = split_host(host_port);
     let at = out.len();
@@ -327,7 +326,8 @@ fn authority<T: Trace>(
     // The port is appended, so that it is checked and written with the host.
     let host_length = decoded.len();
     decoded.extend_from_slice(port);
-    host::normalize(&decoded, &Policy::IA, facts, start, out, trace).map_err(|reject| {
+    let mut ladder = Ladder::new(&Policy::IA, None, out, trace);
+    ladder.host(&decoded, facts, start).map_err(|reject| {
         // Only an error after the colon gets its exact offset: decoding moved the others.
         let beyond = (reject.at - start).checked_sub(host_length + 1);
         Reject::new(reject.code, beyond.map_or(start, |beyond| start + host.len() + 1 + beyond))
