@@ -12,6 +12,7 @@ use crate::normalize::options::hosts::{Hosts, canonical_host, host_of};
 use crate::normalize::parts::Parts;
 use crate::normalize::ruleset::Ruleset;
 use crate::normalize::trace::{NoTrace, Trace};
+use crate::profile::System;
 use crate::simd::UrlKind;
 
 /// Maps an offset in `made`, the rewritten URL, back to an offset in `url`. After that offset the two are
@@ -150,7 +151,9 @@ impl Normalizer {
             return Some((front, Rule::Resolve));
         }
         // The general rules would otherwise take an earlier one of several leading schemes for the host.
-        self.rules.profile.archive?;
+        if self.rules.profile.system != System::Archive {
+            return None;
+        }
         let trimmed = self.rules.trim(url).ok()?;
         let Cow::Borrowed(text) = trimmed.text else { return None };
         let (text, gone) = ia::without_repeated_schemes(text);

@@ -189,7 +189,7 @@ impl Normalizer {
     #[doc(hidden)]
     pub fn targets(&self) -> Targets {
         match self.rules.profile.system {
-            System::Browser => Targets::Trimmed,
+            System::Browser | System::Archive => Targets::Trimmed,
             System::Ladder if self.rules.profile.access == Access::Retrieval => Targets::Trimmed,
             System::Ladder | System::Sanitizer => Targets::Verbatim,
             System::Ring(_) => Targets::Paths,

@@ -4,8 +4,9 @@
 use std::ops::Range;
 
 use crate::bytes::{Reject, RejectReason};
+use crate::normalize::exact::ia;
+use crate::normalize::exact::ladder::Ladder;
 use crate::normalize::exact::resolve::{decode_dots, resolve};
-use crate::normalize::exact::{ia, ladder};
 use crate::normalize::explain::Rule;
 use crate::normalize::front::Front;
 use crate::normalize::masks::rewrite::Rewrite;
@@ -52,7 +53,6 @@ impl Normalizer {
     pub fn rules_alone_act(&self) -> bool {
         self.rules.profile.system == System::Ladder
             && self.rules.profile.grammar != Grammar::Ignored
-            && self.rules.profile.archive.is_none()
             && self.hosts.is_none()
             && self.rules.ports.is_none()
             && !self.rules.heuristics.act()
@@ -129,7 +129,7 @@ impl Ruleset {
         out: &mut Vec<u8>,
         trace: &mut T,
     ) -> Result<(), Reject> {
-        if matches!(self.profile.system, System::Ladder) {
+        if self.profile.system.has_masks() {
             self.rewrite_by_ladder(bytes, range, kind, out, trace)
         } else if kind == UrlKind::Absolute && self.is_clean_but_for_port(bytes, range.clone()) {
             out.extend_from_slice(&bytes[range]);
@@ -179,7 +179,7 @@ impl Ruleset {
         }
         trace.whole(Rule::Trim, trimmed);
         let at = out.len();
-        if self.profile.archive.is_some() && kind == UrlKind::Absolute {
+        if self.profile.system == System::Archive && kind == UrlKind::Absolute {
             let (url, gone) = ia::without_repeated_schemes(trimmed);
             trace.whole(Rule::RepeatedScheme, &url);
             let front = Front::after(front.cut + gone, url);
@@ -203,7 +203,7 @@ impl Ruleset {
         Range { start, end }: Range<usize>,
         out: &mut Vec<u8>,
     ) -> bool {
-        self.profile.archive.is_none()
+        self.profile.system != System::Archive
             && self.kernel.run(Rewrite {
                 profile: &self.profile,
                 ports: self.ports.as_deref(),
@@ -270,9 +270,9 @@ impl Ruleset {
         trace: &mut T,
     ) -> Result<(), Reject> {
         trace.split(parts);
-        match self.profile.archive {
-            Some(archive) => ia::absolute(parts, archive, out, trace),
-            None => ladder::absolute(parts, &self.profile, self.ports.as_deref(), out, trace),
+        match self.profile.system {
+            System::Archive => ia::absolute(parts, out, trace),
+            _ => Ladder::new(&self.profile, self.ports.as_deref(), out, trace).absolute(parts),
         }
     }
 
@@ -284,12 +284,12 @@ impl Ruleset {
         trace: &mut T,
     ) -> Result<(), Reject> {
         trace.split(parts);
-        match self.profile.archive {
-            Some(archive) => {
-                ia::path_and_query(parts, archive, out, trace);
+        match self.profile.system {
+            System::Archive => {
+                ia::path_and_query(parts, out, trace);
                 Ok(())
             }
-            None => ladder::path_and_query(parts, &self.profile, out, trace),
+            _ => Ladder::new(&self.profile, None, out, trace).path_and_query(parts),
         }
     }
 
@@ -303,12 +303,13 @@ impl Ruleset {
         out: &mut Vec<u8>,
     ) -> Result<(), Reject> {
         let length = out.len();
+        let mut trace = NoTrace;
+        let mut ladder = Ladder::new(&self.profile, None, out, &mut trace);
         let result = if reference.authority.is_some() {
             let whole = Front::with(&[base.scheme.unwrap_or_default(), b":"], url);
-            ladder::absolute(&Parts::split(&whole.text), &self.profile, None, out, &mut NoTrace)
-                .map_err(|reject| whole.reject(reject))
+            ladder.absolute(&Parts::split(&whole.text)).map_err(|reject| whole.reject(reject))
         } else {
-            ladder::path_and_query(reference, &self.profile, out, &mut NoTrace)
+            ladder.path_and_query(reference)
         };
         out.truncate(length);
         result

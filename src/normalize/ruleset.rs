@@ -10,7 +10,7 @@ use crate::normalize::exact::heuristic::Heuristics;
 use crate::normalize::exact::ports::DefaultPorts;
 use crate::normalize::parts::Parts;
 use crate::normalize::trace::NoTrace;
-use crate::profile::{Policy, Profile, Ring, Switches};
+use crate::profile::{Policy, Profile, Ring, Switches, System};
 use crate::simd::{Kernel, UrlKind};
 
 /// A profile with all options applied.
@@ -80,7 +80,7 @@ impl Ruleset {
     pub(in crate::normalize) fn canonical_base(&self, base: &[u8]) -> Result<Vec<u8>, Reject> {
         let mut rules = self.clone();
         // The final slash of a base matters, and the form of an archive key has none.
-        if self.profile.archive.is_some() {
+        if self.profile.system == System::Archive {
             rules.profile = Policy::CRAWL;
         }
         // For the same reason no heuristic acts on it.

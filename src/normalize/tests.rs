@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 
 use crate::bytes::Span;
+use crate::normalize::exact::ia::clean::KeyCuts;
 use crate::normalize::judge::rules::{Aggressive, IaFolded};
 use crate::normalize::lines::Scratch;
 use crate::normalize::masks::cuts::Write;
@@ -179,13 +180,13 @@ fn counted(normalizer: &Normalizer, urls: &[String]) -> Counts {
             out.clear();
             counts.alone += usize::from(normalizer.rules.is_clean(&bytes, range.clone(), kind));
             let profile = normalizer.profile().rules();
-            if profile.system == System::Ladder && profile.grammar != Grammar::Ignored {
+            if profile.system.has_masks() && profile.grammar != Grammar::Ignored {
                 let range = range.clone();
                 let done = normalizer.rules.rewrite_by_masks(kind, &bytes, range, &mut out);
                 counts.masks += usize::from(done);
             }
-            let (result, starts) = if let Some(archive) = normalizer.rules.profile.archive {
-                let write = Write { cuts: archive, out: &mut out };
+            let (result, starts) = if profile.system == System::Archive {
+                let write = Write { cuts: KeyCuts, out: &mut out };
                 (kernel.judge(&bytes, range.clone(), ByFastPath(IaFolded, kind, write)), &STARTS)
             } else if heuristics.act() {
                 let write = Write { cuts: heuristics.steps(), out: &mut out };

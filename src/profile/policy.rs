@@ -1,6 +1,5 @@
 //! What each profile does, as data: which steps apply, and to which bytes.
 
-use super::archive::{self, Archive};
 use super::ring::{self, Ring};
 use super::switch::{self, Switch, Switches};
 use super::{sanitize, servlet};
@@ -16,9 +15,7 @@ pub struct Policy {
     pub grammar: Grammar,
     pub(crate) schemes: Schemes,
     pub(crate) access: Access,
-    /// The rules of web-archive index keys, if any. Their steps replace those of the ladder.
-    pub(crate) archive: Option<&'static Archive>,
-    /// The rules that follow the ladder, if any.
+    /// The rules besides those of the ladder.
     pub system: System,
     /// The checks that can be switched on and off.
     pub(crate) checks: RejectReasons,
@@ -34,6 +31,8 @@ pub struct Policy {
 pub enum System {
     /// No others.
     Ladder,
+    /// Those of web-archive index keys. Their steps replace those of the ladder.
+    Archive,
     /// The ladder's, plus checks that reject forms without an honest use.
     Sanitizer,
     /// A servlet container's, for paths. Scheme and authority follow the ladder.
@@ -42,6 +41,13 @@ pub enum System {
     Ring(&'static Ring),
     /// A browser's: the URL Standard's, instead of the ladder's.
     Browser,
+}
+
+impl System {
+    /// True if URLs that the proof declines may be rewritten by masks.
+    pub(crate) fn has_masks(self) -> bool {
+        matches!(self, System::Ladder | System::Archive)
+    }
 }
 
 /// How to handle bytes that the grammar of RFC 3986 Appendix A does not allow at their position.
@@ -82,7 +88,6 @@ impl Policy {
         grammar: Grammar::Ignored,
         schemes: Schemes::Alike,
         access: Access::Identifier,
-        archive: None,
         system: System::Ladder,
         checks: RejectReasons::NONE,
         switches: switch::KEPT,
@@ -94,13 +99,7 @@ impl Policy {
         version: 1,
         summary: "case, percent-encoding and dot segments (RFC 3986 section 6.2.2)",
         grammar: Grammar::Enforced,
-        schemes: Schemes::Alike,
-        access: Access::Identifier,
-        archive: None,
-        system: System::Ladder,
-        checks: RejectReasons::NONE,
-        switches: switch::KEPT,
-        switchable: Switches::NONE,
+        ..Policy::STRING
     };
 
     pub(crate) const SCHEME: Policy = Policy {
@@ -134,7 +133,7 @@ impl Policy {
         name: "ia",
         version: 1,
         summary: "as web-archive indexes: case, www, session ids folded; joins different URLs",
-        archive: Some(&archive::IA),
+        system: System::Archive,
         switchable: Switches::NONE,
         ..Policy::CRAWL
     };
@@ -165,12 +164,8 @@ impl Policy {
         summary: "as browsers do it (the WHATWG URL Standard)",
         grammar: Grammar::Repaired,
         schemes: Schemes::Known,
-        access: Access::Identifier,
-        archive: None,
         system: System::Browser,
-        checks: RejectReasons::NONE,
-        switches: switch::KEPT,
-        switchable: Switches::NONE,
+        ..Policy::STRING
     };
 
     pub(crate) const MEDIAWIKI: Policy = Policy {
@@ -206,6 +201,6 @@ impl Policy {
     /// True if the profile accepts other default ports.
     #[cfg(feature = "profile-file")]
     pub(crate) fn takes_ports(&self) -> bool {
-        self.schemes == Schemes::Known && self.archive.is_none() && self.system != System::Browser
+        self.schemes == Schemes::Known && !matches!(self.system, System::Archive | System::Browser)
     }
 }

@@ -37,9 +37,28 @@ pub enum Act {
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Ring {
-    acts: [Act; 256],
+    acts: Acts,
     /// The bytes of a clean URL that the ring encodes, including the percent sign.
     encoded: NibbleTable,
+}
+
+/// For each byte, how a component spells it.
+pub(crate) type Acts = [Act; 256];
+
+/// The acts of a component that may hold the bytes of `allowed`. Unreserved characters mean the same in both
+/// spellings. Other bytes that the grammar allows do not.
+pub(crate) const fn acts(allowed: AsciiSet) -> Acts {
+    let mut acts = [Act::Encode; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        if UNRESERVED.contains(byte as u8) {
+            acts[byte] = Act::Decode;
+        } else if allowed.contains(byte as u8) {
+            acts[byte] = Act::Leave;
+        }
+        byte += 1;
+    }
+    acts
 }
 
 /// The reserved characters of RFC 3986 section 2.2 without `?` and `#`, which end a path.
@@ -73,44 +92,27 @@ impl Ring {
     ///
     /// If a byte is in both lists, or is not one of ``: / [ ] @ ! $ & ' ( ) * + , ; =``.
     pub const fn new(decode: &[u8], encode: &[u8]) -> Result<Self, RingError> {
-        let mut acts = [Act::Leave; 256];
-        let mut byte = 0;
-        while byte < 256 {
-            let b = byte as u8;
-            if UNRESERVED.contains(b) {
-                acts[byte] = Act::Decode;
-            } else if !CUSTOMIZABLE.contains(b) && b != b'?' && b != b'#' {
-                acts[byte] = Act::Encode;
+        let mut acts = acts(CUSTOMIZABLE.or(AsciiSet::of(b"?#")));
+        let lists = [(decode, Act::Decode), (encode, Act::Encode)];
+        // A constant function has no `for`.
+        let mut list = 0;
+        while list < lists.len() {
+            let (mut bytes, act) = lists[list];
+            while let [byte, rest @ ..] = bytes {
+                let known = &mut acts[*byte as usize];
+                if !CUSTOMIZABLE.contains(*byte) {
+                    return Err(RingError::NotCustomizable(*byte));
+                }
+                if matches!((*known, act), (Act::Decode, Act::Encode)) {
+                    return Err(RingError::Both(*byte));
+                }
+                *known = act;
+                bytes = rest;
             }
-            byte += 1;
+            list += 1;
         }
-        let mut i = 0;
-        while i < decode.len() {
-            if !CUSTOMIZABLE.contains(decode[i]) {
-                return Err(RingError::NotCustomizable(decode[i]));
-            }
-            acts[decode[i] as usize] = Act::Decode;
-            i += 1;
-        }
-        let mut i = 0;
-        while i < encode.len() {
-            if !CUSTOMIZABLE.contains(encode[i]) {
-                return Err(RingError::NotCustomizable(encode[i]));
-            }
-            if matches!(acts[encode[i] as usize], Act::Decode) {
-                return Err(RingError::Both(encode[i]));
-            }
-            acts[encode[i] as usize] = Act::Encode;
-            i += 1;
-        }
-        let mut encoded = AsciiSet::of(b"");
-        let mut byte = 0;
-        while byte < 128 {
-            if matches!(acts[byte], Act::Encode) {
-                encoded = encoded.or(AsciiSet::of(&[byte as u8]));
-            }
-            byte += 1;
-        }
+        let fixed = UNRESERVED.or(CUSTOMIZABLE).or(AsciiSet::of(b"?#"));
+        let encoded = AsciiSet::range(0, 0x7F).without(fixed).or(AsciiSet::of(encode));
         Ok(Self { acts, encoded: NibbleTable::new(encoded) })
     }
 
@@ -147,7 +149,7 @@ impl Ring {
     }
 
     /// The action on each byte.
-    pub(crate) fn acts(&self) -> &[Act; 256] {
+    pub(crate) fn acts(&self) -> &Acts {
         &self.acts
     }
 

@@ -3,35 +3,16 @@
 use std::iter;
 use std::ops::Range;
 
-use crate::bytes::set::{self, AsciiSet};
-use crate::bytes::{Reject, RejectReason, Triplet, push_triplet};
+use crate::bytes::set;
+use crate::bytes::{Triplet, push_triplet};
 use crate::normalize::explain::Rule;
-use crate::normalize::trace::{Place, Trace};
-use crate::profile::Grammar;
-use crate::profile::ring::Act;
+use crate::profile::ring::{Act, Acts, acts};
 
-/// For each byte, how a component spells it.
-pub(crate) type Acts = [Act; 256];
-
+/// For each component, how it spells each byte.
 pub(crate) static PATH: Acts = acts(set::PATH);
 pub(crate) static QUERY: Acts = acts(set::QUERY);
 pub(crate) static USERINFO: Acts = acts(set::USERINFO);
 pub(crate) static REG_NAME: Acts = acts(set::REG_NAME);
-
-/// Unreserved characters mean the same in both spellings. Other bytes that the grammar allows do not.
-const fn acts(allowed: AsciiSet) -> Acts {
-    let mut acts = [Act::Encode; 256];
-    let mut byte = 0;
-    while byte < 128 {
-        if set::UNRESERVED.contains(byte as u8) {
-            acts[byte] = Act::Decode;
-        } else if allowed.contains(byte as u8) {
-            acts[byte] = Act::Leave;
-        }
-        byte += 1;
-    }
-    acts
-}
 
 /// A byte or a triplet that gets another spelling.
 pub(in crate::normalize) struct Change {
@@ -104,31 +85,6 @@ pub(in crate::normalize) fn respell<E>(
     Ok(())
 }
 
-/// Appends one component with its percent-encoding normalized: decodes unreserved triplets, writes the
-/// digits of the others in upper case, and rejects or encodes bytes that the grammar does not allow.
-///
-/// `start` is the offset of the component in the URL, for the position of a rejection.
-pub(crate) fn normalize<T: Trace>(
-    bytes: &[u8],
-    (acts, place): (&Acts, Place),
-    grammar: Grammar,
-    start: usize,
-    out: &mut Vec<u8>,
-    trace: &mut T,
-) -> Result<(), Reject> {
-    respell(bytes, acts, out, |change, written| {
-        let at = change.range.start;
-        if change.range.len() == 1 && grammar != Grammar::Repaired {
-            let code = if bytes[at] == b'%' { RejectReason::Escape } else { RejectReason::Byte };
-            return Err(Reject::new(code, start + at));
-        }
-        if T::RECORDS {
-            trace.respelled(change.rule(), place, change.range.clone(), written);
-        }
-        Ok(())
-    })
-}
-
 /// Appends `bytes` with ASCII letters in lower case.
 #[inline]
 pub(crate) fn push_lower(bytes: &[u8], out: &mut Vec<u8>) {
@@ -152,14 +108,14 @@ pub(crate) fn lower_outside_triplets(bytes: &mut [u8]) {
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
     use super::*;
     use crate::bytes::is_unreserved;
-    use crate::normalize::trace::NoTrace;
 
     fn repaired(bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
-        let path = (&PATH, Place::Path);
-        normalize(bytes, path, Grammar::Repaired, 0, &mut out, &mut NoTrace).unwrap();
+        let Ok(()) = respell(bytes, &PATH, &mut out, |_, _| Ok::<(), Infallible>(()));
         out
     }
 
@@ -177,18 +133,5 @@ mod tests {
             assert_eq!(upper, repaired(format!("%{byte:02x}").as_bytes()));
             assert_eq!(upper.len(), if is_unreserved(byte) { 1 } else { 3 });
         }
-    }
-
-    #[test]
-    fn a_rejection_names_the_first_offending_byte() {
-        let mut out = Vec::new();
-        let mut rejected = |bytes: &[u8], start| {
-            let path = (&PATH, Place::Path);
-            normalize(bytes, path, Grammar::Enforced, start, &mut out, &mut NoTrace)
-        };
-        let reject = rejected(b"ab c%", 10);
-        assert_eq!(reject, Err(Reject::new(RejectReason::Byte, 12)));
-        let reject = rejected(b"a%4g c", 0);
-        assert_eq!(reject, Err(Reject::new(RejectReason::Escape, 1)));
     }
 }

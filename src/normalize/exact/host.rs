@@ -5,78 +5,164 @@ use std::net::Ipv6Addr;
 use idna::uts46::AsciiDenyList;
 
 use crate::bytes::{Reject, RejectReason, decoded, set};
-use crate::normalize::exact::escape::{self, Acts, REG_NAME};
+use crate::normalize::exact::escape::{self, REG_NAME};
+use crate::normalize::exact::ladder::Ladder;
 use crate::normalize::exact::uts46;
 use crate::normalize::explain::Rule;
 use crate::normalize::parts::split_host;
 use crate::normalize::trace::{NoTrace, Place, Trace};
+use crate::profile::ring::Acts;
 use crate::profile::scheme::{Kind, Scheme};
-use crate::profile::{Access, Grammar, Policy, Schemes};
+use crate::profile::{Access, Grammar, Policy, Schemes, System};
 
 const HOST: (&Acts, Place) = (&REG_NAME, Place::Host);
 
 /// All ASCII that is neither unreserved nor a sub-delim: a decoded host never holds one of these.
 const DENIED: AsciiDenyList = AsciiDenyList::new(true, "\"#%/:<>?@[\\]^`{|}\x7F");
 
-/// Appends host and port of an authority in the profile's form. `start` is the offset of `host_port`
-/// in the URL.
-#[inline(always)]
-pub(crate) fn normalize<T: Trace>(
-    host_port: &[u8],
-    profile: &Policy,
-    scheme: &Scheme,
-    start: usize,
-    out: &mut Vec<u8>,
-    trace: &mut T,
-) -> Result<(), Reject> {
-    let host_at = out.len();
-    let (host, rest) = split_host(host_port);
-    let port = rest.strip_prefix(b":");
-    if port.is_none() && !rest.is_empty() {
-        // An error between the brackets takes precedence.
-        let at = if is_literal(host) { host.len() } else { 0 };
-        return Err(Reject::new(RejectReason::Host, start + at));
-    }
-    if host.first() == Some(&b'[') {
-        literal(host, profile.access, start, out, trace)?;
-    } else {
-        match profile.access {
-            Access::Identifier => reg_name(host, profile.grammar, start, out, trace)?,
-            Access::Retrieval if is_looked_up(profile, scheme.kind) => {
-                domain(host, scheme.kind, start, out, trace)?;
-            }
-            Access::Retrieval => {
-                check_delimiters(host, start)?;
-                reg_name(host, profile.grammar, start, out, trace)?;
+impl<T: Trace> Ladder<'_, T> {
+    /// Appends host and port of an authority in the profile's form. `start` is the offset of `host_port`
+    /// in the URL.
+    #[inline(always)]
+    pub(in crate::normalize) fn host(
+        &mut self,
+        host_port: &[u8],
+        scheme: &Scheme,
+        start: usize,
+    ) -> Result<(), Reject> {
+        let host_at = self.out.len();
+        let (host, rest) = split_host(host_port);
+        let port = rest.strip_prefix(b":");
+        if port.is_none() && !rest.is_empty() {
+            // An error between the brackets takes precedence.
+            let at = if is_literal(host) { host.len() } else { 0 };
+            return Err(Reject::new(RejectReason::Host, start + at));
+        }
+        let profile = self.profile;
+        if host.first() == Some(&b'[') {
+            self.literal(host, start)?;
+        } else if profile.access == Access::Identifier {
+            self.reg_name(host, start)?;
+        } else {
+            check_delimiters(host, start)?;
+            match is_looked_up(profile, scheme.kind) {
+                true => self.domain(host, scheme.kind, start)?,
+                false => self.reg_name(host, start)?,
             }
         }
-    }
-    if profile.schemes == Schemes::Known && scheme.kind == Kind::Network && out.len() == host_at {
-        return Err(Reject::new(RejectReason::EmptyHost, start));
-    }
-    let Some(port) = port else { return Ok(()) };
-    let port_start = start + host.len() + 1;
-    if let Some(bad) = port.iter().position(|byte| !byte.is_ascii_digit()) {
-        let misread = profile.grammar == Grammar::Repaired && port[bad] == b'\\';
-        let code = if misread { RejectReason::Host } else { RejectReason::Port };
-        return Err(Reject::new(code, port_start + bad));
-    }
-    match profile.schemes {
-        Schemes::Alike => {
-            out.push(b':');
-            out.extend_from_slice(port);
+        let known = profile.schemes == Schemes::Known;
+        if known && scheme.kind == Kind::Network && self.out.len() == host_at {
+            return Err(Reject::new(RejectReason::EmptyHost, start));
         }
-        Schemes::Known => {
-            known_port(port, profile.grammar, scheme.port, port_start, out, trace)?;
+        let Some(port) = port else { return Ok(()) };
+        let port_start = start + host.len() + 1;
+        if let Some(bad) = port.iter().position(|byte| !byte.is_ascii_digit()) {
+            let misread = profile.grammar == Grammar::Repaired && port[bad] == b'\\';
+            let code = if misread { RejectReason::Host } else { RejectReason::Port };
+            return Err(Reject::new(code, port_start + bad));
         }
+        if known {
+            return self.known_port(port, scheme.port, port_start);
+        }
+        self.out.push(b':');
+        self.out.extend_from_slice(port);
+        Ok(())
     }
-    Ok(())
+
+    fn literal(&mut self, host: &[u8], start: usize) -> Result<(), Reject> {
+        if !is_literal(host) {
+            return Err(Reject::new(RejectReason::Host, start));
+        }
+        if T::RECORDS {
+            self.trace.component(Rule::HostCase, Place::Host, Some(&host.to_ascii_lowercase()));
+        }
+        let at = self.out.len();
+        match (self.profile.access, ipv6(&host[1..host.len() - 1])) {
+            (Access::Retrieval, Some(address)) => {
+                // The standard library writes the form of RFC 5952: lower case, no leading zeros, the longest
+                // run of two or more zero fields (the first among equals) as `::`, and a dotted tail after
+                // `::ffff:0:0/96` alone, of the prefixes that section 5 leaves open.
+                self.out.extend_from_slice(format!("[{address}]").as_bytes());
+                self.trace.component(Rule::Ipv6, Place::Host, Some(&self.out[at..]));
+            }
+            _ => escape::push_lower(host, self.out),
+        }
+        Ok(())
+    }
+
+    /// A registered name as an identifier: triplets normalized, then ASCII letters in lower case.
+    ///
+    /// Section 6.2.2.1 names case first, but a decoded letter has a case too: decoding comes first, or
+    /// `%45` would end up as `E`.
+    fn reg_name(&mut self, host: &[u8], start: usize) -> Result<(), Reject> {
+        let at = self.out.len();
+        self.component(host, HOST, start).map_err(|reject| match host.get(reject.at - start) {
+            Some(b'[' | b']') => Reject::new(RejectReason::Host, reject.at),
+            _ => reject,
+        })?;
+        escape::lower_outside_triplets(&mut self.out[at..]);
+        self.trace.component(Rule::HostCase, Place::Host, Some(&self.out[at..]));
+        Ok(())
+    }
+
+    /// A registered name as it is looked up: ASCII in lower case, anything else through UTS 46 ToASCII.
+    fn domain(&mut self, host: &[u8], kind: Kind, start: usize) -> Result<(), Reject> {
+        let at = self.out.len();
+        let strict =
+            Ladder::new(&Policy::SYNTAX, None, self.out, &mut NoTrace).component(host, HOST, start);
+        let simple = strict.is_ok() && !self.out[at..].contains(&b'%');
+        if !simple || T::RECORDS {
+            self.out.truncate(at);
+        }
+        if simple {
+            if T::RECORDS {
+                // Only now is it known that the host is read like this.
+                self.component(host, HOST, start)?;
+            }
+            self.out[at..].make_ascii_lowercase();
+            self.trace.component(Rule::HostCase, Place::Host, Some(&self.out[at..]));
+        } else {
+            to_ascii(host, start, self.out)?;
+            self.trace.component(Rule::Idna, Place::Host, Some(&self.out[at..]));
+        }
+        drop_trailing_dots(at, kind, self.out);
+        self.trace.component(Rule::HostDots, Place::Host, Some(&self.out[at..]));
+        Ok(())
+    }
+
+    /// A port of a known or unknown scheme (section 6.2.3): no leading zeros, not the default, not empty.
+    fn known_port(
+        &mut self,
+        port: &[u8],
+        default: Option<u16>,
+        start: usize,
+    ) -> Result<(), Reject> {
+        if port.is_empty() {
+            self.trace.component(Rule::EmptyPort, Place::Port, None);
+            return Ok(());
+        }
+        let zeros = port.iter().take_while(|byte| **byte == b'0').count();
+        let digits = &port[zeros.min(port.len() - 1)..];
+        self.trace.component(Rule::PortZeros, Place::Port, Some(digits));
+        // Six digits without a leading zero are always above 65535.
+        let value = digits.iter().take(6).fold(0u32, |n, digit| n * 10 + u32::from(digit - b'0'));
+        if value > 65535 && self.profile.grammar == Grammar::Repaired {
+            return Err(Reject::new(RejectReason::PortRange, start));
+        }
+        if default.is_none_or(|default| u32::from(default) != value) {
+            self.out.push(b':');
+            self.out.extend_from_slice(digits);
+        } else {
+            self.trace.component(Rule::DefaultPort, Place::Port, None);
+        }
+        Ok(())
+    }
 }
 
 /// Whether hosts are names that a resolver looks up. Under other schemes they may name anything, such as
 /// the socket of `postgresql://%2Fvar%2Frun/db`. The indexers of web archives do not tell them apart.
 fn is_looked_up(profile: &Policy, kind: Kind) -> bool {
-    matches!(kind, Kind::Network | Kind::File) || profile.archive.is_some()
+    matches!(kind, Kind::Network | Kind::File) || profile.system == System::Archive
 }
 
 /// Names that are looked up are absolute anyway.
@@ -113,65 +199,12 @@ pub(in crate::normalize) fn ipv6(inside: &[u8]) -> Option<Ipv6Addr> {
     std::str::from_utf8(inside).ok()?.parse().ok()
 }
 
-fn literal<T: Trace>(
-    host: &[u8],
-    access: Access,
-    start: usize,
-    out: &mut Vec<u8>,
-    trace: &mut T,
-) -> Result<(), Reject> {
-    if !is_literal(host) {
-        return Err(Reject::new(RejectReason::Host, start));
-    }
-    if T::RECORDS {
-        trace.component(Rule::HostCase, Place::Host, Some(&host.to_ascii_lowercase()));
-    }
-    let at = out.len();
-    let address = ipv6(&host[1..host.len() - 1]);
-    match (access, address) {
-        (Access::Retrieval, Some(address)) => {
-            // The standard library writes the form of RFC 5952: lower case, no leading zeros, the longest run
-            // of two or more zero fields (the first among equals) as `::`, and a dotted tail after
-            // `::ffff:0:0/96` alone, of the prefixes that section 5 leaves open.
-            out.extend_from_slice(format!("[{address}]").as_bytes());
-            trace.component(Rule::Ipv6, Place::Host, Some(&out[at..]));
-        }
-        _ => escape::push_lower(host, out),
-    }
-    Ok(())
-}
-
 /// An address as fields alone, whatever its prefix, like the URL Standard's serializer.
 pub(in crate::normalize) fn ipv6_fields(address: Ipv6Addr) -> String {
     match (address.to_ipv4_mapped(), address.segments()) {
         (Some(_), [.., high, low]) => format!("::ffff:{high:x}:{low:x}"),
         (None, _) => address.to_string(),
     }
-}
-
-/// A registered name as an identifier: triplets normalized, then ASCII letters in lower case.
-///
-/// Section 6.2.2.1 names case first, but a decoded letter has a case too: decoding comes first, or
-/// `%45` would end up as `E`.
-fn reg_name<T: Trace>(
-    host: &[u8],
-    grammar: Grammar,
-    start: usize,
-    out: &mut Vec<u8>,
-    trace: &mut T,
-) -> Result<(), Reject> {
-    let at = out.len();
-    match escape::normalize(host, HOST, grammar, start, out, trace) {
-        Err(Reject { code: RejectReason::Byte, at, .. })
-            if matches!(host[at - start], b'[' | b']') =>
-        {
-            return Err(Reject::new(RejectReason::Host, at));
-        }
-        result => result?,
-    }
-    escape::lower_outside_triplets(&mut out[at..]);
-    trace.component(Rule::HostCase, Place::Host, Some(&out[at..]));
-    Ok(())
 }
 
 /// Rejects what may delimit a host and is never repaired: brackets, and the backslash, at which browsers
@@ -181,37 +214,6 @@ fn check_delimiters(host: &[u8], start: usize) -> Result<(), Reject> {
         Some(at) => Err(Reject::new(RejectReason::Host, start + at)),
         None => Ok(()),
     }
-}
-
-/// A registered name as it is looked up: ASCII in lower case, anything else through UTS 46 ToASCII.
-fn domain<T: Trace>(
-    host: &[u8],
-    kind: Kind,
-    start: usize,
-    out: &mut Vec<u8>,
-    trace: &mut T,
-) -> Result<(), Reject> {
-    check_delimiters(host, start)?;
-    let at = out.len();
-    let grammar = Grammar::Enforced;
-    let simple = escape::normalize(host, HOST, grammar, start, out, &mut NoTrace).is_ok()
-        && !out[at..].contains(&b'%');
-    if simple {
-        if T::RECORDS {
-            // Only now is it known that the host is read like this.
-            out.truncate(at);
-            escape::normalize(host, HOST, grammar, start, out, trace)?;
-        }
-        out[at..].make_ascii_lowercase();
-        trace.component(Rule::HostCase, Place::Host, Some(&out[at..]));
-    } else {
-        out.truncate(at);
-        to_ascii(host, start, out)?;
-        trace.component(Rule::Idna, Place::Host, Some(&out[at..]));
-    }
-    drop_trailing_dots(at, kind, out);
-    trace.component(Rule::HostDots, Place::Host, Some(&out[at..]));
-    Ok(())
 }
 
 /// UTS 46 ToASCII of a host, all its triplets decoded.
@@ -229,36 +231,6 @@ pub(in crate::normalize) fn to_ascii(
         }
         _ => Err(Reject::new(RejectReason::Idna, start)),
     }
-}
-
-/// A port of a known or unknown scheme (section 6.2.3): no leading zeros, not the default, not empty.
-fn known_port<T: Trace>(
-    port: &[u8],
-    grammar: Grammar,
-    default: Option<u16>,
-    start: usize,
-    out: &mut Vec<u8>,
-    trace: &mut T,
-) -> Result<(), Reject> {
-    if port.is_empty() {
-        trace.component(Rule::EmptyPort, Place::Port, None);
-        return Ok(());
-    }
-    let zeros = port.iter().take_while(|byte| **byte == b'0').count();
-    let digits = &port[zeros.min(port.len() - 1)..];
-    trace.component(Rule::PortZeros, Place::Port, Some(digits));
-    // Six digits without a leading zero are always above 65535.
-    let value = digits.iter().take(6).fold(0u32, |n, digit| n * 10 + u32::from(digit - b'0'));
-    if value > 65535 && grammar == Grammar::Repaired {
-        return Err(Reject::new(RejectReason::PortRange, start));
-    }
-    if default.is_none_or(|default| u32::from(default) != value) {
-        out.push(b':');
-        out.extend_from_slice(digits);
-    } else {
-        trace.component(Rule::DefaultPort, Place::Port, None);
-    }
-    Ok(())
 }
 
 #[cfg(test)]

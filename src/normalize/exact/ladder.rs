@@ -6,173 +6,199 @@
 
 use crate::bytes::{Reject, RejectReason};
 use crate::normalize::exact::escape::{self, PATH, QUERY, USERINFO};
-use crate::normalize::exact::host;
 use crate::normalize::exact::path::remove_dot_segments;
 use crate::normalize::exact::ports::DefaultPorts;
 use crate::normalize::explain::Rule;
 use crate::normalize::parts::{AuthorityParts, Parts, find_outside_scheme};
 use crate::normalize::trace::{Place, Trace};
+use crate::profile::ring::Acts;
 use crate::profile::scheme::{self, Kind, Scheme};
 use crate::profile::{Grammar, Policy, Schemes, Switch};
 
-/// Appends the canonical form of a URL with a scheme, split into `parts`. `ports` are custom default ports.
+/// Appends URLs and their components in canonical form.
 ///
 /// On a rejection `out` holds a part of it, which the caller truncates.
-#[inline(always)]
-pub(crate) fn absolute<T: Trace>(
-    parts: &Parts<'_>,
-    profile: &Policy,
-    ports: Option<&DefaultPorts>,
-    out: &mut Vec<u8>,
-    trace: &mut T,
-) -> Result<(), Reject> {
-    let at = out.len();
-    let mut facts = *scheme_name(parts, out, trace)?;
-    if let Some(ports) = ports {
-        facts.port = ports.of(&out[at..out.len() - 1]);
+pub(crate) struct Ladder<'w, T> {
+    pub(in crate::normalize) profile: &'w Policy,
+    /// Custom default ports.
+    ports: Option<&'w DefaultPorts>,
+    pub(in crate::normalize) out: &'w mut Vec<u8>,
+    pub(in crate::normalize) trace: &'w mut T,
+}
+
+impl<'w, T: Trace> Ladder<'w, T> {
+    #[inline(always)]
+    pub(crate) fn new(
+        profile: &'w Policy,
+        ports: Option<&'w DefaultPorts>,
+        out: &'w mut Vec<u8>,
+        trace: &'w mut T,
+    ) -> Self {
+        Self { profile, ports, out, trace }
     }
-    let facts = &facts;
-    let network = profile.schemes == Schemes::Known && facts.kind == Kind::Network;
-    if network && parts.authority.is_none() {
-        let after_colon = parts.scheme.map_or(0, <[u8]>::len) + 1;
-        return Err(Reject::new(RejectReason::NoAuthority, after_colon));
+
+    /// Appends a URL with a scheme, split into `parts`.
+    #[inline(always)]
+    pub(crate) fn absolute(&mut self, parts: &Parts<'_>) -> Result<(), Reject> {
+        let at = self.out.len();
+        let mut facts = *self.scheme_name(parts)?;
+        if let Some(ports) = self.ports {
+            facts.port = ports.of(&self.out[at..self.out.len() - 1]);
+        }
+        let facts = &facts;
+        let known = self.profile.schemes == Schemes::Known;
+        let network = known && facts.kind == Kind::Network;
+        if network && parts.authority.is_none() {
+            let after_colon = parts.scheme.map_or(0, <[u8]>::len) + 1;
+            return Err(Reject::new(RejectReason::NoAuthority, after_colon));
+        }
+        if let Some(authority) = parts.authority {
+            self.out.extend_from_slice(b"//");
+            self.authority(parts, authority, facts)?;
+        }
+        // Before dot segments are removed: after an authority a path needs no guard.
+        let gains_authority = known
+            && facts.kind == Kind::File
+            && parts.authority.is_none()
+            && parts.path.starts_with(b"/");
+        if gains_authority {
+            self.out.extend_from_slice(b"//");
+            self.trace.component(Rule::FileAuthority, Place::Host, Some(b""));
+        }
+        let path_at = self.out.len();
+        if network && parts.path.is_empty() {
+            self.out.push(b'/');
+            self.trace.component(Rule::EmptyPath, Place::Path, Some(b"/"));
+        }
+        self.path_and_query(parts)?;
+        if parts.authority.is_none() && !gains_authority {
+            let guarded = self.out[path_at..].starts_with(b"//");
+            if guarded {
+                self.out.splice(path_at..path_at, *b"/.");
+            }
+            let path_end = path_at + path_len(&self.out[path_at..]);
+            let path = &mut self.out[path_at..path_end];
+            if guarded {
+                self.trace.component(Rule::PathGuard, Place::Path, Some(path));
+            }
+            if known && facts.kind == Kind::Mailto {
+                lower_domains(path);
+                self.trace.component(Rule::MailDomain, Place::Path, Some(path));
+            } else if known && facts.kind == Kind::Urn {
+                lower_namespace(path);
+                self.trace.component(Rule::UrnNamespace, Place::Path, Some(path));
+            }
+        }
+        Ok(())
     }
-    if let Some(authority) = parts.authority {
-        out.extend_from_slice(b"//");
-        self::authority(parts, authority, profile, facts, out, trace)?;
+
+    /// Appends path, query and fragment, the path without any guard.
+    #[inline(always)]
+    pub(crate) fn path_and_query(&mut self, parts: &Parts<'_>) -> Result<(), Reject> {
+        let at = self.out.len();
+        self.component(parts.path, (&PATH, Place::Path), parts.path_start())?;
+        if parts.path.first() == Some(&b'/') {
+            let end = self.out.len();
+            remove_dot_segments(self.out, at, end);
+            if T::RECORDS && self.out.len() < end {
+                self.trace.component(Rule::DotSegments, Place::Path, Some(&self.out[at..]));
+            }
+        }
+        if let Some(query) = parts.query {
+            self.out.push(b'?');
+            self.component(query, (&QUERY, Place::Query), parts.query_start())?;
+        }
+        if !self.profile.switches.contains(Switch::KeepFragment) {
+            self.trace.component(Rule::DropFragment, Place::Fragment, None);
+        } else if let Some(fragment) = parts.fragment {
+            self.out.push(b'#');
+            self.component(fragment, (&QUERY, Place::Fragment), parts.fragment_start())?;
+        }
+        Ok(())
     }
-    // Before dot segments are removed: after an authority a path needs no guard.
-    let gains_authority = profile.schemes == Schemes::Known
-        && facts.kind == Kind::File
-        && parts.authority.is_none()
-        && parts.path.starts_with(b"/");
-    if gains_authority {
-        out.extend_from_slice(b"//");
-        trace.component(Rule::FileAuthority, Place::Host, Some(b""));
+
+    /// Appends the scheme in lower case and its colon (section 6.2.2.1).
+    #[inline(always)]
+    pub(in crate::normalize) fn scheme_name(
+        &mut self,
+        parts: &Parts<'_>,
+    ) -> Result<&'static Scheme, Reject> {
+        let name = parts.scheme.unwrap_or_default();
+        let at = self.out.len();
+        escape::push_lower(name, self.out);
+        let facts = scheme::facts(&self.out[at..]);
+        if facts.name.is_empty()
+            && let Some(i) = find_outside_scheme(name)
+        {
+            return Err(Reject::new(RejectReason::Scheme, i));
+        }
+        let written = parts.scheme.map(|_| &self.out[at..]);
+        self.trace.component(Rule::SchemeCase, Place::Scheme, written);
+        self.out.push(b':');
+        Ok(facts)
     }
-    let path_at = out.len();
-    if network && parts.path.is_empty() {
-        out.push(b'/');
-        trace.component(Rule::EmptyPath, Place::Path, Some(b"/"));
+
+    #[inline(always)]
+    fn authority(
+        &mut self,
+        parts: &Parts<'_>,
+        authority: &[u8],
+        facts: &Scheme,
+    ) -> Result<(), Reject> {
+        let at = self.out.len();
+        let start = parts.authority_start();
+        let AuthorityParts { userinfo, host_port } = AuthorityParts::split(authority);
+        // Browsers end the host at a backslash, other programs do not: `https://good.com\@evil.com/`.
+        let misread = |userinfo| memchr::memchr(b'\\', userinfo);
+        if self.profile.grammar == Grammar::Repaired
+            && let Some(at) = userinfo.and_then(misread)
+        {
+            return Err(Reject::new(RejectReason::Host, start + at));
+        }
+        // RFC 3986 section 7.5: URIs are "displayed by browsers, stored in clear text bookmarks, and logged", so
+        // a password in one "should be considered an error (or simply ignored)".
+        if facts.kind == Kind::Network && !self.profile.switches.contains(Switch::KeepUserinfo) {
+            self.trace.component(Rule::DropUserinfo, Place::Userinfo, None);
+        } else if let Some(userinfo) = userinfo {
+            self.component(userinfo, (&USERINFO, Place::Userinfo), start)?;
+            self.out.push(b'@');
+        }
+        self.host(host_port, facts, start + authority.len() - host_port.len())?;
+        // RFC 8089 section 2: an empty host and "localhost" name the same file. Checked on the result, or
+        // `file://localhost:/` would need two passes.
+        if self.profile.schemes == Schemes::Known
+            && facts.kind == Kind::File
+            && &self.out[at..] == b"localhost"
+        {
+            self.out.truncate(at);
+            self.trace.component(Rule::FileLocalhost, Place::Host, Some(b""));
+        }
+        Ok(())
     }
-    path_and_query(parts, profile, out, trace)?;
-    if parts.authority.is_none() && !gains_authority {
-        if out[path_at..].starts_with(b"//") {
-            out.splice(path_at..path_at, *b"/.");
+
+    /// Appends one component with its percent-encoding normalized: decodes unreserved triplets, writes the
+    /// digits of the others in upper case, and rejects or encodes bytes that the grammar does not allow.
+    ///
+    /// `start` is the offset of the component in the URL, for the position of a rejection.
+    pub(in crate::normalize) fn component(
+        &mut self,
+        bytes: &[u8],
+        (acts, place): (&Acts, Place),
+        start: usize,
+    ) -> Result<(), Reject> {
+        escape::respell(bytes, acts, self.out, |change, written| {
+            let at = change.range.start;
+            if change.range.len() == 1 && self.profile.grammar != Grammar::Repaired {
+                let code =
+                    if bytes[at] == b'%' { RejectReason::Escape } else { RejectReason::Byte };
+                return Err(Reject::new(code, start + at));
+            }
             if T::RECORDS {
-                let end = path_at + path_len(&out[path_at..]);
-                trace.component(Rule::PathGuard, Place::Path, Some(&out[path_at..end]));
+                self.trace.respelled(change.rule(), place, change.range.clone(), written);
             }
-        }
-        let end = path_at + path_len(&out[path_at..]);
-        match (profile.schemes, facts.kind) {
-            (Schemes::Known, Kind::Mailto) => {
-                lower_domains(&mut out[path_at..end]);
-                trace.component(Rule::MailDomain, Place::Path, Some(&out[path_at..end]));
-            }
-            (Schemes::Known, Kind::Urn) => {
-                lower_namespace(&mut out[path_at..end]);
-                trace.component(Rule::UrnNamespace, Place::Path, Some(&out[path_at..end]));
-            }
-            _ => {}
-        }
+            Ok(())
+        })
     }
-    Ok(())
-}
-
-/// Appends path, query and fragment in canonical form, the path without any guard.
-#[inline(always)]
-pub(crate) fn path_and_query<T: Trace>(
-    parts: &Parts<'_>,
-    profile: &Policy,
-    out: &mut Vec<u8>,
-    trace: &mut T,
-) -> Result<(), Reject> {
-    let grammar = profile.grammar;
-    let at = out.len();
-    escape::normalize(parts.path, (&PATH, Place::Path), grammar, parts.path_start(), out, trace)?;
-    if parts.path.first() == Some(&b'/') {
-        let end = out.len();
-        remove_dot_segments(out, at, end);
-        if T::RECORDS && out.len() < end {
-            trace.component(Rule::DotSegments, Place::Path, Some(&out[at..]));
-        }
-    }
-    if let Some(query) = parts.query {
-        out.push(b'?');
-        let place = (&QUERY, Place::Query);
-        escape::normalize(query, place, grammar, parts.query_start(), out, trace)?;
-    }
-    if !profile.switches.contains(Switch::KeepFragment) {
-        trace.component(Rule::DropFragment, Place::Fragment, None);
-    } else if let Some(fragment) = parts.fragment {
-        out.push(b'#');
-        let place = (&QUERY, Place::Fragment);
-        escape::normalize(fragment, place, grammar, parts.fragment_start(), out, trace)?;
-    }
-    Ok(())
-}
-
-/// Appends the scheme in lower case and its colon (section 6.2.2.1).
-#[inline(always)]
-pub(in crate::normalize) fn scheme_name<T: Trace>(
-    parts: &Parts<'_>,
-    out: &mut Vec<u8>,
-    trace: &mut T,
-) -> Result<&'static Scheme, Reject> {
-    let name = parts.scheme.unwrap_or_default();
-    let at = out.len();
-    escape::push_lower(name, out);
-    let facts = scheme::facts(&out[at..]);
-    if facts.name.is_empty()
-        && let Some(i) = find_outside_scheme(name)
-    {
-        return Err(Reject::new(RejectReason::Scheme, i));
-    }
-    trace.component(Rule::SchemeCase, Place::Scheme, parts.scheme.map(|_| &out[at..]));
-    out.push(b':');
-    Ok(facts)
-}
-
-#[inline(always)]
-fn authority<T: Trace>(
-    parts: &Parts<'_>,
-    authority: &[u8],
-    profile: &Policy,
-    facts: &Scheme,
-    out: &mut Vec<u8>,
-    trace: &mut T,
-) -> Result<(), Reject> {
-    let at = out.len();
-    let start = parts.authority_start();
-    let AuthorityParts { userinfo, host_port } = AuthorityParts::split(authority);
-    // Browsers end the host at a backslash, other programs do not: `https://good.com\@evil.com/`.
-    let misread = |userinfo| memchr::memchr(b'\\', userinfo);
-    if profile.grammar == Grammar::Repaired
-        && let Some(at) = userinfo.and_then(misread)
-    {
-        return Err(Reject::new(RejectReason::Host, start + at));
-    }
-    // RFC 3986 section 7.5: URIs are "displayed by browsers, stored in clear text bookmarks, and logged", so a
-    // password in one "should be considered an error (or simply ignored)".
-    let credentials_go =
-        !profile.switches.contains(Switch::KeepUserinfo) && facts.kind == Kind::Network;
-    if credentials_go {
-        trace.component(Rule::DropUserinfo, Place::Userinfo, None);
-    } else if let Some(userinfo) = userinfo {
-        let place = (&USERINFO, Place::Userinfo);
-        escape::normalize(userinfo, place, profile.grammar, start, out, trace)?;
-        out.push(b'@');
-    }
-    let host_start = start + userinfo.map_or(0, |userinfo| userinfo.len() + 1);
-    host::normalize(host_port, profile, facts, host_start, out, trace)?;
-    // RFC 8089 section 2: an empty host and "localhost" name the same file. Checked on the result, or
-    // `file://localhost:/` would need two passes.
-    if profile.schemes == Schemes::Known && facts.kind == Kind::File && &out[at..] == b"localhost" {
-        out.truncate(at);
-        trace.component(Rule::FileLocalhost, Place::Host, Some(b""));
-    }
-    Ok(())
 }
 
 /// Length of the path at the start of `path_and_rest`, which is in canonical form.
@@ -200,5 +226,27 @@ fn lower_domains(path: &mut [u8]) {
         if let Some(at) = address.iter().rposition(|byte| *byte == b'@') {
             escape::lower_outside_triplets(&mut address[at + 1..]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::normalize::trace::NoTrace;
+
+    #[test]
+    fn a_rejection_names_the_first_offending_byte() {
+        let mut out = Vec::new();
+        let mut rejected = |bytes: &[u8], start| {
+            Ladder::new(&Policy::SYNTAX, None, &mut out, &mut NoTrace).component(
+                bytes,
+                (&PATH, Place::Path),
+                start,
+            )
+        };
+        let reject = rejected(b"ab c%", 10);
+        assert_eq!(reject, Err(Reject::new(RejectReason::Byte, 12)));
+        let reject = rejected(b"a%4g c", 0);
+        assert_eq!(reject, Err(Reject::new(RejectReason::Escape, 1)));
     }
 }

@@ -19,3 +19,4 @@ pub(in crate::normalize) mod servlet;
 pub(in crate::normalize) mod ring;
 pub(in crate::normalize) mod sanitize;
 pub(in crate::normalize) mod system;
+mod decoded;

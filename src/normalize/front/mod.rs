@@ -71,6 +71,11 @@ impl Ruleset {
         Ok(Front::after(start, Cow::Borrowed(&url[start..end])))
     }
 
+    /// The scheme of references.
+    pub(in crate::normalize) fn base_scheme(&self) -> Option<&[u8]> {
+        Parts::split(self.base()?).scheme
+    }
+
     /// Puts the assumed scheme before a URL that lacks one.
     pub(in crate::normalize) fn assume<'a>(&self, url: &'a [u8]) -> Front<'a> {
         match self.assumed_scheme() {

@@ -13,10 +13,80 @@
 
 use std::ops::Range;
 
-use crate::normalize::Charset;
-use crate::normalize::front::charset::transcode_each;
-
 use crate::bytes::{Octet, Reject, decoded, octets};
+use crate::normalize::Charset;
+use crate::normalize::front::Front;
+use crate::normalize::front::charset::transcode_each;
+use crate::normalize::parts::{AuthorityParts, Parts};
+use crate::normalize::ruleset::Ruleset;
+use crate::profile::scheme::{self, Kind};
+use crate::profile::{Grammar, Switch};
+use crate::simd::UrlKind;
+
+impl Ruleset {
+    /// `url` with its triplets in UTF-8; `None` if nothing changes.
+    pub(in crate::normalize) fn transcoded(&self, url: &[u8], kind: UrlKind) -> Option<Transcoded> {
+        let charset = self.transcoding?;
+        let delimiters = match self.takes_targets() {
+            true => Delimiters::Respelled,
+            false if self.rejects_raw(url, kind) => return None,
+            false => Delimiters::Kept,
+        };
+        transcode(url, charset, delimiters, || self.caseless(url, kind))
+    }
+
+    /// The same for a host, whose case does not matter.
+    pub(in crate::normalize) fn transcoded_host(&self, host: &[u8]) -> Option<Transcoded> {
+        transcode(host, self.transcoding?, Delimiters::Kept, || host.len())
+    }
+
+    /// Whether the grammar rejects a raw byte of 0x80 or above, in a component that is not dropped unread.
+    fn rejects_raw(&self, url: &[u8], kind: UrlKind) -> bool {
+        if self.profile.grammar != Grammar::Enforced || url.is_ascii() {
+            return false;
+        }
+        let assumed = self.assume(url);
+        let text = if kind == UrlKind::Target { url } else { &assumed.text };
+        let mut parts = Parts::of(kind, text);
+        let scheme = parts.scheme.or(self.base_scheme()).unwrap_or_default().to_ascii_lowercase();
+        if !self.profile.switches.contains(Switch::KeepUserinfo)
+            && scheme::facts(&scheme).kind == Kind::Network
+        {
+            parts.authority = parts.authority.map(|all| AuthorityParts::split(all).host_port);
+        }
+        if !self.profile.switches.contains(Switch::KeepFragment) {
+            parts.fragment = None;
+        }
+        let Parts { scheme, authority, path, query, fragment } = parts;
+        !([scheme, authority, Some(path), query, fragment].into_iter().flatten())
+            .all(<[u8]>::is_ascii)
+    }
+
+    /// The end of the part of `url` in which the profile may change the case of letters: a host, mail
+    /// addresses, or a path.
+    fn caseless(&self, url: &[u8], kind: UrlKind) -> usize {
+        let lowers_path = self.profile.switches.contains(Switch::LowerPath);
+        let path_end = memchr::memchr2(b'?', b'#', url).unwrap_or(url.len());
+        let path_end = if lowers_path { path_end } else { 0 };
+        if kind == UrlKind::Target {
+            return path_end;
+        }
+        let trimmed = self.trim(url).unwrap_or(Front::whole(url));
+        let assumed = self.assume(&trimmed.text);
+        let parts = self.split(&assumed.text);
+        let end = match (parts.scheme.or(self.base_scheme()), parts.authority) {
+            (_, Some(_)) if parts.scheme.is_none() && self.takes_targets() => 0,
+            (_, Some(_)) => parts.path_start(),
+            (Some(scheme), None)
+                if scheme.eq_ignore_ascii_case(b"mailto") && !self.takes_targets() =>
+            {
+                assumed.text.len()
+            }
+            (_, None) => 0,
+        };
+        path_end.max(trimmed.cut + assumed.place(end))
+    }
+}
 
 /// A URL with its runs rewritten.
 pub(in crate::normalize) struct Transcoded {
@@ -32,7 +102,7 @@ struct Edit {
 
 /// Whether the profile decodes triplets of delimiters, or encodes delimiters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::normalize) enum Delimiters {
+enum Delimiters {
     /// It does neither.
     Kept,
     /// It decodes or encodes some.
@@ -41,7 +111,7 @@ pub(in crate::normalize) enum Delimiters {
 
 /// The URL with its runs in UTF-8; `None` if nothing changes. The profile may change the case of
 /// letters before `caseless`.
-pub(in crate::normalize) fn transcode(
+fn transcode(
     url: &[u8],
     from: Charset,
     delimiters: Delimiters,

@@ -38,10 +38,10 @@ impl Normalizer {
         let if_long = |url: &[u8], result| {
             result == FastPathResult::TooLong && self.rules.leaves_by_bytes(url, UrlKind::Absolute)
         };
-        if let Some(archive) = self.rules.profile.archive {
-            return kernel.judge_each(batch, ByFastPathOr(IaKey, archive, if_long), visitor);
-        }
         match self.rules.profile.system {
+            System::Archive => {
+                kernel.judge_each(batch, ByFastPathOr(IaKey, ia::clean::KeyCuts, if_long), visitor);
+            }
             System::Servlet => {
                 let empty = self.rules.empty_segments();
                 kernel.judge_each(batch, ByFastPathOr(Servlet, empty, by_bytes), visitor);
@@ -78,7 +78,7 @@ impl Normalizer {
     /// Whether only a container, a ring or the sanitizer acts.
     #[inline]
     fn acts_by_system_alone(&self) -> bool {
-        !matches!(self.rules.profile.system, System::Ladder | System::Browser)
+        !(self.rules.profile.system.has_masks() || self.rules.profile.system == System::Browser)
             && self.redirects.is_none()
             && self.rules.reads_utf8_alone()
             && !self.rules.checks_harmless()
@@ -104,7 +104,7 @@ impl Ruleset {
             let url = &bytes[range];
             return match result {
                 FastPathResult::Unclean => false,
-                FastPathResult::Declined if self.profile.system == System::Ladder => false,
+                FastPathResult::Declined if self.profile.system.has_masks() => false,
                 FastPathResult::Declined | FastPathResult::TooLong => self.leaves(url, kind),
                 FastPathResult::Done => !self.is_transcoded(url, kind),
             };
@@ -122,11 +122,11 @@ impl Ruleset {
         kind: UrlKind,
     ) -> Option<FastPathResult> {
         let kernel = self.kernel;
-        if let Some(archive) = self.profile.archive {
-            return Some(kernel.judge(bytes, range, ByFastPath(IaKey, kind, archive)));
-        }
         let heuristics = &self.heuristics;
         match self.profile.system {
+            System::Archive => {
+                Some(kernel.judge(bytes, range, ByFastPath(IaKey, kind, ia::clean::KeyCuts)))
+            }
             System::Servlet => {
                 Some(kernel.judge(bytes, range, ByFastPath(Servlet, kind, self.empty_segments())))
             }
@@ -161,10 +161,10 @@ impl Ruleset {
         let authority = &url[host_at..host_at + slash];
         let Some(colon @ 1..) = memchr(b':', authority) else { return false };
         let (host, port) = (&authority[..colon], &authority[colon + 1..]);
-        let (lowest, leaves_host) = match (self.profile.system, self.profile.archive) {
-            (System::Sanitizer, _) => (FIRST_FREE_PORT, sanitize::is_no_address(host)),
-            (System::Browser, _) => (0, !whatwg::host::ends_in_number(host)),
-            (_, Some(archive)) => (0, ia::clean::is_canonical_host(host, archive)),
+        let (lowest, leaves_host) = match self.profile.system {
+            System::Sanitizer => (FIRST_FREE_PORT, sanitize::is_no_address(host)),
+            System::Browser => (0, !whatwg::host::ends_in_number(host)),
+            System::Archive => (0, ia::clean::is_canonical_host(host)),
             _ => (0, self.heuristics.is_canonical_host(host)),
         };
         let port_stays = !matches!(port, [] | [b'0', ..])
@@ -182,7 +182,8 @@ impl Ruleset {
     /// Whether every URL that the scanner proves clean stays unchanged.
     #[inline]
     fn leaves_all(&self) -> bool {
-        matches!(self.profile.system, System::Ladder | System::Browser) && self.reads_utf8_alone()
+        (self.profile.system.has_masks() || self.profile.system == System::Browser)
+            && self.reads_utf8_alone()
     }
 
     /// Whether a check is on that the scanner proves nothing for.
@@ -220,10 +221,8 @@ impl Ruleset {
     #[inline]
     fn leaves_by_bytes(&self, url: &[u8], kind: UrlKind) -> bool {
         let heuristics = &self.heuristics;
-        if let Some(archive) = self.profile.archive {
-            return ia::clean::is_canonical(url, kind, archive);
-        }
         match (self.profile.system, kind) {
+            (System::Archive, _) => ia::clean::is_canonical(url, kind),
             (System::Browser, _) => true,
             (System::Ladder, _) if !heuristics.act() => true,
             (System::Ladder, _) => heuristics.is_canonical(url, kind),
@@ -304,9 +303,7 @@ mod tests {
         ];
         // Miri would take hours for all cases.
         let each = if cfg!(miri) { 61 } else { 1 };
-        for profile in
-            Profile::ALL.iter().filter(|profile| profile.rules().system != System::Ladder)
-        {
+        for profile in Profile::ALL.iter().filter(|profile| !profile.rules().system.has_masks()) {
             let normalizer = Normalizer::new(*profile);
             let (mut made, mut proven) = (0, 0);
             for (scheme, other) in [("http", "https"), ("https", "ftp"), ("ftp", "http")] {

@@ -74,9 +74,8 @@ impl Rules for IaKey {
     /// Capital letters do not stay, not even as digits of triplets.
     #[inline(never)]
     fn bad_stays(url: &[u8], at: usize, bad: u128, _: &mut Query) -> bool {
-        let archive = &archive::IA;
         all_bits(bad, at, |i| match url[i] {
-            b'%' => Triplet::read(&url[i..]).is_some_and(|triplet| archive.keeps(triplet.value)),
+            b'%' => Triplet::read(&url[i..]).is_some_and(|triplet| archive::keeps(triplet.value)),
             // A session segment starts with this byte.
             b'(' => url[i - 1] != b'/',
             _ => false,

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::normalize::exact::ia::clean::KeyCuts;
 use crate::normalize::explain::tell_merges;
 use crate::normalize::judge::rules::{Aggressive, IaFolded};
 use crate::normalize::masks::cuts::Write;
@@ -16,7 +17,7 @@ impl Normalizer {
     /// Whether only the rules of a profile that does more than the ladder act.
     #[inline]
     pub(in crate::normalize) fn has_fast_path(&self) -> bool {
-        self.rules.profile.system == System::Ladder
+        self.rules.profile.system.has_masks()
             && self.hosts.is_none()
             && self.leaves_all()
             && self.rules.does_more()
@@ -27,12 +28,11 @@ impl Ruleset {
     /// Whether the profile does more than the ladder.
     #[inline]
     pub(in crate::normalize) fn does_more(&self) -> bool {
-        self.profile.archive.is_some()
-            || match self.profile.system {
-                System::Ladder => self.heuristics.act(),
-                System::Browser => false,
-                System::Sanitizer | System::Servlet | System::Ring(_) => true,
-            }
+        match self.profile.system {
+            System::Ladder => self.heuristics.act(),
+            System::Browser => false,
+            System::Archive | System::Sanitizer | System::Servlet | System::Ring(_) => true,
+        }
     }
 
     /// Appends the canonical form of the URL or target `bytes[range]` under a profile that does more than the
@@ -47,12 +47,13 @@ impl Ruleset {
         out: &mut Vec<u8>,
     ) -> Option<()> {
         let (kernel, heuristics) = (self.kernel, &self.heuristics);
-        let result = match self.profile.archive {
-            Some(archive) => {
-                let write = Write { cuts: archive, out };
+        let is_archive = self.profile.system == System::Archive;
+        let result = match is_archive {
+            true => {
+                let write = Write { cuts: KeyCuts, out };
                 kernel.judge(bytes, range.clone(), ByFastPath(IaFolded, kind, write))
             }
-            None => {
+            false => {
                 let write = Write { cuts: heuristics.steps(), out };
                 kernel.judge(bytes, range.clone(), ByFastPath(Aggressive, kind, write))
             }
@@ -66,11 +67,7 @@ impl Ruleset {
                 }
                 None
             }
-            FastPathResult::TooLong | FastPathResult::Declined
-                if self.profile.archive.is_some() =>
-            {
-                None
-            }
+            FastPathResult::TooLong | FastPathResult::Declined if is_archive => None,
             FastPathResult::TooLong | FastPathResult::Declined => {
                 heuristics.append(&Parts::of(kind, &bytes[range]), out);
                 Some(())
@@ -178,7 +175,7 @@ mod tests {
     /// The result of the exact normalizer.
     fn exact(normalizer: &Normalizer, url: &[u8], kind: UrlKind) -> Result<Vec<u8>, ()> {
         let (mut out, mut canonical) = (Vec::new(), url.to_vec());
-        if normalizer.rules.profile.archive.is_none() {
+        if normalizer.rules.profile.system != System::Archive {
             let scheme = normalizer.profile() == Profile::Scheme;
             let rung = Normalizer::new(if scheme { Profile::Scheme } else { Profile::Crawl });
             canonical.clear();
@@ -187,14 +184,14 @@ mod tests {
             }
         }
         let parts = Parts::of(kind, &canonical);
-        match (normalizer.rules.profile.archive, kind) {
-            (Some(rules), UrlKind::Absolute) => {
-                ia::absolute(&parts, rules, &mut out, &mut NoTrace).map_err(|_| ())?
+        match (normalizer.rules.profile.system, kind) {
+            (System::Archive, UrlKind::Absolute) => {
+                ia::absolute(&parts, &mut out, &mut NoTrace).map_err(|_| ())?
             }
-            (Some(rules), UrlKind::Target) => {
-                ia::path_and_query(&parts, rules, &mut out, &mut NoTrace);
+            (System::Archive, UrlKind::Target) => {
+                ia::path_and_query(&parts, &mut out, &mut NoTrace);
             }
-            (None, _) => normalizer.rules.heuristics.append(&parts, &mut out),
+            _ => normalizer.rules.heuristics.append(&parts, &mut out),
         }
         Ok(out)
     }

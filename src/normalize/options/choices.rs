@@ -193,8 +193,8 @@ impl Normalizer {
     pub fn with_charset(mut self, charset: Charset) -> Result<Self, UnsupportedOption> {
         self.precedes_base()?;
         for rules in self.all_rules() {
-            let Policy { archive, system, grammar, .. } = rules.profile;
-            if grammar == Grammar::Ignored || archive.is_some() || system == System::Browser {
+            let Policy { system, grammar, .. } = rules.profile;
+            if grammar == Grammar::Ignored || matches!(system, System::Archive | System::Browser) {
                 return Err(UnsupportedOption::Charset(rules.built_in));
             }
         }

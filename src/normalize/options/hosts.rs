@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::normalize::exact::host;
+use crate::normalize::exact::ladder::Ladder;
 use crate::normalize::parts::{AuthorityParts, Parts};
 use crate::normalize::ruleset::Ruleset;
 use crate::normalize::trace::NoTrace;
@@ -89,6 +89,6 @@ pub(in crate::normalize) fn host_of<'a>(parts: &Parts<'a>) -> Option<&'a [u8]> {
 pub(in crate::normalize) fn canonical_host(name: &[u8]) -> Option<Vec<u8>> {
     let mut host = Vec::new();
     let http = scheme::facts(b"http");
-    host::normalize(name, &Policy::CRAWL, http, 0, &mut host, &mut NoTrace).ok()?;
+    Ladder::new(&Policy::CRAWL, None, &mut host, &mut NoTrace).host(name, http, 0).ok()?;
     Some(host)
 }

@@ -4,12 +4,12 @@
 //! remain to be checked. If it is clean except for case, it is also folded. All other URLs take the
 //! exact path.
 
-use super::{Archive, absolute, path_and_query, without_prefixes};
+use super::{absolute, path_and_query, without_prefixes};
 use crate::normalize::masks::cuts::{Cuts, Fate, Front, Place};
 use crate::normalize::masks::parameters::Parameter;
 use crate::normalize::parts::Parts;
 use crate::normalize::trace::NoTrace;
-use crate::profile::archive::{SHORTEST_SESSION, STARTS};
+use crate::profile::archive::{PREFIX, SESSIONS, SHORTEST_SESSION, STARTS, TWINS};
 use crate::profile::starts::Starts;
 use crate::simd::{MaskedUrl, UrlKind, Vector};
 
@@ -29,7 +29,11 @@ fn path_ends<V: Vector, const N: usize>(masked: &MaskedUrl<'_, V, N>) -> Option<
     Some((path_end, path_end - usize::from(ends_with_slash)))
 }
 
-impl Cuts for &Archive {
+/// What these keys cut away.
+#[derive(Clone, Copy)]
+pub(in crate::normalize) struct KeyCuts;
+
+impl Cuts for KeyCuts {
     const LOWER: bool = true;
     const BY_VALUE: bool = true;
 
@@ -40,9 +44,9 @@ impl Cuts for &Archive {
         let mut prefix = WWW.len() * usize::from(masked.bytes(host) == *WWW);
         let [rest] = masked.bytes(host + prefix);
         // No target starts with one of these.
-        if (rest == self.prefix[0]) | rest.is_ascii_digit() {
+        if (rest == PREFIX[0]) | rest.is_ascii_digit() {
             let name = &masked.url()[host..path];
-            let rest = without_prefixes(name, self);
+            let rest = without_prefixes(name);
             if is_number(rest) {
                 return None;
             }
@@ -60,15 +64,15 @@ impl Cuts for &Archive {
     #[inline(always)]
     fn fate(self, url: &[u8], parameter: Parameter) -> Fate {
         let pair = &url[parameter.start..parameter.end];
-        let may_be_twin = parameter.may_be_one_of(&STARTS) && starts_as_twin(pair, self);
-        match may_be_twin || may_end_in_id(pair, self) {
+        let may_be_twin = parameter.may_be_one_of(&STARTS) && starts_as_twin(pair);
+        match may_be_twin || may_end_in_id(pair) {
             true => Fate::Open,
             false => Fate::Kept(parameter),
         }
     }
 
     fn may_cut_value(self, query: &[u8]) -> bool {
-        query.len() >= SHORTEST_SESSION && may_hold_id(query, self)
+        query.len() >= SHORTEST_SESSION && may_hold_id(query)
     }
 
     fn sorts(self) -> bool {
@@ -96,12 +100,12 @@ impl Cuts for &Archive {
 
 /// Whether a URL that the scanner proved clean for these keys is its own key.
 #[inline(never)]
-pub(in crate::normalize) fn is_canonical(url: &[u8], kind: UrlKind, archive: &Archive) -> bool {
+pub(in crate::normalize) fn is_canonical(url: &[u8], kind: UrlKind) -> bool {
     let (parts, mut out) = (Parts::of(kind, url), Vec::with_capacity(url.len()));
     let is_accepted = match kind {
-        UrlKind::Absolute => absolute(&parts, archive, &mut out, &mut NoTrace).is_ok(),
+        UrlKind::Absolute => absolute(&parts, &mut out, &mut NoTrace).is_ok(),
         UrlKind::Target => {
-            path_and_query(&parts, archive, &mut out, &mut NoTrace);
+            path_and_query(&parts, &mut out, &mut NoTrace);
             true
         }
     };
@@ -109,10 +113,10 @@ pub(in crate::normalize) fn is_canonical(url: &[u8], kind: UrlKind, archive: &Ar
 }
 
 /// Whether a host without a port, which the ladder leaves, stays unchanged.
-pub(in crate::normalize) fn is_canonical_host(host: &[u8], archive: &Archive) -> bool {
+pub(in crate::normalize) fn is_canonical_host(host: &[u8]) -> bool {
     let empty_label = host.starts_with(b".") || host.windows(2).any(|pair| pair == b"..");
     // A single number is an address.
-    !empty_label && !is_number(host) && without_prefixes(host, archive).len() == host.len()
+    !empty_label && !is_number(host) && without_prefixes(host).len() == host.len()
 }
 
 /// Whether a host may be a single number.
@@ -121,22 +125,22 @@ fn is_number(host: &[u8]) -> bool {
 }
 
 /// Whether a pair starts like the second of two that identify a session together.
-fn starts_as_twin(pair: &[u8], archive: &Archive) -> bool {
-    let twin = archive.twins[1];
+fn starts_as_twin(pair: &[u8]) -> bool {
+    let twin = TWINS[1];
     pair.get(..twin.len()).is_some_and(|start| start.eq_ignore_ascii_case(twin))
 }
 
 /// Whether a pair of this query may end in a session id.
 #[inline(never)]
-fn may_hold_id(query: &[u8], archive: &Archive) -> bool {
-    query.split(|byte| *byte == b'&').any(|pair| may_end_in_id(pair, archive))
+fn may_hold_id(query: &[u8]) -> bool {
+    query.split(|byte| *byte == b'&').any(|pair| may_end_in_id(pair))
 }
 
 /// Whether a pair has an equals sign where the value of a session id would start.
 #[inline(always)]
-fn may_end_in_id(pair: &[u8], archive: &Archive) -> bool {
+fn may_end_in_id(pair: &[u8]) -> bool {
     pair.len() >= SHORTEST_SESSION
-        && archive.sessions.iter().any(|session| {
+        && SESSIONS.iter().any(|session| {
             pair.len() >= session.total() && pair[pair.len() - session.length - 1] == b'='
         })
 }

@@ -17,12 +17,11 @@ use std::borrow::Cow;
 
 use crate::bytes::set::REG_NAME;
 use crate::bytes::{Reject, RejectReason, Triplet, octets, push_encoded_as, triplet_of};
-use crate::normalize::exact::host;
-use crate::normalize::exact::ladder::scheme_name;
+use crate::normalize::exact::ladder::Ladder;
 use crate::normalize::explain::Rule;
 use crate::normalize::parts::{AuthorityParts, Parts, split_host};
 use crate::normalize::trace::{Place, Trace};
-use crate::profile::archive::Archive;
+use crate::profile::archive::{PLAIN, PREFIX, RECORDS, SEGMENT_ID, SEGMENT_PAGE};
 use crate::profile::scheme::{Kind, Scheme};
 use crate::profile::{Access, Policy};
 
@@ -32,22 +31,21 @@ use crate::profile::{Access, Policy};
 #[inline(never)]
 pub(crate) fn absolute<T: Trace>(
     parts: &Parts<'_>,
-    archive: &Archive,
     out: &mut Vec<u8>,
     trace: &mut T,
 ) -> Result<(), Reject> {
     let at = out.len();
     let name = parts.scheme.unwrap_or_default();
-    let facts = scheme_name(parts, out, trace)?;
-    let record = archive.records.contains(&&out[at..out.len() - 1]);
+    let facts = Ladder::new(&Policy::IA, None, out, trace).scheme_name(parts)?;
+    let record = RECORDS.contains(&&out[at..out.len() - 1]);
     match parts.authority {
         Some(authority) if !record => {
             out.extend_from_slice(b"//");
             trace.component(Rule::DropUserinfo, Place::Userinfo, None);
             let AuthorityParts { host_port, .. } = AuthorityParts::split(authority);
             let start = parts.authority_start() + authority.len() - host_port.len();
-            self::authority(host_port, facts, start, archive, out, trace)?;
-            path_and_query(parts, archive, out, trace);
+            self::authority(host_port, facts, start, out, trace)?;
+            path_and_query(parts, out, trace);
             Ok(())
         }
         None if facts.kind == Kind::Network => {
@@ -123,33 +121,28 @@ fn opaque<T: Trace>(parts: &Parts<'_>, out: &mut Vec<u8>, trace: &mut T) {
 
 /// Appends path and query, which may be those of a request target.
 #[inline(never)]
-pub(crate) fn path_and_query<T: Trace>(
-    parts: &Parts<'_>,
-    archive: &Archive,
-    out: &mut Vec<u8>,
-    trace: &mut T,
-) {
+pub(crate) fn path_and_query<T: Trace>(parts: &Parts<'_>, out: &mut Vec<u8>, trace: &mut T) {
     let mut text = Vec::with_capacity(parts.path.len() + 1);
     decode_path_and_query(parts.path, parts.query, &mut text);
     if T::RECORDS {
-        tell_decoding(parts, &text, archive, trace);
+        tell_decoding(parts, &text, trace);
     }
     text.make_ascii_lowercase();
     // A `%3F` in the path has become a question mark, which a reader of the key cannot distinguish.
     let end = memchr::memchr(b'?', &text).unwrap_or(text.len());
-    self::path(&text[..end], archive, out, trace);
+    self::path(&text[..end], out, trace);
     if let Some(query) = text.get(end + 1..) {
-        self::query(query, archive, out, trace);
+        self::query(query, out, trace);
     }
 }
 
 /// Reports the changes of path and query up to the folding of case. Decoded bytes are reported in their
 /// encoded form: none of the later rules looks at a byte that is encoded.
-fn tell_decoding(parts: &Parts<'_>, text: &[u8], archive: &Archive, trace: &mut impl Trace) {
+fn tell_decoding(parts: &Parts<'_>, text: &[u8], trace: &mut impl Trace) {
     trace.component(Rule::DropFragment, Place::Fragment, None);
     let query = parts.query.unwrap_or_default();
     for (place, part) in [(Place::Path, parts.path), (Place::Query, query)] {
-        let is_literal = |byte| is_break(byte) || archive.plain.contains(byte);
+        let is_literal = |byte| is_break(byte) || PLAIN.contains(byte);
         for octet in octets(part).filter(|octet| !octet.encoded && !is_literal(octet.value)) {
             let range = octet.at..octet.end();
             trace.respelled(Rule::Encode, place, range, &lower_triplet(octet.value));
@@ -158,7 +151,7 @@ fn tell_decoding(parts: &Parts<'_>, text: &[u8], archive: &Archive, trace: &mut 
     let mut tell = |rule, text: &[u8]| {
         let encoded = |text: &[u8]| {
             let mut out = Vec::new();
-            encode(text, archive, &mut out);
+            encode(text, &mut out);
             out
         };
         let end = memchr::memchr(b'?', text).unwrap_or(text.len());
@@ -199,7 +192,7 @@ fn decode_path_and_query(path: &[u8], query: Option<&[u8]>, out: &mut Vec<u8>) {
     }
 }
 
-fn path<T: Trace>(path: &[u8], archive: &Archive, out: &mut Vec<u8>, trace: &mut T) {
+fn path<T: Trace>(path: &[u8], out: &mut Vec<u8>, trace: &mut T) {
     let at = out.len();
     let mut segments = without_dots(self::segments(path));
     if T::RECORDS {
@@ -207,28 +200,28 @@ fn path<T: Trace>(path: &[u8], archive: &Archive, out: &mut Vec<u8>, trace: &mut
         let mut empty = segments.iter().filter(|segment| segment.is_empty()).peekable();
         let left = self::segments(path)
             .filter(|segment| empty.next_if(|next| next.as_ptr() == segment.as_ptr()).is_none());
-        trace.component(Rule::EmptySegments, Place::Path, Some(&joined(left, archive)));
+        trace.component(Rule::EmptySegments, Place::Path, Some(&joined(left)));
     }
     segments.retain(|segment| !segment.is_empty());
     if T::RECORDS {
         let left = segments.iter().copied();
-        trace.component(Rule::DotSegments, Place::Path, Some(&joined(left, archive)));
+        trace.component(Rule::DotSegments, Place::Path, Some(&joined(left)));
     }
     if segments.is_empty() {
         out.push(b'/');
     }
-    for segment in without_session_segments(segments, archive) {
+    for segment in without_session_segments(segments) {
         out.push(b'/');
-        encode(segment, archive, out);
+        encode(segment, out);
     }
     trace.component(Rule::SessionSegments, Place::Path, Some(&out[at..]));
 }
 
-fn joined<'p>(segments: impl Iterator<Item = &'p [u8]>, archive: &Archive) -> Vec<u8> {
+fn joined<'p>(segments: impl Iterator<Item = &'p [u8]>) -> Vec<u8> {
     let mut path = Vec::new();
     for segment in segments {
         path.push(b'/');
-        encode(segment, archive, &mut path);
+        encode(segment, &mut path);
     }
     if path.is_empty() { b"/".to_vec() } else { path }
 }
@@ -254,17 +247,14 @@ pub(in crate::normalize) fn without_dots<'p>(all: impl Iterator<Item = &'p [u8]>
     segments
 }
 
-fn without_session_segments<'p>(
-    segments: Vec<&'p [u8]>,
-    archive: &Archive,
-) -> impl Iterator<Item = &'p [u8]> {
-    let finds = |text: &[u8]| memchr::memmem::find(text, archive.segment_page).is_some();
+fn without_session_segments<'p>(segments: Vec<&'p [u8]>) -> impl Iterator<Item = &'p [u8]> {
+    let finds = |text: &[u8]| memchr::memmem::find(text, SEGMENT_PAGE).is_some();
     let page = segments.iter().rposition(|segment| finds(segment));
     // The indexers require a byte between the two. It is a slash if the page is not the next segment.
     let named = page.is_some_and(|page| segments[page].get(1..).is_some_and(finds));
     let is_session = move |i, segment: &[u8]| {
         page.is_some_and(|page| i + 1 < page || i + 1 == page && named)
-            && is_session_segment(segment, archive)
+            && is_session_segment(segment)
     };
     let kept =
         segments.into_iter().enumerate().filter(move |(i, segment)| !is_session(*i, segment));
@@ -272,14 +262,13 @@ fn without_session_segments<'p>(
 }
 
 /// `(ID)`, or `(a(ID)b(ID))` with any number of letters and ids.
-fn is_session_segment(segment: &[u8], archive: &Archive) -> bool {
-    let is_id = |id: &[u8]| {
-        id.len() == archive.segment_id && id.iter().all(|byte| byte.is_ascii_alphanumeric())
-    };
+fn is_session_segment(segment: &[u8]) -> bool {
+    let is_id =
+        |id: &[u8]| id.len() == SEGMENT_ID && id.iter().all(|byte| byte.is_ascii_alphanumeric());
     let Some(inside) = segment.strip_prefix(b"(").and_then(|rest| rest.strip_suffix(b")")) else {
         return false;
     };
-    let mut groups = inside.chunks_exact(archive.segment_id + 3);
+    let mut groups = inside.chunks_exact(SEGMENT_ID + 3);
     let lettered = groups.by_ref().all(|group| match group {
         [letter, b'(', id @ .., b')'] => letter.is_ascii_alphabetic() && is_id(id),
         _ => false,
@@ -287,12 +276,12 @@ fn is_session_segment(segment: &[u8], archive: &Archive) -> bool {
     is_id(inside) || (lettered && !inside.is_empty() && groups.remainder().is_empty())
 }
 
-fn query<T: Trace>(query: &[u8], archive: &Archive, out: &mut Vec<u8>, trace: &mut T) {
+fn query<T: Trace>(query: &[u8], out: &mut Vec<u8>, trace: &mut T) {
     let mut encoded = Vec::with_capacity(query.len());
-    encode(query, archive, &mut encoded);
+    encode(query, &mut encoded);
     let was_empty = encoded.is_empty();
-    let first = T::RECORDS.then(|| sessions::without_first_ids(&encoded, archive));
-    let kept = sessions::without_ids(encoded, archive);
+    let first = T::RECORDS.then(|| sessions::without_first_ids(&encoded));
+    let kept = sessions::without_ids(encoded);
     if let Some(first) = first {
         let left = if first.len() == kept.len() { &first[..] } else { &kept };
         let left = (was_empty || !left.is_empty()).then_some(left);
@@ -312,7 +301,6 @@ fn authority<T: Trace>(
     host_port: &[u8],
     facts: &Scheme,
     start: usize,
-    archive: &Archive,
     out: &mut Vec<u8>,
     trace: &mut T,
 ) -> Result<(), Reject> {
@@ -320,7 +308,7 @@ fn authority<T: Trace>(
         // The indexers keep the spelling of an address.
         let mut rules = Policy::CRAWL;
         rules.access = Access::Identifier;
-        return host::normalize(host_port, &rules, facts, start, out, trace);
+        return Ladder::new(&rules, None, out, trace).host(host_port, facts, start);
     }
     let (host, port) = split_host(host_port);
     let at = out.len();
@@ -328,7 +316,7 @@ fn authority<T: Trace>(
     decode(host, &mut decoded);
     if T::RECORDS && host.iter().any(|byte| *byte == b'%' || is_break(*byte)) {
         let mut encoded = Vec::new();
-        encode(&decoded, archive, &mut encoded);
+        encode(&decoded, &mut encoded);
         trace.component(Rule::DecodeAll, Place::Host, Some(&encoded));
     }
     // Decoding must not reveal a delimiter that would move the end of the host.
@@ -338,14 +326,15 @@ fn authority<T: Trace>(
     // The port is appended, so that it is checked and written with the host.
     let host_length = decoded.len();
     decoded.extend_from_slice(port);
-    host::normalize(&decoded, &Policy::IA, facts, start, out, trace).map_err(|reject| {
+    let mut ladder = Ladder::new(&Policy::IA, None, out, trace);
+    ladder.host(&decoded, facts, start).map_err(|reject| {
         // Only an error after the colon gets its exact offset: decoding moved the others.
         let beyond = (reject.at - start).checked_sub(host_length + 1);
         Reject::new(reject.code, beyond.map_or(start, |beyond| start + host.len() + 1 + beyond))
     })?;
     let tail = out.split_off(at);
     let (host, port) = split_host(&tail);
-    name(host, archive, out, trace);
+    name(host, out, trace);
     if facts.kind == Kind::Network && out.len() == at {
         return Err(Reject::new(RejectReason::EmptyHost, start));
     }
@@ -359,11 +348,11 @@ fn authority<T: Trace>(
 
 /// Appends a host that is in lower case, without empty labels and `www`. A single number is written as
 /// an IPv4 address.
-fn name<T: Trace>(name: &[u8], archive: &Archive, out: &mut Vec<u8>, trace: &mut T) {
+fn name<T: Trace>(name: &[u8], out: &mut Vec<u8>, trace: &mut T) {
     let at = out.len();
     let name = without_empty_labels(name);
     trace.component(Rule::EmptyLabels, Place::Host, Some(&name));
-    let name = without_prefixes(&name, archive);
+    let name = without_prefixes(&name);
     trace.component(Rule::Www, Place::Host, Some(name));
     match single_number(name) {
         Some(address) => {
@@ -381,10 +370,10 @@ fn without_empty_labels(name: &[u8]) -> Vec<u8> {
 }
 
 /// The name without its leading `www` labels (digits may follow the `www`); the last label stays.
-pub(in crate::normalize) fn without_prefixes<'n>(name: &'n [u8], archive: &Archive) -> &'n [u8] {
+pub(in crate::normalize) fn without_prefixes(name: &[u8]) -> &[u8] {
     let mut rest = name;
     while let Some(dot) = memchr::memchr(b'.', rest)
-        && let Some(digits) = rest[..dot].strip_prefix(archive.prefix)
+        && let Some(digits) = rest[..dot].strip_prefix(PREFIX)
         && digits.iter().all(u8::is_ascii_digit)
     {
         rest = &rest[dot + 1..];
@@ -421,8 +410,8 @@ pub(in crate::normalize) fn decode(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends decoded text, with bytes that are not plain as triplets.
-fn encode(text: &[u8], archive: &Archive, out: &mut Vec<u8>) {
-    push_encoded_as(lower_triplet, text, |byte| archive.plain.contains(byte), out);
+fn encode(text: &[u8], out: &mut Vec<u8>) {
+    push_encoded_as(lower_triplet, text, |byte| PLAIN.contains(byte), out);
 }
 
 /// A triplet as these indexes write it, its digits in lower case.

@@ -4,20 +4,19 @@
 //! the next parameter; then it sorts. The last parameter has no `&` after it, so the one before it
 //! stays. Its next run may find another id. Here the runs are repeated until nothing changes.
 
-use crate::profile::archive::{Archive, Session};
+use crate::profile::archive::{SESSIONS, Session, TWINS};
 
 /// Runs that take one id of each kind, as the indexers' do. Later runs take all at once, or the time would
 /// grow with the square of the number of ids.
 const RUNS_LIKE_THE_INDEXERS: usize = 8;
 
 /// The query, sorted, without what identifies a session. It is in lower case.
-pub(super) fn without_ids(mut query: Vec<u8>, archive: &Archive) -> Vec<u8> {
+pub(super) fn without_ids(mut query: Vec<u8>) -> Vec<u8> {
     let mut run = 0;
     loop {
-        let kept = if run < RUNS_LIKE_THE_INDEXERS {
-            without_first_ids(&query, archive)
-        } else {
-            without(&query, &Kind::all(archive).collect::<Vec<_>>(), usize::MAX)
+        let kept = match run < RUNS_LIKE_THE_INDEXERS {
+            true => without_first_ids(&query),
+            false => without(&query, &Kind::all().collect::<Vec<_>>(), usize::MAX),
         };
         let is_done = kept.len() == query.len();
         query = sorted(&kept);
@@ -30,9 +29,9 @@ pub(super) fn without_ids(mut query: Vec<u8>, archive: &Archive) -> Vec<u8> {
 }
 
 /// The query without the last id of each kind.
-pub(super) fn without_first_ids(query: &[u8], archive: &Archive) -> Vec<u8> {
+pub(super) fn without_first_ids(query: &[u8]) -> Vec<u8> {
     let mut kept = query.to_vec();
-    for kind in Kind::all(archive) {
+    for kind in Kind::all() {
         if memchr::memmem::find(&kept, kind.name()).is_some() {
             kept = without(&kept, &[kind], 1);
         }
@@ -51,20 +50,20 @@ fn sorted(query: &[u8]) -> Vec<u8> {
 
 /// What identifies a session.
 #[derive(Debug, Clone, Copy)]
-enum Kind<'a> {
+enum Kind {
     /// The end of one parameter.
-    Id(&'a Session),
+    Id(&'static Session),
     /// The end of one parameter, and the whole next one.
     Twins([&'static [u8]; 2]),
 }
 
-impl<'a> Kind<'a> {
+impl Kind {
     /// All kinds, in the order in which the indexers look for them.
-    fn all(archive: &'a Archive) -> impl Iterator<Item = Self> {
-        archive.sessions.iter().map(Kind::Id).chain([Kind::Twins(archive.twins)])
+    fn all() -> impl Iterator<Item = Self> {
+        SESSIONS.iter().map(Kind::Id).chain([Kind::Twins(TWINS)])
     }
 
-    fn name(self) -> &'a [u8] {
+    fn name(self) -> &'static [u8] {
         match self {
             Kind::Id(session) => session.name,
             Kind::Twins([first, _]) => first,
@@ -110,7 +109,7 @@ impl Reversed {
 
 /// The query without at most `most` ids of these kinds, the last ones first. One pass from its end: what
 /// a removal makes one parameter is read as one.
-fn without(query: &[u8], kinds: &[Kind<'_>], most: usize) -> Vec<u8> {
+fn without(query: &[u8], kinds: &[Kind], most: usize) -> Vec<u8> {
     let mut read = Reversed { bytes: Vec::with_capacity(query.len()), starts: vec![0] };
     let mut taken = 0;
     for (at, &byte) in query.iter().enumerate().rev() {
@@ -155,7 +154,7 @@ fn make_triplet(before: &[u8], after: &[u8]) -> bool {
 }
 
 /// The number of parameters that make an id of this kind, counted from the one being read.
-fn parameters_of(kind: Kind<'_>, read: &Reversed) -> Option<usize> {
+fn parameters_of(kind: Kind, read: &Reversed) -> Option<usize> {
     let pair = read.parameter(0)?;
     match kind {
         Kind::Id(session) => {

@@ -13,15 +13,51 @@ use memchr::memchr_iter;
 use self::device::is_device_name;
 use self::host::{is_rare_ipv4, mixes_scripts};
 use self::octets::{find_bidi_control, find_overlong};
-use crate::bytes::{RejectReason, Triplet, Troubles, decoded, is_unreserved, octets};
+use crate::bytes::{Reject, RejectReason, Triplet, Troubles, decoded, is_unreserved, octets};
 use crate::normalize::exact::servlet::{find_encoded_slash, is_encoded_dot_segment};
+use crate::normalize::front::Front;
 use crate::normalize::parts::{AuthorityParts, Parts, is_scheme, split_host};
+use crate::normalize::ruleset::Ruleset;
+use crate::normalize::trace::Trace;
+use crate::profile::ports::registered;
 use crate::profile::sanitize::FIRST_FREE_PORT;
-use crate::simd::{FastPath, MaskedUrl, Vector};
+use crate::simd::{FastPath, MaskedUrl, UrlKind, Vector};
+
+impl Ruleset {
+    /// Appends the form of the ladder of a URL without such constructs.
+    pub(in crate::normalize) fn sanitize<T: Trace>(
+        &self,
+        url: &[u8],
+        kind: UrlKind,
+        out: &mut Vec<u8>,
+        trace: &mut T,
+    ) -> Result<(), Reject> {
+        let front = match kind {
+            UrlKind::Absolute => self.assume(url),
+            UrlKind::Target => Front::whole(url),
+        };
+        let parts = Parts::of(kind, &front.text);
+        let own_port = |scheme: &[u8]| {
+            self.ports.as_ref().and_then(|ports| ports.of(scheme)).or_else(|| registered(scheme))
+        };
+        let (mut found, mut troubles) = (Troubles::new(self.allowed), Troubles::new(self.allowed));
+        check(&front.text, &parts, self.base_scheme().unwrap_or_default(), own_port, &mut found);
+        troubles.join_result(found.result().map_err(|reject| front.reject(reject)));
+        let start = out.len();
+        troubles.join_result(self.rewrite_by_ladder(url, 0..url.len(), kind, out, trace));
+        troubles.result()?;
+        // Dot segments, or a base, may have changed the charset of the path. The result must be accepted when
+        // it is read again.
+        if has_overlong_path(Parts::of(kind, &out[start..]).path) {
+            troubles.add(RejectReason::OverlongUtf8, front.place(parts.path_start()));
+        }
+        troubles.result()
+    }
+}
 
 /// Adds the problems of a URL or reference, split into `parts`, to `troubles`. `base_scheme` is the scheme
 /// of a reference; `own_port` returns the default port of a scheme in lower case.
-pub(in crate::normalize) fn check(
+fn check(
     url: &[u8],
     parts: &Parts<'_>,
     base_scheme: &[u8],
@@ -128,7 +164,7 @@ fn is_encoded_url(text: &[u8]) -> bool {
 }
 
 /// Whether the path has an overlong sequence, and is otherwise UTF-8.
-pub(in crate::normalize) fn has_overlong_path(path: &[u8]) -> bool {
+fn has_overlong_path(path: &[u8]) -> bool {
     first_triplet(path, |value| value >= 0xC0).is_some() && find_overlong(path).is_some()
 }
 

@@ -3,13 +3,14 @@
 //!
 //! The standard's parser goes through its states one code point at a time and collects a record; this
 //! one finds the end of each component and writes the component at once. Every state that acts on more
-//! than a delimiter is a function here, under the state's name. Each byte of 0x80 or above is encoded by
+//! than a delimiter is a method here, under the state's name. Each byte of 0x80 or above is encoded by
 //! itself. For UTF-8 this equals the standard, and it keeps all other bytes distinct.
 //!
 //! The serialization is a fixed point: the standard encodes the last space of an opaque path before
 //! `?` and `#`, and writes `/.` in front of a path that would read as a host.
 
 mod encode;
+mod parser;
 pub(in crate::normalize) mod host;
 mod path;
 
@@ -18,6 +19,7 @@ use std::borrow::Cow;
 use memchr::memchr;
 
 use self::encode::encode;
+use self::parser::Parser;
 use crate::bytes::{Reject, RejectReason};
 use crate::normalize::exact::escape::push_lower;
 use crate::normalize::explain::Rule;
@@ -74,9 +76,11 @@ impl Ruleset {
 fn target(input: &Input<'_>, out: &mut Vec<u8>) -> Result<(), Reject> {
     let code = match &*input.text {
         text @ [b'/', ..] => {
+            let path_at = out.len();
             let kind = Kind::Special(80);
-            let end = path::append(text, 1, kind, out.len(), out);
-            query_and_fragment(text, end, kind, out);
+            let mut parser = Parser { input: text, kind, has_authority: true, out };
+            let end = parser.path(path_at, 1);
+            parser.query_and_fragment(end);
             return Ok(());
         }
         [] => RejectReason::Empty,
@@ -145,150 +149,190 @@ fn is_text(byte: &u8) -> bool {
 
 /// Appends the serialization of a URL, or of a reference against `base`, which is serialized itself.
 fn parse(input: &[u8], base: Option<Parts<'_>>, out: &mut Vec<u8>) -> Result<(), Reject> {
-    let Some(length) = scheme(input) else { return no_scheme(input, base, out) };
     let name_at = out.len();
-    push_lower(&input[..length], out);
+    let colon = memchr(b':', input).filter(|colon| is_scheme(&input[..*colon]));
+    match (colon, &base) {
+        (Some(colon), _) => push_lower(&input[..colon], out),
+        (None, Some(base)) => out.extend_from_slice(base.scheme.unwrap_or_default()),
+        (None, None) if input.is_empty() => return Err(Reject::new(RejectReason::Empty, 0)),
+        (None, None) => return Err(Reject::new(RejectReason::Relative, 0)),
+    }
     let kind = Kind::of(&out[name_at..]);
-    let same = base.filter(|base| base.scheme == Some(&out[name_at..]));
+    let base = base.filter(|base| base.scheme == Some(&out[name_at..]));
     out.push(b':');
-    let start = length + 1;
-    match (kind, &input[start..]) {
-        (Kind::File, _) => file(input, start, same, out),
-        (Kind::Special(_), rest) => match same {
-            Some(base) if !rest.starts_with(b"//") => relative(input, start, &base, kind, out),
-            _ => special_authority(input, start, kind, out),
+    let path_at = out.len();
+    let start = colon.map_or(0, |colon| colon + 1);
+    let mut parser = Parser { input, kind, has_authority: false, out };
+    let end = match (kind, base) {
+        (Kind::File, base) => parser.file(start, base)?,
+        (Kind::Other, _) if colon.is_some() => match &input[start..] {
+            [b'/', b'/', ..] => parser.slashes_and_authority(start)?,
+            [b'/', ..] => parser.path(path_at, start + 1),
+            _ => parser.opaque_path(start),
         },
-        (Kind::Other, [b'/', b'/', ..]) => authority(input, start + 2, kind, out),
-        (Kind::Other, [b'/', ..]) => {
-            let path_at = out.len();
-            let end = path::append(input, start + 1, kind, path_at, out);
-            guard(path_at, out);
-            query_and_fragment(input, end, kind, out);
-            Ok(())
-        }
-        (Kind::Other, _) => {
-            opaque_path(input, start, out);
-            Ok(())
-        }
-    }
-}
-
-/// The length of the scheme before the first colon, if there is one.
-fn scheme(input: &[u8]) -> Option<usize> {
-    let colon = memchr(b':', input)?;
-    is_scheme(&input[..colon]).then_some(colon)
-}
-
-/// "No scheme state".
-fn no_scheme(input: &[u8], base: Option<Parts<'_>>, out: &mut Vec<u8>) -> Result<(), Reject> {
-    let Some(base) = base else {
-        let code = if input.is_empty() { RejectReason::Empty } else { RejectReason::Relative };
-        return Err(Reject::new(code, 0));
+        (_, None) => parser.slashes_and_authority(start)?,
+        (_, Some(base)) => parser.relative(start, &base)?,
     };
-    let name = base.scheme.unwrap_or_default();
-    let is_opaque = base.authority.is_none() && !base.path.starts_with(b"/");
-    if is_opaque && input.first() != Some(&b'#') {
-        return Err(Reject::new(RejectReason::Relative, 0));
+    // Directly after a scheme, two slashes would be read as the start of a host.
+    if !parser.has_authority && parser.out[path_at..].starts_with(b"//") {
+        parser.out.splice(path_at..path_at, *b"/.");
     }
-    out.extend_from_slice(name);
-    out.push(b':');
-    match Kind::of(name) {
-        Kind::File => file(input, 0, Some(base), out),
-        kind => relative(input, 0, &base, kind, out),
-    }
+    parser.query_and_fragment(end);
+    Ok(())
 }
 
-/// "Relative state" and "relative slash state".
-fn relative(
-    input: &[u8],
-    start: usize,
-    base: &Parts<'_>,
-    kind: Kind,
-    out: &mut Vec<u8>,
-) -> Result<(), Reject> {
-    let slash = |at: usize| input.get(at).is_some_and(|byte| path::is_slash(*byte, kind));
-    if !slash(start) {
-        push_authority(base.authority, out);
-        behind_base(input, start, base, kind, out);
-        return Ok(());
+impl Parser<'_, '_> {
+    /// "Relative state" and "relative slash state".
+    fn relative(&mut self, start: usize, base: &Parts<'_>) -> Result<usize, Reject> {
+        let is_opaque = base.authority.is_none() && !base.path.starts_with(b"/");
+        if is_opaque && self.input.first() != Some(&b'#') {
+            return Err(Reject::new(RejectReason::Relative, 0));
+        }
+        if self.has_slash(start) && self.has_slash(start + 1) {
+            return self.slashes_and_authority(start);
+        }
+        if let Some(authority) = base.authority {
+            self.push_slashes();
+            self.out.extend_from_slice(authority);
+        }
+        Ok(match self.has_slash(start) {
+            true => self.path(self.out.len(), start + 1),
+            false => self.behind_base(start, base),
+        })
     }
-    if slash(start + 1) {
-        return match kind {
-            Kind::Other => authority(input, start + 2, kind, out),
-            _ => special_authority(input, start, kind, out),
+
+    /// Appends the part of the base after its authority, as far as the reference keeps it, and the reference.
+    fn behind_base(&mut self, start: usize, base: &Parts<'_>) -> usize {
+        let path_at = self.out.len();
+        // The guard is not part of the path.
+        let path = match (base.authority, base.path) {
+            (None, [b'/', b'.', path @ ..]) if path.starts_with(b"//") => path,
+            (_, path) => path,
         };
+        let next = self.input.get(start);
+        if !matches!(next, None | Some(b'?' | b'#')) {
+            if self.kind != Kind::File || !path::starts_with_drive_letter(&self.input[start..]) {
+                self.out.extend_from_slice(path);
+            }
+            self.shorten(path_at);
+            return self.path(path_at, start);
+        }
+        self.out.extend_from_slice(path);
+        if let (None | Some(b'#'), Some(query)) = (next, base.query) {
+            self.out.push(b'?');
+            self.out.extend_from_slice(query);
+        }
+        start
     }
-    push_authority(base.authority, out);
-    let path_at = out.len();
-    let end = path::append(input, start + 1, kind, path_at, out);
-    if base.authority.is_none() {
-        guard(path_at, out);
-    }
-    query_and_fragment(input, end, kind, out);
-    Ok(())
-}
 
-/// Appends the part of the base after its authority, as far as the reference keeps it, and the reference.
-fn behind_base(input: &[u8], start: usize, base: &Parts<'_>, kind: Kind, out: &mut Vec<u8>) {
-    let path_at = out.len();
-    // The guard is not part of the path.
-    let path = match (base.authority, base.path) {
-        (None, [b'/', b'.', path @ ..]) if path.starts_with(b"//") => path,
-        (_, path) => path,
-    };
-    let keeps_path = matches!(input.get(start), None | Some(b'?' | b'#'));
-    let drive = kind == Kind::File && path::starts_with_drive_letter(&input[start..]);
-    if keeps_path || !drive {
-        out.extend_from_slice(path);
+    fn push_slashes(&mut self) {
+        self.out.extend_from_slice(b"//");
+        self.has_authority = true;
     }
-    let mut end = start;
-    if !keeps_path {
-        path::shorten(kind, path_at, out);
-        end = path::append(input, start, kind, path_at, out);
-    }
-    if base.authority.is_none() {
-        guard(path_at, out);
-    }
-    if let (None | Some(b'#'), Some(query), true) = (input.get(start), base.query, keeps_path) {
-        out.push(b'?');
-        out.extend_from_slice(query);
-    }
-    query_and_fragment(input, end, kind, out);
-}
 
-/// "Special authority slashes state" and "special authority ignore slashes state": any number of
-/// slashes, even none, counts as two.
-fn special_authority(
-    input: &[u8],
-    start: usize,
-    kind: Kind,
-    out: &mut Vec<u8>,
-) -> Result<(), Reject> {
-    let slashes = input[start..].iter().take_while(|byte| path::is_slash(**byte, kind)).count();
-    authority(input, start + slashes, kind, out)
-}
+    /// "Special authority slashes state" and "special authority ignore slashes state": any number of
+    /// slashes, even none, counts as two. Any other scheme has two.
+    fn slashes_and_authority(&mut self, start: usize) -> Result<usize, Reject> {
+        let slashes = match self.kind {
+            Kind::Other => 2,
+            _ => self.input[start..].iter().take_while(|byte| self.is_slash(**byte)).count(),
+        };
+        self.authority(start + slashes)
+    }
 
-/// "Authority state", "host state", "port state" and all later states.
-fn authority(input: &[u8], start: usize, kind: Kind, out: &mut Vec<u8>) -> Result<(), Reject> {
-    let ends = |byte: &u8| matches!(byte, b'?' | b'#') || path::is_slash(*byte, kind);
-    let end = input[start..].iter().position(ends).map_or(input.len(), |n| start + n);
-    out.extend_from_slice(b"//");
-    let AuthorityParts { userinfo, host_port } = AuthorityParts::split(&input[start..end]);
-    if let Some(userinfo) = userinfo {
-        credentials(userinfo, out);
+    /// "Authority state", "host state", "port state" and "path start state".
+    fn authority(&mut self, start: usize) -> Result<usize, Reject> {
+        let end = self.find_end(start);
+        self.push_slashes();
+        let AuthorityParts { userinfo, host_port } = AuthorityParts::split(&self.input[start..end]);
+        if let Some(userinfo) = userinfo {
+            credentials(userinfo, self.out);
+        }
+        let host_at = end - host_port.len();
+        let host_end = host_at + host_length(host_port);
+        if host_end > host_at {
+            host::parse(&self.input[host_at..host_end], self.kind, host_at, self.out)?;
+        } else if self.kind.is_special() || userinfo.is_some() || host_end < end {
+            return Err(Reject::new(RejectReason::EmptyHost, host_at));
+        }
+        if host_end < end {
+            port(&self.input[host_end + 1..end], self.kind, host_end + 1, self.out)?;
+        }
+        Ok(self.path_start(end))
     }
-    let host_at = end - host_port.len();
-    let host_end = host_at + host_length(host_port);
-    if host_end > host_at {
-        host::parse(&input[host_at..host_end], kind, host_at, out)?;
-    } else if kind.is_special() || userinfo.is_some() || host_end < end {
-        return Err(Reject::new(RejectReason::EmptyHost, host_at));
+
+    /// "Path start state".
+    fn path_start(&mut self, start: usize) -> usize {
+        let slash = self.has_slash(start);
+        match slash || self.kind.is_special() {
+            true => self.path(self.out.len(), start + usize::from(slash)),
+            false => start,
+        }
     }
-    if host_end < end {
-        port(&input[host_end + 1..end], kind, host_end + 1, out)?;
+
+    /// "File state", "file slash state" and "file host state".
+    fn file(&mut self, start: usize, base: Option<Parts<'_>>) -> Result<usize, Reject> {
+        self.push_slashes();
+        let host_at = self.out.len();
+        if self.has_slash(start) && self.has_slash(start + 1) {
+            let from = start + 2;
+            let end = self.find_end(from);
+            let host = &self.input[from..end];
+            if path::is_drive_letter(host) {
+                return Ok(self.path(host_at, from));
+            }
+            if !host.is_empty() {
+                host::parse(host, self.kind, from, self.out)?;
+            }
+            if &self.out[host_at..] == b"localhost" {
+                self.out.truncate(host_at);
+            }
+            return Ok(self.path_start(end));
+        }
+        let Some(base) = base else {
+            return Ok(self.path(host_at, start + usize::from(self.has_slash(start))));
+        };
+        self.out.extend_from_slice(base.authority.unwrap_or_default());
+        if !self.has_slash(start) {
+            return Ok(self.behind_base(start, &base));
+        }
+        let path_at = self.out.len();
+        if !path::starts_with_drive_letter(&self.input[start + 1..]) {
+            let drive = path::first_drive_letter(base.path);
+            self.out.extend_from_slice(drive.unwrap_or_default());
+        }
+        Ok(self.path(path_at, start + 1))
     }
-    path_start(input, end, kind, out);
-    Ok(())
+
+    /// "Opaque path state": a space stays, except before `?` or `#`, because it would be trimmed if the query
+    /// or fragment were removed.
+    fn opaque_path(&mut self, start: usize) -> usize {
+        let length = memchr::memchr2(b'?', b'#', &self.input[start..]);
+        let end = length.map_or(self.input.len(), |n| start + n);
+        encode(&self.input[start..end], Place::Opaque, self.out);
+        if length.is_some() && self.input[..end].ends_with(b" ") {
+            self.out.pop();
+            self.out.extend_from_slice(b"%20");
+        }
+        end
+    }
+
+    /// "Query state" and "fragment state", from where the path ends.
+    fn query_and_fragment(&mut self, start: usize) {
+        let Parts { query, fragment, .. } = Parts::split_target(&self.input[start..]);
+        let query_place = match self.kind.is_special() {
+            true => Place::SpecialQuery,
+            false => Place::Query,
+        };
+        for (delimiter, part, place) in
+            [(b'?', query, query_place), (b'#', fragment, Place::Fragment)]
+        {
+            if let Some(part) = part {
+                self.out.push(delimiter);
+                encode(part, place, self.out);
+            }
+        }
+    }
 }
 
 /// Appends the user name and the password, if there are any, and the `@` after them.
@@ -334,104 +378,4 @@ fn port(port: &[u8], kind: Kind, start: usize, out: &mut Vec<u8>) -> Result<(), 
         out.extend_from_slice(value.to_string().as_bytes());
     }
     Ok(())
-}
-
-/// "Path start state".
-fn path_start(input: &[u8], start: usize, kind: Kind, out: &mut Vec<u8>) {
-    let slash = input.get(start).is_some_and(|byte| path::is_slash(*byte, kind));
-    let mut end = start;
-    if slash || kind.is_special() {
-        end = path::append(input, start + usize::from(slash), kind, out.len(), out);
-    }
-    query_and_fragment(input, end, kind, out);
-}
-
-/// "File state", "file slash state" and "file host state".
-fn file(
-    input: &[u8],
-    start: usize,
-    base: Option<Parts<'_>>,
-    out: &mut Vec<u8>,
-) -> Result<(), Reject> {
-    let kind = Kind::File;
-    let slash = |at: usize| input.get(at).is_some_and(|byte| path::is_slash(*byte, kind));
-    let base_host = base.map_or(&b""[..], |base| base.authority.unwrap_or_default());
-    out.extend_from_slice(b"//");
-    if slash(start) && slash(start + 1) {
-        let from = start + 2;
-        let ends = |byte: &u8| matches!(byte, b'/' | b'\\' | b'?' | b'#');
-        let end = input[from..].iter().position(ends).map_or(input.len(), |n| from + n);
-        if path::is_drive_letter(&input[from..end]) {
-            let end = path::append(input, from, kind, out.len(), out);
-            query_and_fragment(input, end, kind, out);
-            return Ok(());
-        }
-        let host_at = out.len();
-        if from < end {
-            host::parse(&input[from..end], kind, from, out)?;
-        }
-        if &out[host_at..] == b"localhost" {
-            out.truncate(host_at);
-        }
-        path_start(input, end, kind, out);
-    } else if slash(start) {
-        out.extend_from_slice(base_host);
-        let path_at = out.len();
-        if !path::starts_with_drive_letter(&input[start + 1..]) {
-            let drive = base.and_then(|base| path::first_drive_letter(base.path));
-            out.extend_from_slice(drive.unwrap_or_default());
-        }
-        let end = path::append(input, start + 1, kind, path_at, out);
-        query_and_fragment(input, end, kind, out);
-    } else if let Some(base) = base {
-        out.extend_from_slice(base_host);
-        behind_base(input, start, &base, kind, out);
-    } else {
-        let end = path::append(input, start, kind, out.len(), out);
-        query_and_fragment(input, end, kind, out);
-    }
-    Ok(())
-}
-
-/// "Opaque path state": a space stays, except before `?` or `#`, because it would be trimmed if the query
-/// or fragment were removed.
-fn opaque_path(input: &[u8], start: usize, out: &mut Vec<u8>) {
-    let length = memchr::memchr2(b'?', b'#', &input[start..]);
-    let end = length.map_or(input.len(), |n| start + n);
-    encode(&input[start..end], Place::Opaque, out);
-    if length.is_some() && input[..end].ends_with(b" ") {
-        out.pop();
-        out.extend_from_slice(b"%20");
-    }
-    query_and_fragment(input, end, Kind::Other, out);
-}
-
-/// "Query state" and "fragment state", from where the path ends.
-fn query_and_fragment(input: &[u8], start: usize, kind: Kind, out: &mut Vec<u8>) {
-    let rest = &input[start..];
-    let hash = memchr(b'#', rest);
-    let (query, fragment) = rest.split_at(hash.unwrap_or(rest.len()));
-    if let Some(query) = query.strip_prefix(b"?") {
-        out.push(b'?');
-        let place = if kind.is_special() { Place::SpecialQuery } else { Place::Query };
-        encode(query, place, out);
-    }
-    if let Some(fragment) = fragment.strip_prefix(b"#") {
-        out.push(b'#');
-        encode(fragment, Place::Fragment, out);
-    }
-}
-
-fn push_authority(authority: Option<&[u8]>, out: &mut Vec<u8>) {
-    if let Some(authority) = authority {
-        out.extend_from_slice(b"//");
-        out.extend_from_slice(authority);
-    }
-}
-
-/// Directly after a scheme, two slashes would be read as the start of a host.
-fn guard(path_at: usize, out: &mut Vec<u8>) {
-    if out[path_at..].starts_with(b"//") {
-        out.splice(path_at..path_at, *b"/.");
-    }
 }

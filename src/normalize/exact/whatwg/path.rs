@@ -1,67 +1,57 @@
 //! Paths, by the path state of the URL Standard (section 4.4).
 
 use super::encode::encode;
+use super::parser::Parser;
 use crate::normalize::exact::path::dots;
 use crate::profile::whatwg::{Kind, Place};
 
-/// Appends the segments that start at `from` to the path in `out[path_at..]`, which may hold segments
-/// of a base. Returns the start of the query or fragment, or the end.
-///
-/// A segment is written with its slash in front. `..` removes the last segment, so each byte is visited
-/// at most twice.
-pub(super) fn append(
-    input: &[u8],
-    from: usize,
-    kind: Kind,
-    path_at: usize,
-    out: &mut Vec<u8>,
-) -> usize {
-    let mut start = from;
-    loop {
-        let ends = |byte: &u8| matches!(byte, b'?' | b'#') || is_slash(*byte, kind);
-        let end = input[start..].iter().position(ends).map_or(input.len(), |n| start + n);
-        let segment = &input[start..end];
-        let slash = input.get(end).is_some_and(|byte| is_slash(*byte, kind));
-        match dots(segment) {
-            Some(count) => {
-                if count == 2 {
-                    shorten(kind, path_at, out);
+impl Parser<'_, '_> {
+    /// Appends the segments that start at `start` to the path in `out[path_at..]`, which may hold segments
+    /// of a base. Returns the start of the query or fragment, or the end.
+    ///
+    /// A segment is written with its slash in front. `..` removes the last segment, so each byte is visited
+    /// at most twice.
+    pub(super) fn path(&mut self, path_at: usize, mut start: usize) -> usize {
+        loop {
+            let end = self.find_end(start);
+            let segment = &self.input[start..end];
+            let slash = self.has_slash(end);
+            match dots(segment) {
+                Some(count) => {
+                    if count == 2 {
+                        self.shorten(path_at);
+                    }
+                    if !slash {
+                        self.out.push(b'/');
+                    }
                 }
-                if !slash {
-                    out.push(b'/');
-                }
-            }
-            None => {
-                let first = out.len() == path_at;
-                out.push(b'/');
-                if kind == Kind::File && first && is_drive_letter(segment) {
-                    out.extend_from_slice(&[segment[0], b':']);
-                } else {
-                    encode(segment, Place::Path, out);
+                None => {
+                    let first = self.out.len() == path_at;
+                    self.out.push(b'/');
+                    if self.kind == Kind::File && first && is_drive_letter(segment) {
+                        self.out.extend_from_slice(&[segment[0], b':']);
+                    } else {
+                        encode(segment, Place::Path, self.out);
+                    }
                 }
             }
+            if !slash {
+                return end;
+            }
+            start = end + 1;
         }
-        if !slash {
-            return end;
+    }
+
+    /// "To shorten a url's path": removes its last segment, but not a lone drive letter.
+    pub(super) fn shorten(&mut self, path_at: usize) {
+        let path = &self.out[path_at..];
+        if self.kind == Kind::File && path.len() == 3 && first_drive_letter(path).is_some() {
+            return;
         }
-        start = end + 1;
+        if let Some(slash) = path.iter().rposition(|byte| *byte == b'/') {
+            self.out.truncate(path_at + slash);
+        }
     }
-}
-
-/// "To shorten a url's path": removes its last segment, but not a lone drive letter.
-pub(super) fn shorten(kind: Kind, path_at: usize, out: &mut Vec<u8>) {
-    let path = &out[path_at..];
-    if kind == Kind::File && path.len() == 3 && first_drive_letter(path).is_some() {
-        return;
-    }
-    if let Some(slash) = path.iter().rposition(|byte| *byte == b'/') {
-        out.truncate(path_at + slash);
-    }
-}
-
-/// A backslash is a slash if the scheme is special.
-pub(super) fn is_slash(byte: u8, kind: Kind) -> bool {
-    byte == b'/' || byte == b'\\' && kind.is_special()
 }
 
 /// A Windows drive letter: `C:` or `C|`.

@@ -1,7 +1,7 @@
 //! Compares the fast rewrite with the exact path.
 
 use super::*;
-use crate::normalize::exact::ladder;
+use crate::normalize::exact::ladder::Ladder;
 use crate::normalize::parts::Parts;
 use crate::normalize::trace::NoTrace;
 use crate::profile::Switches;
@@ -22,11 +22,10 @@ fn normalized(
     let mut out = Vec::new();
     let result = match kind {
         UrlKind::Absolute => {
-            ladder::absolute(&Parts::split(url), profile, ports, &mut out, &mut NoTrace)
+            Ladder::new(profile, ports, &mut out, &mut NoTrace).absolute(&Parts::split(url))
         }
-        UrlKind::Target => {
-            ladder::path_and_query(&Parts::split_target(url), profile, &mut out, &mut NoTrace)
-        }
+        UrlKind::Target => Ladder::new(profile, None, &mut out, &mut NoTrace)
+            .path_and_query(&Parts::split_target(url)),
     };
     result.ok().map(|()| out)
 }
