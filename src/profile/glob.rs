@@ -85,32 +85,36 @@ impl Globs {
     pub(crate) fn new(mut all: Vec<Glob>, case: Case) -> Self {
         all.sort_unstable();
         all.dedup();
-        let mut globs = Self {
-            starts: Box::new(Starts::NONE),
-            names: Vec::new(),
-            prefixes: Vec::new(),
-            wild: Vec::new(),
-            all,
-            case,
-        };
-        for glob in &globs.all {
+        let mut starts = Box::new(Starts::NONE);
+        let (mut names, mut prefixes, mut wild) = (Vec::new(), Vec::new(), Vec::new());
+        let mut before = None;
+        for glob in &all {
+            // A canonical URL may spell other bytes as triplets.
+            let known = glob.0.iter().position(|byte| !set::UNRESERVED.contains(*byte));
+            let start = &glob.0[..known.unwrap_or(glob.0.len())];
+            // An empty start adds all bits. The patterns of a list like `*a`, `*b`, ... add them once.
+            if before.replace(start) != Some(start) {
+                starts.add(start);
+            }
             let mut text: Vec<u8> = glob.0.iter().map(|byte| case.fold(*byte)).collect();
             match text.iter().position(|byte| matches!(byte, b'*' | b'?')) {
-                None => globs.names.push(text),
+                None => names.push(text),
                 Some(end) if text[end..] == *b"*" => {
                     text.truncate(end);
-                    globs.prefixes.push(text);
+                    prefixes.push(text);
                 }
-                Some(_) => globs.wild.push(glob.clone()),
+                Some(_) => wild.push(glob.clone()),
             }
         }
-        globs.names.sort_unstable();
-        globs.prefixes.sort_unstable();
-        globs.prefixes.dedup_by(|next, prefix| next.starts_with(prefix));
-        let mut starts = Starts::NONE;
-        globs.add_starts(&mut starts);
-        *globs.starts = starts;
-        globs
+        names.sort_unstable();
+        prefixes.sort_unstable();
+        prefixes.dedup_by(|next: &mut Vec<u8>, prefix| next.starts_with(prefix));
+        Self { all, case, starts, names, prefixes, wild }
+    }
+
+    /// The starts of matching names, as a canonical URL spells them.
+    pub(crate) fn starts(&self) -> &Starts {
+        &self.starts
     }
 
     /// True if more patterns than [`MOST_WILD`] have a wildcard before their end.
@@ -139,31 +143,10 @@ impl Globs {
             })
             || self.wild.iter().any(|glob| glob.matches(name, self.case))
     }
-}
-
-impl Globs {
-    /// Adds the starts of matching names, as a canonical URL spells them. A start ends before a
-    /// wildcard, and before a byte that may be spelled as a triplet.
-    pub(crate) fn add_starts(&self, starts: &mut Starts) {
-        let mut before = None;
-        for Glob(pattern) in &self.all {
-            let known = pattern.iter().position(|byte| !set::UNRESERVED.contains(*byte));
-            let start = &pattern[..known.unwrap_or(pattern.len())];
-            // An empty start adds all bits. The patterns of a list like `*a`, `*b`, ... add them once.
-            if before.replace(start) != Some(start) {
-                starts.add(start);
-            }
-        }
-    }
 
     /// The patterns, as they were given.
     pub(crate) fn patterns(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.all.iter().map(|glob| &*glob.0)
-    }
-
-    /// Number of patterns.
-    pub(crate) fn len(&self) -> usize {
-        self.all.len()
     }
 }
 

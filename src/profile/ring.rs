@@ -37,9 +37,10 @@ pub enum Act {
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Ring {
-    acts: Acts,
-    /// The bytes of a clean URL that the ring encodes, including the percent sign.
-    encoded: NibbleTable,
+    pub(crate) acts: Acts,
+    /// The bytes of a clean URL that the ring encodes, including the percent sign. The scanner searches for
+    /// them.
+    pub(crate) encoded: NibbleTable,
 }
 
 /// For each byte, how a component spells it.
@@ -141,16 +142,6 @@ impl Ring {
     pub fn parse(text: &str) -> Result<Self, RingError> {
         let [decode, encode] = parse_lists(text).map_err(RingError::Syntax)?;
         Self::new(&decode, &encode)
-    }
-
-    /// The bytes that the scanner must search for in a URL.
-    pub(crate) fn encoded(&self) -> &NibbleTable {
-        &self.encoded
-    }
-
-    /// The action on each byte.
-    pub(crate) fn acts(&self) -> &Acts {
-        &self.acts
     }
 
     /// The action of the ring on a byte.

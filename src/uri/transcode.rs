@@ -35,9 +35,13 @@ pub fn transcode(
     to: Charset,
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
-    transcode_each(encoded, from, to, out, |_, _| {}).map_err(|error| match error {
-        CharsetError::Escape(at) => Error::new(at, ErrorKind::Escape),
-        CharsetError::Malformed(at) => Error::new(at, ErrorKind::Malformed),
-        CharsetError::Unmappable(at) => Error::new(at, ErrorKind::Unmappable),
+    let length = out.len();
+    transcode_each(encoded, from, to, out, |_, _| {}).map_err(|error| {
+        out.truncate(length);
+        match error {
+            CharsetError::Escape(at) => Error::new(at, ErrorKind::Escape),
+            CharsetError::Malformed(at) => Error::new(at, ErrorKind::Malformed),
+            CharsetError::Unmappable(at) => Error::new(at, ErrorKind::Unmappable),
+        }
     })
 }

@@ -52,7 +52,7 @@ impl Normalizer {
                 UrlKind::Absolute => self.rules_for(&end),
                 UrlKind::Target => Cow::Borrowed(&self.rules),
             };
-            return rules.decode(&read(&end), out);
+            return rules.decode(&read(UrlKind::Absolute, &end), out);
         }
         match &self.hosts {
             Some(hosts) if kind == UrlKind::Absolute => self.decoded_by_host(hosts, url, out),
@@ -79,11 +79,8 @@ impl Ruleset {
     }
 
     fn decoded_as_it_is(&self, url: &[u8], kind: UrlKind, out: &mut Vec<u8>) -> Result<(), Reject> {
-        if kind == UrlKind::Target {
-            return self.decode(&Parts::split_target(url), out);
-        }
-        let front = self.assume(url);
-        self.decode(&read(&front.text), out).map_err(|reject| front.reject(reject))
+        let front = self.assume_for(kind, url);
+        self.decode(&read(kind, &front.text), out).map_err(|reject| front.reject(reject))
     }
 
     fn decode(&self, parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Reject> {

@@ -7,6 +7,7 @@ use idna::uts46::AsciiDenyList;
 use crate::bytes::{Reject, RejectReason, decoded, set};
 use crate::normalize::exact::escape::{self, REG_NAME};
 use crate::normalize::exact::ladder::Ladder;
+use crate::normalize::exact::ports::number;
 use crate::normalize::exact::uts46;
 use crate::normalize::explain::Rule;
 use crate::normalize::parts::split_host;
@@ -18,7 +19,8 @@ use crate::profile::{Access, Grammar, Policy, Schemes, System};
 const HOST: (&Acts, Place) = (&REG_NAME, Place::Host);
 
 /// All ASCII that is neither unreserved nor a sub-delim: a decoded host never holds one of these.
-const DENIED: AsciiDenyList = AsciiDenyList::new(true, "\"#%/:<>?@[\\]^`{|}\x7F");
+pub(in crate::normalize) const DENIED: AsciiDenyList =
+    AsciiDenyList::new(true, "\"#%/:<>?@[\\]^`{|}\x7F");
 
 impl<T: Trace> Ladder<'_, T> {
     /// Appends host and port of an authority in the profile's form. `start` is the offset of `host_port`
@@ -122,7 +124,7 @@ impl<T: Trace> Ladder<'_, T> {
             self.out[at..].make_ascii_lowercase();
             self.trace.component(Rule::HostCase, Place::Host, Some(&self.out[at..]));
         } else {
-            to_ascii(host, start, self.out)?;
+            to_ascii(host, DENIED, start, self.out)?;
             self.trace.component(Rule::Idna, Place::Host, Some(&self.out[at..]));
         }
         drop_trailing_dots(at, kind, self.out);
@@ -131,12 +133,7 @@ impl<T: Trace> Ladder<'_, T> {
     }
 
     /// A port of a known or unknown scheme (section 6.2.3): no leading zeros, not the default, not empty.
-    fn known_port(
-        &mut self,
-        port: &[u8],
-        default: Option<u16>,
-        start: usize,
-    ) -> Result<(), Reject> {
+    fn known_port(&mut self, port: &[u8], default: Option<u16>, at: usize) -> Result<(), Reject> {
         if port.is_empty() {
             self.trace.component(Rule::EmptyPort, Place::Port, None);
             return Ok(());
@@ -144,10 +141,9 @@ impl<T: Trace> Ladder<'_, T> {
         let zeros = port.iter().take_while(|byte| **byte == b'0').count();
         let digits = &port[zeros.min(port.len() - 1)..];
         self.trace.component(Rule::PortZeros, Place::Port, Some(digits));
-        // Six digits without a leading zero are always above 65535.
-        let value = digits.iter().take(6).fold(0u32, |n, digit| n * 10 + u32::from(digit - b'0'));
+        let value = number(digits);
         if value > 65535 && self.profile.grammar == Grammar::Repaired {
-            return Err(Reject::new(RejectReason::PortRange, start));
+            return Err(Reject::new(RejectReason::PortRange, at));
         }
         if default.is_none_or(|default| u32::from(default) != value) {
             self.out.push(b':');
@@ -220,11 +216,12 @@ fn check_delimiters(host: &[u8], start: usize) -> Result<(), Reject> {
 #[cold]
 pub(in crate::normalize) fn to_ascii(
     host: &[u8],
+    denied: AsciiDenyList,
     start: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), Reject> {
     // Nothing is left of a host of ignored characters.
-    match uts46::to_ascii(&decoded(host), DENIED) {
+    match uts46::to_ascii(&decoded(host), denied) {
         Some(ascii) if !ascii.is_empty() => {
             out.extend_from_slice(ascii.as_bytes());
             Ok(())

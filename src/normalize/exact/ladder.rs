@@ -52,10 +52,7 @@ impl<'w, T: Trace> Ladder<'w, T> {
             let after_colon = parts.scheme.map_or(0, <[u8]>::len) + 1;
             return Err(Reject::new(RejectReason::NoAuthority, after_colon));
         }
-        if let Some(authority) = parts.authority {
-            self.out.extend_from_slice(b"//");
-            self.authority(parts, authority, facts)?;
-        }
+        self.authority(parts, facts)?;
         // Before dot segments are removed: after an authority a path needs no guard.
         let gains_authority = known
             && facts.kind == Kind::File
@@ -76,8 +73,9 @@ impl<'w, T: Trace> Ladder<'w, T> {
             if guarded {
                 self.out.splice(path_at..path_at, *b"/.");
             }
-            let path_end = path_at + path_len(&self.out[path_at..]);
-            let path = &mut self.out[path_at..path_end];
+            let rest = &mut self.out[path_at..];
+            let path_end = memchr::memchr2(b'?', b'#', rest).unwrap_or(rest.len());
+            let path = &mut rest[..path_end];
             if guarded {
                 self.trace.component(Rule::PathGuard, Place::Path, Some(path));
             }
@@ -139,12 +137,9 @@ impl<'w, T: Trace> Ladder<'w, T> {
     }
 
     #[inline(always)]
-    fn authority(
-        &mut self,
-        parts: &Parts<'_>,
-        authority: &[u8],
-        facts: &Scheme,
-    ) -> Result<(), Reject> {
+    fn authority(&mut self, parts: &Parts<'_>, facts: &Scheme) -> Result<(), Reject> {
+        let Some(authority) = parts.authority else { return Ok(()) };
+        self.out.extend_from_slice(b"//");
         let at = self.out.len();
         let start = parts.authority_start();
         let AuthorityParts { userinfo, host_port } = AuthorityParts::split(authority);
@@ -199,11 +194,6 @@ impl<'w, T: Trace> Ladder<'w, T> {
             Ok(())
         })
     }
-}
-
-/// Length of the path at the start of `path_and_rest`, which is in canonical form.
-fn path_len(path_and_rest: &[u8]) -> usize {
-    memchr::memchr2(b'?', b'#', path_and_rest).unwrap_or(path_and_rest.len())
 }
 
 /// Lower-cases the namespace of a `urn:`, if the path starts with one (RFC 8141 sections 2 and 3.1):

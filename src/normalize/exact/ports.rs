@@ -5,6 +5,12 @@ use std::fmt;
 
 use crate::profile::scheme::SCHEMES;
 
+/// The number that digits spell, or the highest one that can be returned.
+pub(in crate::normalize) fn number(digits: &[u8]) -> u32 {
+    let add = |sum: u32, digit: &u8| sum.saturating_mul(10).saturating_add(u32::from(digit - b'0'));
+    digits.iter().fold(0, add)
+}
+
 /// The default port of each scheme that has one; names are in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::normalize) struct DefaultPorts(BTreeMap<Box<[u8]>, u16>);

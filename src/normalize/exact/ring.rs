@@ -27,7 +27,7 @@ pub(in crate::normalize) fn rewrite<T: Trace>(
     out: &mut Vec<u8>,
     trace: &mut T,
 ) {
-    let Ok(()) = respell(path, ring.acts(), out, |change, written| {
+    let Ok(()) = respell(path, &ring.acts, out, |change, written| {
         let rule = match change.rule() {
             Rule::DecodeUnreserved if !is_unreserved(change.value) => Rule::RingDecode,
             Rule::Encode if CUSTOMIZABLE.contains(change.value) => Rule::RingEncode,
@@ -42,14 +42,14 @@ pub(in crate::normalize) fn rewrite<T: Trace>(
 impl FastPath for &Ring {
     #[inline(always)]
     fn finish<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> bool {
-        !masked.may_find_in_path(self.encoded())
+        !masked.may_find_in_path(&self.encoded)
     }
 }
 
 /// Whether a path is spelled as the ring spells it.
 #[inline]
 pub(in crate::normalize) fn is_canonical(ring: &Ring, path: &[u8]) -> bool {
-    changes(path, ring.acts()).next().is_none()
+    changes(path, &ring.acts).next().is_none()
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use memchr::{memchr, memchr_iter, memmem};
 
 use crate::bytes::{
     RejectReason, RejectReasons, Triplet, Troubles, decoded, octets, push_encoded, push_triplet,
+    triplet_of,
 };
 use crate::normalize::exact::path::{dots, has_double_slash};
 use crate::normalize::explain::Rule;
@@ -21,10 +22,9 @@ use crate::profile::servlet::SEGMENT;
 use crate::simd::{FastPath, MaskedUrl, Vector};
 
 /// The treatment of empty segments other than the last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::normalize) enum EmptySegments {
     /// They are removed, as in step 6.
-    #[default]
     Removed,
     /// They stay; the step leaves this choice to the container.
     Kept,
@@ -34,7 +34,7 @@ pub(in crate::normalize) enum EmptySegments {
 pub(in crate::normalize) struct Path<'a> {
     segments: Vec<Segment<'a>>,
     /// The path holds `%2F`, parameters included.
-    encoded_slash: Option<usize>,
+    has_encoded_slash: bool,
 }
 
 struct Segment<'a> {
@@ -42,16 +42,9 @@ struct Segment<'a> {
     at: usize,
     /// The raw name.
     raw: &'a [u8],
-    /// The same decoded, or raw again.
+    /// The same decoded, or raw again: from the first segment on that cannot be decoded.
     name: Cow<'a, [u8]>,
-    form: Form,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Decoded,
-    /// Names stay raw from the first segment on that cannot be decoded.
-    Raw,
+    is_raw: bool,
 }
 
 impl<'a> Path<'a> {
@@ -98,26 +91,20 @@ impl<'a> Path<'a> {
         path
     }
 
-    /// The same, before any dot segment is removed.
-    fn segments(path: &'a [u8], at: usize, empty: EmptySegments, troubles: &mut Troubles) -> Self {
-        let encoded_slash = find_encoded_slash(path).map(|i| at + i);
-        let mut read = Self { segments: Vec::new(), encoded_slash };
-        if let Some(at) = encoded_slash {
-            troubles.add(RejectReason::EncodedSlash, at);
-        }
-        read.split(path, at, empty, troubles);
-        read
-    }
-
     /// Steps 3 to 6: segments, without parameters, decoded, and the empty ones removed.
-    fn split(&mut self, path: &'a [u8], at: usize, empty: EmptySegments, troubles: &mut Troubles) {
+    fn segments(path: &'a [u8], at: usize, empty: EmptySegments, troubles: &mut Troubles) -> Self {
+        let encoded_slash = find_encoded_slash(path);
+        if let Some(i) = encoded_slash {
+            troubles.add(RejectReason::EncodedSlash, at + i);
+        }
         let body = path.strip_prefix(b"/").unwrap_or(path);
         if body.len() == path.len() {
             troubles.add(RejectReason::NoLeadingSlash, at);
         }
-        let mut start = at + path.len() - body.len();
         let end = at + path.len();
-        let mut form = Form::Decoded;
+        let mut start = end - body.len();
+        let mut segments = Vec::new();
+        let mut is_raw = false;
         for segment in body.split(|byte| *byte == b'/') {
             let is_last = start + segment.len() == end;
             let semicolon = memchr(b';', segment);
@@ -133,20 +120,21 @@ impl<'a> Path<'a> {
                 troubles.add(RejectReason::EncodedDotSegment, start);
             }
             let mut name = Cow::Borrowed(raw);
-            if form == Form::Decoded {
+            if !is_raw {
                 match decode(raw) {
                     Ok(decoded) => name = decoded,
                     Err(i) => {
                         troubles.add(RejectReason::Decode, start + i);
-                        form = Form::Raw;
+                        is_raw = true;
                     }
                 }
             }
             if !name.is_empty() || is_last || empty == EmptySegments::Kept {
-                self.segments.push(Segment { at: start, raw, name, form });
+                segments.push(Segment { at: start, raw, name, is_raw });
             }
             start += segment.len() + 1;
         }
+        Self { segments, has_encoded_slash: encoded_slash.is_some() }
     }
 
     /// Step 7: a `..` with nothing to remove stays.
@@ -193,12 +181,8 @@ impl<'a> Path<'a> {
     pub(in crate::normalize) fn write_decoded(&self, out: &mut Vec<u8>) {
         for segment in &self.segments {
             out.push(b'/');
-            let name = &segment.name;
-            if self.encoded_slash.is_none() {
-                out.extend_from_slice(name);
-                continue;
-            }
-            push_encoded(name, |byte| !matches!(byte, b'%' | b'/'), out);
+            let is_plain = |byte| !(self.has_encoded_slash && matches!(byte, b'%' | b'/'));
+            push_encoded(&segment.name, is_plain, out);
         }
         self.write_root(out);
     }
@@ -213,16 +197,15 @@ impl<'a> Path<'a> {
         for segment in &self.segments {
             out.push(b'/');
             let name = &segment.name;
-            if segment.form == Form::Decoded {
+            if !segment.is_raw {
                 push_encoded(name, is_plain, out);
                 continue;
             }
             for chunk in name.utf8_chunks() {
                 push_encoded(chunk.valid().as_bytes(), is_plain, out);
                 for byte in chunk.invalid() {
-                    let triplet_at = out.len() + 1;
-                    push_triplet(*byte, out);
-                    out.splice(triplet_at..triplet_at, *b"25");
+                    push_triplet(b'%', out);
+                    out.extend_from_slice(&triplet_of(*byte)[1..]);
                 }
             }
         }
@@ -239,10 +222,7 @@ impl<'a> Path<'a> {
 impl Segment<'_> {
     /// The offset in the raw name of byte `i` of the name.
     fn raw_offset(&self, i: usize) -> usize {
-        match self.form {
-            Form::Raw => i,
-            Form::Decoded => raw_offset(self.raw, i),
-        }
+        if self.is_raw { i } else { raw_offset(self.raw, i) }
     }
 }
 

@@ -8,7 +8,6 @@ use crate::normalize::exact::ladder::Ladder;
 use crate::normalize::exact::servlet::EmptySegments;
 use crate::normalize::exact::{ring, servlet};
 use crate::normalize::explain::Rule;
-use crate::normalize::front::Front;
 use crate::normalize::normalizer::Normalizer;
 use crate::normalize::parts::Parts;
 use crate::normalize::ruleset::Ruleset;
@@ -37,9 +36,9 @@ impl Normalizer {
     }
 }
 
-/// Splits a line: a URL with scheme and authority, or else a target.
-pub(in crate::normalize) fn read(line: &[u8]) -> Parts<'_> {
-    let parts = Parts::split(line);
+/// Splits a target, or a line: a URL with scheme and authority, or else a target.
+pub(in crate::normalize) fn read(kind: UrlKind, line: &[u8]) -> Parts<'_> {
+    let parts = Parts::of(kind, line);
     match parts.scheme.and(parts.authority) {
         Some(_) => parts,
         None => Parts::split_target(line),
@@ -56,10 +55,9 @@ fn path_of<'a>(parts: &Parts<'a>) -> &'a [u8] {
 
 impl Ruleset {
     pub(in crate::normalize) fn empty_segments(&self) -> EmptySegments {
-        if self.profile.switches.contains(Switch::KeepEmptySegments) {
-            EmptySegments::Kept
-        } else {
-            EmptySegments::Removed
+        match self.profile.switches.contains(Switch::KeepEmptySegments) {
+            true => EmptySegments::Kept,
+            false => EmptySegments::Removed,
         }
     }
 
@@ -71,7 +69,7 @@ impl Ruleset {
     fn is_target(&self, line: &[u8]) -> bool {
         // A ring may write the slash as a triplet.
         let is_slash = |triplet: Triplet| triplet.value == b'/';
-        read(line).authority.is_none()
+        read(UrlKind::Absolute, line).authority.is_none()
             && (line.starts_with(b"/")
                 || line == b"*"
                 || self.ring().is_some_and(|ring| ring.act(b'/') == Act::Encode)
@@ -109,22 +107,16 @@ impl Ruleset {
             System::Browser => return self.rewrite_as_browser(url, kind, out, trace),
             _ => {}
         }
-        let front = match kind {
-            UrlKind::Absolute => self.assume(url),
-            UrlKind::Target => Front::whole(url),
-        };
+        let front = self.assume_for(kind, url);
         if front.has_more() {
             trace.whole(Rule::AssumeScheme, &front.text);
         }
-        let (parts, mut origin) = match kind {
-            UrlKind::Absolute => (read(&front.text), self.base_origin()),
-            UrlKind::Target => (Parts::split_target(url), None),
-        };
-        if parts.authority.is_some() {
-            origin = None;
-        } else if kind == UrlKind::Absolute && !self.is_target(url) {
+        let parts = read(kind, &front.text);
+        let is_reference = kind == UrlKind::Absolute && parts.authority.is_none();
+        if is_reference && !self.is_target(url) {
             return Err(Reject::new(RejectReason::Relative, 0));
         }
+        let origin = if is_reference { self.base_origin() } else { None };
         let start = out.len();
         self.append(&parts, origin, out, trace).map_err(|reject| front.reject(reject))?;
         if parts.authority.or(origin).is_some() {
@@ -139,7 +131,7 @@ impl Ruleset {
         let code = match &out[start..] {
             b"" => RejectReason::Empty,
             b"*" => RejectReason::AsteriskForm,
-            result if read(result).authority.is_some() || gains_host(result) => {
+            result if read(UrlKind::Absolute, result).authority.is_some() || gains_host(result) => {
                 RejectReason::Relative
             }
             _ => return Ok(()),

@@ -58,28 +58,20 @@ impl Charset {
 
     /// Appends `text` in this charset as triplets. None if the charset lacks a character.
     fn push_triplets(self, text: &str, out: &mut Vec<u8>) -> Option<()> {
-        let mut octets = [0; 32];
-        let written = match self.0 {
-            Kind::Latin1 => {
-                let mut written = 0;
-                for (octet, character) in octets.iter_mut().zip(text.chars()) {
-                    *octet = u8::try_from(character).ok()?;
-                    written += 1;
-                }
-                written
-            }
-            Kind::Standard(encoding) => {
-                let mut encoder = encoding.new_encoder();
-                match encoder.encode_from_utf8_without_replacement(text, &mut octets, true) {
-                    (EncoderResult::InputEmpty, _, written) => written,
-                    _ => return None,
-                }
-            }
+        let Kind::Standard(encoding) = self.0 else {
+            return text.chars().try_for_each(|c| {
+                push_triplet(u8::try_from(c).ok()?, out);
+                Some(())
+            });
         };
-        for &octet in &octets[..written] {
-            push_triplet(octet, out);
+        let (mut octets, mut encoder) = ([0; 32], encoding.new_encoder());
+        match encoder.encode_from_utf8_without_replacement(text, &mut octets, true) {
+            (EncoderResult::InputEmpty, _, written) => {
+                octets[..written].iter().for_each(|octet| push_triplet(*octet, out));
+                Some(())
+            }
+            _ => None,
         }
-        Some(())
     }
 }
 
@@ -95,23 +87,9 @@ pub(crate) enum CharsetError {
 }
 
 /// Appends `encoded` with its triplets rewritten from one charset to another, and calls `each` with
-/// the old and the new range of each character that was not raw ASCII.
+/// the old and the new range of each character that was not raw ASCII. On an error `out` holds a part of
+/// the result, which the caller truncates.
 pub(crate) fn transcode_each(
-    encoded: &[u8],
-    from: Charset,
-    to: Charset,
-    out: &mut Vec<u8>,
-    each: impl FnMut(Range<usize>, Range<usize>),
-) -> Result<(), CharsetError> {
-    let length = out.len();
-    let result = characters(encoded, from, to, out, each);
-    if result.is_err() {
-        out.truncate(length);
-    }
-    result
-}
-
-fn characters(
     encoded: &[u8],
     from: Charset,
     to: Charset,

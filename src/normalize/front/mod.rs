@@ -12,6 +12,7 @@ use crate::bytes::{Reject, RejectReason};
 use crate::normalize::parts::Parts;
 use crate::normalize::ruleset::Ruleset;
 use crate::profile::Access;
+use crate::simd::UrlKind;
 
 /// A URL of which some bytes at the start were cut or added.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,6 +85,14 @@ impl Ruleset {
                 Front::with(&[scheme, delimiter], url)
             }
             _ => Front::whole(url),
+        }
+    }
+
+    /// The same for a URL alone: no scheme is assumed for a request target.
+    pub(in crate::normalize) fn assume_for<'a>(&self, kind: UrlKind, url: &'a [u8]) -> Front<'a> {
+        match kind {
+            UrlKind::Absolute => self.assume(url),
+            UrlKind::Target => Front::whole(url),
         }
     }
 }

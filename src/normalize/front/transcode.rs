@@ -45,9 +45,8 @@ impl Ruleset {
         if self.profile.grammar != Grammar::Enforced || url.is_ascii() {
             return false;
         }
-        let assumed = self.assume(url);
-        let text = if kind == UrlKind::Target { url } else { &assumed.text };
-        let mut parts = Parts::of(kind, text);
+        let assumed = self.assume_for(kind, url);
+        let mut parts = Parts::of(kind, &assumed.text);
         let scheme = parts.scheme.or(self.base_scheme()).unwrap_or_default().to_ascii_lowercase();
         if !self.profile.switches.contains(Switch::KeepUserinfo)
             && scheme::facts(&scheme).kind == Kind::Network

@@ -61,11 +61,9 @@ impl Ruleset {
         match result {
             FastPathResult::Done => Some(()),
             FastPathResult::Unclean => {
-                if kind == UrlKind::Absolute && self.is_clean_but_for_port(bytes, range.clone()) {
-                    out.extend_from_slice(&bytes[range]);
-                    return Some(());
-                }
-                None
+                let is_clean =
+                    kind == UrlKind::Absolute && self.is_clean_but_for_port(bytes, range.clone());
+                is_clean.then(|| out.extend_from_slice(&bytes[range]))
             }
             FastPathResult::TooLong | FastPathResult::Declined if is_archive => None,
             FastPathResult::TooLong | FastPathResult::Declined => {

@@ -281,14 +281,13 @@ impl Ruleset {
             }
         }
         let heuristics = &self.heuristics;
-        for (name, list) in
-            [("drop-param", heuristics.dropped()), ("keep-param", heuristics.kept())]
+        for (name, list) in [("drop-param", &heuristics.dropped), ("keep-param", &heuristics.kept)]
         {
             if let Some(globs) = list {
                 text.push_str(&format!(" {name}={globs}"));
             }
         }
-        let more = heuristics.tracking().len() - tracking().count();
+        let more = heuristics.tracking.patterns().len() - tracking().count();
         if more > 0 {
             text.push_str(&format!(" tracking=+{more}"));
         }

@@ -35,9 +35,11 @@ impl Ruleset {
         let heuristics = &self.heuristics;
         // The list of tracking parameters grows with time, so it is hashed only if it is used.
         let strips = self.profile.switches.contains(Switch::StripTracking);
-        let tracking = strips.then(|| heuristics.tracking());
-        for globs in [heuristics.dropped(), heuristics.kept(), tracking].into_iter().flatten() {
-            add(&(globs.len() as u64).to_le_bytes(), hash);
+        let tracking = strips.then_some(&heuristics.tracking);
+        for globs in
+            [heuristics.dropped.as_ref(), heuristics.kept.as_ref(), tracking].into_iter().flatten()
+        {
+            add(&(globs.patterns().len() as u64).to_le_bytes(), hash);
             globs.patterns().for_each(|pattern| add(pattern, hash));
         }
     }

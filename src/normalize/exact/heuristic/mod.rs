@@ -35,10 +35,10 @@ use crate::simd::UrlKind;
 pub(in crate::normalize) struct Heuristics {
     switches: Switches,
     /// Parameters to drop.
-    dropped: Option<Arc<Globs>>,
+    pub(in crate::normalize) dropped: Option<Arc<Globs>>,
     /// The only parameters to keep.
-    kept: Option<Arc<Globs>>,
-    tracking: Arc<Globs>,
+    pub(in crate::normalize) kept: Option<Arc<Globs>>,
+    pub(in crate::normalize) tracking: Arc<Globs>,
     /// Starts of the parameters that the switches may drop; `None` if the lists may drop any parameter.
     starts: Option<Arc<Starts>>,
 }
@@ -50,9 +50,8 @@ static STARTS: LazyLock<Arc<Starts>> = LazyLock::new(|| Arc::new(starts(&TRACKIN
 
 /// Starts of the parameters that may identify a session or serve tracking.
 fn starts(tracking: &Globs) -> Starts {
-    let mut starts = Starts::NONE;
+    let mut starts = tracking.starts().clone();
     add_sessions(&mut starts);
-    tracking.add_starts(&mut starts);
     starts
 }
 
@@ -88,23 +87,11 @@ impl Heuristics {
         self.starts.as_deref().unwrap_or(Starts::ALL)
     }
 
-    pub(in crate::normalize) fn dropped(&self) -> Option<&Globs> {
-        self.dropped.as_deref()
-    }
-
-    pub(in crate::normalize) fn kept(&self) -> Option<&Globs> {
-        self.kept.as_deref()
-    }
-
     /// Adds these patterns of tracking parameters to the built-in list.
     #[cfg(feature = "profile-file")]
     pub(in crate::normalize) fn track(&mut self, more: impl Iterator<Item = Glob>) {
         self.tracking = Arc::new(Globs::new(tracking().chain(more).collect(), TRACKING_CASE));
         self.find_starts();
-    }
-
-    pub(in crate::normalize) fn tracking(&self) -> &Globs {
-        &self.tracking
     }
 
     /// Whether any step is active.
@@ -115,15 +102,12 @@ impl Heuristics {
 
     /// This step alone; without a switch, the lists of parameters alone.
     pub(in crate::normalize) fn alone(&self, switch: Option<Switch>) -> Self {
-        match switch {
-            Some(switch) => Self {
-                switches: self.switches.and(switch.into()),
-                dropped: None,
-                kept: None,
-                ..self.clone()
-            },
-            None => Self { switches: Switches::NONE, ..self.clone() },
+        let mut alone = self.clone();
+        alone.switches = switch.map_or(Switches::NONE, |one| self.switches.and(one.into()));
+        if switch.is_some() {
+            (alone.dropped, alone.kept) = (None, None);
         }
+        alone
     }
 
     #[inline]

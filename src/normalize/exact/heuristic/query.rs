@@ -20,7 +20,7 @@ impl Heuristics {
         }
         let mut stripped = false;
         let mut left: Vec<&[u8]> = Vec::new();
-        for parameter in parameters(query) {
+        for parameter in query.split(|byte| *byte == b'&') {
             let (name, value) = name_and_value(parameter);
             if self.drops(parameter, name, value) {
                 stripped = true;
@@ -53,11 +53,6 @@ impl Heuristics {
             || (self.is_on(Switch::StripTracking) && self.is_tracking(name))
             || ((self.dropped.is_some() || self.kept.is_some()) && self.is_unwanted(name))
     }
-}
-
-/// Splits a query at each `&`.
-fn parameters(query: &[u8]) -> impl Iterator<Item = &[u8]> {
-    query.split(|byte| *byte == b'&')
 }
 
 /// Splits a parameter at its first `=` into name and value.

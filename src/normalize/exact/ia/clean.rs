@@ -4,6 +4,7 @@
 //! remain to be checked. If it is clean except for case, it is also folded. All other URLs take the
 //! exact path.
 
+use super::sessions::name_and_value;
 use super::{absolute, path_and_query, without_prefixes};
 use crate::normalize::masks::cuts::{Cuts, Fate, Front, Place};
 use crate::normalize::masks::parameters::Parameter;
@@ -16,19 +17,6 @@ use crate::simd::{MaskedUrl, UrlKind, Vector};
 /// The first label that hosts lose most often, with its dot.
 const WWW: &[u8; 4] = b"www.";
 
-/// The end of the path, and the end of the part that stays. `None` if the path has empty segments or the
-/// host may have empty labels: those take the exact path.
-#[inline(always)]
-fn path_ends<V: Vector, const N: usize>(masked: &MaskedUrl<'_, V, N>) -> Option<(usize, usize)> {
-    let path_end = masked.path_end();
-    if masked.may_have_empty_label() | masked.slashes(path_end).are_doubled() {
-        return None;
-    }
-    let [last] = masked.bytes(path_end.wrapping_sub(1));
-    let ends_with_slash = (path_end > masked.path + 1) & (last == b'/');
-    Some((path_end, path_end - usize::from(ends_with_slash)))
-}
-
 /// What these keys cut away.
 #[derive(Clone, Copy)]
 pub(in crate::normalize) struct KeyCuts;
@@ -39,7 +27,14 @@ impl Cuts for KeyCuts {
 
     #[inline(always)]
     fn front<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> Option<Front> {
-        let (path_end, left) = path_ends(masked)?;
+        let path_end = masked.path_end();
+        // Empty segments take the exact path, and so do hosts that may have empty labels.
+        if masked.may_have_empty_label() | masked.slashes(path_end).are_doubled() {
+            return None;
+        }
+        let [last] = masked.bytes(path_end.wrapping_sub(1));
+        let ends_with_slash = (path_end > masked.path + 1) & (last == b'/');
+        let left = path_end - usize::from(ends_with_slash);
         let MaskedUrl { host, path, .. } = *masked;
         let mut prefix = WWW.len() * usize::from(masked.bytes(host) == *WWW);
         let [rest] = masked.bytes(host + prefix);
@@ -82,19 +77,12 @@ impl Cuts for KeyCuts {
     /// By name, then no value before any.
     #[inline(never)]
     fn precedes(url: &[u8], one: Place, other: Place) -> bool {
-        let name_and_value = |(start, end): Place| {
-            let pair = &url[start..end];
-            pair.split_at(memchr::memchr(b'=', pair).unwrap_or(pair.len()))
+        let lower = |(start, end): Place| {
+            let (name, value) = name_and_value(&url[start..end]);
+            [name, value].map(|part| part.iter().map(u8::to_ascii_lowercase))
         };
-        fn lower(bytes: &[u8]) -> impl Iterator<Item = u8> {
-            bytes.iter().map(u8::to_ascii_lowercase)
-        }
-        let ((name, value), (other_name, other_value)) =
-            (name_and_value(one), name_and_value(other));
-        lower(name)
-            .cmp(lower(other_name))
-            .then_with(|| lower(value).cmp(lower(other_value)))
-            .is_lt()
+        let ([name, value], [other_name, other_value]) = (lower(one), lower(other));
+        name.cmp(other_name).then_with(|| value.cmp(other_value)).is_lt()
     }
 }
 
@@ -102,14 +90,12 @@ impl Cuts for KeyCuts {
 #[inline(never)]
 pub(in crate::normalize) fn is_canonical(url: &[u8], kind: UrlKind) -> bool {
     let (parts, mut out) = (Parts::of(kind, url), Vec::with_capacity(url.len()));
-    let is_accepted = match kind {
-        UrlKind::Absolute => absolute(&parts, &mut out, &mut NoTrace).is_ok(),
-        UrlKind::Target => {
-            path_and_query(&parts, &mut out, &mut NoTrace);
-            true
-        }
-    };
-    is_accepted && out == url
+    match kind {
+        UrlKind::Absolute if absolute(&parts, &mut out, &mut NoTrace).is_err() => return false,
+        UrlKind::Absolute => {}
+        UrlKind::Target => path_and_query(&parts, &mut out, &mut NoTrace),
+    }
+    out == url
 }
 
 /// Whether a host without a port, which the ladder leaves, stays unchanged.
@@ -133,7 +119,7 @@ fn starts_as_twin(pair: &[u8]) -> bool {
 /// Whether a pair of this query may end in a session id.
 #[inline(never)]
 fn may_hold_id(query: &[u8]) -> bool {
-    query.split(|byte| *byte == b'&').any(|pair| may_end_in_id(pair))
+    query.split(|byte| *byte == b'&').any(may_end_in_id)
 }
 
 /// Whether a pair has an equals sign where the value of a session id would start.

@@ -149,11 +149,6 @@ fn tell_decoding(parts: &Parts<'_>, text: &[u8], trace: &mut impl Trace) {
         }
     }
     let mut tell = |rule, text: &[u8]| {
-        let encoded = |text: &[u8]| {
-            let mut out = Vec::new();
-            encode(text, &mut out);
-            out
-        };
         let end = memchr::memchr(b'?', text).unwrap_or(text.len());
         trace.component(rule, Place::Path, Some(&encoded(&text[..end])));
         trace.component(rule, Place::Query, text.get(end + 1..).map(encoded).as_deref());
@@ -247,7 +242,7 @@ pub(in crate::normalize) fn without_dots<'p>(all: impl Iterator<Item = &'p [u8]>
     segments
 }
 
-fn without_session_segments<'p>(segments: Vec<&'p [u8]>) -> impl Iterator<Item = &'p [u8]> {
+fn without_session_segments(segments: Vec<&[u8]>) -> impl Iterator<Item = &[u8]> {
     let finds = |text: &[u8]| memchr::memmem::find(text, SEGMENT_PAGE).is_some();
     let page = segments.iter().rposition(|segment| finds(segment));
     // The indexers require a byte between the two. It is a slash if the page is not the next segment.
@@ -277,8 +272,7 @@ fn is_session_segment(segment: &[u8]) -> bool {
 }
 
 fn query<T: Trace>(query: &[u8], out: &mut Vec<u8>, trace: &mut T) {
-    let mut encoded = Vec::with_capacity(query.len());
-    encode(query, &mut encoded);
+    let encoded = encoded(query);
     let was_empty = encoded.is_empty();
     let first = T::RECORDS.then(|| sessions::without_first_ids(&encoded));
     let kept = sessions::without_ids(encoded);
@@ -315,9 +309,7 @@ fn authority<T: Trace>(
     let mut decoded = Vec::with_capacity(host.len());
     decode(host, &mut decoded);
     if T::RECORDS && host.iter().any(|byte| *byte == b'%' || is_break(*byte)) {
-        let mut encoded = Vec::new();
-        encode(&decoded, &mut encoded);
-        trace.component(Rule::DecodeAll, Place::Host, Some(&encoded));
+        trace.component(Rule::DecodeAll, Place::Host, Some(&encoded(&decoded)));
     }
     // Decoding must not reveal a delimiter that would move the end of the host.
     if decoded.iter().any(|byte| byte.is_ascii() && !REG_NAME.contains(*byte)) {
@@ -412,6 +404,12 @@ pub(in crate::normalize) fn decode(bytes: &[u8], out: &mut Vec<u8>) {
 /// Appends decoded text, with bytes that are not plain as triplets.
 fn encode(text: &[u8], out: &mut Vec<u8>) {
     push_encoded_as(lower_triplet, text, |byte| PLAIN.contains(byte), out);
+}
+
+fn encoded(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    encode(text, &mut out);
+    out
 }
 
 /// A triplet as these indexes write it, its digits in lower case.

@@ -41,11 +41,13 @@ pub(super) fn without_first_ids(query: &[u8]) -> Vec<u8> {
 
 fn sorted(query: &[u8]) -> Vec<u8> {
     let mut pairs: Vec<&[u8]> = query.split(|byte| *byte == b'&').collect();
-    pairs.sort_by_key(|&pair| match memchr::memchr(b'=', pair) {
-        Some(equals) => (&pair[..equals], Some(&pair[equals + 1..])),
-        None => (pair, None),
-    });
+    pairs.sort_by_key(|pair| name_and_value(pair));
     pairs.join(&b'&')
+}
+
+/// The name of a parameter, and its value with the equals sign before it, so that no value precedes an empty one.
+pub(super) fn name_and_value(pair: &[u8]) -> (&[u8], &[u8]) {
+    pair.split_at(memchr::memchr(b'=', pair).unwrap_or(pair.len()))
 }
 
 /// What identifies a session.

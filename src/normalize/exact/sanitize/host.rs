@@ -41,23 +41,13 @@ fn is_mixed(label: &str) -> bool {
     if label.is_ascii() {
         return false;
     }
-    // What fits so far: any script until the first character that has some.
-    let mut single: Option<Vec<&str>> = None;
-    let mut together = [true; TOGETHER.len()];
-    for c in label.chars() {
-        let scripts: Vec<&str> = unicode::scripts(c).collect();
-        if scripts.contains(&"Zyyy") || scripts.contains(&"Zinh") {
-            continue;
-        }
-        for (fits, set) in together.iter_mut().zip(TOGETHER) {
-            *fits &= set.iter().any(|script| scripts.contains(script));
-        }
-        match &mut single {
-            Some(fitting) => fitting.retain(|script| scripts.contains(script)),
-            None => single = Some(scripts),
-        }
-    }
-    single.is_some_and(|fitting| fitting.is_empty()) && !together.contains(&true)
+    let scripts = label.chars().map(|c| unicode::scripts(c).collect::<Vec<_>>());
+    let is_single = |scripts: &Vec<&str>| !(scripts.contains(&"Zyyy") || scripts.contains(&"Zinh"));
+    let all: Vec<Vec<&str>> = scripts.filter(is_single).collect();
+    let fits = |set: &[&str]| all.iter().all(|of| of.iter().any(|script| set.contains(script)));
+    all.first().is_some_and(|first| {
+        !first.iter().any(|script| fits(&[script])) && !TOGETHER.into_iter().any(fits)
+    })
 }
 
 #[cfg(test)]

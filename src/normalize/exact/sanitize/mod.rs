@@ -14,8 +14,8 @@ use self::device::is_device_name;
 use self::host::{is_rare_ipv4, mixes_scripts};
 use self::octets::{find_bidi_control, find_overlong};
 use crate::bytes::{Reject, RejectReason, Triplet, Troubles, decoded, is_unreserved, octets};
+use crate::normalize::exact::ports::number;
 use crate::normalize::exact::servlet::{find_encoded_slash, is_encoded_dot_segment};
-use crate::normalize::front::Front;
 use crate::normalize::parts::{AuthorityParts, Parts, is_scheme, split_host};
 use crate::normalize::ruleset::Ruleset;
 use crate::normalize::trace::Trace;
@@ -32,16 +32,10 @@ impl Ruleset {
         out: &mut Vec<u8>,
         trace: &mut T,
     ) -> Result<(), Reject> {
-        let front = match kind {
-            UrlKind::Absolute => self.assume(url),
-            UrlKind::Target => Front::whole(url),
-        };
+        let front = self.assume_for(kind, url);
         let parts = Parts::of(kind, &front.text);
-        let own_port = |scheme: &[u8]| {
-            self.ports.as_ref().and_then(|ports| ports.of(scheme)).or_else(|| registered(scheme))
-        };
-        let (mut found, mut troubles) = (Troubles::new(self.allowed), Troubles::new(self.allowed));
-        check(&front.text, &parts, self.base_scheme().unwrap_or_default(), own_port, &mut found);
+        let found = self.check(&front.text, &parts);
+        let mut troubles = Troubles::new(self.allowed);
         troubles.join_result(found.result().map_err(|reject| front.reject(reject)));
         let start = out.len();
         troubles.join_result(self.rewrite_by_ladder(url, 0..url.len(), kind, out, trace));
@@ -53,57 +47,77 @@ impl Ruleset {
         }
         troubles.result()
     }
-}
 
-/// Adds the problems of a URL or reference, split into `parts`, to `troubles`. `base_scheme` is the scheme
-/// of a reference; `own_port` returns the default port of a scheme in lower case.
-fn check(
-    url: &[u8],
-    parts: &Parts<'_>,
-    base_scheme: &[u8],
-    own_port: impl Fn(&[u8]) -> Option<u16>,
-    troubles: &mut Troubles,
-) {
-    let path_end = parts.path_start() + parts.path.len();
-    triplets(url, path_end, troubles);
-    if let Some(at) = find_encoded_slash(&url[..parts.path_start()]) {
-        troubles.add(RejectReason::EncodedSlash, at);
+    /// The problems of a URL or reference, split into `parts`.
+    fn check(&self, url: &[u8], parts: &Parts<'_>) -> Troubles {
+        let mut troubles = Troubles::new(self.allowed);
+        let path_end = parts.path_start() + parts.path.len();
+        triplets(url, path_end, &mut troubles);
+        if let Some(at) = find_encoded_slash(&url[..parts.path_start()]) {
+            troubles.add(RejectReason::EncodedSlash, at);
+        }
+        if let Some(at) = first_triplet(&url[..path_end], |value| value == b'\\') {
+            troubles.add(RejectReason::EncodedBackslash, at);
+        }
+        segments(parts, &mut troubles);
+        characters(url, parts, &mut troubles);
+        self.check_authority(parts, &mut troubles);
+        troubles
     }
-    if let Some(at) = first_triplet(&url[..path_end], |value| value == b'\\') {
-        troubles.add(RejectReason::EncodedBackslash, at);
-    }
-    segments(parts, troubles);
-    characters(url, parts, troubles);
-    if let Some(authority) = parts.authority {
-        let scheme = parts.scheme.unwrap_or(base_scheme);
-        let own_port = || own_port(&scheme.to_ascii_lowercase());
+
+    fn check_authority(&self, parts: &Parts<'_>, troubles: &mut Troubles) {
+        let Some(authority) = parts.authority else { return };
+        let AuthorityParts { userinfo, host_port } = AuthorityParts::split(authority);
+        if userinfo.is_some() {
+            troubles.add(RejectReason::Userinfo, parts.authority_start());
+        }
+        let host_at = parts.path_start() - host_port.len();
+        let (host, port) = split_host(host_port);
+        let name = decoded(host);
+        if is_rare_ipv4(&name) {
+            troubles.add(RejectReason::RareIpv4, host_at);
+        }
+        if !troubles.allow(RejectReason::MixedScriptHost) && mixes_scripts(&name) {
+            troubles.add(RejectReason::MixedScriptHost, host_at);
+        }
         // Without a scheme the URL is rejected anyway, and no port is known to be another service's.
-        let own_port = (!scheme.is_empty()).then_some(own_port);
-        self::authority(authority, own_port, parts.authority_start(), troubles);
+        let Some(scheme) = parts.scheme.or(self.base_scheme()) else { return };
+        if let [b':', digits @ ..] = port
+            && self.is_of_other_service(digits, scheme)
+        {
+            troubles.add(RejectReason::WellKnownPort, host_at + host.len() + 1);
+        }
+    }
+
+    /// Whether the port belongs to another well-known service than that of the scheme.
+    fn is_of_other_service(&self, digits: &[u8], scheme: &[u8]) -> bool {
+        if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+            return false;
+        }
+        let (port, scheme) = (number(digits), scheme.to_ascii_lowercase());
+        let own = || self.ports.as_ref().and_then(|ports| ports.of(&scheme));
+        port < u32::from(FIRST_FREE_PORT)
+            && own().or_else(|| registered(&scheme)).map(u32::from) != Some(port)
     }
 }
 
 /// Checks single triplets, and two in a row, anywhere in the URL.
 fn triplets(url: &[u8], path_end: usize, troubles: &mut Troubles) {
+    use RejectReason::{DoubleEncoding, DoubleEncodingQuery};
     for at in memchr_iter(b'%', url) {
         let Some(Triplet { value, .. }) = Triplet::read(&url[at..]) else { continue };
         match value {
             0 => troubles.add(RejectReason::Nul, at),
             0x01..=0x1F | 0x7F => troubles.add(RejectReason::Control, at),
-            b'%' if is_hex_pair(&url[at + 3..]) => troubles.add(double_encoding(at, path_end), at),
+            b'%' if is_hex_pair(&url[at + 3..]) => {
+                // A URL in the query of another one is encoded twice wherever it holds a triplet itself.
+                troubles.add(if at < path_end { DoubleEncoding } else { DoubleEncodingQuery }, at);
+            }
             // RFC 1738 section 2.2 calls the tilde unsafe, so programs wrote it as a triplet for years.
             b'~' => {}
             value if is_unreserved(value) => troubles.add(RejectReason::EncodedUnreserved, at),
             _ => {}
         }
-    }
-}
-
-/// A URL in the query of another one is encoded twice wherever it holds a triplet itself.
-fn double_encoding(at: usize, path_end: usize) -> RejectReason {
-    match at < path_end {
-        true => RejectReason::DoubleEncoding,
-        false => RejectReason::DoubleEncodingQuery,
     }
 }
 
@@ -174,12 +188,13 @@ fn characters(url: &[u8], parts: &Parts<'_>, troubles: &mut Troubles) {
     if url.is_ascii() && first_triplet(url, |value| value >= 0x80).is_none() {
         return;
     }
-    let authority = parts.authority.map(|authority| (authority, parts.authority_start()));
-    let query = parts.query.map(|query| (query, parts.query_start()));
-    let fragment = parts.fragment.map(|fragment| (fragment, parts.fragment_start()));
-    for (text, start) in
-        [authority, Some((parts.path, parts.path_start())), query, fragment].into_iter().flatten()
-    {
+    for (text, start) in [
+        (parts.authority, parts.authority_start()),
+        (Some(parts.path), parts.path_start()),
+        (parts.query, parts.query_start()),
+        (parts.fragment, parts.fragment_start()),
+    ] {
+        let Some(text) = text else { continue };
         if let Some(at) = find_overlong(text) {
             troubles.add(RejectReason::OverlongUtf8, start + at);
         }
@@ -187,43 +202,6 @@ fn characters(url: &[u8], parts: &Parts<'_>, troubles: &mut Troubles) {
             troubles.add(RejectReason::BidiControl, start + at);
         }
     }
-}
-
-fn authority(
-    authority: &[u8],
-    own_port: Option<impl FnOnce() -> Option<u16>>,
-    start: usize,
-    troubles: &mut Troubles,
-) {
-    let AuthorityParts { userinfo, host_port } = AuthorityParts::split(authority);
-    if userinfo.is_some() {
-        troubles.add(RejectReason::Userinfo, start);
-    }
-    let host_at = start + authority.len() - host_port.len();
-    let (host, port) = split_host(host_port);
-    let name = decoded(host);
-    if is_rare_ipv4(&name) {
-        troubles.add(RejectReason::RareIpv4, host_at);
-    }
-    if !troubles.allow(RejectReason::MixedScriptHost) && mixes_scripts(&name) {
-        troubles.add(RejectReason::MixedScriptHost, host_at);
-    }
-    if let (Some((b':', digits)), Some(own_port)) = (port.split_first(), own_port)
-        && is_well_known_port(digits, own_port)
-    {
-        troubles.add(RejectReason::WellKnownPort, host_at + host.len() + 1);
-    }
-}
-
-/// Whether the port belongs to another well-known service than that of the scheme.
-fn is_well_known_port(digits: &[u8], own: impl FnOnce() -> Option<u16>) -> bool {
-    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return false;
-    }
-    let number =
-        |sum: u16, digit: &u8| sum.saturating_mul(10).saturating_add(u16::from(digit - b'0'));
-    let port = digits.iter().fold(0, number);
-    port < FIRST_FREE_PORT && own() != Some(port)
 }
 
 /// See [`is_no_address`].

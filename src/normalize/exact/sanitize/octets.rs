@@ -6,25 +6,16 @@ use crate::bytes::{decoded, octets};
 /// 3), if the rest of the component is UTF-8. In other charsets such octets are letters: `%C0%B4` is one
 /// in GBK, and the text around it then holds octets that are not UTF-8.
 pub(super) fn find_overlong(component: &[u8]) -> Option<usize> {
-    let values = decoded(component);
+    let mut values = decoded(component).into_owned();
     let mut first = None;
-    let mut rest = Vec::with_capacity(values.len());
-    let mut i = 0;
-    while i < values.len() {
-        match overlong(&values[i..]) {
-            Some(length) => {
-                first.get_or_insert(i);
-                // Octets on both sides do not make a character together.
-                rest.push(b' ');
-                i += length;
-            }
-            None => {
-                rest.push(values[i]);
-                i += 1;
-            }
+    for i in 0..values.len() {
+        if let Some(length) = overlong(&values[i..]) {
+            first.get_or_insert(i);
+            // Octets on both sides do not make a character together.
+            values[i..i + length].fill(b' ');
         }
     }
-    first.filter(|_| std::str::from_utf8(&rest).is_ok()).and_then(|i| offset(component, i))
+    first.filter(|_| std::str::from_utf8(&values).is_ok()).and_then(|i| offset(component, i))
 }
 
 /// The length of the overlong sequence that `octets` starts with. Forms of five and six octets count: they

@@ -5,8 +5,7 @@ use idna::uts46::AsciiDenyList;
 use super::encode::encode;
 use crate::bytes::{Reject, RejectReason, decoded, octets};
 use crate::normalize::exact::escape::push_lower;
-use crate::normalize::exact::host::{ipv6, ipv6_fields};
-use crate::normalize::exact::uts46;
+use crate::normalize::exact::host::{ipv6, ipv6_fields, to_ascii};
 use crate::profile::whatwg::{Kind, Place};
 
 /// Appends the host of a URL with a scheme of this kind. `start` is its offset in the input.
@@ -67,13 +66,7 @@ fn domain(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
         push_lower(&decoded, out);
         return Ok(());
     }
-    match uts46::to_ascii(&decoded, AsciiDenyList::URL) {
-        Some(ascii) if !ascii.is_empty() => {
-            out.extend_from_slice(ascii.as_bytes());
-            Ok(())
-        }
-        _ => Err(Reject::new(RejectReason::Idna, start)),
-    }
+    to_ascii(host, AsciiDenyList::URL, start, out)
 }
 
 /// The "ends in a number checker" (section 3.5).

@@ -22,6 +22,7 @@ use self::encode::encode;
 use self::parser::Parser;
 use crate::bytes::{Reject, RejectReason};
 use crate::normalize::exact::escape::push_lower;
+use crate::normalize::exact::ports::number;
 use crate::normalize::explain::Rule;
 use crate::normalize::parts::{AuthorityParts, Parts, is_scheme};
 use crate::normalize::ruleset::Ruleset;
@@ -368,9 +369,7 @@ fn port(port: &[u8], kind: Kind, start: usize, out: &mut Vec<u8>) -> Result<(), 
     if let Some(bad) = port.iter().position(|byte| !byte.is_ascii_digit()) {
         return Err(Reject::new(RejectReason::Port, start + bad));
     }
-    let add = |value: u32, digit: &u8| (value * 10 + u32::from(digit - b'0')).min(65536);
-    let value = port.iter().fold(0, add);
-    let Ok(value) = u16::try_from(value) else {
+    let Ok(value) = u16::try_from(number(port)) else {
         return Err(Reject::new(RejectReason::PortRange, start));
     };
     if !port.is_empty() && kind != Kind::Special(value) {

@@ -280,7 +280,7 @@ impl Pass<'_, '_, '_> {
 #[inline(never)]
 fn domain(name: &[u8]) -> Option<Vec<u8>> {
     let mut ascii = Vec::new();
-    host::to_ascii(name, 0, &mut ascii).ok()?;
+    host::to_ascii(name, host::DENIED, 0, &mut ascii).ok()?;
     host::drop_trailing_dots(0, Kind::Network, &mut ascii);
     Some(ascii).filter(|ascii| (1..=GROWTH * name.len()).contains(&ascii.len()))
 }
