@@ -4,13 +4,14 @@
 //! Work goes on in windows of 64 bytes, which start at a slash or at a query name. A segment or name
 //! that the masks cannot settle, or that no window holds, goes to [`Writer`], which decides by itself.
 
+use std::ops::Range;
+
 use memchr::{memchr2, memchr3};
 
 use super::byte_class::{self, ODD, classes_of};
+use super::extension;
 use super::extension::last_word;
-use super::trace::NoTrace;
 use super::write::{Writer, longest};
-use super::{date, extension};
 use crate::bytes::set::{ALPHA, AsciiSet, DIGIT, NibbleTable, UPPER};
 use crate::simd::{BLOCK, Block, OutputBuffer, Vector, VectorOp, up_to};
 
@@ -26,8 +27,6 @@ const RARE: NibbleTable = NibbleTable::new(byte_class::RARE);
 /// The shortest token that does not begin with `eyJ`, and the fewest changes in it.
 const TOKEN: usize = 16;
 const TOKEN_CHANGES: u32 = 4;
-/// A date over segments has fewer bytes than this, with the byte after it.
-const DATE_OVER_SEGMENTS: usize = 12;
 /// So many query names are compared here; [`Writer`] compares more.
 const FEW_NAMES: usize = 16;
 
@@ -38,14 +37,6 @@ pub(super) struct ByMasks<'a> {
     /// The length of the URL.
     pub(super) length: usize,
     pub(super) out: &'a mut Vec<u8>,
-}
-
-/// What a segment or a query name becomes.
-enum Fate {
-    /// It stays, but for the bytes of the window that become `{int}`, if there are any.
-    Number { start: usize, end: usize, is_int: bool },
-    /// Masks cannot tell.
-    Unknown,
 }
 
 /// The masks of a window that types need. Bits after its end mean nothing.
@@ -101,16 +92,17 @@ impl Masks {
         self.digit | self.rare | self.hard
     }
 
-    /// The fate of the bytes `start..end` of the window, which are `inside`. `is_extension` tells whether those
-    /// from an offset on are one.
+    /// The digits in the bytes `start..end` of the window, which are `inside`, and whether they become `{int}`.
+    /// All other bytes stay. `None` if the masks cannot tell. `is_extension` tells whether the bytes from an
+    /// offset on are one.
     #[inline(always)]
-    fn fate(
+    fn number(
         &self,
         inside: u64,
         start: usize,
         end: usize,
         is_extension: impl Fn(usize) -> bool,
-    ) -> Fate {
+    ) -> Option<(Range<usize>, bool)> {
         let length = end - start;
         let changes =
             (self.changes.0 & inside).count_ones() + (self.changes.1 & inside).count_ones();
@@ -124,23 +116,23 @@ impl Masks {
             | may_be_token
             | (is_dotted & ((self.dot | self.digit) & rest != 0));
         if is_odd {
-            return Fate::Unknown;
+            return None;
         }
         let is_int = (digits == length) | (is_dotted & is_extension(after));
         if (self.five & inside == 0) | is_int {
-            return Fate::Number { start, end: start + digits, is_int };
+            return Some((start..start + digits, is_int));
         }
         // The digits are at most seven, since eight are hexadecimal.
         let first = (self.five & inside).trailing_zeros() as usize;
         let last = first + (!self.digit >> first).trailing_zeros() as usize;
         if self.five & inside & !up_to(last) != 0 {
-            return Fate::Unknown;
+            return None;
         }
         // Only letters may be before them in their run, and nothing after.
         let run = BLOCK - (!self.word & up_to(first)).leading_zeros() as usize;
         let in_run = up_to(first) & !up_to(run.max(start));
         let is_int = self.digit & in_run == 0 && self.word & inside & !up_to(last) & 1 << last == 0;
-        Fate::Number { start: first, end: last, is_int }
+        Some((first..last, is_int))
     }
 }
 
@@ -151,7 +143,7 @@ impl VectorOp for ByMasks<'_> {
     fn run<V: Vector>(self, vector: V) {
         let Self { from, length, out } = self;
         let url = &from[..length];
-        let Some(path) = path_start(vector, from, length) else { return decide(out).url(url) };
+        let Some(path) = path_start(vector, from, length) else { return Writer::new(out).url(url) };
         let mut buffer = OutputBuffer::new(&mut *out, room_for(length));
         // The bytes up to `written` are written; the window starts at a slash.
         let (mut at, mut written) = (path, 0);
@@ -192,10 +184,10 @@ impl VectorOp for ByMasks<'_> {
                 let inside = up_to(end) & !up_to(start);
                 telling &= !up_to(end);
                 let here = at + start;
-                let fate = masks.fate(inside, start, end, |after| {
+                let number = masks.number(inside, start, end, |after| {
                     extension::is_extension_before(from, at + end, end.saturating_sub(after))
                 });
-                let Fate::Number { start: number, end: number_end, is_int } = fate else {
+                let Some((number, is_int)) = number else {
                     copy(vector, &mut buffer, from, written, here);
                     buffer.finish();
                     segment(&mut *out, &url[here..at + end], here);
@@ -207,36 +199,20 @@ impl VectorOp for ByMasks<'_> {
                 let is_before_number =
                     all_slashes >> end & (masks.digit >> end >> 1 | (end == BLOCK - 1) as u64) & 1;
                 if is_int & (end - start == 4) & (is_before_number != 0) {
-                    if ends == 0 && start > 1 && start + DATE_OVER_SEGMENTS > window {
-                        // The next window holds all of it.
-                        next = here - 1;
-                        break;
-                    }
-                    let last = if ends == 0 { at + BLOCK } else { at + window };
-                    if let Some(date) = date::over_segments(&url[here..last]) {
-                        copy(vector, &mut buffer, from, written, here);
-                        buffer.extend(*b"{date}");
-                        written = here + date;
-                        let end = segment_end(url, written);
-                        if end > written {
-                            buffer.finish();
-                            parameters(&mut *out, &url[written..end], written);
-                            buffer = OutputBuffer::new(&mut *out, room_for(length - end));
-                            written = end;
-                        }
-                        if end >= at + window {
-                            next = end;
-                            break;
-                        }
-                        telling &= !up_to(end - at);
-                        continue;
-                    }
+                    // Perhaps a date over segments: the writer takes the rest of the path.
+                    copy(vector, &mut buffer, from, written, here);
+                    buffer.finish();
+                    next = here + memchr2(b'?', b'#', &url[here..]).unwrap_or(length - here);
+                    segments(&mut *out, &url[..next], here);
+                    buffer = OutputBuffer::new(&mut *out, room_for(length - next));
+                    written = next;
+                    break;
                 }
                 // Without a branch, since no branch can predict which segments have numbers.
-                copy(vector, &mut buffer, from, written, at + number);
+                copy(vector, &mut buffer, from, written, at + number.start);
                 buffer.extend(*b"{int}");
                 buffer.truncate(buffer.length() - if is_int { 0 } else { 5 });
-                written = at + if is_int { number_end } else { number };
+                written = at + if is_int { number.end } else { number.start };
             }
             at = next;
             if url.get(at) != Some(&b'/') {
@@ -248,7 +224,7 @@ impl VectorOp for ByMasks<'_> {
         if url.get(end) == Some(&b'?') && !query(vector, from, length, end + 1, &mut buffer) {
             buffer.truncate(before);
             buffer.finish();
-            decide(out).query_at(url, end);
+            Writer::new(out).query_at(url, end);
         } else {
             buffer.finish();
         }
@@ -347,17 +323,13 @@ fn query<V: Vector>(
                 copy_name(vector, buffer, from, at + next - 1, at + end);
                 let mut bit = bit_of(from, at + end, end - next);
                 if telling & inside != 0 {
-                    match masks.fate(inside, next, end, |_| false) {
-                        Fate::Number { start, end: number_end, is_int: true } => {
-                            // A number in a name stays.
-                            if start == next && number_end == end {
-                                buffer.truncate(separator + 1);
-                                buffer.extend(*b"{int}");
-                                bit = 0;
-                            }
-                        }
-                        Fate::Number { .. } => {}
-                        Fate::Unknown => break 'windows false,
+                    let number = masks.number(inside, next, end, |_| false);
+                    let Some((number, is_int)) = number else { break 'windows false };
+                    // A number in a name stays.
+                    if is_int & (number.start == next) & (number.end == end) {
+                        buffer.truncate(separator + 1);
+                        buffer.extend(*b"{int}");
+                        bit = 0;
                     }
                 }
                 let name = (separator + 1, buffer.length());
@@ -449,18 +421,15 @@ fn block<'a, V: Vector>(
     }
 }
 
-fn decide(out: &mut Vec<u8>) -> Writer<'_, NoTrace> {
-    Writer { out, trace: NoTrace }
-}
-
 #[inline(never)]
 fn segment(out: &mut Vec<u8>, segment: &[u8], at: usize) {
-    decide(out).segment(segment, classes_of(segment), at);
+    Writer::new(out).segment(segment, classes_of(segment), at);
 }
 
+/// The segments from `start` on, where one starts, up to the end of `url`.
 #[inline(never)]
-fn parameters(out: &mut Vec<u8>, text: &[u8], at: usize) {
-    decide(out).parameters(text, at);
+fn segments(out: &mut Vec<u8>, url: &[u8], start: usize) {
+    Writer::new(out).segments(url, start, start);
 }
 
 #[cfg(test)]
@@ -527,7 +496,7 @@ mod tests {
                 String::from(["http://h/", "https://h:80/", "/", "http://", "//", "x:"][draw(6)]);
             (0..draw(24)).for_each(|_| url.push_str(PARTS[draw(PARTS.len())]));
             let mut expected = b"before".to_vec();
-            decide(&mut expected).url(url.as_bytes());
+            Writer::new(&mut expected).url(url.as_bytes());
             for after in ["", "1", "/1/2024/02/?7", "x".repeat(200).as_str()] {
                 let text = format!("{url}{after}");
                 for kernel in kernels() {

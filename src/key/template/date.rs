@@ -1,6 +1,6 @@
 //! Real dates of the years 1990 to 2099: in one text, and over segments.
 
-use super::byte_class::{ALNUM, DIGIT, all, is};
+use super::byte_class::{DIGIT, all, is};
 
 /// `YYYYMMDD`.
 pub(super) fn is_compact(text: &[u8]) -> bool {
@@ -13,13 +13,6 @@ pub(super) fn is_separated(text: &[u8]) -> bool {
         && matches!(text[4], b'-' | b'_' | b'.')
         && text[7] == text[4]
         && is_real(&text[..4], &text[5..7], &text[8..])
-}
-
-/// True if `text` starts with `YYYY-MM-DD` and no letter or digit follows.
-pub(super) fn starts_separated(text: &[u8]) -> bool {
-    text.len() >= 10
-        && is_separated(&text[..10])
-        && !text.get(10).is_some_and(|next| is(*next, ALNUM))
 }
 
 /// The length of `YYYY/M/D` or `YYYY/M` at the start of a path of segments, with one or two digits for

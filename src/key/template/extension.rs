@@ -55,10 +55,8 @@ const fn place(word: u64) -> usize {
 
 /// True if `text` is a file extension, of any case and without its dot.
 pub(super) fn is_extension(text: &[u8]) -> bool {
-    let mut word = [0; LONGEST];
-    let Some(start) = word.get_mut(..text.len()) else { return false };
-    start.copy_from_slice(text);
-    !text.contains(&0) && is_listed(u64::from_le_bytes(word))
+    // Zeros are what a word is padded with.
+    is_extension_before(text, text.len(), text.len()) && !text.contains(&0)
 }
 
 /// As [`is_extension`], for the last `length` bytes of `text[..end]`, which are literals.

@@ -5,10 +5,10 @@
 //!
 //! - `write`: takes a URL apart and applies the rules to each segment and each query name
 //! - `types`, `date`: one test for each type; `byte_class` shows which can be left out
-//! - `literal`: bytes that stand for themselves, and the names in braces
+//! - `literal`: the names in braces
 //! - `names`: query names, each once
 //! - `by_masks`: the way of most URLs, by bit masks; `write` takes the rest
-//! - `trace`: the observer that receives which rule found which part
+//! - `trace`: which rule found which part
 
 mod byte_class;
 mod part_type;
@@ -30,7 +30,6 @@ pub use part_type::PartType;
 pub use trace::{TemplateRule, TypedPart};
 
 use by_masks::ByMasks;
-use trace::{NoTrace, Recorder};
 use write::Writer;
 
 /// Bytes after a URL with which no block and no copy ends at the URL's end.
@@ -127,7 +126,7 @@ impl Template {
     pub fn append_at(kernel: Kernel, bytes: &[u8], range: Range<usize>, out: &mut Vec<u8>) {
         let url = &bytes[range.clone()];
         if kernel.backend() == Backend::Scalar || url.len() > LONG {
-            return Writer { out, trace: NoTrace }.url(url);
+            return Writer::new(out).url(url);
         }
         let from = &bytes[range.start..];
         if from.len() >= url.len() + ROOM || url.len() > SHORT || kernel.pads() {
@@ -155,9 +154,9 @@ impl Template {
     ///
     /// This is meant for people: it allocates.
     pub fn trace(url: &[u8]) -> Vec<TypedPart> {
-        let (mut out, mut recorder) = (Vec::new(), Recorder::default());
-        Writer { out: &mut out, trace: &mut recorder }.url(url);
-        recorder.parts
+        let (mut out, mut parts) = (Vec::new(), Vec::new());
+        Writer { out: &mut out, trace: |part| parts.push(part) }.url(url);
+        parts
     }
 
     /// The spare capacity with which [`Template::append_at`] does not allocate, for a URL of `length` bytes with

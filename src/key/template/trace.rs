@@ -1,4 +1,4 @@
-//! The observer of a template: which rule found which type where.
+//! What a template reports: which rule found which type where.
 
 use std::ops::Range;
 
@@ -44,35 +44,4 @@ pub struct TypedPart {
     pub part_type: PartType,
     /// The rule that found it.
     pub rule: TemplateRule,
-}
-
-/// Receives each part that is replaced, in the order of the URL.
-pub(super) trait Observer {
-    fn typed(&mut self, range: Range<usize>, part_type: PartType, rule: TemplateRule);
-}
-
-/// Ignores everything, and compiles to nothing.
-pub(super) struct NoTrace;
-
-impl Observer for NoTrace {
-    #[inline(always)]
-    fn typed(&mut self, _range: Range<usize>, _part_type: PartType, _rule: TemplateRule) {}
-}
-
-/// Keeps everything.
-#[derive(Default)]
-pub(super) struct Recorder {
-    pub(super) parts: Vec<TypedPart>,
-}
-
-impl Observer for Recorder {
-    fn typed(&mut self, range: Range<usize>, part_type: PartType, rule: TemplateRule) {
-        self.parts.push(TypedPart { range, part_type, rule });
-    }
-}
-
-impl<O: Observer> Observer for &mut O {
-    fn typed(&mut self, range: Range<usize>, part_type: PartType, rule: TemplateRule) {
-        (**self).typed(range, part_type, rule);
-    }
 }

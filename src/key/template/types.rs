@@ -8,9 +8,10 @@ use super::byte_class::{
     ALNUM, ALPHA, AT, COLON, Classes, DASH, DIGIT, DOT, EQUALS, HEX_LETTER, J, LOWER, ODD,
     OTHER_LETTER, UPPER, all, classes, classes_of, is,
 };
-use super::literal::Piece;
+use super::literal::braced_name;
 use super::part_type::PartType;
 use super::{date, extension};
+use crate::bytes::{Octet, octets};
 
 /// The classes of base64url.
 const BASE64URL: Classes = ALNUM | HEX_LETTER | OTHER_LETTER | DASH | J;
@@ -83,13 +84,17 @@ pub(super) fn run(text: &[u8], seen: Classes) -> Option<(usize, PartType)> {
 /// The length of a UUID or a date with separators at the start of `text`, if no letter or digit
 /// follows. Both hold several runs.
 pub(super) fn of_runs_at_start(text: &[u8]) -> Option<(usize, PartType)> {
-    if date::starts_separated(text) {
+    let ends_run = |rest: &[u8]| !rest.first().is_some_and(|next| is(*next, ALNUM));
+    if let Some((day, rest)) = text.split_at_checked(10)
+        && date::is_separated(day)
+        && ends_run(rest)
+    {
         return Some((10, PartType::Date));
     }
     let (uuid, rest) = text.split_at_checked(UUID)?;
     // A name in braces stands for digits that were there: the template of a template is itself.
-    let ends = |next: &u8| !is(*next, ALNUM) && !matches!(Piece::read(rest), Piece::Name(..));
-    (is_uuid(uuid) && rest.first().is_none_or(ends)).then_some((UUID, PartType::Uuid))
+    let is_whole = ends_run(rest) && braced_name(rest).is_none();
+    (is_whole && is_uuid(uuid)).then_some((UUID, PartType::Uuid))
 }
 
 fn is_uuid(text: &[u8]) -> bool {
@@ -136,19 +141,11 @@ fn split_at_sign(text: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// Letters, digits and `.`, `_`, `~`, `+`, `-`; the `+` may be a triplet.
-fn is_user(mut text: &[u8]) -> bool {
-    if text.is_empty() {
-        return false;
-    }
-    while let [first, rest @ ..] = text {
-        text = match first {
-            b'%' if rest.starts_with(b"2B") || rest.starts_with(b"2b") => &rest[2..],
-            b'.' | b'_' | b'~' | b'+' | b'-' => rest,
-            byte if is(*byte, ALNUM) => rest,
-            _ => return false,
-        };
-    }
-    true
+fn is_user(text: &[u8]) -> bool {
+    let is_literal = |byte| is(byte, ALNUM) || b"._~+-".contains(&byte);
+    let is_of_user =
+        |octet: Octet| octet.value == b'+' || !octet.encoded && is_literal(octet.value);
+    !text.is_empty() && octets(text).all(is_of_user)
 }
 
 fn is_domain(text: &[u8]) -> bool {

@@ -3,12 +3,13 @@
 use memchr::{memchr, memchr2};
 
 use super::byte_class::{ALNUM, Classes, DIGIT, J, ODD, SEMICOLON, TELLING, classes_of, is, scan};
-use super::literal::Piece;
+use super::literal::braced_name;
 use super::names::Names;
 use super::part_type::PartType;
-use super::trace::{Observer, TemplateRule};
+use super::trace::{TemplateRule, TypedPart};
 use super::{date, types};
-use crate::bytes::set;
+use crate::bytes::{Triplet, push_triplet};
+use crate::normalize::is_scheme;
 
 /// The greatest length of the template of `length` bytes: each byte may become a triplet, and a query gains
 /// two.
@@ -16,14 +17,21 @@ pub(super) const fn longest(length: usize) -> usize {
     length.saturating_mul(3).saturating_add(2)
 }
 
-/// Appends a template to `out`, and reports each part that is replaced to an observer. Offsets (`at`)
-/// are in the URL.
-pub(super) struct Writer<'a, O> {
+/// Appends a template to `out`, and reports each part that is replaced to `trace`, in the order of the URL.
+/// Offsets (`at`) are in the URL.
+pub(super) struct Writer<'a, F = fn(TypedPart)> {
     pub(super) out: &'a mut Vec<u8>,
-    pub(super) trace: O,
+    pub(super) trace: F,
 }
 
-impl<O: Observer> Writer<'_, O> {
+impl<'a> Writer<'a> {
+    /// A writer that reports nothing.
+    pub(super) fn new(out: &'a mut Vec<u8>) -> Writer<'a, impl FnMut(TypedPart)> {
+        Writer { out, trace: |_| () }
+    }
+}
+
+impl<F: FnMut(TypedPart)> Writer<'_, F> {
     pub(super) fn url(&mut self, url: &[u8]) {
         let end = memchr2(b'?', b'#', url).unwrap_or(url.len());
         let (before_query, rest) = url.split_at(end);
@@ -57,7 +65,7 @@ impl<O: Observer> Writer<'_, O> {
     }
 
     /// The segments of a path at the end of `url`, with rule 1. Bytes that stay are written together.
-    fn segments(&mut self, url: &[u8], path: usize, mut written: usize) {
+    pub(super) fn segments(&mut self, url: &[u8], path: usize, mut written: usize) {
         let mut start = path;
         loop {
             let rest = &url[start..];
@@ -134,12 +142,12 @@ impl<O: Observer> Writer<'_, O> {
     }
 
     /// Rule 2: parameters, each after its `;`, without their values.
-    pub(super) fn parameters(&mut self, text: &[u8], at: usize) {
+    fn parameters(&mut self, text: &[u8], at: usize) {
         let mut start = 0;
         while start < text.len() {
             let end = memchr(b';', &text[start + 1..]).map_or(text.len(), |end| start + 1 + end);
-            let name = until_equals(&text[start..end]);
-            self.literals(name, at + start);
+            let name = memchr(b'=', &text[start..end]).map_or(end, |length| start + length);
+            self.literals(&text[start..name], at + start);
             start = end;
         }
     }
@@ -191,27 +199,27 @@ impl<O: Observer> Writer<'_, O> {
 
     /// The piece at the start of `rest`. Returns its length.
     fn piece(&mut self, rest: &[u8], at: usize) -> usize {
-        let piece = Piece::read(rest);
-        if let Piece::Name(part_type, length) = piece {
-            self.trace.typed(at..at + length, part_type, TemplateRule::Braced);
+        if let Some((part_type, length)) = braced_name(rest) {
+            self.typed(at, length, part_type, TemplateRule::Braced);
+            return length;
         }
-        piece.append(rest, self.out)
+        let length = if Triplet::read(rest).is_some() { 3 } else { 1 };
+        if length == 1 && is(rest[0], ODD) {
+            push_triplet(rest[0], self.out);
+        } else {
+            self.out.extend_from_slice(&rest[..length]);
+        }
+        length
     }
 
     fn typed(&mut self, at: usize, length: usize, part_type: PartType, rule: TemplateRule) {
         self.out.extend_from_slice(part_type.braced().as_bytes());
-        self.trace.typed(at..at + length, part_type, rule);
+        (self.trace)(TypedPart { range: at..at + length, part_type, rule });
     }
-}
-
-/// The name before `=`.
-fn until_equals(pair: &[u8]) -> &[u8] {
-    memchr(b'=', pair).map_or(pair, |end| &pair[..end])
 }
 
 /// The length of the scheme at the start of `url` with its colon, or 0.
 fn scheme_end(url: &[u8]) -> usize {
-    let length = url.iter().position(|byte| !set::SCHEME.contains(*byte)).unwrap_or(url.len());
-    let is_scheme = url.get(length) == Some(&b':') && set::ALPHA.contains(url[0]);
-    if is_scheme { length + 1 } else { 0 }
+    let colon = memchr(b':', url).filter(|colon| is_scheme(&url[..*colon]));
+    colon.map_or(0, |colon| colon + 1)
 }
