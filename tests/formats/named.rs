@@ -87,7 +87,7 @@ fn urls(entry: &NamedFormat, text: &str) -> Vec<String> {
             }
             _ => continue,
         };
-        if matches!(outcome, Err(_)) {
+        if outcome.is_err() {
             continue;
         }
         found.push(String::from_utf8(out).unwrap());
