@@ -1,7 +1,7 @@
 //! Normalizes one URL: returns its canonical bytes, or the reason why it has none.
 //!
-//! The vector code proves that most URLs already are their own canonical form ([`judge`]); every other URL
-//! takes one pass by masks ([`masks`]) or by components ([`exact`]). This module alone can make a
+//! The vector code proves that most URLs already are their own canonical form (`judge`); every other URL
+//! takes one pass by masks (`masks`) or by components (`exact`). This module alone can make a
 //! [`Canonical`], so bytes that were not normalized cannot get into a set.
 
 // Parts of a URL, its canonical form, and an observer of rules.

@@ -37,7 +37,7 @@ pub enum Field {
     Query,
     /// Its fragment, without the `#`; empty also where there is none.
     Fragment,
-    /// Its [`Key::Template`], as [`Layout::template`] makes it.
+    /// Its [`Key::Template`].
     Template,
     /// Its [`Key::Surt`].
     Surt,
