@@ -7,7 +7,7 @@ use memchr::memchr2;
 use super::block::{BLOCK, up_to};
 use super::masked_url::{FastPath, MaskedUrl};
 use super::prefetch::prefetch;
-use super::proof::{Proof, WINDOW, blocks, front, prove, prove_from, window};
+use super::proof::{Front, WINDOW, blocks, front, prove, window};
 use super::rules::Rules;
 use super::url_kind::UrlKind;
 use super::vector::{Vector, VectorOp};
@@ -168,7 +168,9 @@ impl<R: Rules> Judge for Clean<R> {
     fn judge<V: Vector>(self, vector: V, bytes: &[u8], range: Range<usize>) -> bool {
         let mut room = None;
         let window = window(bytes, range.clone(), &mut room);
-        prove::<V, R>(vector, &bytes[range], window, self.1).clean
+        let url = &bytes[range];
+        let mut front = front::<V, R>(vector, url.len(), window, self.1);
+        prove::<V, R>(vector, url, window, &mut front)
     }
 }
 
@@ -188,11 +190,11 @@ impl<R: Rules> Judge for Plain<R> {
         let mut room = None;
         let window = window(bytes, range.clone(), &mut room);
         let url = &bytes[range];
-        let front = front::<V, R>(vector, url.len(), window, UrlKind::Absolute);
+        let mut front = front::<V, R>(vector, url.len(), window, UrlKind::Absolute);
         if url.len() > WINDOW {
-            return prove_from::<V, R>(vector, url, window, &front).clean;
+            return prove::<V, R>(vector, url, window, &mut front);
         }
-        front.starts_well & (front.bad[0] | front.bad[1] == 0)
+        front.is_proof(url.len())
     }
 }
 
@@ -210,10 +212,10 @@ impl<R: Rules, S: FastPath> Judge for ByFastPath<R, S> {
         // Backs the window of a URL near the end of the buffer.
         let mut room = None;
         let window = window(bytes, range, &mut room);
-        let front = front::<V, R>(vector, url.len(), window, kind);
+        let mut front = front::<V, R>(vector, url.len(), window, kind);
         // The front alone decides about most URLs.
-        let finished = if let Some(proof) = front.proof(url.len()) {
-            match mask_short(vector, from, window, url.len(), kind, &proof) {
+        let finished = if front.is_proof(url.len()) {
+            match mask_short(vector, from, window, url.len(), kind, &front) {
                 // `TAIL` lacks the question mark here, so a proof by the front alone means no query.
                 Some(masked) if R::QUERIES => Some(fast_path.finish(&masked.without_query())),
                 Some(masked) => Some(fast_path.finish(&masked)),
@@ -221,11 +223,10 @@ impl<R: Rules, S: FastPath> Judge for ByFastPath<R, S> {
             }
         } else {
             // Goes on from the masks of the front instead of computing them again.
-            let proof = prove_from::<V, R>(vector, url, window, &front);
-            if !proof.clean {
+            if !prove::<V, R>(vector, url, window, &mut front) {
                 return FastPathResult::Unclean;
             }
-            finish(vector, from, window, url.len(), kind, &proof, fast_path)
+            finish(vector, from, window, url.len(), kind, &front, fast_path)
         };
         match finished {
             None => FastPathResult::TooLong,
@@ -268,18 +269,18 @@ fn finish<V: Vector>(
     window: &[u8; WINDOW],
     length: usize,
     kind: UrlKind,
-    proof: &Proof,
+    front: &Front,
     fast_path: impl FastPath,
 ) -> Option<bool> {
     // Nearly all URLs fit the window, so they get a copy of the code with masks of two blocks.
     if length <= WINDOW {
-        let masked = mask_short(vector, from, window, length, kind, proof)?;
+        let masked = mask_short(vector, from, window, length, kind, front)?;
         return Some(fast_path.finish(&masked));
     }
     if length > LONG {
         return None;
     }
-    let masked = MaskedUrl::<V, { LONG / BLOCK }>::new(vector, from, length, kind, proof)?;
+    let masked = MaskedUrl::<V, { LONG / BLOCK }>::new(vector, from, length, kind, front)?;
     Some(fast_path.finish(&masked))
 }
 
@@ -291,9 +292,9 @@ fn mask_short<'a, V: Vector>(
     window: &'a [u8; WINDOW],
     length: usize,
     kind: UrlKind,
-    proof: &Proof,
+    front: &Front,
 ) -> Option<MaskedUrl<'a, V, { WINDOW / BLOCK }>> {
     // The buffer from the URL on may be shorter than the masks.
     let from = if from.len() < WINDOW { window } else { from };
-    MaskedUrl::new(vector, from, length, kind, proof)
+    MaskedUrl::new(vector, from, length, kind, front)
 }

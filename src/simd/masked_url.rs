@@ -4,7 +4,7 @@
 use std::hint::select_unpredictable;
 
 use super::block::{BLOCK, Block, up_to};
-use super::proof::Proof;
+use super::proof::Front;
 use super::url_kind::UrlKind;
 use super::vector::{Masks, Vector};
 use crate::bytes::set::NibbleTable;
@@ -51,21 +51,21 @@ impl<'a, V: Vector, const N: usize> MaskedUrl<'a, V, N> {
         from: &'a [u8],
         length: usize,
         kind: UrlKind,
-        proof: &Proof,
+        front: &Front,
     ) -> Option<Self> {
         let blocks: &[Block; N] = from.as_chunks().0.first_chunk()?;
         let mut slash = [0; N];
         for (i, slash) in slash.iter_mut().enumerate() {
-            // The proof already has the slashes of the first two blocks.
-            *slash = match proof.masks.get(i) {
+            // The front already has the slashes of the first two blocks.
+            *slash = match front.masks.get(i) {
                 Some(masks) => masks.slash,
                 None => vector.find(&blocks[i], b'/'),
             };
         }
-        let &Proof { host, path, masks: [Masks { dot, .. }, _], .. } = proof;
+        let &Front { host, path, masks: [Masks { dot, .. }, _], .. } = front;
         let masked =
             Self { vector, kind, from, blocks, length, host, path, path_end: None, slash, dot };
-        let path_end = proof.question.map(
+        let path_end = front.question.map(
             #[inline(always)]
             |question| masked.end_of_path(&question),
         );
@@ -243,7 +243,7 @@ pub(crate) fn first<const N: usize>(words: [u64; N]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::proof::prove;
+    use super::super::proof::{front, prove};
     use super::super::rules::Rfc3986;
     use super::super::vector::VectorOp;
     use super::super::{Backend, Kernel};
@@ -278,10 +278,11 @@ mod tests {
             bytes[..self.0.len()].copy_from_slice(self.0);
             let kind = if self.0[0] == b'/' { UrlKind::Target } else { UrlKind::Absolute };
             let window = bytes.first_chunk().expect("two blocks");
-            let proof = prove::<V, Rfc3986>(vector, self.0, window, kind);
+            let mut front = front::<V, Rfc3986>(vector, self.0.len(), window, kind);
+            prove::<V, Rfc3986>(vector, self.0, window, &mut front);
             let length = self.0.len();
             let masked =
-                MaskedUrl::<V, N>::new(vector, bytes, length, kind, &proof).expect("enough");
+                MaskedUrl::<V, N>::new(vector, bytes, length, kind, &front).expect("enough");
             let path_end = masked.path_end();
             let (slashes, in_path) = (masked.slashes(length), masked.slashes(path_end));
             Answers {

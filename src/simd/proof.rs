@@ -48,30 +48,18 @@ pub(super) struct Front {
     /// Bytes that must be checked separately.
     pub(super) bad: [u64; 2],
     pub(super) masks: [Masks; 2],
+    /// Question marks, once [`prove`] searched for them.
+    pub(super) question: Option<[u64; 2]>,
 }
 
 impl Front {
-    /// The proof of a URL of `length` bytes, if the front is enough. It is for most URLs: they are
-    /// short and have no byte to check separately.
+    /// True if the front alone proves a URL of `length` bytes clean. It does for most URLs: they are short
+    /// and have no byte to check separately.
     #[inline(always)]
-    pub(super) fn proof(&self, length: usize) -> Option<Proof> {
-        let &Self { starts_well, host, path, bad: [bad_a, bad_b], masks } = self;
+    pub(super) fn is_proof(&self, length: usize) -> bool {
         // Bitwise `&`: one branch instead of one for each condition.
-        let is_proven = starts_well & (bad_a | bad_b == 0) & (length <= WINDOW);
-        is_proven.then_some(Proof { clean: true, host, path, question: None, masks })
+        self.starts_well & (self.bad[0] | self.bad[1] == 0) & (length <= WINDOW)
     }
-}
-
-/// The result of a proof.
-pub(super) struct Proof {
-    pub(super) clean: bool,
-    /// Where the host and the path start, if it is clean.
-    pub(super) host: usize,
-    pub(super) path: usize,
-    /// Question marks in the window, if the rules search for them.
-    pub(super) question: Option<[u64; 2]>,
-    /// The masks of the window.
-    pub(super) masks: [Masks; 2],
 }
 
 /// Computes the masks of the first two blocks of a URL.
@@ -92,29 +80,18 @@ pub(super) fn front<V: Vector, R: Rules>(
         UrlKind::Absolute => starts_with_host::<R>(first, &a, inside),
         UrlKind::Target => (a.slash & inside & 1 == 1, 0, 0),
     };
-    Front { starts_well, host, path, bad: [bad_a, bad_b], masks: [a, b] }
+    Front { starts_well, host, path, bad: [bad_a, bad_b], masks: [a, b], question: None }
 }
 
-/// Tries to prove a URL clean.
+/// Tries to prove a URL clean, and adds the question marks to its front if the rules search for them.
 #[inline(always)]
 pub(super) fn prove<V: Vector, R: Rules>(
     vector: V,
     url: &[u8],
     window: &[u8; WINDOW],
-    kind: UrlKind,
-) -> Proof {
-    prove_from::<V, R>(vector, url, window, &front::<V, R>(vector, url.len(), window, kind))
-}
-
-/// As [`prove`], from a front.
-#[inline(always)]
-pub(super) fn prove_from<V: Vector, R: Rules>(
-    vector: V,
-    url: &[u8],
-    window: &[u8; WINDOW],
-    front: &Front,
-) -> Proof {
-    let &Front { starts_well, host, path, bad: [mut bad_a, mut bad_b], masks } = front;
+    front: &mut Front,
+) -> bool {
+    let &mut Front { starts_well, bad: [mut bad_a, mut bad_b], masks, .. } = front;
     let mut question = [0; 2];
     // The marks are found only now, since most URLs have nothing outside `TAIL`.
     if R::QUERIES && bad_a | bad_b != 0 {
@@ -133,7 +110,8 @@ pub(super) fn prove_from<V: Vector, R: Rules>(
     if clean & (url.len() > WINDOW) {
         clean = is_clean_tail::<V, R>(vector, url, masks[1].slash, &mut query);
     }
-    Proof { clean, host, path, question: R::QUERIES.then_some(question), masks }
+    front.question = R::QUERIES.then_some(question);
+    clean
 }
 
 const HEX: AsciiSet = AsciiSet::of(b"0123456789ABCDEF");
