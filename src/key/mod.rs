@@ -113,23 +113,17 @@ impl Key {
     ///
     /// [`RejectReason::NoHost`] if the URL has none, with the offset 0.
     pub fn check(self, url: Canonical<'_>) -> Result<(), Reject> {
-        match self.takes(url.as_bytes()) {
-            true => Ok(()),
-            false => Err(Reject::new(RejectReason::NoHost, 0)),
-        }
+        self.takes(url.as_bytes()).then_some(()).ok_or(Reject::new(RejectReason::NoHost, 0))
     }
 
     /// As [`Key::check`], for canonical bytes that the pipeline holds.
     pub fn takes(self, url: &[u8]) -> bool {
-        !self.needs_host() || Located::split(url).is_some()
-    }
-
-    const fn needs_host(self) -> bool {
-        match self {
-            #[cfg(feature = "domain")]
-            Key::Domain => true,
-            _ => false,
+        #[cfg(feature = "domain")]
+        if self == Key::Domain {
+            return Located::split(url).is_some();
         }
+        let _ = url;
+        true
     }
 
     /// The date of the list that decides about keys of this kind, if one does.
