@@ -80,9 +80,11 @@ pub use bytes::{Reject, RejectReason, RejectReasons, UnknownName};
 pub use key::{Key, Keyed, PartType, Template, TemplateRule, TypedPart};
 #[cfg(feature = "profile-file")]
 pub use normalize::ProfileFileError;
+#[doc(hidden)]
+pub use normalize::Scratch;
 pub use normalize::{
     BadOffsets, Batch, Builder, Canonical, ForTargets, Lines, Normalizer, RedirectError,
-    RedirectErrorKind, Redirects, Rule, Scratch, Step, UnsupportedOption,
+    RedirectErrorKind, Redirects, Rule, Step, UnsupportedOption,
 };
 pub use profile::{Profile, Ring, RingError, Switch, Switches};
 pub use set::{SetFull, UrlSet};
