@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use uniqurl::{Reject, Backend, Normalizer, Profile};
+use uniqurl::{Backend, Normalizer, Profile, Reject};
 
 /// For each profile the scalar normalizer and all others.
 static NORMALIZERS: LazyLock<Vec<(Normalizer, Vec<Normalizer>)>> = LazyLock::new(|| {
@@ -29,7 +29,11 @@ fuzz_target!(|data: &[u8]| {
     for other in others {
         let name = (other.profile().name(), other.backend().name());
         assert_eq!(answer(|out| other.append(url, out)), of_url, "{name:?}");
-        assert_eq!(answer(|out| other.for_targets().append(url, out)), of_target, "{name:?}: target");
+        assert_eq!(
+            answer(|out| other.for_targets().append(url, out)),
+            of_target,
+            "{name:?}: target"
+        );
         // `is_clean` is a proof, so no scanner may claim it of any other URL.
         if other.is_clean(url) {
             assert_eq!(of_url, (Ok(()), url.to_vec()), "{name:?}: clean");

@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use oracle::policy::{Policy, SWITCHES};
 use oracle::{Oracle, system::System};
-use uniqurl::{Reject, Normalizer, Profile, Switch};
+use uniqurl::{Normalizer, Profile, Reject, Switch};
 
 /// All but `ia`, which has no second normalizer.
 const PROFILES: [&str; Profile::ALL.len() - 1] = [

@@ -2,7 +2,7 @@
 //!
 //! A failed check panics with a message that describes it.
 
-use uniqurl::{Reject, Normalizer, RejectReason, Scratch};
+use uniqurl::{Normalizer, Reject, RejectReason, Scratch};
 
 use crate::case::{Block, Way};
 use crate::generator::Rng;
