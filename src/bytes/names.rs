@@ -1,6 +1,6 @@
 //! Enums whose values have names: options, reasons, rules, output forms.
 //!
-//! A name is what a user types and what is printed and counted. In: a table of variants. Out: the enum with
+//! Users type these names, and outputs print and count them. In: a table of variants. Out: the enum with
 //! `ALL`, `name`, `named`, `sentence`, `Display` and `FromStr`.
 
 /// Declares an enum from a table with one row for each variant: its name, and a short description.

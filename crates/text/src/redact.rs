@@ -105,7 +105,7 @@ pub fn redact_record(record: &[u8], out: &mut Vec<u8>) {
     if last_at(word).is_some() && (!before.starts_with(b"/") || before.contains(&b':')) {
         shown.end = start;
     }
-    // One `***` for a record of which nothing is shown.
+    // A record that is hidden as a whole gets one `***`.
     if shown.is_empty() {
         shown = 0..0;
     }

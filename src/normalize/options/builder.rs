@@ -191,6 +191,9 @@ impl Builder {
     /// reach.
     pub fn build(self) -> Result<Normalizer, UnsupportedOption> {
         let normalizer = self.normalizer?;
-        self.base.map_or(Ok(normalizer.clone()), |base| normalizer.with_base(&base))
+        match self.base {
+            Some(base) => normalizer.with_base(&base),
+            None => Ok(normalizer),
+        }
     }
 }

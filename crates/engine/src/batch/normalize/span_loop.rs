@@ -129,7 +129,7 @@ impl<'a, 'r> SpanLoop<'a, 'r> {
         taking
     }
 
-    /// Takes the first URLs of a run, of which these are not clean.
+    /// Takes the first `count` URLs of a run. `changes` lists those that are not clean.
     fn take(
         &self,
         batch: &mut WorkBatch,
