@@ -3,6 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::block::Block;
+use super::sse42::row;
 use super::vector::{BIT, Lanes, Vector, VectorOp};
 
 /// Only [`run`] makes one; its caller promises that the CPU has the instruction set.
@@ -40,36 +41,22 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn high_bits(self, bytes: Halves) -> Halves {
-        // SAFETY: a value of this type proves AVX2.
-        unsafe { (high_bits(bytes.0), high_bits(bytes.1)) }
-    }
-
-    #[inline(always)]
-    fn outside(self, rows: &[u8; 16], bytes: Halves, high_bits: Halves) -> u64 {
+    fn outside(self, rows: &[u8; 16], bytes: Halves) -> u64 {
         // SAFETY: a value of this type proves AVX2.
         unsafe {
             let rows = in_both_lanes(rows);
-            top_bits((missing(rows, bytes.0, high_bits.0), missing(rows, bytes.1, high_bits.1)))
+            top_bits((missing(rows, bytes.0), missing(rows, bytes.1)))
         }
     }
 }
 
-impl Vector for Avx2 {
-    #[inline(always)]
-    fn below(self, mask: u64, length: usize) -> u64 {
-        debug_assert!(length <= 255);
-        // SAFETY: a value of this type proves BMI too.
-        unsafe { _bzhi_u64(mask, length as u32) }
-    }
-}
+impl Vector for Avx2 {}
 
 /// The same 16 bytes in both lanes: a shuffle looks up each lane separately.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn in_both_lanes(row: &[u8; 16]) -> __m256i {
-    // SAFETY: a row is 16 readable bytes, and the load asks for no alignment.
-    _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(row.as_ptr().cast()) })
+fn in_both_lanes(bytes: &[u8; 16]) -> __m256i {
+    _mm256_broadcastsi128_si256(row(bytes))
 }
 
 /// The top bits of 64 bytes.
@@ -80,20 +67,15 @@ fn top_bits(bytes: Halves) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
 
-#[target_feature(enable = "avx2")]
-#[inline]
-fn high_bits(bytes: __m256i) -> __m256i {
-    // Bytes cannot be shifted, only words. The mask removes the bits of the neighbour.
-    let high = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), _mm256_set1_epi8(15));
-    _mm256_shuffle_epi8(in_both_lanes(&BIT), high)
-}
-
 /// Lanes of 0xFF for the bytes that are not in the set of `rows`. A shuffle looks at the low nibble,
 /// and gives 0 for a byte of 0x80 or above.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn missing(rows: __m256i, bytes: __m256i, high_bits: __m256i) -> __m256i {
-    let hit = _mm256_and_si256(_mm256_shuffle_epi8(rows, bytes), high_bits);
+fn missing(rows: __m256i, bytes: __m256i) -> __m256i {
+    // Bytes cannot be shifted, only words. The mask removes the bits of the neighbour.
+    let high = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), _mm256_set1_epi8(15));
+    let bits = _mm256_shuffle_epi8(in_both_lanes(&BIT), high);
+    let hit = _mm256_and_si256(_mm256_shuffle_epi8(rows, bytes), bits);
     // There is only a comparison for equality, so the code finds the misses, not the members.
     _mm256_cmpeq_epi8(hit, _mm256_setzero_si256())
 }

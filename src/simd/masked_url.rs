@@ -163,7 +163,7 @@ impl<'a, V: Vector, const N: usize> MaskedUrl<'a, V, N> {
     pub(crate) fn slashes(&self, end: usize) -> Slashes<N> {
         let mut slashes = self.slash;
         for (i, slashes) in slashes.iter_mut().enumerate() {
-            *slashes = self.vector.below(*slashes, end.saturating_sub(i * BLOCK).min(BLOCK));
+            *slashes &= up_to(end.saturating_sub(i * BLOCK));
         }
         Slashes { slashes, kind: self.kind }
     }

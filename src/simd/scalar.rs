@@ -52,13 +52,7 @@ impl Lanes for Scalar {
         found
     }
 
-    /// A byte yields its bit without help.
-    #[inline(always)]
-    fn high_bits(self, bytes: Block) -> Block {
-        bytes
-    }
-
-    fn outside(self, rows: &[u8; 16], bytes: Block, _: Block) -> u64 {
+    fn outside(self, rows: &[u8; 16], bytes: Block) -> u64 {
         let asked = NibbleTable { others: *rows };
         let [found] = gather(&bytes, |byte| u8::from(asked.contains(byte)));
         found

@@ -19,9 +19,16 @@ impl Lanes for Sse42 {
     #[inline(always)]
     fn load(self, block: &Block) -> Quarters {
         let (quarters, _) = block.as_chunks::<16>();
-        // SAFETY: a value of this type proves SSE4.2.
+        // SAFETY:
+        // - a quarter is 16 readable bytes, and the load asks for no alignment;
+        // - a value of this type proves SSE4.2.
         unsafe {
-            (load16(&quarters[0]), load16(&quarters[1]), load16(&quarters[2]), load16(&quarters[3]))
+            (
+                _mm_loadu_si128(quarters[0].as_ptr().cast()),
+                _mm_loadu_si128(quarters[1].as_ptr().cast()),
+                _mm_loadu_si128(quarters[2].as_ptr().cast()),
+                _mm_loadu_si128(quarters[3].as_ptr().cast()),
+            )
         }
     }
 
@@ -40,21 +47,15 @@ impl Lanes for Sse42 {
     }
 
     #[inline(always)]
-    fn high_bits(self, bytes: Quarters) -> Quarters {
-        // SAFETY: a value of this type proves SSE4.2.
-        unsafe { (high_bits(bytes.0), high_bits(bytes.1), high_bits(bytes.2), high_bits(bytes.3)) }
-    }
-
-    #[inline(always)]
-    fn outside(self, rows: &[u8; 16], bytes: Quarters, high_bits: Quarters) -> u64 {
+    fn outside(self, rows: &[u8; 16], bytes: Quarters) -> u64 {
         // SAFETY: a value of this type proves SSE4.2.
         unsafe {
-            let rows = load16(rows);
+            let rows = row(rows);
             top_bits((
-                missing(rows, bytes.0, high_bits.0),
-                missing(rows, bytes.1, high_bits.1),
-                missing(rows, bytes.2, high_bits.2),
-                missing(rows, bytes.3, high_bits.3),
+                missing(rows, bytes.0),
+                missing(rows, bytes.1),
+                missing(rows, bytes.2),
+                missing(rows, bytes.3),
             ))
         }
     }
@@ -62,11 +63,12 @@ impl Lanes for Sse42 {
 
 impl Vector for Sse42 {}
 
+/// A row of a set in a register. Compilers make one load of it.
 #[target_feature(enable = "sse2")]
 #[inline]
-fn load16(bytes: &[u8; 16]) -> __m128i {
-    // SAFETY: these are 16 readable bytes, and the load asks for no alignment.
-    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+pub(super) fn row(bytes: &[u8; 16]) -> __m128i {
+    let bits = u128::from_le_bytes(*bytes);
+    _mm_set_epi64x((bits >> 64) as i64, bits as i64)
 }
 
 /// The top bits of 64 bytes.
@@ -79,20 +81,15 @@ fn top_bits(bytes: Quarters) -> u64 {
         | u64::from(_mm_movemask_epi8(bytes.3) as u32) << 48
 }
 
-#[target_feature(enable = "ssse3")]
-#[inline]
-fn high_bits(bytes: __m128i) -> __m128i {
-    // Bytes cannot be shifted, only words. The mask removes the bits of the neighbour.
-    let high = _mm_and_si128(_mm_srli_epi16::<4>(bytes), _mm_set1_epi8(15));
-    _mm_shuffle_epi8(load16(&BIT), high)
-}
-
 /// Lanes of 0xFF for the bytes that are not in the set of `rows`. A shuffle looks at the low nibble,
 /// and gives 0 for a byte of 0x80 or above.
 #[target_feature(enable = "ssse3")]
 #[inline]
-fn missing(rows: __m128i, bytes: __m128i, high_bits: __m128i) -> __m128i {
-    let hit = _mm_and_si128(_mm_shuffle_epi8(rows, bytes), high_bits);
+fn missing(rows: __m128i, bytes: __m128i) -> __m128i {
+    // Bytes cannot be shifted, only words. The mask removes the bits of the neighbour.
+    let high = _mm_and_si128(_mm_srli_epi16::<4>(bytes), _mm_set1_epi8(15));
+    let bits = _mm_shuffle_epi8(row(&BIT), high);
+    let hit = _mm_and_si128(_mm_shuffle_epi8(rows, bytes), bits);
     // There is only a comparison for equality, so the code finds the misses, not the members.
     _mm_cmpeq_epi8(hit, _mm_setzero_si128())
 }

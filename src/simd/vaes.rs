@@ -49,8 +49,9 @@ impl Vaes {
     /// A hash of 64 bits, all of equal quality. Time is linear in the length of the text.
     #[inline]
     pub(crate) fn hash(&self, text: &[u8]) -> u64 {
-        // SAFETY: `new` checked the CPU for all of these instructions.
-        unsafe { hash(&self.0.0, text) }
+        let mut hash = 0;
+        self.hash_all(std::iter::once(text), |of_text| hash = of_text);
+        hash
     }
 
     /// The hashes of many texts, in order. Their rounds overlap, and the keys stay in registers.
@@ -76,11 +77,6 @@ fn hash_all<'t>(
     for text in texts {
         take(hash_with(&keys, text));
     }
-}
-
-#[target_feature(enable = "avx512f,avx512bw,bmi2,aes,vaes")]
-fn hash(keys: &[Block; KEYS], text: &[u8]) -> u64 {
-    hash_with(&loaded(keys), text)
 }
 
 #[target_feature(enable = "avx512f,avx512bw,bmi2,aes,vaes")]

@@ -1,6 +1,6 @@
 //! The operations of an instruction set, and the masks they produce.
 
-use super::block::{BLOCK, Block, up_to};
+use super::block::{BLOCK, Block};
 use super::line_ends::{self, Open, Room};
 use super::rules::{Rows, Rules};
 use crate::bytes::set::{NibbleTable, QUERY, REG_NAME};
@@ -67,11 +67,9 @@ pub trait Lanes: Copy {
     /// The bytes equal to `byte`.
     fn equal(self, bytes: Self::Bytes, byte: u8) -> u64;
 
-    /// For each byte the bit of its high nibble ([`BIT`]). Computed once, it serves several sets.
-    fn high_bits(self, bytes: Self::Bytes) -> Self::Bytes;
-
-    /// The bytes outside the set of `rows`: the row of the low nibble lacks the bit of the high one.
-    fn outside(self, rows: &[u8; 16], bytes: Self::Bytes, high_bits: Self::Bytes) -> u64;
+    /// The bytes outside the set of `rows`: the row of the low nibble lacks the bit of the high one
+    /// ([`BIT`]). Of several sets asked about the same bytes, compilers look the high nibbles up once.
+    fn outside(self, rows: &[u8; 16], bytes: Self::Bytes) -> u64;
 }
 
 /// An instruction set. A value of it proves that the CPU has it.
@@ -88,10 +86,9 @@ pub trait Vector: Lanes {
     #[inline(always)]
     fn masks<R: Rules>(self, block: &Block) -> Masks {
         let bytes = self.load(block);
-        let high_bits = self.high_bits(bytes);
         Masks {
-            host_bad: self.outside(Rows::<R>::HOST, bytes, high_bits),
-            bad: self.outside(Rows::<R>::TAIL, bytes, high_bits),
+            host_bad: self.outside(Rows::<R>::HOST, bytes),
+            bad: self.outside(Rows::<R>::TAIL, bytes),
             slash: self.equal(bytes, b'/'),
             dot: self.equal(bytes, b'.'),
         }
@@ -101,13 +98,12 @@ pub trait Vector: Lanes {
     #[inline(always)]
     fn survey(self, block: &Block) -> Survey {
         let bytes = self.load(block);
-        let high_bits = self.high_bits(bytes);
         Survey {
             slash: self.equal(bytes, b'/'),
             dot: self.equal(bytes, b'.'),
             ends: self.equal(bytes, b'?') | self.equal(bytes, b'#'),
-            not_query: self.outside(&QUERY_ROWS, bytes, high_bits),
-            not_reg_name: self.outside(&REG_NAME_ROWS, bytes, high_bits),
+            not_query: self.outside(&QUERY_ROWS, bytes),
+            not_reg_name: self.outside(&REG_NAME_ROWS, bytes),
         }
     }
 
@@ -120,8 +116,7 @@ pub trait Vector: Lanes {
     /// The bytes in `asked`, and all bytes of 0x80 and above.
     #[inline(always)]
     fn find_in_set(self, block: &Block, asked: &NibbleTable) -> u64 {
-        let bytes = self.load(block);
-        self.outside(&asked.others, bytes, self.high_bits(bytes))
+        self.outside(&asked.others, self.load(block))
     }
 
     /// True if [`Vector::normalize_triplets`] can return a result.
@@ -158,12 +153,6 @@ pub trait Vector: Lanes {
     #[inline(always)]
     fn lines(self, block: &Block, at: u32, open: &mut Open, room: &mut Room) -> usize {
         line_ends::by_masks(self.find(block, b'\n'), self.find(block, b'\r'), at, open, room)
-    }
-
-    /// The bits of a mask below `length`, which is at most 255; all bits if that is a block or more.
-    #[inline(always)]
-    fn below(self, mask: u64, length: usize) -> u64 {
-        mask & up_to(length)
     }
 }
 

@@ -151,7 +151,7 @@ impl VectorOp for ByMasks<'_> {
             let mut room = None;
             let block = block(vector, from, at, &mut room);
             let slash = vector.find(block, b'/');
-            let of_url = vector.below(u64::MAX, (length - at).min(BLOCK));
+            let of_url = up_to(length - at);
             let ends = vector.find(block, b'?') | vector.find(block, b'#') | !of_url;
             let masks = Masks::new(vector, block, of_url);
             // Where the last segment ends that the window holds.
@@ -299,7 +299,7 @@ fn query<V: Vector>(
         let block = block(vector, from, at, &mut room);
         let ampersand = vector.find(block, b'&');
         let equals = vector.find(block, b'=');
-        let of_url = vector.below(u64::MAX, (length - at).min(BLOCK));
+        let of_url = up_to(length - at);
         let ends = vector.find(block, b'#') | !of_url;
         let masks = Masks::new(vector, block, of_url);
         let telling = masks.telling();

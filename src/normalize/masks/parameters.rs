@@ -89,7 +89,7 @@ pub(in crate::normalize) fn are_in_order<V: Vector, const N: usize>(
         return false;
     }
     let vector = masked.vector();
-    let mut ends = vector.below(vector.find(block, b'&'), rest) | 1 << rest;
+    let mut ends = vector.find(block, b'&') & up_to(rest) | 1 << rest;
     let names = vector.find(block, b'=') | ends;
     let (mut start, mut before) = (0, 0);
     let (mut in_order, mut held) = (true, false);

@@ -33,17 +33,12 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn high_bits(self, bytes: __m512i) -> __m512i {
-        // SAFETY: a value of this type proves AVX-512.
-        unsafe { high_bits(bytes) }
-    }
-
-    #[inline(always)]
-    fn outside(self, rows: &[u8; 16], bytes: __m512i, high_bits: __m512i) -> u64 {
+    fn outside(self, rows: &[u8; 16], bytes: __m512i) -> u64 {
         // A shuffle looks at the low nibble, and gives 0 for a byte of 0x80 or above.
         // SAFETY: a value of this type proves AVX-512.
         unsafe {
-            _mm512_testn_epi8_mask(_mm512_shuffle_epi8(in_four_lanes(rows), bytes), high_bits)
+            let row = _mm512_shuffle_epi8(in_four_lanes(rows), bytes);
+            _mm512_testn_epi8_mask(row, high_bits(bytes))
         }
     }
 }
@@ -79,13 +74,6 @@ impl Vector for Avx512 {
         }
         // SAFETY: a value of this type proves AVX-512, and BMI too.
         unsafe { spans::write(feeds, returns, at, open, room) }
-    }
-
-    #[inline(always)]
-    fn below(self, mask: u64, length: usize) -> u64 {
-        debug_assert!(length <= 255);
-        // SAFETY: a value of this type proves BMI too.
-        unsafe { _bzhi_u64(mask, length as u32) }
     }
 }
 /// Runs `work` with the instruction set enabled. BMI is not part of AVX-512, but every CPU with the one

@@ -3,6 +3,7 @@
 use std::arch::x86_64::*;
 
 use crate::simd::block::{BLOCK, Block};
+use crate::simd::sse42::row;
 use crate::simd::vector::BIT;
 
 /// Only [`run`](super::run) makes one; its caller promises that the CPU has the instruction set.
@@ -46,12 +47,11 @@ pub(super) fn stored(bytes: __m512i) -> Block {
 /// The same 16 bytes in each of four lanes: a shuffle looks up each lane separately.
 #[target_feature(enable = "avx512f")]
 #[inline]
-pub(super) fn in_four_lanes(row: &[u8; 16]) -> __m512i {
-    // SAFETY: a row is 16 readable bytes, and the load asks for no alignment.
-    _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128(row.as_ptr().cast()) })
+pub(super) fn in_four_lanes(bytes: &[u8; 16]) -> __m512i {
+    _mm512_broadcast_i32x4(row(bytes))
 }
 
-/// See [`Lanes::high_bits`].
+/// For each byte the bit of its high nibble ([`BIT`]).
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 pub(super) fn high_bits(bytes: __m512i) -> __m512i {

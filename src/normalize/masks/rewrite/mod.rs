@@ -178,7 +178,7 @@ impl Pass<'_, '_, '_> {
         if end > BLOCK {
             return Err(Declined);
         }
-        let odd = vector.below(first.not_reg_name, end) & u64::MAX << host;
+        let odd = first.not_reg_name & up_to(end) & u64::MAX << host;
         let find = |byte| vector.find(block(self.source, 0, &mut None), byte) & odd;
         let colons = find(b':');
         let (mut name, mut others) = (host, odd & !colons);
@@ -188,7 +188,7 @@ impl Pass<'_, '_, '_> {
             name = BLOCK - (at | ((1 << host) - 1)).leading_zeros() as usize;
             others &= !at;
         }
-        let colons = colons & !vector.below(u64::MAX, name);
+        let colons = colons & !up_to(name);
         if colons & colons.wrapping_sub(1) != 0 {
             return Err(Declined);
         }

@@ -41,11 +41,8 @@ impl Pass<'_, '_, '_> {
             return false;
         }
         let high = vector.survey(second);
-        let before = |end| vector.below(u64::MAX, end);
-        let inside = both(
-            before(self.length) & !before(self.path),
-            before(self.length.saturating_sub(BLOCK)),
-        );
+        let inside =
+            both(up_to(self.length) & !up_to(self.path), up_to(self.length.saturating_sub(BLOCK)));
         let odd = both(low.not_query, high.not_query);
         // A query may hold question marks.
         let number = both(low.ends, high.ends) & odd & inside;
