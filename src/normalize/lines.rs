@@ -124,6 +124,33 @@ impl Scratch {
         normalizer.rewrite_rest(bytes, span, form, &mut self.url)?;
         Ok(Canonical::new(&self.url))
     }
+
+    /// Visits the URLs of a batch from number `first` on: the clean ones before each change at once.
+    #[inline]
+    fn walk<F: FnMut(usize, Result<Canonical<'_>, Reject>)>(
+        &mut self,
+        normalizer: &Normalizer,
+        bytes: &[u8],
+        spans: &[Span],
+        first: usize,
+        mut visit: F,
+    ) {
+        let mut next = first;
+        let visit_clean = |from: usize, to: usize, visit: &mut F| {
+            for (number, span) in (from..to).zip(&spans[from..to]) {
+                visit(number, Ok(Canonical::new(span.of(bytes))));
+            }
+        };
+        let mut changes = std::mem::take(&mut self.changes);
+        for Change { number, form } in changes.drain(..).skip_while(|change| change.number < first)
+        {
+            visit_clean(next, number, &mut visit);
+            visit(number, self.settle(normalizer, bytes, spans[number], form));
+            next = number + 1;
+        }
+        self.changes = changes;
+        visit_clean(next, spans.len(), &mut visit);
+    }
 }
 
 /// The canonical forms of the lines of a list, in order: [`Normalizer::lines`].
@@ -152,11 +179,7 @@ impl Lines<'_> {
     #[inline]
     pub fn next(&mut self) -> Option<Result<Canonical<'_>, Reject>> {
         if self.done == self.spans.len() && !self.read_piece() {
-            // Only a line that is too long for spans makes a piece without any.
-            let is_too_long = !std::mem::take(&mut self.piece).is_empty();
-            self.before += usize::from(is_too_long);
-            let reject = Reject::new(RejectReason::TooLong, u32::MAX as usize);
-            return is_too_long.then_some(Err(reject));
+            return self.too_long().map(Err);
         }
         let (number, span) = (self.done, self.spans[self.done]);
         self.done += 1;
@@ -168,6 +191,40 @@ impl Lines<'_> {
             }
             _ => Some(Ok(Canonical::new(span.of(self.piece)))),
         }
+    }
+
+    /// Calls `visit` with the canonical form of each line that is left. It is faster than
+    /// [`next`](Self::next), which looks at each line by itself whether it is clean.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile};
+    ///
+    /// let mut lengths = Vec::new();
+    /// Normalizer::new(Profile::Crawl).lines(b"http://a.com/b\nhttp://b.com/%61").for_each(|url| {
+    ///     lengths.extend(url.ok().map(|url| url.as_bytes().len()));
+    /// });
+    /// assert_eq!(lengths, [14, 14]);
+    /// ```
+    #[inline]
+    pub fn for_each(mut self, mut visit: impl FnMut(Result<Canonical<'_>, Reject>)) {
+        loop {
+            let Self { scratch, piece, spans, normalizer, done, .. } = &mut self;
+            scratch.walk(normalizer, piece, spans, *done, |_, url| visit(url));
+            if !self.read_piece() {
+                match self.too_long() {
+                    Some(reject) => visit(Err(reject)),
+                    None => return,
+                }
+            }
+        }
+    }
+
+    /// The rejection of the line that could not be read as a piece, if there is one.
+    fn too_long(&mut self) -> Option<Reject> {
+        // Only a line that is too long for spans makes a piece without any.
+        let is_too_long = !std::mem::take(&mut self.piece).is_empty();
+        self.before += usize::from(is_too_long);
+        is_too_long.then(|| Reject::new(RejectReason::TooLong, u32::MAX as usize))
     }
 
     /// How many lines were read so far: the number of the last one, counted from 1.
@@ -246,17 +303,9 @@ impl Normalizer {
             scratch.clear();
             let batch = SpanBatch::last(bytes, spans);
             self.find_changes(batch, &mut scratch.written, &mut scratch.changes);
-            let mut changed = 0;
-            for (number, span) in spans.iter().enumerate() {
-                let url = match scratch.changes.get(changed) {
-                    Some(&Change { number: of, form }) if of == number => {
-                        changed += 1;
-                        scratch.settle(self, bytes, *span, form)
-                    }
-                    _ => Ok(Canonical::new(span.of(bytes))),
-                };
+            scratch.walk(self, bytes, spans, 0, |number, url| {
                 visit(piece * PIECE_URLS + number, url);
-            }
+            });
         }
     }
 
@@ -357,15 +406,22 @@ mod tests {
                     let outcome = normalizer.append(span.of(&list), &mut out);
                     expected.push((i, outcome, out));
                 }
+                let of = |number, url: Result<Canonical<'_>, Reject>| match url {
+                    Ok(url) => (number, Ok(()), url.as_bytes().to_vec()),
+                    Err(reject) => (number, Err(reject), Vec::new()),
+                };
                 let mut found = Vec::new();
                 let mut lines = normalizer.lines(&list);
-                while let Some(url) = lines.next() {
-                    let (outcome, out) = match url {
-                        Ok(url) => (Ok(()), url.as_bytes().to_vec()),
-                        Err(reject) => (Err(reject), Vec::new()),
-                    };
-                    found.push((lines.number() - 1, outcome, out));
+                // Visiting all that are left may begin anywhere.
+                let alone = draw(2 * spans.len());
+                while found.len() < alone
+                    && let Some(url) = lines.next()
+                {
+                    let url = of(found.len(), url);
+                    found.push(url);
+                    assert_eq!(lines.number(), found.len());
                 }
+                lines.for_each(|url| found.push(of(found.len(), url)));
                 assert!(found == expected, "{} {case}", profile.name());
             }
         }
