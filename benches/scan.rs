@@ -6,7 +6,7 @@ mod measure;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use measure::{Corpus, Kind, id, stage};
-use uniqurl::{Backend, Normalizer, Profile, simd};
+use uniqurl::{Backend, Normalizer, Profile, internal};
 
 const BYTES: u64 = 8_000_000;
 
@@ -15,12 +15,12 @@ fn lines(criterion: &mut Criterion) {
     let mut group = stage(criterion, "lines", &corpus);
     let mut found = Vec::with_capacity(corpus.lines.len());
     for backend in Backend::available() {
-        simd::lines(backend, &corpus.bytes, &mut found);
+        internal::lines(backend, &corpus.bytes, &mut found);
         assert_eq!(found, corpus.lines, "{}", backend.name());
         group.bench_function(id(backend, &corpus), |bencher| {
             bencher.iter(|| {
                 found.clear();
-                simd::lines(backend, &corpus.bytes, &mut found);
+                internal::lines(backend, &corpus.bytes, &mut found);
                 found.len()
             });
         });

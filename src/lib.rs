@@ -57,18 +57,15 @@
 // docs.rs says of each item which feature it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[doc(hidden)]
-pub mod bytes;
-#[doc(hidden)]
-pub mod profile;
-#[doc(hidden)]
-pub mod simd;
-#[doc(hidden)]
-pub mod normalize;
+mod bytes;
+mod profile;
+mod simd;
+mod normalize;
 pub mod uri;
 pub mod key;
+mod set;
 #[doc(hidden)]
-pub mod set;
+pub mod internal;
 #[cfg(feature = "serde")]
 mod serialize;
 #[cfg(any(doc, doctest))]
@@ -80,8 +77,6 @@ pub use bytes::{Reject, RejectReason, RejectReasons, UnknownName};
 pub use key::{Key, Keyed, PartType, Template, TemplateRule, TypedPart};
 #[cfg(feature = "profile-file")]
 pub use normalize::ProfileFileError;
-#[doc(hidden)]
-pub use normalize::Scratch;
 pub use normalize::{
     BadOffsets, Batch, Builder, Canonical, ForTargets, Lines, Normalizer, RedirectError,
     RedirectErrorKind, Redirects, Rule, Step, UnsupportedOption,

@@ -13,7 +13,7 @@ use std::time::Duration;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput};
 use uniqurl::Backend;
-use uniqurl::bytes::Span;
+use uniqurl::internal::Span;
 
 pub use generator::{Kind, Truth};
 
@@ -30,7 +30,7 @@ impl Corpus {
     pub fn new(kind: Kind, bytes: u64) -> Self {
         let (bytes, truth) = generator::in_memory(kind, 1, generator::Amount::Bytes(bytes));
         let mut lines = Vec::new();
-        uniqurl::simd::lines(Backend::Scalar, &bytes, &mut lines);
+        uniqurl::internal::lines(Backend::Scalar, &bytes, &mut lines);
         assert_eq!(lines.len() as u64, truth.lines);
         Self { kind, bytes, lines, truth }
     }

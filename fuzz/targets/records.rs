@@ -10,8 +10,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use record_oracle::{Holds, Known, Slashless};
-use uniqurl::bytes::Span;
-use uniqurl::normalize::{Origin, Targets};
+use uniqurl::internal::{Origin, Span, Targets};
 use uniqurl_formats::record::{
     BufferId, Context, EnvelopeChoice, Extracted, Format, FormatTable, Records, wrap,
 };

@@ -30,8 +30,8 @@ use arrow_select::dictionary::garbage_collect_dictionary;
 use arrow_select::take::take;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::{PyErr, PyResult};
-use uniqurl::bytes::Span;
-use uniqurl::{Reject, RejectReason, RejectReasons, Scratch};
+use uniqurl::internal::{Scratch, Span};
+use uniqurl::{Reject, RejectReason, RejectReasons};
 use uniqurl_engine::output::Tally;
 
 use crate::pieces::{self, arc};

@@ -9,19 +9,14 @@ mod hash;
 mod url_set;
 mod shard;
 
-pub use set_full::SetFull;
-pub use url_set::{Iter, UrlSet};
-
-// The engine fills shards on all cores. A program has `UrlSet`.
-#[doc(hidden)]
 pub use hash::{Hash, HashKey};
-#[doc(hidden)]
+pub use set_full::SetFull;
 pub use shard::{Bytes, Counting, Entry, Mark, Part, Shard};
+pub use url_set::UrlSet;
 
 /// Number of shards for a set that `threads` threads fill. There are enough that no thread waits for
 /// the last shard, and few enough that the URLs of one round for a shard are worth a task. Each shard
 /// holds up to 4 GiB of URLs.
-#[doc(hidden)]
 pub fn shards_for(threads: usize) -> usize {
     (threads * 4).next_power_of_two().clamp(32, 1024)
 }

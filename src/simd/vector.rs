@@ -78,8 +78,11 @@ pub trait Lanes: Copy {
 ///
 /// Other crates cannot implement it, since unsafe code relies on its results:
 ///
-/// ```compile_fail,E0603
-/// use uniqurl::simd::vector::Lanes;
+/// ```
+/// use uniqurl::internal::Vector;
+/// ```
+/// ```compile_fail,E0432
+/// use uniqurl::internal::Lanes; // the trait that `Vector` requires
 /// ```
 pub trait Vector: Lanes {
     /// The masks that prove a URL clean.

@@ -74,7 +74,7 @@ fn urls(entry: &NamedFormat, text: &str) -> Vec<String> {
     entry.format().read(&Context::default(), text.as_bytes(), &mut records);
     let mut found = Vec::new();
     for record in &records.records {
-        let of = |place, span: uniqurl::bytes::Span| match place {
+        let of = |place, span: uniqurl::internal::Span| match place {
             BufferId::Chunk => span.of(text.as_bytes()),
             BufferId::Scratch => span.of(&records.scratch),
         };

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::record_oracle::{self, Holds, Known, Slashless};
-use uniqurl::normalize::{Origin, Targets};
+use uniqurl::internal::{Origin, Targets};
 use uniqurl_formats::record::{BufferId, Context, Extracted, Format, Record, Records};
 
 const FORMATS: [&str; 8] =
@@ -244,7 +244,7 @@ pub(crate) fn read(format: &Format, ctx: &Context, chunk: &[u8]) -> Records {
 
 /// A record in the oracle's terms.
 pub(crate) fn holds(record: &Record, chunk: &[u8], side: &[u8]) -> Holds {
-    let bytes = |place, span: uniqurl::bytes::Span| {
+    let bytes = |place, span: uniqurl::internal::Span| {
         span.of(if place == BufferId::Chunk { chunk } else { side }).to_vec()
     };
     match record.found {

@@ -9,7 +9,7 @@ use crate::oracle::{Answer, Oracle, system};
 use crate::subject::systems::{ask, assert_same, for_each_system, library};
 use crate::subject::{Library, on_best_backend, on_every_backend};
 use crate::tsv::{self, LADDER, escape, show};
-use uniqurl::bytes::Span;
+use uniqurl::internal::Span;
 use uniqurl::{Backend, Normalizer, Profile};
 use uniqurl_formats::record::{BufferId, Context, Extracted, Format, Records};
 

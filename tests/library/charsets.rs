@@ -3,11 +3,9 @@
 use crate::cases::for_each_case;
 use crate::generator::{self, Rng, Temper};
 use crate::tsv::escape;
-use uniqurl::bytes::Span;
+use uniqurl::internal::{Scratch, Span};
 use uniqurl::uri::Charset;
-use uniqurl::{
-    Backend, Normalizer, Profile, Reject, RejectReason, Scratch, Switch, UnsupportedOption,
-};
+use uniqurl::{Backend, Normalizer, Profile, Reject, RejectReason, Switch, UnsupportedOption};
 
 #[rustfmt::skip]
 const WORDS: &[&str] = &[
@@ -177,7 +175,7 @@ fn every_entry_point_applies_the_charset() {
     let urls = ["http://h/%F6", "http://h/%C3%B6", "http://h/a", "http://h/%F6 x", "http://h/%F6%"];
     let list = urls.join("\n");
     let mut spans = Vec::new();
-    uniqurl::simd::lines(Backend::best(), list.as_bytes(), &mut spans);
+    uniqurl::internal::lines(Backend::best(), list.as_bytes(), &mut spans);
     assert_eq!(spans.len(), urls.len());
     for backend in Backend::available() {
         let scheme = Normalizer::new(Profile::Scheme).with_backend(backend);

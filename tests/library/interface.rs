@@ -5,11 +5,12 @@ use std::error::Error;
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
+use uniqurl::internal::Scratch;
 use uniqurl::{
     Backend, BadOffsets, Batch, Canonical, Key, Keyed, Normalizer, PartType, Profile,
-    RedirectError, Redirects, Reject, RejectReason, RejectReasons, Ring, RingError, Rule, Scratch,
-    SetFull, Step, Switch, Switches, Template, TemplateRule, TypedPart, UnknownName,
-    UnsupportedOption, UrlSet, uri,
+    RedirectError, Redirects, Reject, RejectReason, RejectReasons, Ring, RingError, Rule, SetFull,
+    Step, Switch, Switches, Template, TemplateRule, TypedPart, UnknownName, UnsupportedOption,
+    UrlSet, uri,
 };
 
 fn assert_names_round_trip<T>(all: impl IntoIterator<Item = T>)

@@ -9,8 +9,8 @@ use crate::subject::{Library, on_best_backend, on_every_backend};
 use crate::tsv::{LADDER, escape, show};
 use crate::variant;
 use proptest::prelude::*;
-use uniqurl::bytes::Span;
-use uniqurl::{Batch, Scratch};
+use uniqurl::Batch;
+use uniqurl::internal::{Scratch, Span};
 
 impl Subject for Library {
     fn profile(&self) -> &'static str {

@@ -4,9 +4,9 @@ use crate::cases::for_each_case;
 use crate::generator::{self, Rng, Temper};
 use crate::tsv::escape;
 use std::time::Instant;
-use uniqurl::bytes::Span;
+use uniqurl::internal::{Scratch, Span};
 use uniqurl::{
-    Backend, Normalizer, Profile, Reject, RejectReason, Ring, Scratch, Switch, UnsupportedOption,
+    Backend, Normalizer, Profile, Reject, RejectReason, Ring, Switch, UnsupportedOption,
 };
 
 type Answer = Result<Vec<u8>, Reject>;

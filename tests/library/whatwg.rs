@@ -6,8 +6,8 @@ use crate::generator::browser::{BASES, WORDS, url};
 use crate::subject::{Answer, Library, on_best_backend, on_every_backend};
 use crate::tsv::{self, escape, show};
 use std::time::Instant;
-use uniqurl::bytes::Span;
-use uniqurl::{RejectReason, Scratch};
+use uniqurl::RejectReason;
+use uniqurl::internal::{Scratch, Span};
 
 /// The result of the standard's own steps: the serialization, or the code of the failure.
 fn standard(url: &[u8], base: Option<&Url>) -> Result<Vec<u8>, &'static str> {

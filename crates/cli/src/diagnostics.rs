@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::args::{MessageLevel, RunArgs};
 use crate::hints;
 use crate::status::{eprint_hinted, eprint_message};
-use uniqurl::bytes::RejectReason;
+use uniqurl::RejectReason;
 use uniqurl_engine::output::{self, Tally};
 use uniqurl_engine::{InputFormat, JobPlan, MaxRejected, Report};
 use uniqurl_formats::input::InputState;

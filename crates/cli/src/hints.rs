@@ -11,8 +11,8 @@ use memchr::memmem;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
-use uniqurl::profile::{Profile, System};
-use uniqurl::{Normalizer, RejectReason};
+use uniqurl::internal::System;
+use uniqurl::{Normalizer, Profile, RejectReason};
 use uniqurl_engine::output::JobKind;
 use uniqurl_engine::{RunError, SeenError, SeenTrouble};
 use uniqurl_formats::input::{Compression, InputError, Trouble};

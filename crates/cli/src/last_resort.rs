@@ -1,6 +1,6 @@
 //! The end of a run whose memory ran out where nothing could report it.
 //!
-//! The standard library aborts the process if an allocation fails outside of `uniqurl::bytes::alloc`: in a
+//! The standard library aborts the process if an allocation fails outside of `uniqurl::internal::alloc`: in a
 //! task of rayon, a message, a channel. Under a limit of the address space such an abort ends the run as
 //! other limits do, with the accounting and status 3. The thread that aborts is held in its handler, which
 //! writes to a full pipe, and a thread that was started for this ends the process.
@@ -15,7 +15,7 @@ use signal_hook::low_level;
 
 use crate::signals::STACK;
 use crate::status::{Status, eprint_hinted};
-use uniqurl::bytes::alloc;
+use uniqurl::internal::alloc;
 use uniqurl_engine::RunError;
 
 /// Memory for the last words. Nobody writes to it before, so it takes addresses alone.

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use uniqurl::profile::Act;
+use uniqurl::internal::Act;
 use uniqurl::{Ring, RingError};
 
 /// The number of bytes, and so of entries.
@@ -195,7 +195,7 @@ fn entries_of(code: &str) -> Result<&str, TableError> {
 #[cfg(test)]
 mod tests {
     use uniqurl::Profile;
-    use uniqurl::profile::System;
+    use uniqurl::internal::System;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! The extension of the file that a URL names.
 
-use uniqurl::normalize::Parts;
+use uniqurl::internal::Parts;
 
 /// Extensions of the last segment of a path.
 #[derive(Debug, Clone, Default)]

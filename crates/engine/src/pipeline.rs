@@ -18,7 +18,7 @@ use crate::stages::observe::observe;
 use crate::stages::read;
 use crate::trace::{Trace, TraceStage};
 use crate::window::Window;
-use uniqurl::set::HashKey;
+use uniqurl::internal::HashKey;
 use uniqurl_formats::input::Input;
 
 /// The number of chunks of a round that the spawning thread reads itself. After them it formats batches while

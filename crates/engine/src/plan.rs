@@ -10,8 +10,8 @@ use super::request_filter::RequestFilter;
 use super::split::Split;
 use super::url_filter::UrlFilter;
 use crate::output::{Field, LineForm, TallyColumns};
+use uniqurl::Normalizer;
 use uniqurl::key::Key;
-use uniqurl::normalize::Normalizer;
 use uniqurl_formats::input::Input;
 use uniqurl_formats::record::{
     Context, EnvelopeChoice, Filter, Format, FormatTable, Kinds, LONGEST_RECORD, LONGEST_URL,

@@ -10,12 +10,12 @@ use crate::output::{FileStats, Inputs, Observed, Tally};
 use crate::phase::Phase;
 use crate::seen::{RejectedSeen, SeenError};
 use crate::trace::Trace;
-use uniqurl::bytes::AllocError;
+use uniqurl::internal::AllocError;
 use uniqurl_formats::input::InputError;
 use uniqurl_formats::record::Suggestion;
 use uniqurl_text::Printable;
 
-use uniqurl::set::SetFull;
+use uniqurl::SetFull;
 
 use uniqurl_store::seen::{SeenStoreError, SeenStoreProblem};
 use uniqurl_store::spill::{GroupsBeyondMemory, SpillError, Spilled};

@@ -7,7 +7,7 @@
 use std::fmt;
 
 use crate::expressions::Expressions;
-use uniqurl::bytes::AllocError;
+use uniqurl::internal::AllocError;
 use uniqurl_formats::input::Chunk;
 use uniqurl_formats::record::{Extracted, Facts, Format, Records, RequestFacts, RequestReader};
 

@@ -5,9 +5,9 @@ use crate::pipeline::Pipeline;
 use crate::plan::JobPlan;
 use crate::report::{Report, RunError, Watch};
 use crate::sink::Sinks;
+use uniqurl::internal::HashKey;
 #[cfg(test)]
-use uniqurl::bytes::alloc::failing;
-use uniqurl::set::HashKey;
+use uniqurl::internal::alloc::failing;
 use uniqurl_formats::input::Input;
 
 /// Does the job of a plan: reads the inputs, and writes to the sinks.

@@ -201,7 +201,7 @@ mod tests {
     use super::*;
     use crate::{Job, JobPlan, Sinks, Watch, run};
     use std::collections::BTreeMap;
-    use uniqurl::set::shards_for;
+    use uniqurl::internal::shards_for;
     use uniqurl::{Normalizer, Profile};
     use uniqurl_formats::input;
 

@@ -18,9 +18,8 @@ use crate::reader::{CHUNKS, batch_share};
 use crate::report::RunError;
 use crate::set::RunSet;
 use crate::stages::insert::entries_of_shards;
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
-use uniqurl::set::{Bytes as _, Counting, Part, SetFull, Shard};
+use uniqurl::SetFull;
+use uniqurl::internal::{AllocError, Bytes as _, Counting, Part, Shard, alloc};
 use uniqurl_store::seen::SortedKeys;
 use uniqurl_store::sort::{ShardUrls, Threads, Urls as _, in_turn, sort};
 
@@ -263,7 +262,7 @@ mod tests {
     use super::*;
     use crate::job::{Dedup, SetOrder};
     use crate::{Job, Report, RunError, Sinks, Watch, run};
-    use uniqurl::bytes::alloc::failing::{self, Plan};
+    use uniqurl::internal::alloc::failing::{self, Plan};
     use uniqurl::key::Key;
     use uniqurl::{Normalizer, Profile};
     use uniqurl_formats::input::{self, Input};

@@ -11,16 +11,14 @@ use std::fmt;
 use std::sync::Mutex;
 
 use uniqurl::SetFull;
-use uniqurl::set::Shard;
+use uniqurl::internal::Shard;
 
 use rayon::prelude::*;
 
 use super::sort::{
     BATCH, Bounds, Measured, ShardUrls, Threads, Urls, bounds_of, sort_few, sort_from,
 };
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
-use uniqurl::simd::prefetch;
+use uniqurl::internal::{AllocError, alloc, prefetch};
 
 /// Sizes of the first and of the largest pieces of a bucket. Pieces start small, so that many buckets
 /// with few URLs do not waste memory, and grow, so that the allocator has fewer to free.
@@ -387,9 +385,7 @@ mod tests {
 
     use super::*;
     use crate::test_util::cases;
-    use uniqurl::set::Counting;
-    use uniqurl::set::HashKey;
-    use uniqurl::simd::Kernel;
+    use uniqurl::internal::{Counting, HashKey, Kernel};
 
     /// URLs with many repetitions, some of them longer than a piece.
     fn url(n: u64) -> Vec<u8> {

@@ -1,6 +1,7 @@
 //! Counts the keys of each group in a set, so that only the first few of a group are kept.
 
-use uniqurl::set::{Counting, Hash, SetFull, Shard};
+use uniqurl::SetFull;
+use uniqurl::internal::{Counting, Hash, Shard};
 
 /// Tells the group of a key.
 pub trait GroupOf: std::fmt::Debug + Sync {
@@ -78,8 +79,7 @@ impl GroupCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use uniqurl::set::HashKey;
-    use uniqurl::simd::Kernel;
+    use uniqurl::internal::{HashKey, Kernel};
 
     #[test]
     fn keys_of_each_group_are_counted_and_the_empty_group_is_one() {

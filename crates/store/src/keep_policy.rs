@@ -9,8 +9,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use crate::tally;
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
+use uniqurl::internal::{AllocError, alloc};
 
 /// The choice among records with the same key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

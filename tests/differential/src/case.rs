@@ -1,6 +1,6 @@
 //! Blocks of URLs side by side in one buffer, as the lines of a file are.
 
-use uniqurl::bytes::Span;
+use uniqurl::internal::Span;
 
 use crate::generator::{self, Rng, Temper};
 

@@ -2,7 +2,8 @@
 //!
 //! A failed check panics with a message that describes it.
 
-use uniqurl::{Normalizer, Reject, RejectReason, Scratch};
+use uniqurl::internal::Scratch;
+use uniqurl::{Normalizer, Reject, RejectReason};
 
 use crate::case::{Block, Way};
 use crate::generator::Rng;

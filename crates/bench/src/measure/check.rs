@@ -8,7 +8,7 @@ use super::subject::TestBytes;
 use crate::corpus::Truth;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
-use uniqurl::simd::UrlKind;
+use uniqurl::internal::UrlKind;
 use uniqurl::{Backend, Normalizer, Profile};
 use uniqurl_formats::record::{BufferId, Context, Extracted, Records};
 

@@ -9,7 +9,7 @@ use crate::counters::Counters;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use uniqurl::Normalizer;
-use uniqurl::set::shards_for;
+use uniqurl::internal::shards_for;
 use uniqurl_engine::Stages;
 use uniqurl_formats::input::Input;
 

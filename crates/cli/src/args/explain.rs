@@ -11,7 +11,7 @@ use crate::args::profile_choices::{ProfileChoices, Unsupported};
 use crate::args::values::{key, keys};
 use crate::args::{ProfileParser, ProfileSelection, charset, checks, code, ring};
 use crate::diff_view::Color;
-use uniqurl::normalize::Charset;
+use uniqurl::uri::Charset;
 use uniqurl::{Key, Normalizer, Profile, RejectReason, Ring};
 
 /// `uniqurl explain`

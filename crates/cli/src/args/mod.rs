@@ -56,7 +56,7 @@ use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::ffi::{OsStr, OsString};
-use uniqurl::profile::System;
+use uniqurl::internal::System;
 use uniqurl::{Profile, UnknownName};
 use uniqurl_formats::record::{FormatTable, NamedFormat, Separator};
 

@@ -9,7 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::args::help::{self, RULES};
 use crate::inputs::names::is_standard_input;
-use uniqurl::normalize::Charset;
+use uniqurl::uri::Charset;
 use uniqurl::{Normalizer, RedirectError, RedirectErrorKind, Redirects, Switch, UnsupportedOption};
 use uniqurl_formats::input::{read_whole, read_within};
 use uniqurl_text::Printable;

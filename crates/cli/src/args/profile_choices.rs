@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use crate::args::policy::PolicyArgs;
 use crate::hints::is_host_and_port;
-use uniqurl::normalize::Charset;
+use uniqurl::uri::Charset;
 use uniqurl::{Normalizer, Profile, RejectReason, Ring, Switch, UnsupportedOption};
 
 /// The choices of a command line.

@@ -17,7 +17,7 @@ use crate::diff_view::{Role, TextStyle, differences, marked, wrapped};
 use crate::hints::{self, is_host_and_port, reads_schemes};
 use crate::run::OWN_PORTS;
 use crate::status::{eprint_hinted, printable};
-use uniqurl::normalize::Parts;
+use uniqurl::internal::Parts;
 use uniqurl::uri::Uri;
 use uniqurl::{Key, Normalizer, Reject, Step};
 use uniqurl_formats::Object;

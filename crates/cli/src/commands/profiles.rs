@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use clap::ValueEnum;
 
 use uniqurl::Profile;
+use uniqurl::internal::{System, tracking_version};
 use uniqurl::key::suffix_list_date;
-use uniqurl::profile::{System, tracking_version};
 
 use crate::ring_table;
 

@@ -2,9 +2,7 @@
 
 use super::{UrlRef, WorkBatch, bytes};
 use crate::limit_by::KeyGroup;
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
-use uniqurl::set::{Hash, HashKey};
+use uniqurl::internal::{AllocError, Hash, HashKey, alloc};
 use uniqurl_store::group_counts::GroupOf as _;
 
 /// Groups by the number of the record, each with its hash.

@@ -19,8 +19,7 @@ pub(crate) use rules::ParseRules;
 pub(crate) use text::{AT_ONCE, BatchText, TextBuffers, UrlRef};
 
 use crate::output::Tally;
-use uniqurl::normalize::Change;
-use uniqurl::set::{Entry, Hash};
+use uniqurl::internal::{Change, Entry, Hash};
 use uniqurl_formats::input::{Chunk, CutLine, Data, RangeBuffer};
 use uniqurl_store::sort::Measured;
 

@@ -6,10 +6,10 @@ use super::text::IN_CHUNK;
 use super::text::{BUFFER_SHIFT, IN_REWRITTEN, UrlRef};
 use super::{ParseRules, WorkBatch};
 use crate::url_filter::UrlFilter;
-use uniqurl::bytes::AllocError;
+use uniqurl::internal::AllocError;
 #[cfg(feature = "tables")]
-use uniqurl::bytes::Span;
-use uniqurl::bytes::alloc;
+use uniqurl::internal::Span;
+use uniqurl::internal::alloc;
 use uniqurl::key::Key;
 use uniqurl_formats::input::Chunk;
 use uniqurl_formats::record::{self, Context, Format, Records};

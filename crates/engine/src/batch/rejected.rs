@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use super::WorkBatch;
 use super::text::UrlRef;
-use uniqurl::bytes::{AllocError, Reject, RejectReason, Span, alloc};
+use uniqurl::internal::{AllocError, Span, alloc};
 use uniqurl::key::Key;
+use uniqurl::{Reject, RejectReason};
 use uniqurl_formats::record::{BufferId, Extracted};
 use uniqurl_text::{HIDDEN, redact, redact_record};
 

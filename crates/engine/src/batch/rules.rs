@@ -3,10 +3,9 @@
 use super::text::AT_ONCE;
 use crate::limit_by::KeyGroup;
 use crate::plan::JobPlan;
+use uniqurl::Normalizer;
+use uniqurl::internal::{Grammar, HashKey};
 use uniqurl::key::Key;
-use uniqurl::normalize::Normalizer;
-use uniqurl::profile::Grammar;
-use uniqurl::set::HashKey;
 use uniqurl_formats::record::{Context, max_record};
 use uniqurl_store::keep_policy::KeepPolicy;
 

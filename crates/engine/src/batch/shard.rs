@@ -3,9 +3,7 @@
 use super::parse::reserve;
 use super::text::UrlRef;
 use super::{BatchGroups, ParseRules, WorkBatch};
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
-use uniqurl::set::{Entry, Hash};
+use uniqurl::internal::{AllocError, Entry, Hash, alloc};
 
 impl WorkBatch {
     /// Hashes the keys and groups them by shard, in the order of the records within each.

@@ -4,10 +4,8 @@
 //! canonical URL the length says why.
 
 use super::bytes;
-use uniqurl::bytes::{AllocError, Span, alloc};
+use uniqurl::internal::{AllocError, Bytes, Entry, Kernel, Span, alloc};
 use uniqurl::key::Template;
-use uniqurl::set::{Bytes, Entry};
-use uniqurl::simd::Kernel;
 use uniqurl_formats::input::Chunk;
 use uniqurl_formats::record::{BufferId, Extracted, Records};
 use uniqurl_store::sort::Measured;

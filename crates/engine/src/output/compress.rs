@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use super::sync_writer::SyncWriter;
 use super::vectored;
-use uniqurl::bytes::alloc;
+use uniqurl::internal::alloc;
 pub use uniqurl_formats::input::ending;
 
 /// Bytes of a block, and blocks that are compressed at a time.

@@ -9,9 +9,9 @@ use std::borrow::Cow;
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
-use uniqurl::bytes::UnknownName;
+use uniqurl::UnknownName;
+use uniqurl::internal::Parts;
 use uniqurl::key::{Key, Located};
-use uniqurl::normalize::Parts;
 use uniqurl::uri::Authority;
 use uniqurl_formats::Object;
 use uniqurl_text::{Printable, stands_for_itself};

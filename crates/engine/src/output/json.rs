@@ -6,7 +6,7 @@
 //! other strings go through `serde_json`.
 
 use std::path::Path;
-use uniqurl::bytes::RejectReason;
+use uniqurl::RejectReason;
 use uniqurl_formats::{base64, escape_controls};
 
 /// A member's key, colon included, for bytes that are UTF-8 and for bytes that are not.

@@ -227,7 +227,7 @@ impl<'a> FileName<'a> {
 mod tests {
     use super::*;
     use serde_json::{Value, json};
-    use uniqurl::bytes::RejectReason;
+    use uniqurl::RejectReason;
 
     fn document(job: JobKind) -> Value {
         let mut tally = Tally::default();

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use super::quantity::ByteRate;
-use uniqurl::bytes::{RejectReason, RejectReasons};
+use uniqurl::{RejectReason, RejectReasons};
 use uniqurl_formats::input::InputState;
 
 /// The job done with canonical URLs.

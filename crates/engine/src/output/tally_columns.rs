@@ -6,8 +6,7 @@
 use super::fields::{CanonicalBytes, Field, LineForm, escaped};
 use super::json::number;
 use crate::plan::JobPlan;
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
+use uniqurl::internal::{AllocError, alloc};
 use uniqurl_formats::Object;
 use uniqurl_formats::record::{Format, Measured, MeasuredFields, Measurer};
 use uniqurl_store::tally::ResponseTally;

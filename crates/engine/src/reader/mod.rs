@@ -16,8 +16,7 @@ use crate::batch::{AT_ONCE, ParseRules, Position, WorkBatch};
 use crate::plan::JobPlan;
 use crate::report::RunError;
 use queue::{InputQueue, QueueItem};
-use uniqurl::bytes::AllocError;
-use uniqurl::set::HashKey;
+use uniqurl::internal::{AllocError, HashKey};
 use uniqurl_formats::input::{Chunk, Input, InputError};
 
 /// Full chunks in a round, for each thread.

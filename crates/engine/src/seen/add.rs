@@ -9,7 +9,7 @@ use crate::report::RunError;
 use crate::set::{self, Partitioner, Spiller, entries_by_shard};
 use crate::stages::format::spill_seen;
 use crate::stages::insert::{ShardProgress, insert};
-use uniqurl::set::SetFull;
+use uniqurl::SetFull;
 use uniqurl_formats::record::Format;
 
 impl Loader<'_> {

@@ -22,8 +22,7 @@ use crate::plan::JobPlan;
 use crate::reader::{CHUNKS, at_once, batch_share};
 use crate::report::RunError;
 use crate::set::Spiller;
-use uniqurl::profile::Grammar;
-use uniqurl::set::{Counting, HashKey, Shard};
+use uniqurl::internal::{Counting, Grammar, HashKey, Shard};
 use uniqurl_formats::input::{
     self, Chunk, Input, InputError, OpenFile, ReadAhead, StreamEvent, StreamEvents, StreamOptions,
     StreamSource, Trouble,

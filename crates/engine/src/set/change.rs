@@ -12,7 +12,8 @@ use crate::job::SetOrder;
 use crate::report::RunError;
 use crate::stages::insert::ShardProgress;
 use crate::stages::limit::take_back;
-use uniqurl::set::{Bytes as _, SetFull};
+use uniqurl::SetFull;
+use uniqurl::internal::Bytes as _;
 use uniqurl_store::spill::{KeyRanges, PARTITIONS};
 
 impl RunSet<'_> {

@@ -10,7 +10,7 @@ use crate::phase::PhaseWriter;
 use crate::reader::RecordOrigins;
 use crate::report::RunError;
 use crate::sink::Sink;
-use uniqurl::set::Counting;
+use uniqurl::internal::Counting;
 use uniqurl_store::seen::KeySink;
 
 impl RunSet<'_> {

@@ -1,8 +1,6 @@
 //! Lines of a set that is written at the end, if lines hold more than the key.
 
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
-use uniqurl::simd::prefetch;
+use uniqurl::internal::{AllocError, alloc, prefetch};
 use uniqurl_store::keep_policy::{KeepPolicy, KeptRecords};
 
 /// Bytes of a block of lines, unless a batch adds more at once, and the bits of a position in one.

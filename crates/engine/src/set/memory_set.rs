@@ -8,11 +8,11 @@ use crate::plan::JobPlan;
 use crate::stages::insert::{ShardProgress, insert};
 use crate::stages::limit::SetLimit;
 use crate::trace::Trace;
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
+use uniqurl::SetFull;
 #[cfg(feature = "tables")]
-use uniqurl::set::Bytes as _;
-use uniqurl::set::{Counting, SetFull, Shard, shards_for};
+use uniqurl::internal::Bytes as _;
+use uniqurl::internal::{AllocError, alloc};
+use uniqurl::internal::{Counting, Shard, shards_for};
 #[cfg(feature = "tables")]
 use uniqurl_formats::input::Chunk;
 use uniqurl_store::group_counts::GroupCounts;

@@ -24,7 +24,7 @@ use crate::report::{Report, RunError};
 use crate::seen;
 use memory_set::MemorySet;
 use scatterer::{Progress, Scatterer};
-use uniqurl::set::{Hash, HashKey, Shard, shards_for};
+use uniqurl::internal::{Hash, HashKey, Shard, shards_for};
 use uniqurl_formats::input::{Input, Source};
 use uniqurl_formats::record::Context;
 use uniqurl_store::spill::Spilled;

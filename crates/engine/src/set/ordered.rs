@@ -9,9 +9,8 @@ use crate::job::{Dedup, SetOrder};
 use crate::output::json::number;
 use crate::output::{TallyLayout, vectored, with_count};
 use crate::split::{self, Split};
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
-use uniqurl::set::{SetFull, Shard};
+use uniqurl::SetFull;
+use uniqurl::internal::{AllocError, Shard, alloc};
 use uniqurl_store::sort::{ShardUrls, Threads, Urls, in_turn, sort, sort_by_count};
 use uniqurl_store::spill::SpillEntry;
 

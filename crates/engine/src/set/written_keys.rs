@@ -5,9 +5,8 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use crate::report::RunError;
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
-use uniqurl::set::{SetFull, Shard};
+use uniqurl::SetFull;
+use uniqurl::internal::{AllocError, Shard, alloc};
 use uniqurl_store::seen::{KeySink, KeySorter, SeenStoreError};
 use uniqurl_store::sort::{ShardUrls, Threads, Urls as _, in_turn, sort, sort_memory};
 

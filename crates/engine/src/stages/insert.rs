@@ -5,7 +5,7 @@ use std::mem::take;
 use super::limit::{SetLimit, ShardLimit};
 use crate::batch::{BatchGroups, Insertion, ShardEntries, TextBuffers, WorkBatch};
 use crate::trace::{Trace, TraceStage};
-use uniqurl::set::{Bytes, Entry, Mark, Part, Shard};
+use uniqurl::internal::{Bytes, Entry, Mark, Part, Shard};
 
 /// The state of a shard before a batch, and the point where it could take no more.
 pub(crate) struct ShardProgress {

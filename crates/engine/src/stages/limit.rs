@@ -4,7 +4,8 @@
 use std::slice::IterMut;
 
 use crate::batch::{BatchGroups, GroupRef, TextBuffers, WorkBatch};
-use uniqurl::set::{Bytes as _, Entry, Part, SetFull, Shard};
+use uniqurl::SetFull;
+use uniqurl::internal::{Bytes as _, Entry, Part, Shard};
 use uniqurl_store::group_counts::GroupCounts;
 
 /// The groups of all shards, and how many keys of each are taken.
@@ -127,7 +128,7 @@ mod tests {
     use std::sync::Arc;
 
     use crate::{Dedup, Group, Job, JobPlan, LimitBy, Memory, RunError, Sinks, Watch, run};
-    use uniqurl::bytes::alloc::failing::{self, Plan};
+    use uniqurl::internal::alloc::failing::{self, Plan};
     use uniqurl::{Normalizer, Profile};
     use uniqurl_formats::input;
 

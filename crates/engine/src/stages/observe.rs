@@ -6,8 +6,7 @@ use std::path::Path;
 use crate::batch::{Extras, HostCount, NameCounts, UrlRef, WorkBatch};
 use crate::output::Observed;
 use uniqurl::Template;
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
+use uniqurl::internal::{AllocError, alloc};
 use uniqurl::key::Located;
 use uniqurl_formats::record::{Extracted, MeasuredFields, Measurer};
 use uniqurl_text::{HIDDEN, Printable, redact};
@@ -208,7 +207,7 @@ mod tests {
     use std::sync::Arc;
 
     use crate::{Job, JobPlan, RunError, Sinks, Watch, run};
-    use uniqurl::bytes::alloc::failing::{self, Plan};
+    use uniqurl::internal::alloc::failing::{self, Plan};
     use uniqurl::{Normalizer, Profile};
     use uniqurl_formats::input;
 

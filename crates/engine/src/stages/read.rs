@@ -8,8 +8,7 @@ use crate::batch::ParseRules;
 use crate::reader::{ChunkSource, ReadTask, Unread};
 use crate::report::Watch;
 use crate::trace::{Trace, TraceStage};
-use uniqurl::bytes::AllocError;
-use uniqurl::profile::Grammar;
+use uniqurl::internal::{AllocError, Grammar};
 use uniqurl_formats::input::{Chunk, Data, read_range};
 use uniqurl_formats::record::Context;
 

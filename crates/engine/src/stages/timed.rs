@@ -10,11 +10,8 @@ use bytes::Bytes;
 
 use crate::batch::{ParseRules, WorkBatch};
 use crate::output::Tally;
-use uniqurl::bytes::Span;
-use uniqurl::normalize::Change;
-use uniqurl::normalize::Normalizer;
-use uniqurl::set::{Counting, HashKey, Part, SetFull, Shard};
-use uniqurl::simd::{SpanBatch, UrlKind};
+use uniqurl::internal::{Change, Counting, HashKey, Part, Shard, Span, SpanBatch, UrlKind};
+use uniqurl::{Normalizer, SetFull};
 use uniqurl_formats::input::{Chunk, Data};
 use uniqurl_formats::record::{BufferId, Context, Extracted, Format, Records};
 

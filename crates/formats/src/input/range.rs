@@ -12,8 +12,7 @@ use memchr::{memchr, memrchr};
 
 use super::error::{InputError, Trouble};
 use super::opened::OpenFile;
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc::{self};
+use uniqurl::internal::{AllocError, alloc};
 
 /// A reusable buffer for the records of a range.
 #[derive(Debug, Default)]

@@ -12,8 +12,7 @@ use super::logged::{LogColumn, LogColumns, place_of};
 use super::part::Value;
 use super::{Cdx, Context, Csv, Extended, Format, Tsv, cdx, cdxj, json};
 use super::{NULL, READS_TABLES, RowBatch, Wrapped};
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc::{self};
+use uniqurl::internal::{AllocError, alloc};
 use uniqurl_text::{Excerpt, HIDDEN, UrlExcerpt, redact, redact_query, redact_record};
 
 /// The values of one record's columns. Reused from record to record.
@@ -470,7 +469,7 @@ fn letter(column: &str) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use uniqurl::bytes::alloc::failing::{self, Plan};
+    use uniqurl::internal::alloc::failing::{self, Plan};
 
     #[test]
     fn failed_allocation_of_a_value_is_an_error() {

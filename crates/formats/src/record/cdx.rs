@@ -17,7 +17,7 @@ use super::line::{self, Line, without_mark};
 use super::part::{Facts, RecordPart, Value};
 use super::separators::Separators;
 use super::{Context, Extracted, Records};
-use uniqurl::bytes::RejectReason;
+use uniqurl::RejectReason;
 
 /// The columns that the last legend named.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

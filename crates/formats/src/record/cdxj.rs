@@ -8,7 +8,7 @@ use memchr::memchr;
 use super::json::{Json, JsonError};
 use super::line;
 use super::{Context, Extracted, Records};
-use uniqurl::bytes::RejectReason;
+use uniqurl::RejectReason;
 
 /// Appends a record for each line of `chunk`.
 pub(super) fn read(ctx: &Context, json: &Json, chunk: &[u8], out: &mut Records) {

@@ -13,7 +13,7 @@ use super::escape::{Escape, closing_quote, quoted};
 use super::line::{self, Line};
 use super::origin::RecordOrigin;
 use super::{Context, Extracted, Records, request};
-use uniqurl::bytes::RejectReason;
+use uniqurl::RejectReason;
 
 /// Appends a record for each line of `chunk`.
 pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
@@ -229,8 +229,8 @@ mod tests {
     use super::super::format::tests::show;
     use super::super::{Context, Format};
     use super::{LEAST, MOST, USUAL, field, is_usual, request_from, start_of_any};
-    use uniqurl::bytes::RejectReason;
-    use uniqurl::normalize::Origin;
+    use uniqurl::RejectReason;
+    use uniqurl::internal::Origin;
 
     fn clf(line: &str) -> String {
         show(&Format::Combined, &Context::default(), line.as_bytes())

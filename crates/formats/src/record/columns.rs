@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use super::line::Line;
 use super::part::{Facts, RecordPart, Said, Value};
 use super::{Context, Extracted};
-use uniqurl::bytes::RejectReason;
+use uniqurl::RejectReason;
 
 /// The parts by column, ascending, counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -12,7 +12,7 @@ use super::escape::Escape;
 use super::hosts::split_port;
 use super::line;
 use super::{Context, Extracted, Records, request};
-use uniqurl::bytes::RejectReason;
+use uniqurl::RejectReason;
 
 /// Appends a record for each line of `chunk`.
 pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {

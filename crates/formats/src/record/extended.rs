@@ -23,7 +23,7 @@ use super::line::{self, Line, MARK, without_mark};
 use super::part::{Facts, RecordPart, Value, encoded, marked};
 use super::separators::Separators;
 use super::{Context, Extracted, Records};
-use uniqurl::bytes::RejectReason;
+use uniqurl::RejectReason;
 
 /// The format and the directives read so far.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use super::{
     haproxy, line, robots, sitemap, target, varnishlog, vhost, ws,
 };
 use super::{READS_TABLES, TableFormat};
-use uniqurl::bytes::UnknownName;
+use uniqurl::UnknownName;
 
 /// A reader that finds the URL in each record.
 ///

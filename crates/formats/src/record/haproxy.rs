@@ -11,7 +11,7 @@ use memchr::memchr;
 use super::escape::Escape;
 use super::line;
 use super::{Context, Extracted, Records, clf, request};
-use uniqurl::bytes::RejectReason;
+use uniqurl::RejectReason;
 
 /// Appends a record for each line of `chunk`.
 pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {

@@ -6,9 +6,8 @@
 use std::ops::Range;
 
 use super::{BufferId, Context, Extracted, Record, Records, Separator};
-use uniqurl::bytes::RejectReason;
-use uniqurl::bytes::Span;
-use uniqurl::simd::Kernel;
+use uniqurl::RejectReason;
+use uniqurl::internal::{Kernel, Span};
 
 /// A line without its ending, and its offset in the chunk.
 #[derive(Clone, Copy)]
@@ -126,8 +125,8 @@ mod tests {
     use super::super::format::tests::read;
     use super::super::{BufferId, Context, Extracted, Format, Separator};
     use super::Line;
-    use uniqurl::bytes::RejectReason;
-    use uniqurl::bytes::Span;
+    use uniqurl::RejectReason;
+    use uniqurl::internal::Span;
 
     #[test]
     fn only_a_slice_of_the_line_has_a_range_in_it() {

@@ -100,8 +100,8 @@ pub use requests::{RequestFacts, RequestReader};
 pub(crate) use table::{ALIKE, NoColumn};
 pub use table::{NULL, RowBatch};
 
-use uniqurl::bytes::{RejectReason, Span};
-use uniqurl::normalize::{Origin, Targets};
+use uniqurl::RejectReason;
+use uniqurl::internal::{Origin, Span, Targets};
 
 /// Whether this build reads Parquet and Arrow.
 pub(crate) const READS_TABLES: bool = cfg!(feature = "tables");

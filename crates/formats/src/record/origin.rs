@@ -8,7 +8,7 @@ use memchr::{memchr2, memchr3, memrchr2};
 
 use super::Context;
 use super::escape::Escape;
-use uniqurl::normalize::Origin;
+use uniqurl::internal::Origin;
 
 /// The scheme and authority that a target belongs to.
 #[derive(Debug, Clone, Copy)]

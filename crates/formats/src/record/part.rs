@@ -12,8 +12,8 @@ use super::line::{Line, is_blank};
 use super::origin::{RecordOrigin, scheme_of};
 use super::target::{self, Method, TargetText};
 use super::{BufferId, Context, Extracted, request};
-use uniqurl::bytes::RejectReason;
-use uniqurl::bytes::Span;
+use uniqurl::RejectReason;
+use uniqurl::internal::Span;
 use uniqurl::key::split_port;
 
 /// The meaning of a field.

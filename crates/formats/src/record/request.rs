@@ -13,7 +13,7 @@ use super::line::Line;
 use super::origin::RecordOrigin;
 use super::target::{self, Method, TargetText};
 use super::{Context, Extracted};
-use uniqurl::bytes::RejectReason;
+use uniqurl::RejectReason;
 
 /// Reads the request in `field` of the line.
 #[inline(always)]

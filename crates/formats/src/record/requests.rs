@@ -8,7 +8,7 @@ use super::logged::LogColumn;
 use super::measure::of_any_form;
 use super::part::RecordPart;
 use super::{Format, Measurer, NULL, RowBatch, Values};
-use uniqurl::bytes::{AllocError, Span};
+use uniqurl::internal::{AllocError, Span};
 
 /// Reads the time and the agent of each record.
 #[derive(Debug)]

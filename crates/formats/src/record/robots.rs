@@ -6,7 +6,7 @@ use memchr::memchr;
 
 use super::line::{self, is_blank, without_mark};
 use super::{BufferId, Context, Extracted, Records};
-use uniqurl::bytes::RejectReason;
+use uniqurl::RejectReason;
 
 /// Appends a record for each line of `chunk`.
 pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {

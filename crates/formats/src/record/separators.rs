@@ -5,7 +5,7 @@
 //! long as a loop over the bytes.
 
 use super::line::Line;
-use uniqurl::simd::{BLOCK, Block, Kernel, Vector, VectorOp};
+use uniqurl::internal::{BLOCK, Block, Kernel, Vector, VectorOp};
 
 /// The bytes of a chunk that are separators.
 pub(super) struct Separators {

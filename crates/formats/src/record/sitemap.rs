@@ -14,7 +14,8 @@ use memchr::{memchr, memmem, memrchr};
 
 use super::line::{Line, is_blank, without_mark};
 use super::{BufferId, Context, Extracted, Record, Records, entity};
-use uniqurl::bytes::{RejectReason, Span};
+use uniqurl::RejectReason;
+use uniqurl::internal::Span;
 
 /// The byte after which the text is cut.
 pub(super) const END: u8 = b'>';

@@ -14,8 +14,8 @@ use super::columns::{ColumnLayout, ColumnName, Columns};
 use super::line::{Line, is_blank};
 use super::part::{Facts, RecordPart, Value};
 use super::{BufferId, Container, Context, Extracted, Record, Records};
-use uniqurl::bytes::RejectReason;
-use uniqurl::bytes::Span;
+use uniqurl::RejectReason;
+use uniqurl::internal::Span;
 
 /// The columns, and their cells in a row once the schema is known.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -15,9 +15,8 @@ use super::escape::Escape;
 use super::line::{self, Line};
 use super::origin::RecordOrigin;
 use super::{BufferId, Context, Extracted, Records};
-use uniqurl::bytes::RejectReason;
-use uniqurl::bytes::Span;
-use uniqurl::normalize::{Targets, is_authority_form};
+use uniqurl::RejectReason;
+use uniqurl::internal::{Span, Targets, is_authority_form};
 
 /// The kinds of method that matter for a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -221,7 +220,7 @@ pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
 mod tests {
     use super::super::format::tests::show;
     use super::super::{Context, Format, Targets};
-    use uniqurl::normalize::Origin;
+    use uniqurl::internal::Origin;
 
     fn base() -> Context {
         let base = Origin { scheme: b"https".to_vec(), authority: b"b:1".to_vec() };

@@ -16,8 +16,8 @@ use memchr::{memchr, memchr_iter, memmem};
 use self::markup::Place;
 use super::line::Line;
 use super::{BufferId, Context, Extracted, Record, Records};
-use uniqurl::bytes::RejectReason;
-use uniqurl::bytes::Span;
+use uniqurl::RejectReason;
+use uniqurl::internal::Span;
 use uniqurl::uri::extract;
 
 /// Whether the input is HTML or XML, once its first line that is not blank was read.

@@ -13,7 +13,7 @@ use super::line::{self, is_blank, without_mark};
 use super::part::{RecordPart, Value, marked};
 use super::separators::Separators;
 use super::{Context, Extracted, Records};
-use uniqurl::bytes::RejectReason;
+use uniqurl::RejectReason;
 
 /// The columns, and their positions once the header has been read.
 #[derive(Debug, Clone, PartialEq, Eq)]

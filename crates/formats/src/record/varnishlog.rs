@@ -20,8 +20,8 @@ use super::line::{Line, cut, is_blank};
 use super::origin::RecordOrigin;
 use super::target::{self, Method, TargetText};
 use super::{Context, Extracted, Facts, Record, Records, Separator, request};
-use uniqurl::bytes::{RejectReason, Span};
-use uniqurl::simd::Kernel;
+use uniqurl::RejectReason;
+use uniqurl::internal::{Kernel, Span};
 
 /// The facts for filters.
 pub(super) const FACTS: Facts = Facts { method: true, status: true, mime: false, ..Facts::NONE };

@@ -35,7 +35,7 @@ fn first_field(line: &[u8]) -> &[u8] {
 mod tests {
     use super::super::format::tests::show;
     use super::super::{Context, Format};
-    use uniqurl::normalize::Origin;
+    use uniqurl::internal::Origin;
 
     fn vhost(ctx: &Context, host: &str, target: &str) -> String {
         let rest = r#"1.2.3.4 - - [17/May/2015:10:05:03 +0000]"#;

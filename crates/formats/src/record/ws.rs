@@ -12,7 +12,7 @@ use memchr::memchr2;
 use super::line;
 use super::target::{self, Method, TargetText};
 use super::{BufferId, Context, Extracted, Records};
-use uniqurl::bytes::RejectReason;
+use uniqurl::RejectReason;
 
 /// Appends a record for each line of `chunk`.
 pub(super) fn read(ctx: &Context, field: NonZeroUsize, chunk: &[u8], out: &mut Records) {
@@ -54,7 +54,7 @@ fn nth(line: &[u8], n: usize) -> Option<Range<usize>> {
 mod tests {
     use super::super::format::tests::show;
     use super::super::{Context, Format, Targets};
-    use uniqurl::normalize::Origin;
+    use uniqurl::internal::Origin;
 
     fn ws(n: &str, line: &str) -> String {
         show(&Format::parse(&format!("ws:{n}")).unwrap(), &Context::default(), line.as_bytes())

@@ -13,7 +13,7 @@ use super::column::{Cell, Cells, Keys, Standing, Views};
 use super::{Column, Stop, TableOptions};
 use crate::input::{Chunk, Data};
 use crate::record::{ALIKE, NULL, RowBatch};
-use uniqurl::bytes::Span;
+use uniqurl::internal::Span;
 
 /// Most rows of a chunk.
 const ROWS: usize = 16 << 10;

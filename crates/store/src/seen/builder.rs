@@ -5,8 +5,7 @@
 
 use std::sync::Arc;
 
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
+use uniqurl::internal::{AllocError, alloc};
 
 use super::error::SeenStoreError;
 use super::keys::{KeySink, SortedKeys};

@@ -7,10 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use uniqurl::SetFull;
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
-use uniqurl::set::Counting;
-use uniqurl::simd::prefetch;
+use uniqurl::internal::{AllocError, Counting, alloc, prefetch};
 
 use super::error::SeenStoreError;
 use super::keys::KeySink;

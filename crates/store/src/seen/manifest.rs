@@ -156,9 +156,8 @@ pub(super) fn run_number(name: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use uniqurl::Profile;
     use uniqurl::key::Key;
-    use uniqurl::normalize::Normalizer;
+    use uniqurl::{Normalizer, Profile};
 
     fn manifest() -> Manifest {
         let rules = StoreRules::of(&Normalizer::new(Profile::Crawl), Key::Url);

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
+use uniqurl::internal::{AllocError, alloc};
 
 use super::directory::WriterDirectory;
 use super::error::SeenStoreError;

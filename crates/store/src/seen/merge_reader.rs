@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use uniqurl::bytes::alloc;
+use uniqurl::internal::alloc;
 
 use super::error::SeenStoreError;
 use super::run::{Mark, Run, RunReader};

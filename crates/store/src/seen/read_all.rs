@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use uniqurl::bytes::alloc;
+use uniqurl::internal::alloc;
 
 use super::error::SeenStoreError;
 use super::manifest::MANIFEST;

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use uniqurl::Normalizer;
 use uniqurl::key::{Key, Template};
-use uniqurl::normalize::Normalizer;
 use uniqurl_text::Printable;
 
 /// The rules of a store: all that decides about the key of a URL.

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::{Threads, Urls, in_turn, sort};
 use uniqurl::SetFull;
-use uniqurl::bytes::AllocError;
+use uniqurl::internal::AllocError;
 
 /// Of URLs with equal counts, sorting all costs less than selecting more than this share of them.
 const SORT_ALL_FROM: usize = 4;

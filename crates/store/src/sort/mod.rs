@@ -20,9 +20,7 @@ pub use self::by_count::sort_by_count;
 pub use self::digit::Measured;
 use self::digit::{Text, digit};
 use uniqurl::SetFull;
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
-use uniqurl::set::Shard;
+use uniqurl::internal::{AllocError, Shard, alloc};
 
 /// From this number on, URLs are scattered to buckets. Fewer are sorted directly, with their numbers
 /// below their digits.

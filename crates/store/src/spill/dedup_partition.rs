@@ -14,9 +14,7 @@ use super::stream::{EntryReader, Stream, written};
 use crate::group_counts::GroupLimit;
 use crate::keep_policy::{KeepPolicy, KeptRecords};
 use crate::sort::{Threads, Urls, in_turn, sort, sort_by_count, sort_memory};
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
-use uniqurl::set::{Counting, Hash, HashKey, Shard};
+use uniqurl::internal::{AllocError, Counting, Hash, HashKey, Shard, alloc};
 
 /// How partitions are settled and runs are merged.
 #[derive(Debug, Clone, Copy)]

@@ -5,8 +5,7 @@ use super::dedup_partition::PartitionPlan;
 use super::packing::BlockCompressor;
 use super::store::SpillError;
 use super::stream::{EntryWriter, Stream};
-use uniqurl::bytes::AllocError;
-use uniqurl::set::Hash;
+use uniqurl::internal::{AllocError, Hash};
 
 /// Partitions that are being written, by the hash that deduplicates the partition they come from.
 pub(super) struct Division<'a> {

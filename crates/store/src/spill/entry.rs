@@ -1,7 +1,6 @@
 //! What is kept of a URL that is spilled.
 
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
+use uniqurl::internal::{AllocError, alloc};
 
 /// Bytes that the four numbers of an entry take at most.
 const NUMBERS: usize = 40;

@@ -8,7 +8,8 @@ use std::fmt;
 
 use super::SpillEntry;
 use crate::group_counts::{GroupCounts, GroupLimit};
-use uniqurl::set::{Hash, HashKey, SetFull};
+use uniqurl::SetFull;
+use uniqurl::internal::{Hash, HashKey};
 
 /// The line of an entry that is no key but a group; its ordinal is the number of the group's keys.
 const GROUP: &[u8] = b"\n";

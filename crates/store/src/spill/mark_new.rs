@@ -11,9 +11,7 @@ use super::marks::{Marks, Run};
 use super::packing::{BlockDecompressor, HEADER};
 use super::store::SpillError;
 use super::stream::Stream;
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
-use uniqurl::set::{Bytes, Counting, Entry, HashKey, Part, Shard};
+use uniqurl::internal::{AllocError, Bytes, Counting, Entry, HashKey, Part, Shard, alloc};
 
 /// The bytes of a block.
 #[derive(Clone, Copy)]

@@ -14,7 +14,7 @@ use lz4_flex::block::{
 };
 
 use super::store::{Extent, SpillError, Store};
-use uniqurl::bytes::alloc;
+use uniqurl::internal::alloc;
 
 /// Bytes of a header: the method, the length of the block before packing, and the checksum of both and
 /// of the bytes after it.

@@ -6,8 +6,7 @@ use super::entry::SpillEntry;
 use super::marks::{Marks, Run};
 use super::packing::{BlockDecompressor, HEADER};
 use super::store::{Extent, SpillError};
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
+use uniqurl::internal::{AllocError, alloc};
 
 /// A block, and where its new entries are.
 #[derive(Default)]

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::costs::{Costs, Spilled};
-use uniqurl::bytes::alloc;
+use uniqurl::internal::alloc;
 use uniqurl_text::Printable;
 
 /// Blocks in a file, written and read at any place by any thread.

@@ -5,8 +5,7 @@
 use super::entry::SpillEntry;
 use super::packing::{BlockCompressor, BlockDecompressor, HEADER};
 use super::store::{Extent, SpillError};
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
+use uniqurl::internal::{AllocError, alloc};
 
 /// Where the blocks of a stream are, in order.
 #[derive(Debug, Default, Clone)]

@@ -15,8 +15,7 @@ use super::packing::{BlockCompressor, BlockDecompressor};
 use super::source::Source;
 use super::store::SpillError;
 use super::stream::EntryWriter;
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
+use uniqurl::internal::{AllocError, alloc};
 
 /// Slots whose lines one task makes.
 const SLOTS: usize = 4096;

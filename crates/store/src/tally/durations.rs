@@ -7,8 +7,7 @@
 
 use super::NUMBER;
 use crate::spill::{append_number, decode_number};
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
+use uniqurl::internal::{AllocError, alloc};
 
 /// As many durations are kept as they are.
 pub const EXACT: u64 = 16;

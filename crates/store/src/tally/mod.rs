@@ -10,8 +10,7 @@ pub use durations::EXACT;
 
 use crate::keep_policy::allocated;
 use crate::spill::{append_number, decode_number};
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
+use uniqurl::internal::{AllocError, alloc};
 
 /// Classes of statuses, from 1xx to 5xx.
 pub const CLASSES: usize = 5;

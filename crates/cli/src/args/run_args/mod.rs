@@ -23,7 +23,7 @@ use clap::{ArgAction, Args};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
-use uniqurl::normalize::Charset;
+use uniqurl::uri::Charset;
 use uniqurl::{Backend, Key, Normalizer, Profile, RejectReason, Ring};
 use uniqurl_engine::MOST_THREADS;
 use uniqurl_engine::{cores, most_threads, most_workers};

@@ -12,7 +12,7 @@ use crate::args::policy::PolicyArgs;
 use crate::args::profile_choices::{ProfileChoices, Unsupported};
 use crate::args::values::{key, keys};
 use crate::args::{ProfileParser, charset, checks, code, ring, usage};
-use uniqurl::normalize::Charset;
+use uniqurl::uri::Charset;
 use uniqurl::{Key, Normalizer, Profile, RejectReason, Ring};
 
 /// `uniqurl seen contains`

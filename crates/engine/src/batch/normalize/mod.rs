@@ -14,8 +14,7 @@ use super::parse::reserve;
 use super::text::UrlRef;
 use super::{ParseRules, WorkBatch};
 use span_loop::{SpanLoop, SpanRun, Taking};
-use uniqurl::bytes::{AllocError, Span};
-use uniqurl::profile::Grammar;
+use uniqurl::internal::{AllocError, Grammar, Span};
 use uniqurl_formats::input::Chunk;
 use uniqurl_formats::record::{BufferId, Extracted, Labels, Record, Records};
 

@@ -4,10 +4,8 @@ use super::span_loop::{Known, SpanLoop, SpanRun};
 use crate::batch::rejected::{Shown, hidden_prefix};
 use crate::batch::text::{IN_CHUNK, IN_REWRITTEN, IN_SCRATCH, UrlRef};
 use crate::batch::{ParseRules, WorkBatch};
-use uniqurl::bytes::alloc;
-use uniqurl::bytes::{AllocError, Reject, RejectReason, Span};
-use uniqurl::normalize::{Form, GROWTH};
-use uniqurl::simd::UrlKind;
+use uniqurl::internal::{AllocError, Form, GROWTH, Span, UrlKind, alloc};
+use uniqurl::{Reject, RejectReason};
 use uniqurl_formats::record::{BufferId, Extracted, MARK, Record};
 
 impl WorkBatch {

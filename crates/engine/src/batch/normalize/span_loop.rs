@@ -7,9 +7,7 @@
 use super::single::number_of;
 use crate::batch::text::{BUFFER_SHIFT, IN_REWRITTEN, UrlRef};
 use crate::batch::{ParseRules, WorkBatch};
-use uniqurl::bytes::{AllocError, Span, alloc};
-use uniqurl::normalize::{Change, Form};
-use uniqurl::simd::SpanBatch;
+use uniqurl::internal::{AllocError, Change, Form, Span, SpanBatch, alloc};
 use uniqurl_formats::record::{BufferId, Labels, Record};
 
 /// URLs that follow each other in the same buffer.

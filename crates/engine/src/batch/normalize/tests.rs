@@ -1,11 +1,8 @@
 //! Batched loops against the normalizer on one URL at a time.
 
 use super::*;
-use uniqurl::Redirects;
-use uniqurl::normalize::Normalizer;
-use uniqurl::profile::Profile;
-use uniqurl::set::HashKey;
-use uniqurl::simd::UrlKind;
+use uniqurl::internal::{HashKey, UrlKind};
+use uniqurl::{Normalizer, Profile, Redirects};
 use uniqurl_formats::input::Data;
 use uniqurl_formats::record::{Context, Format};
 

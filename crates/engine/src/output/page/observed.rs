@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::statuses::Statuses;
 use super::times::RequestTimes;
 use super::top_names::TopNames;
-use uniqurl::bytes::RejectReason;
+use uniqurl::RejectReason;
 
 /// Samples of rejected records that are kept for each code.
 const SAMPLES: usize = 3;

@@ -7,7 +7,7 @@ use super::observed::Samples;
 use super::text::{HtmlText, most_first};
 use crate::output::Grouped;
 use crate::output::summary::Tally;
-use uniqurl::bytes::RejectReason;
+use uniqurl::RejectReason;
 use uniqurl_text::Printable;
 
 /// The rejected records by code, with samples.

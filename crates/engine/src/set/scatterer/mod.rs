@@ -18,8 +18,8 @@ use crate::output::{FileStats, Tally, vectored};
 use crate::report::RunError;
 use crate::split::{self, Split};
 use crate::trace::{Trace, TraceStage};
-use uniqurl::bytes::alloc;
-use uniqurl::set::{Hash, HashKey, SetFull, Shard};
+use uniqurl::SetFull;
+use uniqurl::internal::{Hash, HashKey, Shard, alloc};
 use uniqurl_store::buckets::{Bucket, BucketUrls, Buckets, sample_of};
 use uniqurl_store::sort::{Measured, ShardUrls, Threads};
 

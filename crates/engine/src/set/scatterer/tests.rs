@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use super::*;
 use crate::run::run_with;
 use crate::{CHUNK_SIZE, Dedup, Job, JobPlan, Memory, Report, SetOrder, Sinks, SplitBy, Watch};
-use uniqurl::bytes::alloc::failing::{self, Plan};
+use uniqurl::internal::{
+    Kernel,
+    alloc::failing::{self, Plan},
+};
 use uniqurl::key::Key as Written;
-use uniqurl::simd::Kernel;
 use uniqurl::{Normalizer, Profile, Redirects};
 use uniqurl_formats::input;
 

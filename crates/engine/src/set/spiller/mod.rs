@@ -15,7 +15,7 @@ use crate::job::SetOrder;
 use crate::memory::{self, Memory, SpillNotice};
 use crate::report::RunError;
 use crate::trace::{Trace, TraceStage};
-use uniqurl::set::HashKey;
+use uniqurl::internal::HashKey;
 use uniqurl_store::spill::{
     self, BlockCompressor, EntryWriter, MarksBudget, PARTITIONS, PartitionPlan, SpillEntry,
     SpillError, Spilled, Store, Stream,

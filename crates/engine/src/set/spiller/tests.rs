@@ -5,7 +5,7 @@ use crate::job::Dedup;
 use crate::output::{Field, Tally};
 use crate::run::run_with;
 use crate::{CHUNK_SIZE, Job, JobPlan, Sinks, Watch};
-use uniqurl::bytes::alloc::failing::{self, Plan};
+use uniqurl::internal::alloc::failing::{self, Plan};
 use uniqurl::{Normalizer, Profile};
 use uniqurl_formats::input;
 

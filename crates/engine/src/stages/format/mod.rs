@@ -16,7 +16,7 @@ use crate::job::Job;
 use crate::plan::JobPlan;
 use crate::set::Partitioner;
 use columns::LineColumns;
-use uniqurl::bytes::AllocError;
+use uniqurl::internal::AllocError;
 use uniqurl_store::keep_policy::KeepPolicy;
 
 /// How batches are formatted.

@@ -7,8 +7,7 @@ use super::columns::{LineColumns, format_columns};
 use crate::batch::WorkBatch;
 use crate::set::Partitioner;
 use crate::split::{self, Split};
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
+use uniqurl::internal::{AllocError, alloc};
 use uniqurl_formats::input::Chunk;
 use uniqurl_store::spill::{PARTITIONS, SpillEntry};
 

@@ -6,8 +6,7 @@ use std::path::Path;
 use super::columns::{LineColumns, each_row};
 use crate::batch::{Extras, WorkBatch};
 use crate::set::Partitioner;
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
+use uniqurl::internal::{AllocError, alloc};
 use uniqurl_store::keep_policy::KeptRecord;
 use uniqurl_store::spill::{PARTITIONS, SpillEntry};
 

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use crate::batch::{RejectedRecord, UrlRef, WorkBatch, without_host};
 use crate::output::{escaped, json};
 use crate::plan::JobPlan;
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
+use uniqurl::internal::{AllocError, alloc};
 use uniqurl_formats::record::Extracted;
 use uniqurl_text::{Secrets, redact};
 

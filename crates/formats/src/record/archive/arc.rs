@@ -2,7 +2,7 @@
 
 use super::super::{BufferId, Context, Extracted, Facts};
 use super::url;
-use uniqurl::bytes::RejectReason;
+use uniqurl::RejectReason;
 
 /// The beginning of every file: a record about itself.
 pub(super) const FIRST: &[u8] = b"filedesc://";

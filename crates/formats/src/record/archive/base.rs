@@ -6,7 +6,7 @@
 
 use memchr::{memchr_iter, memrchr};
 
-use uniqurl::normalize::{self, Parts, Targets, decode_dots};
+use uniqurl::internal::{self, Parts, Targets, decode_dots};
 use uniqurl::uri;
 
 /// The components of a base, and the folder that relative paths start from.
@@ -84,7 +84,7 @@ impl Base {
             fragment: None,
         };
         let start = out.len();
-        normalize::resolve(&base, &reference, out);
+        internal::resolve(&base, &reference, out);
         if out.len() - start > self.longest {
             out.truncate(start);
             return Err(TooLong);

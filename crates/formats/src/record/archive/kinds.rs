@@ -1,6 +1,6 @@
 //! The kinds of WARC records, and sets of them.
 
-use uniqurl::bytes::UnknownName;
+use uniqurl::UnknownName;
 
 /// Names of the kinds (WARC 1.1 section 5.5).
 const NAMES: [&str; 8] = [

@@ -22,8 +22,8 @@ use std::sync::Arc;
 use self::links::Links;
 use super::line::is_blank;
 use super::{BufferId, Context, Extracted, Facts, Framing, Record, Records};
-use uniqurl::bytes::RejectReason;
-use uniqurl::bytes::Span;
+use uniqurl::RejectReason;
+use uniqurl::internal::Span;
 
 /// The format of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

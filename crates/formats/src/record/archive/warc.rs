@@ -6,7 +6,7 @@ use memchr::{memchr, memchr_iter};
 
 use super::super::{BufferId, Context, Extracted, Records};
 use super::{Kinds, scratch, url};
-use uniqurl::bytes::RejectReason;
+use uniqurl::RejectReason;
 
 /// The beginning of every record (WARC 1.1 section 4: `version = "WARC/1.1" CRLF`). Drafts began with 0.
 pub const VERSION: &[u8] = b"WARC/";

@@ -16,9 +16,8 @@ use super::base::{Base, TooLong};
 use super::links::Links;
 use super::warc::bare;
 use super::{scratch, warc};
-use uniqurl::bytes::RejectReason;
-use uniqurl::bytes::Span;
-use uniqurl::uri;
+use uniqurl::internal::Span;
+use uniqurl::{RejectReason, uri};
 
 #[derive(Deserialize)]
 struct Document<'a> {

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memrchr};
 
-use uniqurl::simd::{BLOCK, Block, Kernel, Vector, VectorOp};
+use uniqurl::internal::{BLOCK, Block, Kernel, Vector, VectorOp};
 
 /// A piece of a chunk: the range of its bytes without the line ending.
 #[derive(Debug, Clone, PartialEq, Eq)]

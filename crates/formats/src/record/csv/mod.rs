@@ -20,7 +20,7 @@ use super::line::{Line, is_blank, without_mark};
 use super::named::is_absolute;
 use super::part::{RecordPart, Value};
 use super::{Context, Extracted, Record, Records};
-use uniqurl::bytes::RejectReason;
+use uniqurl::RejectReason;
 
 /// The columns, and their positions once the header has been read.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use memchr::memchr;
 
-use uniqurl::bytes::{RejectReason, Span};
-use uniqurl::simd::Kernel;
+use uniqurl::RejectReason;
+use uniqurl::internal::{Kernel, Span};
 
 use super::super::line::{cut, is_blank};
 use super::super::{BufferId, Context, Csv, Extracted, Format, Record, Records, Separator};

@@ -5,7 +5,7 @@
 //! bytes after its start is too long, and its later parts are skipped.
 
 use memchr::memmem;
-use uniqurl::bytes::Span;
+use uniqurl::internal::Span;
 
 use super::{Envelope, OutputStream, Stripped, docker};
 

@@ -28,7 +28,7 @@ use super::columns::parts;
 use super::line::{self, Line};
 use super::part::{Facts, RecordPart, Said, Value};
 use super::{Context, Extracted, Records};
-use uniqurl::bytes::RejectReason;
+use uniqurl::RejectReason;
 
 /// The pointers to the parts of a URL in a JSON value.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 use super::super::format::tests::show;
 use super::super::{Context, Extracted, Format};
-use uniqurl::bytes::RejectReason;
-use uniqurl::normalize::Origin;
+use uniqurl::RejectReason;
+use uniqurl::internal::Origin;
 
 fn json(pointer: &str, line: &[u8]) -> String {
     let format = Format::parse(&format!("json:{pointer}")).unwrap();

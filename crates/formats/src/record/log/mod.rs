@@ -33,8 +33,8 @@ use super::line::{self, Line};
 use super::origin::{RecordOrigin, scheme_of};
 use super::target::{self, Method, TargetText};
 use super::{Context, Extracted, Facts, FormatError, Records, request};
-use uniqurl::bytes::RejectReason;
-use uniqurl::bytes::Span;
+use uniqurl::RejectReason;
+use uniqurl::internal::Span;
 
 /// A log format string, compiled.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 
 use super::directives::{FormatStringError, Token, Variable};
 use super::shape::Shape;
-use uniqurl::bytes::RejectReason;
+use uniqurl::RejectReason;
 
 /// The meaning of a log's field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

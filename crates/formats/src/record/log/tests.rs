@@ -2,7 +2,7 @@
 
 use super::super::format::tests::show;
 use super::super::{Context, Format};
-use uniqurl::normalize::Origin;
+use uniqurl::internal::Origin;
 
 fn log(format: &str, line: &str) -> String {
     let format = Format::parse(&format!("log:{format}")).unwrap_or_else(|error| panic!("{error}"));

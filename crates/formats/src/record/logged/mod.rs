@@ -14,7 +14,7 @@ use super::measure::write_time;
 use super::part::RecordPart;
 use super::{Csv, Extended, Format, LogFormat, Measurer, Tsv, Values};
 use access::Texts;
-use uniqurl::bytes::alloc;
+use uniqurl::internal::alloc;
 
 /// A column that logs have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use super::super::json::slice;
 use super::super::log::LineShape;
 use super::super::part::{RecordPart, Said, Value};
 use super::super::{Format, Json, cdxj, elb, request};
-use uniqurl::normalize::Parts;
+use uniqurl::internal::Parts;
 
 /// How to tell the lines of an entry.
 #[derive(Debug)]

@@ -242,7 +242,7 @@ fn looks_at(text: &[u8]) {
 }
 
 fn of<'a>(
-    span: uniqurl::bytes::Span,
+    span: uniqurl::internal::Span,
     buffer: BufferId,
     chunk: &'a [u8],
     scratch: &'a [u8],

@@ -6,8 +6,7 @@
 //! for all keys the other bytes. Numbers are lowest byte first. Columns pack better than entries
 //! one after the other, and a search passes over a key without looking at its bytes.
 
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
+use uniqurl::internal::{AllocError, alloc};
 
 /// Bytes before the columns.
 const HEAD: usize = 6;

@@ -9,8 +9,7 @@ use super::super::store::AddStats;
 use super::super::time::UnixTime;
 use super::MAGIC;
 use super::block::{Block, BlockBuilder};
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
+use uniqurl::internal::{AllocError, alloc};
 
 /// Where the parts of a zone are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::super::error::SeenStoreError;
-use uniqurl::bytes::alloc;
+use uniqurl::internal::alloc;
 
 /// Bytes of a header.
 pub(super) const HEADER: usize = 14;

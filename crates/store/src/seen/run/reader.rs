@@ -11,8 +11,7 @@ use super::filter::{Filter, hash};
 use super::footer::{Footer, ZonePlace};
 use super::part::{PartKind, PartUnpacker, RunFile, part_length, stated_checksum};
 use super::{MAGIC, Mark, RunInfo, TRAILER};
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
+use uniqurl::internal::{AllocError, alloc};
 
 /// A run, open.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use super::filter::Filter;
 use super::footer::ZonePlace;
 use super::part::{PartKind, PartUnpacker};
 use super::reader::{Run, UNREADABLE};
-use uniqurl::bytes::AllocError;
+use uniqurl::internal::AllocError;
 
 /// Keys to look up: which of them are still to be found, in order, and the hash of each of all.
 pub(in super::super) struct WantedKeys<'k, K: ?Sized> {

@@ -18,8 +18,7 @@ use super::filter;
 use super::footer::{Footer, ZonePlace};
 use super::part::{PartKind, PartPacker, stated_checksum};
 use super::{BLOCK, MAGIC, Mark, RunInfo, SPELLED_OUT, ZONE_BYTES, ZONE_KEYS};
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
+use uniqurl::internal::{AllocError, alloc};
 
 /// Writes a run.
 #[derive(Debug)]

@@ -8,9 +8,8 @@ mod sorting;
 
 use std::path::Path;
 
-use uniqurl::Profile;
 use uniqurl::key::Key;
-use uniqurl::normalize::Normalizer;
+use uniqurl::{Normalizer, Profile};
 
 use super::*;
 

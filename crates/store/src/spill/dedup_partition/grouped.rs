@@ -4,7 +4,7 @@ use std::io;
 
 use super::{GroupsBeyondMemory, MIN_URLS, PartitionPlan, Set};
 use crate::spill::{SpillEntry, SpillError};
-use uniqurl::set::{Hash, HashKey};
+use uniqurl::internal::{Hash, HashKey};
 
 impl<'a> Set<'a> {
     /// Takes the group of an entry as the one at hand; returns whether the entry is the group's own.
@@ -53,7 +53,7 @@ mod tests {
         GroupsBeyondMemory, MarksBudget, MergeOrder, PartitionPlan, RecordStatus, SpillEntry,
         SpillError, Store, dedup_partition, merge, written,
     };
-    use uniqurl::set::{Counting, HashKey};
+    use uniqurl::internal::{Counting, HashKey};
 
     /// The text before the first slash.
     #[derive(Debug)]

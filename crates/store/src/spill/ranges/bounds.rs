@@ -1,9 +1,7 @@
 //! The bounds between ranges of keys.
 
 use uniqurl::SetFull;
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
-use uniqurl::set::Shard;
+use uniqurl::internal::{AllocError, Shard, alloc};
 
 use crate::buckets::sample_of;
 use crate::sort::{ShardUrls, Threads, Urls as _, sort};

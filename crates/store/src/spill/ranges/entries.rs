@@ -4,9 +4,7 @@ use super::super::entry::{SpillEntry, append_number, decode_number, decode_text}
 use crate::keep_policy::KeepPolicy;
 use crate::sort::{Threads, Urls, in_turn, sort, sort_memory};
 use uniqurl::SetFull;
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
-use uniqurl::simd::prefetch;
+use uniqurl::internal::{AllocError, alloc, prefetch};
 
 /// Bytes of the numbers of an entry at most, and of the line feed after its key.
 const AROUND: usize = 31;

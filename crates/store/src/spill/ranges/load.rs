@@ -13,8 +13,7 @@ use super::bounds::KeyRanges;
 use super::entries::RangeEntries;
 use crate::keep_policy::KeepPolicy;
 use crate::sort::{Threads, sort_memory};
-use uniqurl::bytes::AllocError;
-use uniqurl::bytes::alloc;
+use uniqurl::internal::{AllocError, alloc};
 
 /// How ranges are read.
 #[derive(Debug, Clone, Copy)]

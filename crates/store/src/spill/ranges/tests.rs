@@ -9,7 +9,7 @@ use crate::sort::Threads;
 use crate::spill::{BlockCompressor, EntryWriter, SpillEntry, Store, Stream};
 use crate::tally::ResponseTally;
 use crate::test_util::cases;
-use uniqurl::bytes::AllocError;
+use uniqurl::internal::AllocError;
 
 /// Ordinal, count, key and line.
 type Entry = (u64, u64, Vec<u8>, Vec<u8>);

@@ -5,7 +5,7 @@ use crate::keep_policy::KeepPolicy;
 use crate::spill::{MarksBudget, MergeOrder, Store, written};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use uniqurl::set::Counting;
+use uniqurl::internal::Counting;
 
 /// Merges runs of these ordinals, each in a key of some length, and returns the ordinals in order.
 fn merged(runs: &[Vec<(u64, usize)>], memory: usize, limit: Option<u64>) -> Vec<u64> {
