@@ -6,7 +6,8 @@ mod measure;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use measure::{Corpus, Kind, id, stage};
-use uniqurl::{Backend, Canonical, Normalizer, Profile, UrlSet};
+use uniqurl::internal::Backend;
+use uniqurl::{Canonical, Normalizer, Profile, UrlSet};
 
 const BYTES: u64 = 16_000_000;
 

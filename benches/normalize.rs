@@ -6,7 +6,8 @@ mod measure;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use measure::{Corpus, Kind, id, stage};
-use uniqurl::{Backend, Batch, Normalizer, Profile};
+use uniqurl::internal::Backend;
+use uniqurl::{Batch, Normalizer, Profile};
 
 const BYTES: u64 = 16_000_000;
 

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use measure::{Corpus, Kind, id, stage};
-use uniqurl::Backend;
+use uniqurl::internal::Backend;
 
 /// Enough to make the start of the process negligible.
 const BYTES: u64 = 64_000_000;

@@ -6,7 +6,8 @@ mod measure;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use measure::{Corpus, Kind, id, stage};
-use uniqurl::{Backend, Normalizer, Profile, internal};
+use uniqurl::internal::Backend;
+use uniqurl::{Normalizer, Profile, internal};
 
 const BYTES: u64 = 8_000_000;
 

@@ -4,11 +4,13 @@
 //! too.
 
 pub use crate::bytes::{AllocError, Span, alloc};
+pub use crate::key::host::{Located, split_port};
+pub use crate::key::template::{TemplateRule, TypedPart};
 pub use crate::normalize::{
     Change, Form, GROWTH, Origin, Parts, Scratch, Targets, decode_dots, is_authority_form, resolve,
 };
 pub use crate::profile::{Act, Grammar, System, tracking_version};
 pub use crate::set::{Bytes, Counting, Entry, Hash, HashKey, Mark, Part, Shard, shards_for};
 pub use crate::simd::{
-    BLOCK, Block, Kernel, SpanBatch, UrlKind, Vector, VectorOp, lines, prefetch,
+    BLOCK, Backend, Block, Kernel, SpanBatch, UrlKind, Vector, VectorOp, lines, prefetch,
 };

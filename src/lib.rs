@@ -74,7 +74,7 @@ pub mod comparison;
 mod test_util;
 
 pub use bytes::{Reject, RejectReason, RejectReasons, UnknownName};
-pub use key::{Key, Keyed, PartType, Template, TemplateRule, TypedPart};
+pub use key::{Key, Keyed, PartType, Template};
 #[cfg(feature = "profile-file")]
 pub use normalize::ProfileFileError;
 pub use normalize::{
@@ -83,4 +83,3 @@ pub use normalize::{
 };
 pub use profile::{Profile, Ring, RingError, Switch, Switches};
 pub use set::{SetFull, UrlSet};
-pub use simd::Backend;

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use crate::{Backend, Canonical, Key, Profile, Reject, RejectReason, Rule, Switch};
+use crate::simd::Backend;
+use crate::{Canonical, Key, Profile, Reject, RejectReason, Rule, Switch};
 
 /// A type with a name, which `Display` writes and `FromStr` reads.
 macro_rules! by_name {

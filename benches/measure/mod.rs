@@ -12,8 +12,7 @@ use std::time::Duration;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput};
-use uniqurl::Backend;
-use uniqurl::internal::Span;
+use uniqurl::internal::{Backend, Span};
 
 pub use generator::{Kind, Truth};
 

@@ -5,7 +5,8 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use uniqurl::{Backend, Normalizer, Profile, Reject};
+use uniqurl::internal::Backend;
+use uniqurl::{Normalizer, Profile, Reject};
 
 /// For each profile the scalar normalizer and all others.
 static NORMALIZERS: LazyLock<Vec<(Normalizer, Vec<Normalizer>)>> = LazyLock::new(|| {

@@ -6,7 +6,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use uniqurl::{Backend, Canonical, Key, Normalizer, Profile, Redirects, Reject, Ring};
+use uniqurl::internal::Backend;
+use uniqurl::{Canonical, Key, Normalizer, Profile, Redirects, Reject, Ring};
 use uniqurl_formats::record::{Context, Format, Records};
 
 /// The rules that this text describes, or None if it is refused.

@@ -7,7 +7,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use uniqurl::{Backend, Normalizer, Profile};
+use uniqurl::internal::Backend;
+use uniqurl::{Normalizer, Profile};
 use uniqurl_engine::{
     Dedup, InputFormat, Job, JobPlan, Memory, RunError, SetOrder, Sinks, Watch, run,
 };

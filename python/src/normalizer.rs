@@ -10,6 +10,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use pyo3_arrow::{PyArray, PyField};
+use uniqurl::{Reject, RejectReason};
 
 use crate::arrow::{Column, Columns, chunks_of_any};
 use crate::errors::{self, guarded};
@@ -446,9 +447,9 @@ fn key_of_one<'py>(
         let (url, key) = (Url::of(url)?, rules.key(py, key)?);
         let (mut canonical, mut out) = (Vec::new(), Vec::new());
         let canonical = rules.canonical(py, url.bytes(), &mut canonical)?;
-        key.check(canonical).map_err(|reject| errors::rejected(py, &reject))?;
-        key.append(canonical, &mut out);
-        url.like(py, &out)
+        let hostless = Reject::new(RejectReason::NoHost, 0);
+        let key = key.of(canonical, &mut out).ok_or_else(|| errors::rejected(py, &hostless))?;
+        url.like(py, key.as_bytes())
     })
 }
 

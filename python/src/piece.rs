@@ -251,15 +251,18 @@ fn of_bytes<T: ByteArrayType>(
     Ok(losses.changed(arc(canonical), array.len()))
 }
 
-/// The new offsets and values, if any changed. Text and bytes share this function, since each copy of it
-/// takes long to compile.
+/// Offsets and values, if any changed.
+type NewValues<O> = Option<(OffsetBuffer<O>, Buffer)>;
+
+/// The new offsets and values. Text and bytes share this function, since each copy of it takes long to
+/// compile.
 fn rewritten<O: OffsetSizeTrait>(
     rules: &Rules,
     offsets: &[O],
     values: &[u8],
     nulls: Option<&NullBuffer>,
     stop: &AtomicBool,
-) -> PyResult<(Option<(OffsetBuffer<O>, Buffer)>, Losses)> {
+) -> PyResult<(NewValues<O>, Losses)> {
     let rows = offsets.len() - 1;
     let first = offsets[0].as_usize();
     let bytes = &values[first..offsets[rows].as_usize()];
@@ -410,7 +413,7 @@ fn rewritten_views(
             row += 1;
         }
         let bytes = place.map_or(&inline[..], |buffer| &buffers[buffer]);
-        let block = Block { bytes, spans: &mut spans, row: first, nulls: nulls };
+        let block = Block { bytes, spans: &mut spans, row: first, nulls };
         judge(rules, block, &mut scratch, &mut losses, |row, value| {
             let value = match value {
                 Value::Same | Value::Null => return,

@@ -42,6 +42,7 @@ macro_rules! by_name {
     ($Type:ident $kind:literal) => {
         impl $Type {
             #[doc = concat!("The ", $kind, " of this name.")]
+            #[doc(hidden)]
             pub fn named(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|one| one.name() == name)
             }

@@ -19,6 +19,17 @@ pub struct Reject {
 }
 
 impl Reject {
+    /// All reasons: first [`code`](Self::code), to which [`at`](Self::at) belongs, then the others in
+    /// the order of [`RejectReason::ALL`].
+    pub fn in_order(&self) -> impl Iterator<Item = RejectReason> + Clone + use<> {
+        let (code, codes) = (self.code, self.codes);
+        std::iter::once(code).chain(codes.iter().filter(move |other| *other != code))
+    }
+}
+
+// What the other crates of this repository ask, and nobody else.
+#[doc(hidden)]
+impl Reject {
     /// A rejection for one reason.
     pub const fn new(code: RejectReason, at: usize) -> Self {
         Self { code, at, codes: RejectReasons::of(&[code]) }
@@ -27,13 +38,6 @@ impl Reject {
     /// The same rejection, with its offset mapped by `place`.
     pub fn moved(self, place: impl FnOnce(usize) -> usize) -> Self {
         Self { at: place(self.at), ..self }
-    }
-
-    /// All reasons: first [`code`](Self::code), to which [`at`](Self::at) belongs, then the others in
-    /// the order of [`RejectReason::ALL`].
-    pub fn in_order(&self) -> impl Iterator<Item = RejectReason> + Clone + use<> {
-        let (code, codes) = (self.code, self.codes);
-        std::iter::once(code).chain(codes.iter().filter(move |other| *other != code))
     }
 }
 

@@ -28,6 +28,7 @@ pub struct UnknownName {
     names: Vec<String>,
 }
 
+#[doc(hidden)]
 impl UnknownName {
     /// `kind` is the noun for the members of `all`, whose `Display` gives their names.
     pub fn new(

@@ -4,25 +4,23 @@
 //! index does, or shortens them. `docs/keys.md` describes how each key treats ports, IP addresses,
 //! credentials and URLs without a host. Equal URLs have equal keys of each kind.
 
-mod host;
+pub(crate) mod host;
 mod surt;
 mod ssurt;
 mod hash;
 #[cfg(feature = "domain")]
 mod domain;
-mod template;
+pub(crate) mod template;
 
 use std::fmt;
 use std::str::{self, Utf8Error};
 
 use crate::bytes::names::by_name;
-use crate::bytes::{Reject, RejectReason};
 use crate::normalize::Canonical;
 
 #[cfg(feature = "domain")]
 pub use domain::{registrable_domain, suffix_list_date};
-pub use host::{Located, split_port};
-pub use template::{PartType, Template, TemplateRule, TypedPart};
+pub use template::{PartType, Template};
 
 /// The form of a URL by which records are deduplicated, counted, sorted and written.
 ///
@@ -94,55 +92,14 @@ impl Key {
         }
     }
 
-    /// A description of its form in half a line.
-    pub const fn summary(self) -> &'static str {
-        match self {
-            Key::Url => "the canonical URL",
-            Key::Template => "https://h/user/{int}?page, its variable parts named",
-            #[cfg(feature = "domain")]
-            Key::Domain => "example.co.uk of www.example.co.uk, by the Public Suffix List",
-            Key::Surt => "com,example)/path?query, as web-archive indexes sort",
-            Key::Ssurt => "com,example,//80:http@/path?query, nothing lost",
-            Key::Hash => "the first 16 bytes of its SHA-256, in hexadecimal digits",
-        }
-    }
-
-    /// Whether a URL has a key of this kind: `Domain` needs a host, and every other kind takes all URLs.
-    ///
-    /// # Errors
-    ///
-    /// [`RejectReason::NoHost`] if the URL has none, with the offset 0.
-    pub fn check(self, url: Canonical<'_>) -> Result<(), Reject> {
-        self.takes(url.as_bytes()).then_some(()).ok_or(Reject::new(RejectReason::NoHost, 0))
-    }
-
-    /// As [`Key::check`], for canonical bytes that the pipeline holds.
-    pub fn takes(self, url: &[u8]) -> bool {
-        #[cfg(feature = "domain")]
-        if self == Key::Domain {
-            return Located::split(url).is_some();
-        }
-        let _ = url;
-        true
-    }
-
-    /// The date of the list that decides about keys of this kind, if one does.
-    pub fn list_date(self) -> Option<&'static str> {
-        match self {
-            #[cfg(feature = "domain")]
-            Key::Domain => Some(suffix_list_date()),
-            _ => None,
-        }
-    }
-
-    /// Appends the key of `url` to `out`; nothing if [it has none](Self::check).
+    /// Appends the key of `url` to `out`; nothing if [it has none](Self::of).
     pub fn append(self, url: Canonical<'_>, out: &mut Vec<u8>) {
         self.append_bytes(url.as_bytes(), out);
     }
 
-    /// The key of `url`, or `None` if [it has none](Self::check): an empty key would be one key for all such
-    /// URLs, and a set would join them. For [`Key::Url`] it is the URL's own bytes; otherwise it is written
-    /// to `scratch`, which is cleared first.
+    /// The key of `url`, or `None` if it has none: `Domain` needs a host. An empty key would be one key for
+    /// all such URLs, and a set would join them. For [`Key::Url`] it is the URL's own bytes; otherwise it is
+    /// written to `scratch`, which is cleared first.
     ///
     /// ```
     /// use uniqurl::{Key, Normalizer, Profile, UrlSet};
@@ -169,15 +126,51 @@ impl Key {
         self.append(url, scratch);
         Some(Keyed(scratch))
     }
+}
+
+// What the other crates of this repository ask, and nobody else.
+#[doc(hidden)]
+impl Key {
+    /// A description of its form in half a line.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Key::Url => "the canonical URL",
+            Key::Template => "https://h/user/{int}?page, its variable parts named",
+            #[cfg(feature = "domain")]
+            Key::Domain => "example.co.uk of www.example.co.uk, by the Public Suffix List",
+            Key::Surt => "com,example)/path?query, as web-archive indexes sort",
+            Key::Ssurt => "com,example,//80:http@/path?query, nothing lost",
+            Key::Hash => "the first 16 bytes of its SHA-256, in hexadecimal digits",
+        }
+    }
+
+    /// Whether a canonical URL has a key of this kind.
+    pub fn takes(self, url: &[u8]) -> bool {
+        #[cfg(feature = "domain")]
+        if self == Key::Domain {
+            return host::Located::split(url).is_some();
+        }
+        let _ = url;
+        true
+    }
+
+    /// The date of the list that decides about keys of this kind, if one does.
+    pub fn list_date(self) -> Option<&'static str> {
+        match self {
+            #[cfg(feature = "domain")]
+            Key::Domain => Some(suffix_list_date()),
+            _ => None,
+        }
+    }
 
     /// As [`Key::append`], for canonical bytes that the pipeline holds. No key adds a line feed.
     pub fn append_bytes(self, url: &[u8], out: &mut Vec<u8>) {
         match self {
             Key::Url => out.extend_from_slice(url),
-            Key::Template => Template::of_bytes(url, out),
+            Key::Template => Template::of(url, out),
             #[cfg(feature = "domain")]
             Key::Domain => {
-                let located = Located::split(url);
+                let located = host::Located::split(url);
                 out.extend_from_slice(located.map_or(&[], |url| registrable_domain(url.host)));
             }
             Key::Surt => surt::append(url, out),

@@ -22,8 +22,7 @@ impl<'a> Canonical<'a> {
     }
 
     /// The bytes. They are within 0x21-0x7E; under `whatwg` an opaque path may hold 0x20 as well, and
-    /// under `string`, also as the base of one host, they are any but a line feed and a carriage return:
-    /// see [`Normalizer::may_write_any_byte`](crate::Normalizer::may_write_any_byte).
+    /// under `string`, also as the base of one host, they are any but a line feed and a carriage return.
     #[inline]
     pub fn as_bytes(self) -> &'a [u8] {
         self.0

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::bytes::{Reject, RejectReason, set};
+use crate::bytes::{Reject, RejectReason};
 use crate::normalize::canonical::Canonical;
 use crate::normalize::options::hosts::Hosts;
 use crate::normalize::options::unsupported::UnsupportedOption;
-use crate::normalize::parts::Parts;
+use crate::normalize::parts::{Parts, find_outside_scheme};
 use crate::normalize::redirect_graph::Ends;
 use crate::normalize::ruleset::Ruleset;
 use crate::normalize::{Origin, Targets};
@@ -51,18 +51,6 @@ impl Normalizer {
     /// A normalizer with the fastest scanner that this CPU has.
     pub fn new(profile: Profile) -> Self {
         Self { rules: Ruleset::of(profile), hosts: None, redirects: None, label: None }
-    }
-
-    /// Uses this scanner, or the scalar one if the CPU lacks it: see [`Normalizer::backend`].
-    ///
-    /// Every scanner gives the same results; this is for tests and measurements.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn with_backend(mut self, backend: Backend) -> Self {
-        self.change_rules(|rules| {
-            rules.kernel = Kernel::new(backend).unwrap_or_else(Kernel::scalar);
-        });
-        self
     }
 
     /// Resolves relative references against `base` (RFC 3986 section 5.2, strictly; under `whatwg` the
@@ -114,90 +102,9 @@ impl Normalizer {
         Ok(self)
     }
 
-    /// Prepends `scheme://` (or `scheme:` before `//`) to a URL without a scheme.
-    ///
-    /// A URL lacks a scheme if none is found, or if the text before the first colon holds a dot, is
-    /// `localhost` or is no scheme, and no `//` follows: `example.com:80/x`, `[::1]:8080/x`, `//h/x`. Text that starts with a single `/`, with
-    /// `?` or with `#` stays a relative reference.
-    ///
-    /// # Errors
-    ///
-    /// [`RejectReason::Scheme`] when `scheme` is not a scheme. Or redirects are set already
-    /// ([`UnsupportedOption::AfterRedirects`]).
-    #[doc(hidden)]
-    pub fn with_assumed_scheme(mut self, scheme: &[u8]) -> Result<Self, UnsupportedOption> {
-        self.precedes_redirects()?;
-        let bad = |(i, byte): (usize, &u8)| {
-            !if i == 0 { set::ALPHA } else { set::SCHEME }.contains(*byte)
-        };
-        if let Some(at) = scheme.iter().enumerate().position(bad) {
-            return Err(Reject::new(RejectReason::Scheme, at).into());
-        }
-        if scheme.is_empty() {
-            return Err(Reject::new(RejectReason::Scheme, 0).into());
-        }
-        self.change_rules(|rules| rules.assumed_scheme = Some(scheme.to_vec()));
-        Ok(self)
-    }
-
     /// The profile, as it is built in.
     pub fn profile(&self) -> Profile {
         self.rules.built_in
-    }
-
-    /// The scanner in use.
-    #[doc(hidden)]
-    pub fn backend(&self) -> Backend {
-        self.rules.kernel.backend()
-    }
-
-    /// The vector code that this normalizer runs on.
-    #[doc(hidden)]
-    pub fn kernel(&self) -> Kernel {
-        self.rules.kernel
-    }
-
-    /// An upper bound of the bytes that a base or a redirect adds to a URL.
-    #[doc(hidden)]
-    pub fn brought(&self) -> usize {
-        let base = self.rules.base().map_or(0, <[u8]>::len);
-        base + self.redirects.as_ref().map_or(0, |ends| ends.longest())
-    }
-
-    /// Bytes of memory of the redirects: everything else is small.
-    #[doc(hidden)]
-    pub fn memory(&self) -> usize {
-        self.redirects.as_ref().map_or(0, |ends| ends.memory())
-    }
-
-    /// The scheme of URLs without one, if it was given.
-    #[doc(hidden)]
-    pub fn assumed_scheme(&self) -> Option<&[u8]> {
-        self.rules.assumed_scheme()
-    }
-
-    /// Scheme and authority of the base, which request targets are joined to. `None` if the base has
-    /// no authority, because it names no host then.
-    #[doc(hidden)]
-    pub fn origin(&self) -> Option<Origin> {
-        let parts = Parts::split(self.rules.base()?);
-        let (scheme, authority) = (parts.scheme?.to_vec(), parts.authority?.to_vec());
-        Some(Origin { scheme, authority })
-    }
-
-    /// How this profile reads request targets, for the context of records.
-    #[doc(hidden)]
-    pub fn targets(&self) -> Targets {
-        match self.rules.profile.system {
-            System::Browser | System::Archive => Targets::Trimmed,
-            System::Ladder if self.rules.profile.access == Access::Retrieval => Targets::Trimmed,
-            System::Ladder | System::Sanitizer => Targets::Verbatim,
-            System::Ring(_) => Targets::Paths,
-            System::Servlet if self.rules.allowed.contains(RejectReason::NoLeadingSlash) => {
-                Targets::Completed
-            }
-            System::Servlet => Targets::Judged,
-        }
     }
 
     /// The canonical form of `url`: borrowed if that is `url` itself, and else allocated.
@@ -327,12 +234,94 @@ impl Normalizer {
         Ok(Canonical::new(scratch))
     }
 
+    pub(in crate::normalize) fn is_canonical_as(&self, kind: UrlKind, url: &[u8]) -> bool {
+        // The proof does not know all canonical URLs: one with a port may be clean and is not proven so.
+        matches!(self.normalize_as(kind, url), Ok(Cow::Borrowed(_)))
+    }
+}
+
+// What the other crates of this repository ask, and nobody else.
+#[doc(hidden)]
+impl Normalizer {
+    /// Uses this scanner, or the scalar one if the CPU lacks it: see [`Normalizer::backend`].
+    ///
+    /// Every scanner gives the same results; this is for tests and measurements.
+    #[must_use]
+    pub fn with_backend(mut self, backend: Backend) -> Self {
+        self.change_rules(|rules| {
+            rules.kernel = Kernel::new(backend).unwrap_or_else(Kernel::scalar);
+        });
+        self
+    }
+
+    /// See [`Builder::assume_scheme`](crate::Builder::assume_scheme). A call after redirects is refused.
+    ///
+    /// # Errors
+    ///
+    /// As [`Builder::build`](crate::Builder::build).
+    pub fn with_assumed_scheme(mut self, scheme: &[u8]) -> Result<Self, UnsupportedOption> {
+        self.precedes_redirects()?;
+        let empty = scheme.is_empty().then_some(0);
+        if let Some(at) = find_outside_scheme(scheme).or(empty) {
+            return Err(Reject::new(RejectReason::Scheme, at).into());
+        }
+        self.change_rules(|rules| rules.assumed_scheme = Some(scheme.to_vec()));
+        Ok(self)
+    }
+
+    /// The scanner in use.
+    pub fn backend(&self) -> Backend {
+        self.rules.kernel.backend()
+    }
+
+    /// The vector code that this normalizer runs on.
+    pub fn kernel(&self) -> Kernel {
+        self.rules.kernel
+    }
+
+    /// An upper bound of the bytes that a base or a redirect adds to a URL.
+    pub fn brought(&self) -> usize {
+        let base = self.rules.base().map_or(0, <[u8]>::len);
+        base + self.redirects.as_ref().map_or(0, |ends| ends.longest())
+    }
+
+    /// Bytes of memory of the redirects: everything else is small.
+    pub fn memory(&self) -> usize {
+        self.redirects.as_ref().map_or(0, |ends| ends.memory())
+    }
+
+    /// The scheme of URLs without one, if it was given.
+    pub fn assumed_scheme(&self) -> Option<&[u8]> {
+        self.rules.assumed_scheme()
+    }
+
+    /// Scheme and authority of the base, which request targets are joined to. `None` if the base has
+    /// no authority, because it names no host then.
+    pub fn origin(&self) -> Option<Origin> {
+        let parts = Parts::split(self.rules.base()?);
+        let (scheme, authority) = (parts.scheme?.to_vec(), parts.authority?.to_vec());
+        Some(Origin { scheme, authority })
+    }
+
+    /// How this profile reads request targets, for the context of records.
+    pub fn targets(&self) -> Targets {
+        match self.rules.profile.system {
+            System::Browser | System::Archive => Targets::Trimmed,
+            System::Ladder if self.rules.profile.access == Access::Retrieval => Targets::Trimmed,
+            System::Ladder | System::Sanitizer => Targets::Verbatim,
+            System::Ring(_) => Targets::Paths,
+            System::Servlet if self.rules.allowed.contains(RejectReason::NoLeadingSlash) => {
+                Targets::Completed
+            }
+            System::Servlet => Targets::Judged,
+        }
+    }
+
     /// [`Normalizer::append`] for a URL or a target.
     ///
     /// # Errors
     ///
     /// The rejection.
-    #[doc(hidden)]
     #[inline]
     pub fn append_as(&self, kind: UrlKind, url: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
         let all = 0..url.len();
@@ -344,13 +333,7 @@ impl Normalizer {
         self.rewrite_in(url, all, kind, out).inspect_err(|_| out.truncate(length))
     }
 
-    pub(in crate::normalize) fn is_canonical_as(&self, kind: UrlKind, url: &[u8]) -> bool {
-        // The proof does not know all canonical URLs: one with a port may be clean and is not proven so.
-        matches!(self.normalize_as(kind, url), Ok(Cow::Borrowed(_)))
-    }
-
     /// Whether `url` is proven to be its own canonical form: see [`Normalizer::is_clean_in`].
-    #[doc(hidden)]
     #[inline]
     pub fn is_clean(&self, url: &[u8]) -> bool {
         self.is_clean_in(url, 0..url.len(), UrlKind::Absolute)
@@ -358,7 +341,6 @@ impl Normalizer {
 
     /// Whether the URL or target `bytes[range]` is proven to be its own canonical form. `true` is a proof;
     /// `false` only means that the URL needs a closer check. Faster if more bytes follow it.
-    #[doc(hidden)]
     #[inline]
     pub fn is_clean_in(&self, bytes: &[u8], range: Range<usize>, kind: UrlKind) -> bool {
         match &self.hosts {

@@ -134,10 +134,6 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// The rungs of RFC 3986 section 6.2, finest first: each merges all URLs that the previous one
-    /// merges.
-    pub const LADDER: &'static [Profile] = Self::ALL.split_at(5).0;
-
     /// Every built-in profile: the ladder, finest first, then the others.
     pub const ALL: &'static [Profile] = &[
         Profile::String,
@@ -155,8 +151,55 @@ impl Profile {
         Profile::Ring,
     ];
 
-    /// What the profile does.
+    /// The built-in profile of this name: `crawl`, or `crawl@1` to require a version. An
+    /// [alias](Self::alias) is a name too.
     #[doc(hidden)]
+    pub fn named(name: &str) -> Option<Profile> {
+        let (name, version) = match name.split_once('@') {
+            Some((name, version)) => (name, Some(version)),
+            None => (name, None),
+        };
+        let is_named = |profile: &Profile| profile.name() == name || profile.alias() == Some(name);
+        let profile = Self::ALL.iter().copied().find(is_named)?;
+        version.is_none_or(|version| version == profile.version().to_string()).then_some(profile)
+    }
+
+    /// The name, without a version.
+    pub const fn name(self) -> &'static str {
+        self.rules().name
+    }
+
+    /// The version of the rules, starting at 1.
+    pub const fn version(self) -> u32 {
+        self.rules().version
+    }
+
+    /// The codes of the checks that [`Builder::allow`](crate::Builder::allow) can disable, and
+    /// [`Builder::deny`](crate::Builder::deny) can enable.
+    pub const fn checks(self) -> RejectReasons {
+        self.rules().checks
+    }
+
+    /// The switches that are on.
+    pub const fn switches(self) -> Switches {
+        self.rules().switches
+    }
+
+    /// The switches that [`Builder::with`](crate::Builder::with) and
+    /// [`Builder::without`](crate::Builder::without) can change.
+    pub const fn switchable(self) -> Switches {
+        self.rules().switchable
+    }
+}
+
+// What the other crates of this repository ask, and nobody else.
+#[doc(hidden)]
+impl Profile {
+    /// The rungs of RFC 3986 section 6.2, finest first: each merges all URLs that the previous one
+    /// merges.
+    pub const LADDER: &'static [Profile] = Self::ALL.split_at(5).0;
+
+    /// What the profile does.
     pub const fn rules(self) -> &'static Policy {
         match self {
             Profile::String => &Policy::STRING,
@@ -175,28 +218,10 @@ impl Profile {
         }
     }
 
-    /// The built-in profile of this name: `crawl`, or `crawl@1` to require a version. An
-    /// [alias](Self::alias) is a name too.
-    pub fn named(name: &str) -> Option<Profile> {
-        let (name, version) = match name.split_once('@') {
-            Some((name, version)) => (name, Some(version)),
-            None => (name, None),
-        };
-        let is_named = |profile: &Profile| profile.name() == name || profile.alias() == Some(name);
-        let profile = Self::ALL.iter().copied().find(is_named)?;
-        version.is_none_or(|version| version == profile.version().to_string()).then_some(profile)
-    }
-
     /// Explains that the profile exists only in another version, if so.
-    #[doc(hidden)]
     pub fn unknown_version(name: &str) -> Option<String> {
         let profile = Self::named(name.split_once('@')?.0)?;
         Some(format!("the only version of the profile {} is {profile}", profile.name()))
-    }
-
-    /// The name, without a version.
-    pub const fn name(self) -> &'static str {
-        self.rules().name
     }
 
     /// Another name that [`Profile::named`] takes, if there is one: `wayback` for `ia`.
@@ -207,20 +232,9 @@ impl Profile {
         }
     }
 
-    /// The version of the rules, starting at 1.
-    pub const fn version(self) -> u32 {
-        self.rules().version
-    }
-
     /// A summary in half a line.
     pub const fn summary(self) -> &'static str {
         self.rules().summary
-    }
-
-    /// The codes of the checks that [`Builder::allow`](crate::Builder::allow) can disable, and
-    /// [`Builder::deny`](crate::Builder::deny) can enable.
-    pub const fn checks(self) -> RejectReasons {
-        self.rules().checks
     }
 
     /// The codes of those checks that are off until [`Builder::deny`](crate::Builder::deny) enables them.
@@ -233,23 +247,11 @@ impl Profile {
 
     /// The codes of the checks of all profiles.
     #[cfg(feature = "profile-file")]
-    #[doc(hidden)]
     pub fn checks_of_all() -> RejectReasons {
         Self::ALL
             .iter()
             .map(|profile| profile.checks())
             .fold(RejectReasons::NONE, RejectReasons::or)
-    }
-
-    /// The switches that are on.
-    pub const fn switches(self) -> Switches {
-        self.rules().switches
-    }
-
-    /// The switches that [`Builder::with`](crate::Builder::with) and
-    /// [`Builder::without`](crate::Builder::without) can change.
-    pub const fn switchable(self) -> Switches {
-        self.rules().switchable
     }
 
     /// True if query parameters can be dropped under the profile.

@@ -145,6 +145,7 @@ impl Ring {
     }
 
     /// The action of the ring on a byte.
+    #[doc(hidden)]
     #[inline]
     pub fn act(&self, byte: u8) -> Act {
         self.acts[byte as usize]

@@ -60,7 +60,7 @@ mod sse42;
 mod vaes;
 
 mod output_buffer;
-pub mod prefetch;
+mod prefetch;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -156,10 +156,10 @@ by_name!(Backend "backend");
 /// Uses the scalar backend if this CPU lacks `backend`.
 ///
 /// ```
-/// use uniqurl::{Backend, bytes::Span, simd};
+/// use uniqurl::internal::{self, Backend, Span};
 ///
 /// let mut lines = Vec::new();
-/// simd::lines(Backend::best(), b"a\r\n\nbc", &mut lines);
+/// internal::lines(Backend::best(), b"a\r\n\nbc", &mut lines);
 /// assert_eq!(lines, [(0, 1), (3, 3), (4, 6)].map(|(start, end)| Span { start, end }));
 /// ```
 ///

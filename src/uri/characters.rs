@@ -1,5 +1,7 @@
 //! Which characters are literal in which component (RFC 3986 appendix A).
 
+use std::fmt;
+
 use crate::bytes::set::{self, AsciiSet};
 
 /// Declares [`Component`] from a table with one row for each component: its name, and its literal characters.
@@ -14,16 +16,8 @@ macro_rules! components {
 
         impl Component {
             /// Every component, from left to right.
+            #[doc(hidden)]
             pub const ALL: [Component; 11] = [$(Component::$variant),*];
-
-            /// The component in words.
-            ///
-            /// ```
-            /// assert_eq!(uniqurl::uri::Component::RegName.name(), "registered name");
-            /// ```
-            pub const fn name(self) -> &'static str {
-                match self { $(Component::$variant => $name),* }
-            }
 
             pub(super) const fn set(self) -> AsciiSet {
                 match self { $(Component::$variant => $set),* }
@@ -31,6 +25,13 @@ macro_rules! components {
 
             const fn members(self) -> &'static [u8] {
                 match self { $(Component::$variant => bytes!($set)),* }
+            }
+        }
+
+        /// Prints the component in words: `registered name`.
+        impl fmt::Display for Component {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(match self { $(Component::$variant => $name),* })
             }
         }
     };
@@ -74,13 +75,6 @@ const HOST: AsciiSet = set::USERINFO.or(AsciiSet::of(b"[]"));
 const IPV4: AsciiSet = set::DIGIT.or(AsciiSet::of(b"."));
 const IPV6: AsciiSet = IPV4.or(AsciiSet::of(b":ABCDEFabcdef"));
 const RESERVED_SET: AsciiSet = set::GEN_DELIMS.or(set::SUB_DELIMS);
-
-/// `unreserved`, the characters that mean the same encoded and literally (section 2.3).
-///
-/// ```
-/// assert_eq!(uniqurl::uri::UNRESERVED.len(), 66);
-/// ```
-pub const UNRESERVED: &[u8] = bytes!(set::UNRESERVED);
 
 /// `reserved = gen-delims / sub-delims`, the characters that may be delimiters (section 2.2).
 ///

@@ -58,10 +58,10 @@ impl fmt::Display for Error {
                 write!(f, "byte {at}: a percent sign that no two hexadecimal digits follow")
             }
             ErrorKind::Delimiter(component) => {
-                write!(f, "byte {at} of the {}: it would end there", component.name())
+                write!(f, "byte {at} of the {component}: it would end there")
             }
             ErrorKind::Byte(component) => {
-                write!(f, "byte {at} of the {} is not allowed there", component.name())
+                write!(f, "byte {at} of the {component} is not allowed there")
             }
             ErrorKind::EmptyScheme => write!(f, "the scheme is empty"),
             ErrorKind::RootlessPath => write!(f, "a path after an authority begins with a slash"),

@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::iter;
 use std::ops::Range;
 
 use memchr::{memchr, memchr3};
@@ -77,35 +78,20 @@ impl fmt::Debug for FoundUri<'_> {
 ///
 /// If nothing follows `scheme:` or `scheme://`, there is no URI. Nothing else is checked: use a
 /// [`Normalizer`](crate::Normalizer) to validate the result.
-pub fn extract(text: &[u8]) -> Extract<'_> {
-    Extract { text, from: 0, free: 0 }
-}
-
-/// The iterator of [`extract`].
-#[must_use = "an iterator does nothing until it is asked"]
-#[derive(Debug, Clone)]
-pub struct Extract<'a> {
-    text: &'a [u8],
-    /// Start of the search for the next colon.
-    from: usize,
-    /// Start of the text that belongs to no URI yet.
-    free: usize,
-}
-
-impl<'a> Iterator for Extract<'a> {
-    type Item = FoundUri<'a>;
-
-    fn next(&mut self) -> Option<FoundUri<'a>> {
-        while let Some(found) = memchr(b':', &self.text[self.from..]) {
-            let colon = self.from + found;
-            self.from = colon + 1;
-            let Some(start) = Start::find(self.text, self.free, colon) else { continue };
-            let Some((end, uri)) = start.read(self.text) else { continue };
-            (self.from, self.free) = (end, end);
+pub fn extract(text: &[u8]) -> impl Iterator<Item = FoundUri<'_>> + Clone {
+    // Starts of the search for the next colon, and of the text that belongs to no URI yet.
+    let (mut from, mut free) = (0, 0);
+    iter::from_fn(move || {
+        while let Some(found) = memchr(b':', &text[from..]) {
+            let colon = from + found;
+            from = colon + 1;
+            let Some(start) = Start::find(text, free, colon) else { continue };
+            let Some((end, uri)) = start.read(text) else { continue };
+            (from, free) = (end, end);
             return Some(FoundUri { span: start.at..end, uri });
         }
         None
-    }
+    })
 }
 
 /// Schemes that need no `//` to be recognized. They are registered, and none is an everyday word.

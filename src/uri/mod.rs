@@ -33,12 +33,12 @@ mod extract;
 
 #[cfg(feature = "transcode")]
 pub use crate::normalize::Charset;
-pub use characters::{Component, RESERVED, UNRESERVED, allowed_characters};
+pub use characters::{Component, RESERVED, allowed_characters};
 pub use error::{Error, ErrorKind};
-pub use extract::{Extract, FoundUri, extract};
+pub use extract::{FoundUri, extract};
 pub use parts::{Authority, Uri};
 pub use percent::{percent_decode, quote, unquote};
-pub use query::{DissectQuery, compose_query, dissect_query};
+pub use query::{compose_query, dissect_query};
 pub use resolve::{remove_dot_segments, resolve};
 #[cfg(feature = "transcode")]
 pub use transcode::transcode;

@@ -57,8 +57,8 @@ pub fn percent_decode(encoded: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
 ///
 /// [`Uri::recompose`]: super::Uri::recompose
 pub fn quote(data: &[u8], safe: &[u8], out: &mut Vec<u8>) {
-    let mut is_literal = [false; 256];
-    for &byte in super::UNRESERVED.iter().chain(safe) {
+    let mut is_literal = set::UNRESERVED.table();
+    for &byte in safe {
         is_literal[byte as usize] = byte < 0x80 && byte != b'%';
     }
     push_encoded(data, |byte| is_literal[byte as usize], out);

@@ -69,37 +69,21 @@ fn encode(text: &[u8], out: &mut Vec<u8>) {
 /// Pairs are split only at `&` and at the first `=`. Empty pairs are skipped. `+` is a space, and
 /// triplets are decoded; a `%` that starts none stays (URL Standard section 5.1). Every query has a
 /// result, and its names and values need not be UTF-8.
-pub fn dissect_query(query: &[u8]) -> DissectQuery<'_> {
-    DissectQuery { rest: query }
+///
+/// Names and values borrow from the query if nothing in them was encoded.
+pub fn dissect_query(
+    query: &[u8],
+) -> impl Iterator<Item = (Cow<'_, [u8]>, Option<Cow<'_, [u8]>>)> + Clone {
+    let pairs = query.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty());
+    pairs.map(|pair| {
+        let (name, value) = cut(pair);
+        (decode(name), value.map(decode))
+    })
 }
 
-/// The iterator of [`dissect_query`].
-#[must_use = "an iterator does nothing until it is asked"]
-#[derive(Debug, Clone)]
-pub struct DissectQuery<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Iterator for DissectQuery<'a> {
-    /// Name and value. They borrow from the query if nothing in them was encoded.
-    type Item = (Cow<'a, [u8]>, Option<Cow<'a, [u8]>>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        while !self.rest.is_empty() {
-            let (pair, rest) = cut(self.rest, b'&');
-            self.rest = rest.unwrap_or_default();
-            if !pair.is_empty() {
-                let (name, value) = cut(pair, b'=');
-                return Some((decode(name), value.map(decode)));
-            }
-        }
-        None
-    }
-}
-
-/// Splits at the first `delimiter`.
-fn cut(bytes: &[u8], delimiter: u8) -> (&[u8], Option<&[u8]>) {
-    match memchr::memchr(delimiter, bytes) {
+/// Splits at the first `=`.
+fn cut(bytes: &[u8]) -> (&[u8], Option<&[u8]>) {
+    match memchr::memchr(b'=', bytes) {
         Some(at) => (&bytes[..at], Some(&bytes[at + 1..])),
         None => (bytes, None),
     }

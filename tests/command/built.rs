@@ -34,7 +34,8 @@ pub fn scanners() -> Vec<String> {
     if let Ok(names) = std::env::var("UNIQURL_SCANNERS") {
         return names.split(' ').map(str::to_owned).collect();
     }
-    let best = uniqurl::Backend::best();
-    let others = uniqurl::Backend::available().into_iter().filter(|backend| *backend != best);
+    let best = uniqurl::internal::Backend::best();
+    let others =
+        uniqurl::internal::Backend::available().into_iter().filter(|backend| *backend != best);
     std::iter::once(best).chain(others).map(|backend| backend.name().to_owned()).collect()
 }

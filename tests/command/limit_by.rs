@@ -25,7 +25,7 @@ fn list() -> String {
 
 fn template(url: &str) -> String {
     let mut out = Vec::new();
-    Template::of_bytes(url.as_bytes(), &mut out);
+    Template::of(url.as_bytes(), &mut out);
     String::from_utf8(out).expect("ASCII")
 }
 

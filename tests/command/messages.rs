@@ -7,7 +7,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::process::{Command, Stdio};
-use uniqurl::Backend;
+use uniqurl::internal::Backend;
 
 #[track_caller]
 fn is_printable(text: &str) {

@@ -5,7 +5,8 @@ use super::packed::gzip;
 use super::{Place, built};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
-use uniqurl::{Backend, Normalizer, Profile};
+use uniqurl::internal::Backend;
+use uniqurl::{Normalizer, Profile};
 
 /// Lines of every kind, with each URL in several spellings.
 fn mixed(lines: usize) -> Vec<u8> {

@@ -77,7 +77,7 @@ fn group_of(url: &str, group: Group) -> String {
     match group {
         Group::Template => {
             let mut out = Vec::new();
-            Template::of_bytes(url.as_bytes(), &mut out);
+            Template::of(url.as_bytes(), &mut out);
             String::from_utf8(out).unwrap()
         }
         Group::Host => host().unwrap_or_default().to_owned(),

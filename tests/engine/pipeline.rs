@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use uniqurl::{Backend, Normalizer, Profile};
+use uniqurl::internal::Backend;
+use uniqurl::{Normalizer, Profile};
 use uniqurl_engine::{
     Dedup, InputFormat, Job, JobPlan, MaxRejected, Memory, Report, ResourceLimits, RunError,
     SetOrder, Sinks, SpillNotice, Watch, run,

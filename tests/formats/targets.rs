@@ -9,8 +9,8 @@ use crate::oracle::{Answer, Oracle, system};
 use crate::subject::systems::{ask, assert_same, for_each_system, library};
 use crate::subject::{Library, on_best_backend, on_every_backend};
 use crate::tsv::{self, LADDER, escape, show};
-use uniqurl::internal::Span;
-use uniqurl::{Backend, Normalizer, Profile};
+use uniqurl::internal::{Backend, Span};
+use uniqurl::{Normalizer, Profile};
 use uniqurl_formats::record::{BufferId, Context, Extracted, Format, Records};
 
 /// The content of a line in the format `target`.

@@ -6,8 +6,8 @@ use crate::generator::{self, Rng, Temper};
 use crate::oracle::policy::{Policy, SWITCHES};
 use crate::oracle::{Answer, Oracle};
 use crate::tsv::{self, escape, show};
-use uniqurl::internal::{Scratch, Span};
-use uniqurl::{Backend, Normalizer, Profile, Reject, Switch};
+use uniqurl::internal::{Backend, Scratch, Span};
+use uniqurl::{Normalizer, Profile, Reject, Switch};
 
 /// A rung with random switches and lists. Mostly `aggressive` without changes.
 fn draw(rng: &mut Rng) -> Policy {

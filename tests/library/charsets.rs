@@ -3,9 +3,9 @@
 use crate::cases::for_each_case;
 use crate::generator::{self, Rng, Temper};
 use crate::tsv::escape;
-use uniqurl::internal::{Scratch, Span};
+use uniqurl::internal::{Backend, Scratch, Span};
 use uniqurl::uri::Charset;
-use uniqurl::{Backend, Normalizer, Profile, Reject, RejectReason, Switch, UnsupportedOption};
+use uniqurl::{Normalizer, Profile, Reject, RejectReason, Switch, UnsupportedOption};
 
 #[rustfmt::skip]
 const WORDS: &[&str] = &[

@@ -1,9 +1,10 @@
 //! The options besides a profile, and their descriptions.
 
 use crate::tsv;
+use uniqurl::internal::Backend;
 use uniqurl::uri::Charset;
 use uniqurl::{
-    Backend, Normalizer, Profile, Redirects, Reject, RejectReason, Ring, Switch, UnsupportedOption,
+    Normalizer, Profile, Redirects, Reject, RejectReason, Ring, Switch, UnsupportedOption,
 };
 
 #[test]

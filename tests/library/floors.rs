@@ -20,6 +20,9 @@ const FLOORS: [(&str, u8); 8] = [
     ("comparison", 6),
 ];
 
+/// Modules of the root that belong to it: they re-export, implement traits of other crates, or serve tests.
+const WITHOUT_FLOOR: [&str; 3] = ["internal", "serialize", "test_util"];
+
 fn floor(module: &str) -> Option<u8> {
     FLOORS.iter().find(|(name, _)| *name == module).map(|(_, number)| *number)
 }
@@ -70,7 +73,10 @@ fn planted_circle_is_found_through_a_re_export() {
 #[test]
 fn every_root_module_has_a_floor() {
     let root = include_str!("../../src/lib.rs");
-    let declared = root.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
+    let declared = root
+        .lines()
+        .filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';'))
+        .filter(|name| !WITHOUT_FLOOR.contains(name));
     assert_eq!(declared.collect::<Vec<_>>(), FLOORS.map(|(name, _)| name));
 }
 

@@ -5,12 +5,11 @@ use std::error::Error;
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
-use uniqurl::internal::Scratch;
+use uniqurl::internal::{Backend, Scratch, TemplateRule, TypedPart};
 use uniqurl::{
-    Backend, BadOffsets, Batch, Canonical, Key, Keyed, Normalizer, PartType, Profile,
-    RedirectError, Redirects, Reject, RejectReason, RejectReasons, Ring, RingError, Rule, SetFull,
-    Step, Switch, Switches, Template, TemplateRule, TypedPart, UnknownName, UnsupportedOption,
-    UrlSet, uri,
+    BadOffsets, Batch, Canonical, Key, Keyed, Normalizer, PartType, Profile, RedirectError,
+    Redirects, Reject, RejectReason, RejectReasons, Ring, RingError, Rule, SetFull, Step, Switch,
+    Switches, Template, UnknownName, UnsupportedOption, UrlSet, uri,
 };
 
 fn assert_names_round_trip<T>(all: impl IntoIterator<Item = T>)
@@ -119,7 +118,10 @@ fn public_types_are_send_and_sync() {
     assert_send_sync::<(Batch, Scratch, Canonical<'_>, Keyed<'_>, Result<(), Reject>, Reject, Step)>(
     );
     assert_send_sync::<(RejectReason, RejectReasons, Key, Rule, Switch, Switches, Backend)>();
-    assert_send_sync::<(uri::Uri<'_>, uri::Extract<'_>, uri::DissectQuery<'_>, uri::Component)>();
+    assert_send_sync::<(uri::Uri<'_>, uri::Component)>();
+    fn iterates<T: Iterator + Clone + Send + Sync>(_: T) {}
+    iterates(uri::extract(b""));
+    iterates(uri::dissect_query(b""));
     assert_send_sync::<uri::Charset>();
     assert_send_sync::<(Template, PartType, TemplateRule, TypedPart)>();
 }

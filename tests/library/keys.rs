@@ -8,7 +8,8 @@ use crate::shared::{examples, unpacked};
 use crate::subject::{Library, on_best_backend, on_every_backend};
 use crate::tsv;
 use proptest::prelude::*;
-use uniqurl::{Backend, Key, Normalizer, Profile};
+use uniqurl::internal::Backend;
+use uniqurl::{Key, Normalizer, Profile};
 
 fn key(profile: &str, key: &str, url: &[u8]) -> Result<Vec<u8>, &'static str> {
     let profile = Profile::named(profile).unwrap();

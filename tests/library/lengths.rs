@@ -3,8 +3,8 @@
 
 use std::time::Instant;
 
-use uniqurl::internal::{Scratch, Span};
-use uniqurl::{Backend, Normalizer, Profile, Redirects};
+use uniqurl::internal::{Backend, Scratch, Span};
+use uniqurl::{Normalizer, Profile, Redirects};
 
 use crate::subject::on_best_backend;
 use crate::tsv::escape;

@@ -4,10 +4,8 @@ use crate::cases::for_each_case;
 use crate::generator::{self, Rng, Temper};
 use crate::tsv::escape;
 use std::time::Instant;
-use uniqurl::internal::{Scratch, Span};
-use uniqurl::{
-    Backend, Normalizer, Profile, Reject, RejectReason, Ring, Switch, UnsupportedOption,
-};
+use uniqurl::internal::{Backend, Scratch, Span};
+use uniqurl::{Normalizer, Profile, Reject, RejectReason, Ring, Switch, UnsupportedOption};
 
 type Answer = Result<Vec<u8>, Reject>;
 

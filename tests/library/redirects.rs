@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::cases::for_each_case;
 use crate::generator::Rng;
 use crate::tsv::escape;
-use uniqurl::internal::{Scratch, Span};
-use uniqurl::{Backend, Normalizer, Profile, RedirectErrorKind, Redirects, RejectReason, Switch};
+use uniqurl::internal::{Backend, Scratch, Span};
+use uniqurl::{Normalizer, Profile, RedirectErrorKind, Redirects, RejectReason, Switch};
 
 /// Few enough URLs for chains to meet. The letter decides; the spelling is one of several.
 fn url(rng: &mut Rng) -> String {

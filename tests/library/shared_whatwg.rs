@@ -3,7 +3,8 @@
 use crate::shared::{examples, say};
 use crate::subject::{Answer, Library, on_every_backend};
 use serde_json::Value;
-use uniqurl::{Backend, UnsupportedOption};
+use uniqurl::UnsupportedOption;
+use uniqurl::internal::Backend;
 
 /// One row: an input and the URL a browser makes of it, or None where it fails.
 struct Row {

@@ -9,8 +9,8 @@ use crate::generator::systems::{WORDS, url};
 use crate::oracle::system::{Answer, System};
 use crate::subject::systems::{ask, assert_same, draw, for_each_system, library, show, trouble};
 use crate::tsv::{self, SYSTEMS, escape};
-use uniqurl::internal::{Scratch, Span};
-use uniqurl::{Backend, Normalizer, Profile, RejectReason, Ring, Switch};
+use uniqurl::internal::{Backend, Scratch, Span};
+use uniqurl::{Normalizer, Profile, RejectReason, Ring, Switch};
 
 #[test]
 fn systems_agree_with_their_oracles_on_every_backend() {

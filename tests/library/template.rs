@@ -1,10 +1,11 @@
 //! Templates: each rule and each type, by tables of cases that match and of cases that nearly do.
 
-use uniqurl::{Normalizer, PartType, Profile, Template, TemplateRule};
+use uniqurl::internal::TemplateRule;
+use uniqurl::{Normalizer, PartType, Profile, Template};
 
 pub fn of(url: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
-    Template::of_bytes(url, &mut out);
+    Template::of(url, &mut out);
     out
 }
 
@@ -419,8 +420,8 @@ fn template_is_appended() {
     let crawl = Normalizer::new(Profile::Crawl);
     let (mut scratch, mut out) = (Vec::new(), b"x ".to_vec());
     let url = crawl.canonical(b"HTTP://h:80/1?b&a&b", &mut scratch).unwrap();
-    Template::of(url, &mut out);
+    Template::of(&url, &mut out);
     assert_eq!(out, b"x http://h/{int}?b&a");
-    Template::of(url, &mut out);
+    Template::of(&url, &mut out);
     assert_eq!(out, b"x http://h/{int}?b&ahttp://h/{int}?b&a");
 }

@@ -35,7 +35,7 @@ use std::process::ExitCode;
 use args::{Cli, Command};
 use commands::{bench, compare, dedup, explain, formats, generate, normalize, profiles, seen, set};
 use status::wrote;
-use uniqurl::Backend;
+use uniqurl::internal::Backend;
 
 /// Faster than the system's allocator with many threads.
 #[global_allocator]

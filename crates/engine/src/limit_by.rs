@@ -63,7 +63,7 @@ impl GroupOf for KeyGroup {
     fn append(&self, key: &[u8], out: &mut Vec<u8>) {
         let split = |by| Split { by, shards: 1, key: self.key };
         let text = match self.group {
-            Group::Template => return Template::of_bytes(key, out),
+            Group::Template => return Template::of(key, out),
             Group::Domain => split(SplitBy::Domain).domain(key),
             Group::Host => Cow::Borrowed(split(SplitBy::Host).host(key)),
             Group::Path => {

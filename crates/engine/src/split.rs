@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use sha2::{Digest, Sha256};
 
-use uniqurl::key::{Key, Located, registrable_domain, split_port};
+use uniqurl::internal::{Located, split_port};
+use uniqurl::key::{Key, registrable_domain};
 
 /// How a set is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,8 +6,7 @@ use std::net::Ipv6Addr;
 use crate::address_blocks::AddressBlocks;
 use crate::expressions::Expressions;
 use crate::extensions::Extensions;
-use uniqurl::internal::Parts;
-use uniqurl::key::Located;
+use uniqurl::internal::{Located, Parts};
 
 /// A choice among canonical URLs: all that is set must agree. The default keeps all of them.
 ///

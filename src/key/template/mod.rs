@@ -23,7 +23,6 @@ mod by_masks;
 
 use std::ops::Range;
 
-use crate::normalize::Canonical;
 use crate::simd::{BLOCK, Backend, Kernel};
 
 pub use part_type::PartType;
@@ -53,7 +52,7 @@ const LONG: usize = 64 << 10;
 ///     ("http://h.example/v1/utf-8/covid-19.mp4", "http://h.example/v1/utf-8/covid-19.mp4"),
 /// ] {
 ///     template.clear();
-///     Template::of(crawl.canonical(url.as_bytes(), &mut scratch)?, &mut template);
+///     Template::of(&crawl.canonical(url.as_bytes(), &mut scratch)?, &mut template);
 ///     assert_eq!(template, expected.as_bytes());
 /// }
 /// # Ok::<(), uniqurl::Reject>(())
@@ -82,7 +81,7 @@ const LONG: usize = 64 << 10;
 /// # Laws
 ///
 /// A template is a valid template of RFC 6570 and the template of itself. Equal URLs have equal
-/// templates. The template of `n` bytes has at most `3 * n + 2` bytes ([`Template::longest`]). The time
+/// templates. The template of `n` bytes has at most `3 * n + 2` bytes. The time
 /// is linear in the length. Only queries of more than 16 names allocate anything besides the buffer.
 ///
 /// Do not fetch a template, and do not delete pages because they share one: a template merges what
@@ -95,29 +94,28 @@ impl Template {
     /// names the version.
     pub const VERSION: u32 = 1;
 
-    /// Appends the template of `url` to `out`.
-    pub fn of(url: Canonical<'_>, out: &mut Vec<u8>) {
-        Self::of_bytes(url.as_bytes(), out);
-    }
-
     /// Appends the template of any bytes to `out`. Bytes that are a template give themselves.
     ///
     /// ```
     /// use uniqurl::Template;
     ///
     /// let (mut once, mut twice) = (Vec::new(), Vec::new());
-    /// Template::of_bytes(b"/caf\xC3\xA9/{x}/%7Bint%7D/7#f", &mut once);
+    /// Template::of(b"/caf\xC3\xA9/{x}/%7Bint%7D/7#f", &mut once);
     /// assert_eq!(once, b"/caf%C3%A9/%7Bx%7D/{int}/{int}");
-    /// Template::of_bytes(&once, &mut twice);
+    /// Template::of(&once, &mut twice);
     /// assert_eq!(twice, once);
     /// ```
     ///
-    /// Equal pages may be spelled in many ways: normalize URLs first, and use [`Template::of`].
-    pub fn of_bytes(url: &[u8], out: &mut Vec<u8>) {
+    /// Equal pages may be spelled in many ways: normalize URLs first.
+    pub fn of(url: &[u8], out: &mut Vec<u8>) {
         Self::append_at(Kernel::best(), url, 0..url.len(), out);
     }
+}
 
-    /// As [`Template::of_bytes`], for the URL `bytes[range]`. The bytes after the URL change nothing, but
+// What the other crates of this repository ask, and nobody else.
+#[doc(hidden)]
+impl Template {
+    /// As [`Template::of`], for the URL `bytes[range]`. The bytes after the URL change nothing, but
     /// if there are some, this is faster.
     ///
     /// # Panics
@@ -140,7 +138,7 @@ impl Template {
     /// Which rule found which type in which bytes of `url`, in the order of the URL.
     ///
     /// ```
-    /// use uniqurl::{PartType, Template, TemplateRule};
+    /// use uniqurl::{PartType, Template, internal::TemplateRule};
     ///
     /// let url = b"http://h.example/2024/02/item12345?7";
     /// let parts = Template::trace(url);

@@ -29,6 +29,7 @@ pub enum PartType {
 
 impl PartType {
     /// Every type, in the order of the tests.
+    #[doc(hidden)]
     pub const ALL: &'static [PartType] = &[
         PartType::Uuid,
         PartType::Date,
@@ -40,13 +41,14 @@ impl PartType {
     ];
 
     /// The name between the braces.
+    #[doc(hidden)]
     pub const fn name(self) -> &'static str {
         let braced = self.braced();
         braced.split_at(braced.len() - 1).0.split_at(1).1
     }
 
     /// The name with its braces, as templates hold it.
-    pub const fn braced(self) -> &'static str {
+    pub(super) const fn braced(self) -> &'static str {
         match self {
             PartType::Uuid => "{uuid}",
             PartType::Date => "{date}",

@@ -12,12 +12,6 @@ use crate::profile::System;
 use crate::simd::UrlKind;
 
 impl Normalizer {
-    /// Whether URLs have a second result, [`Normalizer::decoded`]: all of them under `servlet`, and those of
-    /// hosts whose rules a profile file bases on it.
-    pub fn has_decoded(&self) -> bool {
-        self.all_rules().any(|rules| rules.profile.system == System::Servlet)
-    }
-
     /// Appends the decoded path of `url`: under `servlet`, the path that the container maps. It may hold any
     /// bytes, and holds at least one. Under any other profile there is none, and nothing is appended.
     ///
@@ -39,13 +33,22 @@ impl Normalizer {
     pub fn decoded(&self, url: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
         self.decoded_as(UrlKind::Absolute, url, out)
     }
+}
+
+// What the other crates of this repository ask, and nobody else.
+#[doc(hidden)]
+impl Normalizer {
+    /// Whether URLs have a second result, [`Normalizer::decoded`]: all of them under `servlet`, and those of
+    /// hosts whose rules a profile file bases on it.
+    pub fn has_decoded(&self) -> bool {
+        self.all_rules().any(|rules| rules.profile.system == System::Servlet)
+    }
 
     /// The same for a URL or a target.
     ///
     /// # Errors
     ///
     /// The rejection, if the path cannot be decoded.
-    #[doc(hidden)]
     pub fn decoded_as(&self, kind: UrlKind, url: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
         if let Some(end) = self.redirected(kind, url) {
             let rules = match kind {

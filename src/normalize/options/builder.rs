@@ -6,7 +6,6 @@ use crate::normalize::Charset;
 use crate::normalize::normalizer::Normalizer;
 use crate::normalize::options::unsupported::UnsupportedOption;
 use crate::profile::{Profile, Ring, Switch};
-use crate::simd::Backend;
 
 /// The options of a [`Normalizer`]: [`Normalizer::builder`].
 ///
@@ -99,7 +98,7 @@ impl Builder {
         self.and(|normalizer| normalizer.with_allowed(codes))
     }
 
-    /// Switches on these checks of the profile: those that are off by default ([`Profile::checks_off`]).
+    /// Switches on these checks of the profile: those of [`Profile::checks`] that are off by default.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile, RejectReason};
@@ -174,12 +173,6 @@ impl Builder {
     /// Resolves relative references against `base`: see [`Normalizer::with_base`].
     pub fn base(self, base: &[u8]) -> Self {
         Self { base: Some(base.to_vec()), ..self }
-    }
-
-    /// Uses this scanner, or the scalar one if the CPU lacks it. Every scanner gives the same results; this is
-    /// for tests and measurements.
-    pub fn backend(self, backend: Backend) -> Self {
-        self.and(|normalizer| Ok(normalizer.with_backend(backend)))
     }
 
     /// The normalizer.

@@ -16,41 +16,7 @@ use crate::profile::{Grammar, Profile, Ring, Switch, Switches};
 #[cfg(feature = "transcode")]
 use crate::profile::{Policy, System};
 
-/// Options change the rules, and have to come before the base, and that before the redirects: these are
-/// normalized when they are set. An option that comes too late is refused
-/// ([`UnsupportedOption::AfterBase`], [`UnsupportedOption::AfterRedirects`]). A later `strip-www` would leave
-/// redirects to `http://www.h/`, which is then not canonical.
 impl Normalizer {
-    /// See [`Builder::allow`](crate::Builder::allow). A call after a base or redirects is refused.
-    ///
-    /// # Errors
-    ///
-    /// As [`Builder::build`](crate::Builder::build).
-    #[doc(hidden)]
-    pub fn with_allowed(
-        mut self,
-        codes: impl IntoIterator<Item = RejectReason>,
-    ) -> Result<Self, UnsupportedOption> {
-        let codes = self.known(codes, self.profile().checks(), UnsupportedOption::Check)?;
-        self.rules.allowed = self.rules.allowed.or(codes);
-        Ok(self)
-    }
-
-    /// See [`Builder::deny`](crate::Builder::deny). A call after a base or redirects is refused.
-    ///
-    /// # Errors
-    ///
-    /// As [`Builder::build`](crate::Builder::build).
-    #[doc(hidden)]
-    pub fn with_denied(
-        mut self,
-        codes: impl IntoIterator<Item = RejectReason>,
-    ) -> Result<Self, UnsupportedOption> {
-        let codes = self.known(codes, self.profile().checks(), UnsupportedOption::Check)?;
-        self.rules.allowed = self.rules.allowed.without(codes);
-        Ok(self)
-    }
-
     /// The set of these checks or switches, if the profile has them all.
     fn known<T: Flag>(
         &self,
@@ -69,72 +35,10 @@ impl Normalizer {
         Ok(set)
     }
 
-    /// See [`Builder::with`](crate::Builder::with). A call after a base or redirects is refused.
-    ///
-    /// # Errors
-    ///
-    /// As [`Builder::build`](crate::Builder::build).
-    #[doc(hidden)]
-    pub fn with_switches(
-        self,
-        switches: impl IntoIterator<Item = Switch>,
-    ) -> Result<Self, UnsupportedOption> {
-        let switches =
-            self.known(switches, self.profile().switchable(), UnsupportedOption::Switch)?;
-        let on = self.rules.profile.switches.or(switches);
-        Ok(self.with_switches_set(on))
-    }
-
-    /// See [`Builder::without`](crate::Builder::without). A call after a base or redirects is refused.
-    ///
-    /// # Errors
-    ///
-    /// As [`Builder::build`](crate::Builder::build).
-    #[doc(hidden)]
-    pub fn without_switches(
-        self,
-        switches: impl IntoIterator<Item = Switch>,
-    ) -> Result<Self, UnsupportedOption> {
-        let switches =
-            self.known(switches, self.profile().switchable(), UnsupportedOption::Switch)?;
-        let on = self.rules.profile.switches.without(switches);
-        Ok(self.with_switches_set(on))
-    }
-
     fn with_switches_set(mut self, on: Switches) -> Self {
         self.rules.profile.switches = on;
         self.rules.heuristics.set(on);
         self
-    }
-
-    /// See [`Builder::drop_parameters`](crate::Builder::drop_parameters). A call after a base or redirects is refused.
-    ///
-    /// # Errors
-    ///
-    /// As [`Builder::build`](crate::Builder::build).
-    #[doc(hidden)]
-    pub fn with_dropped_parameters(
-        mut self,
-        patterns: impl IntoIterator<Item = impl AsRef<[u8]>>,
-    ) -> Result<Self, UnsupportedOption> {
-        let globs = self.parameters(patterns)?;
-        self.rules.heuristics.drop_parameters(Some(globs));
-        Ok(self)
-    }
-
-    /// See [`Builder::keep_parameters`](crate::Builder::keep_parameters). A call after a base or redirects is refused.
-    ///
-    /// # Errors
-    ///
-    /// As [`Builder::build`](crate::Builder::build).
-    #[doc(hidden)]
-    pub fn with_kept_parameters(
-        mut self,
-        patterns: impl IntoIterator<Item = impl AsRef<[u8]>>,
-    ) -> Result<Self, UnsupportedOption> {
-        let globs = self.parameters(patterns)?;
-        self.rules.heuristics.keep_parameters(Some(globs));
-        Ok(self)
     }
 
     /// Fails if the general rules must not change any more. The rules of single hosts were derived from them
@@ -167,13 +71,107 @@ impl Normalizer {
         let globs = Globs::new(globs.collect(), PARAMETER_CASE);
         if globs.is_too_wild() { Err(UnsupportedOption::Wildcards) } else { Ok(globs) }
     }
+}
+
+// A [`Builder`](crate::Builder) is what everybody else has.
+//
+// Options change the rules, and have to come before the base, and that before the redirects: these are
+// normalized when they are set. An option that comes too late is refused
+// ([`UnsupportedOption::AfterBase`], [`UnsupportedOption::AfterRedirects`]). A later `strip-www` would leave
+// redirects to `http://www.h/`, which is then not canonical.
+#[doc(hidden)]
+impl Normalizer {
+    /// See [`Builder::allow`](crate::Builder::allow). A call after a base or redirects is refused.
+    ///
+    /// # Errors
+    ///
+    /// As [`Builder::build`](crate::Builder::build).
+    pub fn with_allowed(
+        mut self,
+        codes: impl IntoIterator<Item = RejectReason>,
+    ) -> Result<Self, UnsupportedOption> {
+        let codes = self.known(codes, self.profile().checks(), UnsupportedOption::Check)?;
+        self.rules.allowed = self.rules.allowed.or(codes);
+        Ok(self)
+    }
+
+    /// See [`Builder::deny`](crate::Builder::deny). A call after a base or redirects is refused.
+    ///
+    /// # Errors
+    ///
+    /// As [`Builder::build`](crate::Builder::build).
+    pub fn with_denied(
+        mut self,
+        codes: impl IntoIterator<Item = RejectReason>,
+    ) -> Result<Self, UnsupportedOption> {
+        let codes = self.known(codes, self.profile().checks(), UnsupportedOption::Check)?;
+        self.rules.allowed = self.rules.allowed.without(codes);
+        Ok(self)
+    }
+
+    /// See [`Builder::with`](crate::Builder::with). A call after a base or redirects is refused.
+    ///
+    /// # Errors
+    ///
+    /// As [`Builder::build`](crate::Builder::build).
+    pub fn with_switches(
+        self,
+        switches: impl IntoIterator<Item = Switch>,
+    ) -> Result<Self, UnsupportedOption> {
+        let switches =
+            self.known(switches, self.profile().switchable(), UnsupportedOption::Switch)?;
+        let on = self.rules.profile.switches.or(switches);
+        Ok(self.with_switches_set(on))
+    }
+
+    /// See [`Builder::without`](crate::Builder::without). A call after a base or redirects is refused.
+    ///
+    /// # Errors
+    ///
+    /// As [`Builder::build`](crate::Builder::build).
+    pub fn without_switches(
+        self,
+        switches: impl IntoIterator<Item = Switch>,
+    ) -> Result<Self, UnsupportedOption> {
+        let switches =
+            self.known(switches, self.profile().switchable(), UnsupportedOption::Switch)?;
+        let on = self.rules.profile.switches.without(switches);
+        Ok(self.with_switches_set(on))
+    }
+
+    /// See [`Builder::drop_parameters`](crate::Builder::drop_parameters). A call after a base or redirects is refused.
+    ///
+    /// # Errors
+    ///
+    /// As [`Builder::build`](crate::Builder::build).
+    pub fn with_dropped_parameters(
+        mut self,
+        patterns: impl IntoIterator<Item = impl AsRef<[u8]>>,
+    ) -> Result<Self, UnsupportedOption> {
+        let globs = self.parameters(patterns)?;
+        self.rules.heuristics.drop_parameters(Some(globs));
+        Ok(self)
+    }
+
+    /// See [`Builder::keep_parameters`](crate::Builder::keep_parameters). A call after a base or redirects is refused.
+    ///
+    /// # Errors
+    ///
+    /// As [`Builder::build`](crate::Builder::build).
+    pub fn with_kept_parameters(
+        mut self,
+        patterns: impl IntoIterator<Item = impl AsRef<[u8]>>,
+    ) -> Result<Self, UnsupportedOption> {
+        let globs = self.parameters(patterns)?;
+        self.rules.heuristics.keep_parameters(Some(globs));
+        Ok(self)
+    }
 
     /// See [`Builder::ring`](crate::Builder::ring). A call after a base or redirects is refused.
     ///
     /// # Errors
     ///
     /// As [`Builder::build`](crate::Builder::build).
-    #[doc(hidden)]
     pub fn with_ring(mut self, ring: Ring) -> Result<Self, UnsupportedOption> {
         self.may_change()?;
         if self.profile() != Profile::Ring {
@@ -188,7 +186,6 @@ impl Normalizer {
     /// # Errors
     ///
     /// As [`Builder::build`](crate::Builder::build).
-    #[doc(hidden)]
     #[cfg(feature = "transcode")]
     pub fn with_charset(mut self, charset: Charset) -> Result<Self, UnsupportedOption> {
         self.precedes_base()?;
@@ -212,13 +209,11 @@ impl Normalizer {
     /// assert!(Normalizer::new(Profile::String).may_write_any_byte());
     /// assert!(!Normalizer::new(Profile::Crawl).may_write_any_byte());
     /// ```
-    #[doc(hidden)]
     pub fn may_write_any_byte(&self) -> bool {
         self.all_rules().any(|rules| rules.profile.grammar == Grammar::Ignored)
     }
 
     /// Whether full stops at the end of a host are removed, for some URLs at least.
-    #[doc(hidden)]
     pub fn drops_final_stops(&self) -> bool {
         self.all_rules().any(|rules| rules.profile.access == Access::Retrieval)
     }
@@ -232,19 +227,16 @@ impl Normalizer {
     ///
     /// assert!(!Normalizer::new(Profile::Crawl).has_own_ports());
     /// ```
-    #[doc(hidden)]
     pub fn has_own_ports(&self) -> bool {
         self.all_rules().any(|rules| rules.ports.is_some())
     }
 
     /// Whether the rules come from a profile file.
-    #[doc(hidden)]
     pub fn is_from_file(&self) -> bool {
         self.label.is_some()
     }
 
     /// The profile with its version, and the options that change it: `servlet@1 allow=encoded-slash`.
-    #[doc(hidden)]
     pub fn description(&self) -> String {
         let mut text = self.rules.description(self.label.as_deref());
         if let Some(hosts) = &self.hosts {

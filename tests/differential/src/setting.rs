@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use uniqurl::{Backend, Normalizer, Profile, RejectReason, Ring, Switch};
+use uniqurl::internal::Backend;
+use uniqurl::{Normalizer, Profile, RejectReason, Ring, Switch};
 
 use crate::browser;
 use crate::generator::browser::BASES;

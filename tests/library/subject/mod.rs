@@ -2,7 +2,8 @@
 
 pub mod systems;
 
-use uniqurl::{Backend, Normalizer, Profile, Reject};
+use uniqurl::internal::Backend;
+use uniqurl::{Normalizer, Profile, Reject};
 
 /// The same as `oracle::Answer`, named here too so that a test can use this module without the
 /// oracle.

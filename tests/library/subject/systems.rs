@@ -6,7 +6,8 @@ use crate::cases::for_each_case;
 use crate::generator::Rng;
 use crate::oracle::system::{Answer, System};
 use crate::tsv::{SYSTEMS, escape};
-use uniqurl::{Backend, Normalizer, Profile, Reject, RejectReason, Ring, Switch};
+use uniqurl::internal::Backend;
+use uniqurl::{Normalizer, Profile, Reject, RejectReason, Ring, Switch};
 
 /// A profile with random options.
 pub fn draw(rng: &mut Rng, profile: &'static str) -> System {

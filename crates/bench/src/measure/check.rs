@@ -8,8 +8,8 @@ use super::subject::TestBytes;
 use crate::corpus::Truth;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
-use uniqurl::internal::UrlKind;
-use uniqurl::{Backend, Normalizer, Profile};
+use uniqurl::internal::{Backend, UrlKind};
+use uniqurl::{Normalizer, Profile};
 use uniqurl_formats::record::{BufferId, Context, Extracted, Records};
 
 /// The right answers for one corpus under one profile.

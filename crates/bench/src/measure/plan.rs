@@ -7,7 +7,8 @@ use crate::corpus::Kind;
 use crate::placement::Pin;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use uniqurl::{Backend, Profile};
+use uniqurl::Profile;
+use uniqurl::internal::Backend;
 
 /// The plan of a benchmark.
 #[derive(Debug, Clone)]

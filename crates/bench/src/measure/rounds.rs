@@ -13,7 +13,8 @@ use crate::machine::{Conditions, Topology};
 use crate::placement::{Pin, Placement};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use uniqurl::{Backend, Normalizer, Profile};
+use uniqurl::internal::Backend;
+use uniqurl::{Normalizer, Profile};
 use uniqurl_formats::input::{self, Input};
 
 /// All that one run measured.

@@ -5,7 +5,8 @@ use crate::args::help::{COMMON, FILTERS, INCREMENTAL, INPUT, OUTPUT, RESOURCES, 
 use crate::args::values::{FORMATS, max_url};
 use crate::progress::When;
 use std::path::Path;
-use uniqurl::{Backend, Key};
+use uniqurl::Key;
+use uniqurl::internal::Backend;
 use uniqurl_engine::output::Field;
 use uniqurl_engine::{cores, most_threads, most_workers};
 use uniqurl_formats::record::{Format, MAX_URL};

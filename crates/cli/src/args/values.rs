@@ -11,9 +11,9 @@ use std::num::{IntErrorKind, ParseIntError};
 use std::ops::{Bound, RangeBounds};
 use std::path::Path;
 use std::str::FromStr;
-use uniqurl::internal::GROWTH;
+use uniqurl::internal::{Backend, GROWTH};
 use uniqurl::uri::Charset;
-use uniqurl::{Backend, Key, Profile, RejectReason, Ring, RingError};
+use uniqurl::{Key, Profile, RejectReason, Ring, RingError};
 use uniqurl_formats::input::read_whole;
 use uniqurl_formats::record::LONGEST_KEY;
 use uniqurl_formats::record::{

@@ -5,7 +5,8 @@
 use std::fmt::Write as _;
 
 use crate::diff_view::{Role, TextStyle, marked};
-use uniqurl::{Key, RejectReason, Template, TypedPart};
+use uniqurl::internal::TypedPart;
+use uniqurl::{Key, RejectReason, Template};
 use uniqurl_formats::Object;
 use uniqurl_text::Printable;
 

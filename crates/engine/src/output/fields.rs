@@ -10,8 +10,8 @@ use std::fmt::{self, Write};
 use std::str::FromStr;
 
 use uniqurl::UnknownName;
-use uniqurl::internal::Parts;
-use uniqurl::key::{Key, Located};
+use uniqurl::internal::{Located, Parts};
+use uniqurl::key::Key;
 use uniqurl::uri::Authority;
 use uniqurl_formats::Object;
 use uniqurl_text::{Printable, stands_for_itself};

@@ -6,8 +6,7 @@ use std::path::Path;
 use crate::batch::{Extras, HostCount, NameCounts, UrlRef, WorkBatch};
 use crate::output::Observed;
 use uniqurl::Template;
-use uniqurl::internal::{AllocError, alloc};
-use uniqurl::key::Located;
+use uniqurl::internal::{AllocError, Located, alloc};
 use uniqurl_formats::record::{Extracted, MeasuredFields, Measurer};
 use uniqurl_text::{HIDDEN, Printable, redact};
 
@@ -94,7 +93,7 @@ fn count_urls(
     for (url, count) in distinct {
         urls.add(url, count)?;
         alloc::try_reserve(&mut made, Template::longest(url.len()))?;
-        Template::of_bytes(url, &mut made);
+        Template::of(url, &mut made);
         ends.push((made.len(), count));
     }
     totals(&made, &ends)?

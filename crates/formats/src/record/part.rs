@@ -13,8 +13,7 @@ use super::origin::{RecordOrigin, scheme_of};
 use super::target::{self, Method, TargetText};
 use super::{BufferId, Context, Extracted, request};
 use uniqurl::RejectReason;
-use uniqurl::internal::Span;
-use uniqurl::key::split_port;
+use uniqurl::internal::{Span, split_port};
 
 /// The meaning of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The names that the options of `uniqurl bench` take.
 
 use crate::args;
-use uniqurl::Backend;
+use uniqurl::internal::Backend;
 use uniqurl_bench::corpus::Kind;
 use uniqurl_bench::measure::stage::Stage;
 use uniqurl_bench::placement::Pin;
