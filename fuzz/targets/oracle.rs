@@ -48,7 +48,7 @@ static SUBJECTS: LazyLock<Vec<(Normalizer, Second)>> =
 /// The library, and its second implementation.
 fn subject(choice: usize) -> (Normalizer, Second) {
     let name = PROFILES[choice % PROFILES.len()];
-    let mut library = Normalizer::new(Profile::named(name).expect("a profile"));
+    let mut library = Normalizer::new(name.parse::<Profile>().expect("a profile"));
     let variant = choice / PROFILES.len();
     let base = BASES.get(variant.wrapping_sub(1)).filter(|_| name != "string");
     let scheme = SCHEMES.get(variant.wrapping_sub(1 + BASES.len())).filter(|_| name != "string");
@@ -82,7 +82,7 @@ fn subject(choice: usize) -> (Normalizer, Second) {
         }
         Second::Habits(policy) => {
             for (i, switch) in SWITCHES.into_iter().enumerate() {
-                let known = [Switch::named(switch).expect("a switch")];
+                let known = [switch.parse::<Switch>().expect("a switch")];
                 library = match ((variant * 0x9E37) >> i) & 1 {
                     1 if policy.switches.insert(switch) => library.with_switches(known),
                     0 if variant > 0 && policy.switches.remove(switch) => {

@@ -499,7 +499,7 @@ fn of_dictionary<K: ArrowDictionaryKeyType>(
     let rejects = rejects.as_string_opt::<i32>();
     let codes = |value: usize| {
         let text = rejects.filter(|rejects| rejects.is_valid(value))?.value(value);
-        let codes: Vec<_> = text.split(',').filter_map(RejectReason::named).collect();
+        let codes: Vec<_> = text.split(',').flat_map(str::parse::<RejectReason>).collect();
         Some((*codes.first()?, codes.iter().copied().collect()))
     };
     let bytes = bytes_of(canonical.as_ref());

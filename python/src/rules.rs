@@ -58,7 +58,10 @@ impl Rules {
     ) -> PyResult<Self> {
         let named = || {
             let name = profile.unwrap_or("crawl");
-            Profile::named(name).ok_or_else(|| errors::usage(py, unknown_profile(name)))
+            name.parse::<Profile>().map_err(|unknown: UnknownName| {
+                let why = Profile::unknown_version(name);
+                errors::usage(py, why.unwrap_or_else(|| unknown.to_string()))
+            })
         };
         let options = match options {
             Some(options) if !options.is_empty() => options,
@@ -175,7 +178,7 @@ impl Rules {
     /// The key of this name, if these rules support it.
     pub fn key(&self, py: Python<'_>, name: &str) -> PyResult<Key> {
         let unknown = || errors::usage(py, "key is url, template, domain, surt, ssurt or hash");
-        let key = Key::named(name).ok_or_else(unknown)?;
+        let key = name.parse::<Key>().map_err(|_| unknown())?;
         if key == Key::Ssurt && self.normalizer.has_own_ports() {
             let why = "ssurt names the ports of the registry, and the profile file has others";
             return Err(errors::usage(py, why));
@@ -253,15 +256,6 @@ pub fn format_of(py: Python<'_>, name: &str, there: &str) -> PyResult<Format> {
     })
 }
 
-fn unknown_profile(name: &str) -> String {
-    if let Some(profile) = name.split_once('@').and_then(|(name, _)| Profile::named(name)) {
-        let (name, version) = (profile.name(), profile.version());
-        return format!("the only version of the profile {name} is {name}@{version}");
-    }
-    let names = Profile::ALL.iter().map(|profile| profile.name());
-    UnknownName::new(name, "profile", names).to_string()
-}
-
 /// The keywords after parsing.
 #[derive(Default)]
 struct Options {
@@ -306,10 +300,9 @@ impl Options {
             "allow" | "deny" => {
                 let codes = if key == "allow" { &mut self.allow } else { &mut self.deny };
                 for name in strings(value)? {
-                    let code = RejectReason::named(&name);
-                    let unknown =
-                        || errors::usage(py, format!("unknown check `{}`", name.escape_debug()));
-                    codes.push(code.ok_or_else(unknown)?);
+                    codes.push(name.parse().map_err(|_| {
+                        errors::usage(py, format!("unknown check `{}`", name.escape_debug()))
+                    })?);
                 }
             }
             "drop_param" => self.drop_param = strings(value)?,
@@ -333,7 +326,7 @@ impl Options {
             }
             "redirects" => self.redirects = Some(pairs(value)?),
             name => {
-                let switch = Switch::named(&name.replace('_', "-"));
+                let switch = name.replace('_', "-").parse::<Switch>().ok();
                 let unknown = || PyTypeError::new_err("unknown option or switch");
                 let switch = switch.filter(|_| !name.contains('-')).ok_or_else(unknown)?;
                 if value.is_none() {

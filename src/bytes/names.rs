@@ -1,7 +1,7 @@
 //! Enums whose values have names: options, reasons, rules, output forms.
 //!
 //! Users type these names, and outputs print and count them. In: a table of variants. Out: the enum with
-//! `ALL`, `name`, `named`, `sentence`, `Display` and `FromStr`.
+//! `ALL`, `name`, `sentence`, `Display` and `FromStr`.
 
 /// Declares an enum from a table with one row for each variant: its name, and a short description.
 macro_rules! names {
@@ -40,14 +40,6 @@ macro_rules! names {
 /// Looks the values of a type up by their names, and prints these. The type has `ALL` and `name`.
 macro_rules! by_name {
     ($Type:ident $kind:literal) => {
-        impl $Type {
-            #[doc = concat!("The ", $kind, " of this name.")]
-            #[doc(hidden)]
-            pub fn named(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|one| one.name() == name)
-            }
-        }
-
         /// Prints the name.
         impl std::fmt::Display for $Type {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -61,7 +53,7 @@ macro_rules! by_name {
 
             fn from_str(name: &str) -> Result<Self, Self::Err> {
                 let unknown = || crate::bytes::UnknownName::new(name, $kind, Self::ALL);
-                Self::named(name).ok_or_else(unknown)
+                Self::ALL.iter().copied().find(|one| one.name() == name).ok_or_else(unknown)
             }
         }
     };

@@ -112,8 +112,8 @@ names! {
     /// ```
     /// use uniqurl::RejectReason;
     ///
-    /// assert_eq!(RejectReason::named("port-range"), Some(RejectReason::PortRange));
-    /// assert_eq!(RejectReason::named("Port"), None);
+    /// assert_eq!("port-range".parse::<RejectReason>(), Ok(RejectReason::PortRange));
+    /// assert!("Port".parse::<RejectReason>().is_err());
     /// ```
     RejectReason "code"
     Empty "empty" "nothing is left after trimming"
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn every_code_is_found_by_its_name() {
         for code in RejectReason::ALL {
-            assert_eq!(RejectReason::named(&code.to_string()), Some(*code));
+            assert_eq!(code.to_string().parse::<RejectReason>(), Ok(*code));
         }
     }
 }

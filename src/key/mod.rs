@@ -242,10 +242,10 @@ mod tests {
     #[test]
     fn key_is_found_by_its_exact_name() {
         for key in Key::ALL {
-            assert_eq!(Key::named(key.name()), Some(*key));
+            assert_eq!(key.name().parse::<Key>(), Ok(*key));
         }
         for unknown in ["", "SURT", "url ", "sha256"] {
-            assert_eq!(Key::named(unknown), None);
+            assert!(unknown.parse::<Key>().is_err());
         }
         assert_eq!(Key::default(), Key::ALL[0]);
     }

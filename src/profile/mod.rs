@@ -45,9 +45,10 @@ use crate::bytes::UnknownName;
 /// ```
 /// use uniqurl::Profile;
 ///
-/// let crawl = Profile::named("crawl@1").unwrap();
+/// let crawl: Profile = "crawl@1".parse()?;
 /// assert_eq!((crawl.name(), crawl.version()), ("crawl", 1));
-/// assert!(Profile::named("crawl@2").is_none());
+/// assert!("crawl@2".parse::<Profile>().is_err());
+/// # Ok::<(), uniqurl::UnknownName>(())
 /// ```
 ///
 /// The output of one version never changes; a change of the rules is a new version.
@@ -151,19 +152,6 @@ impl Profile {
         Profile::Ring,
     ];
 
-    /// The built-in profile of this name: `crawl`, or `crawl@1` to require a version. An
-    /// [alias](Self::alias) is a name too.
-    #[doc(hidden)]
-    pub fn named(name: &str) -> Option<Profile> {
-        let (name, version) = match name.split_once('@') {
-            Some((name, version)) => (name, Some(version)),
-            None => (name, None),
-        };
-        let is_named = |profile: &Profile| profile.name() == name || profile.alias() == Some(name);
-        let profile = Self::ALL.iter().copied().find(is_named)?;
-        version.is_none_or(|version| version == profile.version().to_string()).then_some(profile)
-    }
-
     /// The name, without a version.
     pub const fn name(self) -> &'static str {
         self.rules().name
@@ -220,11 +208,11 @@ impl Profile {
 
     /// Explains that the profile exists only in another version, if so.
     pub fn unknown_version(name: &str) -> Option<String> {
-        let profile = Self::named(name.split_once('@')?.0)?;
+        let profile: Self = name.split_once('@')?.0.parse().ok()?;
         Some(format!("the only version of the profile {} is {profile}", profile.name()))
     }
 
-    /// Another name that [`Profile::named`] takes, if there is one: `wayback` for `ia`.
+    /// Another name that parses, if there is one: `wayback` for `ia`.
     pub const fn alias(self) -> Option<&'static str> {
         match self {
             Profile::Ia => Some("wayback"),
@@ -260,20 +248,29 @@ impl Profile {
     }
 }
 
-/// Prints name and version as [`Profile::named`] takes them: `crawl@1`.
+/// Prints name and version: `crawl@1`.
 impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&format!("{}@{}", self.name(), self.version()))
     }
 }
 
-/// Parses a name with or without a version.
+/// Parses a name, or a name with a version to require it: `crawl`, `crawl@1`. `wayback` is `ia`.
 impl FromStr for Profile {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
+        let (plain, version) = match name.split_once('@') {
+            Some((plain, version)) => (plain, Some(version)),
+            None => (name, None),
+        };
+        let is_named = |one: &Profile| {
+            (one.name() == plain || one.alias() == Some(plain))
+                && version.is_none_or(|version| version == one.version().to_string())
+        };
         let names = Profile::ALL.iter().map(|profile| profile.name());
-        Profile::named(name).ok_or_else(|| UnknownName::new(name, "profile", names))
+        let unknown = || UnknownName::new(name, "profile", names);
+        Profile::ALL.iter().copied().find(is_named).ok_or_else(unknown)
     }
 }
 
@@ -284,15 +281,15 @@ mod tests {
     #[test]
     fn profile_is_found_by_its_name_and_own_version_only() {
         for profile in Profile::ALL {
-            assert_eq!(Profile::named(profile.name()), Some(*profile));
+            assert_eq!(profile.name().parse::<Profile>(), Ok(*profile));
             let versioned = format!("{}@{}", profile.name(), profile.version());
-            assert_eq!(Profile::named(&versioned), Some(*profile));
+            assert_eq!(versioned.parse::<Profile>(), Ok(*profile));
         }
-        assert_eq!(Profile::named("wayback"), Some(Profile::Ia));
+        assert_eq!("wayback".parse::<Profile>(), Ok(Profile::Ia));
         assert_eq!("wayback@1".parse(), Ok(Profile::Ia));
-        assert_eq!(Profile::named("wayback@2"), None);
+        assert!("wayback@2".parse::<Profile>().is_err());
         for unknown in ["", "crawl@", "crawl@01", "crawl@1@1", "Crawl", "@1"] {
-            assert_eq!(Profile::named(unknown), None, "{unknown}");
+            assert!(unknown.parse::<Profile>().is_err(), "{unknown}");
         }
     }
 }

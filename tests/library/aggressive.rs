@@ -31,8 +31,8 @@ fn draw(rng: &mut Rng) -> Policy {
 }
 
 fn library(policy: &Policy, backend: Backend) -> Normalizer {
-    let profile = Profile::named(policy.rung.profile).unwrap();
-    let switch = |name: &&str| Switch::named(name).unwrap();
+    let profile = policy.rung.profile.parse::<Profile>().unwrap();
+    let switch = |name: &&str| name.parse::<Switch>().unwrap();
     let off = SWITCHES.iter().filter(|switch| !policy.switches.contains(*switch));
     let mut normalizer = Normalizer::new(profile)
         .with_backend(backend)
@@ -214,7 +214,7 @@ fn ordinary_urls_are_recognized_as_clean() {
 #[test]
 fn normalization_takes_linear_time() {
     // A pass over the URL for each segment or parameter would take minutes here.
-    let all = SWITCHES.map(|name| Switch::named(name).unwrap());
+    let all = SWITCHES.map(|name| name.parse::<Switch>().unwrap());
     let without_drop = all.into_iter().filter(|switch| *switch != Switch::DropQuery);
     let library = Normalizer::new(Profile::Crawl)
         .with_switches(without_drop)
@@ -296,7 +296,7 @@ fn library_and_oracle_match_the_aggressive_vectors() {
 #[test]
 fn generated_urls_exercise_every_step() {
     for name in SWITCHES {
-        let switch = Switch::named(name).unwrap();
+        let switch = name.parse::<Switch>().unwrap();
         let crawl = Normalizer::new(Profile::Crawl);
         let with = crawl.clone().with_switches([switch]).unwrap();
         let changed = (0..2_000).filter(|seed| {

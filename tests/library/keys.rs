@@ -12,7 +12,7 @@ use uniqurl::internal::Backend;
 use uniqurl::{Key, Normalizer, Profile};
 
 fn key(profile: &str, key: &str, url: &[u8]) -> Result<Vec<u8>, &'static str> {
-    let profile = Profile::named(profile).unwrap();
+    let profile = profile.parse::<Profile>().unwrap();
     let (mut scratch, mut out) = (Vec::new(), Vec::new());
     let normalizer = Normalizer::new(profile);
     // The rows of `ring` are targets, which may start with any byte.
@@ -21,7 +21,7 @@ fn key(profile: &str, key: &str, url: &[u8]) -> Result<Vec<u8>, &'static str> {
         false => normalizer.canonical(url, &mut scratch),
     };
     let url = url.map_err(|reject| reject.code.name())?;
-    Key::named(key).unwrap_or_else(|| panic!("no key {key}")).append(url, &mut out);
+    key.parse::<Key>().unwrap_or_else(|_| panic!("no key {key}")).append(url, &mut out);
     Ok(out)
 }
 

@@ -63,7 +63,7 @@ fn normalizers() -> Vec<Normalizer> {
     let mut all: Vec<_> = Profile::ALL.iter().map(|profile| Normalizer::new(*profile)).collect();
     let redirects = Redirects::parse(b"http://old.example/a\thttp://h.example/b\n").unwrap();
     for name in ["crawl", "aggressive", "servlet", "mediawiki", "sanitize", "ia", "whatwg"] {
-        let normalizer = Normalizer::new(Profile::named(name).unwrap());
+        let normalizer = Normalizer::new(name.parse::<Profile>().unwrap());
         all.push(normalizer.clone().with_redirects(&redirects).unwrap());
         #[cfg(feature = "transcode")]
         if let Ok(latin_1) = normalizer.with_charset(uniqurl::uri::Charset::LATIN_1) {

@@ -207,13 +207,14 @@ fn every_pair_of_octets_raw_and_encoded_agrees_with_the_oracle() {
 fn generator_reaches_every_check() {
     for profile in ["sanitize", "servlet"] {
         let mut missing: BTreeSet<_> =
-            Profile::named(profile).unwrap().checks().iter().map(RejectReason::name).collect();
+            profile.parse::<Profile>().unwrap().checks().iter().map(RejectReason::name).collect();
         let mut accepted = 0;
         for case in 0..20_000 {
             let rng = &mut Rng::new(case);
             let mut system = System::new(profile);
             system.keep_empty_segments = rng.one_in(2) && profile == "servlet";
-            system.denied = Profile::named(profile)
+            system.denied = profile
+                .parse::<Profile>()
                 .unwrap()
                 .checks_off()
                 .iter()
@@ -252,10 +253,11 @@ fn library_and_oracle_match_the_system_vectors() {
     let mut wrong = Vec::new();
     for name in SYSTEMS {
         for row in tsv::rows(name) {
-            let allowed = row.choices.allow.iter().map(|name| RejectReason::named(name).unwrap());
+            let allowed =
+                row.choices.allow.iter().map(|name| name.parse::<RejectReason>().unwrap());
             let mut system = System::new(name);
             system.allowed = allowed.map(RejectReason::name).collect();
-            let denied = row.choices.deny.iter().map(|name| RejectReason::named(name).unwrap());
+            let denied = row.choices.deny.iter().map(|name| name.parse::<RejectReason>().unwrap());
             system.denied = denied.map(RejectReason::name).collect();
             system.keep_empty_segments = !row.choices.with.is_empty();
             for list in &row.choices.ring {
@@ -270,7 +272,7 @@ fn library_and_oracle_match_the_system_vectors() {
                 (
                     codes
                         .split(',')
-                        .map(|code| RejectReason::named(code).unwrap().name())
+                        .map(|code| code.parse::<RejectReason>().unwrap().name())
                         .collect(),
                     at,
                 )

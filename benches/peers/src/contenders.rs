@@ -69,7 +69,7 @@ fn split_lines(corpus: &str, _: &mut [u8]) -> Fold {
 }
 
 fn uniqurl(corpus: &str, _: &mut [u8]) -> Fold {
-    let profile = Profile::named("crawl").expect("a built-in profile");
+    let profile = "crawl".parse::<Profile>().expect("a built-in profile");
     let normalizer = Normalizer::new(profile);
     let mut fold = Fold::default();
     let mut lines = normalizer.lines(corpus.as_bytes());

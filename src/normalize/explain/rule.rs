@@ -9,7 +9,7 @@ names! {
     /// ```
     /// use uniqurl::Rule;
     ///
-    /// let rule = Rule::named("default-port").unwrap();
+    /// let rule = "default-port".parse::<Rule>().unwrap();
     /// assert_eq!(rule.source(), Some("RFC 3986 section 6.2.3"));
     /// assert_eq!(rule.sentence(), "the port that the scheme means anyway goes");
     /// ```
@@ -127,10 +127,10 @@ mod tests {
     #[test]
     fn every_rule_is_found_by_name_and_listed_by_index() {
         for (place, rule) in Rule::ALL.iter().enumerate() {
-            assert_eq!(Rule::named(&rule.to_string()), Some(*rule));
+            assert_eq!(rule.to_string().parse::<Rule>(), Ok(*rule));
             assert_eq!(*rule as usize, place);
         }
-        assert_eq!(Rule::named("Trim"), None);
+        assert!("Trim".parse::<Rule>().is_err());
     }
 
     #[test]

@@ -131,7 +131,7 @@ fn habits(rng: &mut Rng, profile: &'static str) -> Setting {
 fn system(rng: &mut Rng, profile: &'static str) -> Setting {
     let mut building = Building::new(profile);
     let mut system = System::new(profile);
-    let checks: Vec<RejectReason> = Profile::named(profile).unwrap().checks().iter().collect();
+    let checks: Vec<RejectReason> = profile.parse::<Profile>().unwrap().checks().iter().collect();
     match rng.below(4) {
         0 => system.allowed = checks.iter().map(|code| code.name()).collect(),
         1 => {
@@ -142,7 +142,7 @@ fn system(rng: &mut Rng, profile: &'static str) -> Setting {
     }
     building.allow(&system.allowed);
     if rng.one_in(3) {
-        let off = Profile::named(profile).unwrap().checks_off();
+        let off = profile.parse::<Profile>().unwrap().checks_off();
         let denied = off.iter().filter(|_| rng.one_in(2)).map(|code| code.name());
         system.denied = denied.filter(|name| !system.allowed.contains(name)).collect();
     }
@@ -199,7 +199,7 @@ impl Building {
     fn new(profile: &'static str) -> Building {
         Building {
             profile,
-            normalizer: Normalizer::new(Profile::named(profile).unwrap()),
+            normalizer: Normalizer::new(profile.parse::<Profile>().unwrap()),
             second: Second::None,
             code: String::new(),
         }
@@ -226,9 +226,9 @@ impl Building {
         is_on: impl Fn(&'static str) -> bool,
     ) {
         let (on, off): (Vec<_>, Vec<_>) = names.partition(|name| is_on(name));
-        let known = |name: &&str| Switch::named(name).unwrap();
+        let known = |name: &&str| name.parse::<Switch>().unwrap();
         let list = |names: &[&str]| {
-            let known = |name: &&str| format!("Switch::named({name:?}).unwrap()");
+            let known = |name: &&str| format!("{name:?}.parse::<Switch>().unwrap()");
             names.iter().map(known).collect::<Vec<_>>().join(", ")
         };
         self.made(&format!(".with_switches([{}])", list(&on)), |normalizer| {
@@ -284,11 +284,11 @@ impl Building {
 }
 
 fn known_reason(name: &&str) -> RejectReason {
-    RejectReason::named(name).unwrap()
+    name.parse::<RejectReason>().unwrap()
 }
 
 /// The codes as a list of expressions.
 fn listed(codes: &BTreeSet<&'static str>) -> String {
-    let expression = |name: &&str| format!("RejectReason::named({name:?}).unwrap()");
+    let expression = |name: &&str| format!("{name:?}.parse::<RejectReason>().unwrap()");
     codes.iter().map(expression).collect::<Vec<_>>().join(", ")
 }

@@ -155,7 +155,7 @@ fn as_test(found: &Found, way: Way, question: Question) -> String {
     let mut asked = String::new();
     for setting in settings {
         asked += &format!(
-            "    let normalizer = Normalizer::new(Profile::named({:?}).unwrap())\n{}    ;\n",
+            "    let normalizer = Normalizer::new({:?}.parse::<Profile>().unwrap())\n{}    ;\n",
             setting.profile, setting.code
         );
         asked += "    for backend in Backend::available() {\n        let mut out = Vec::new();\n";

@@ -14,7 +14,7 @@ pub struct Library(pub Normalizer);
 
 /// The library under this profile, once for each backend of this CPU.
 pub fn on_every_backend(profile: &str) -> Vec<Library> {
-    let profile = Profile::named(profile).unwrap_or_else(|| panic!("no profile {profile:?}"));
+    let profile = profile.parse::<Profile>().unwrap_or_else(|_| panic!("no profile {profile:?}"));
     let backends = Backend::available();
     assert!(backends.contains(&Backend::Scalar), "scalar runs everywhere");
     let with = |backend| Library(Normalizer::new(profile).with_backend(backend));
@@ -23,7 +23,7 @@ pub fn on_every_backend(profile: &str) -> Vec<Library> {
 
 /// The library under this profile, on the default backend.
 pub fn on_best_backend(profile: &str) -> Library {
-    Library(Normalizer::new(Profile::named(profile).unwrap()))
+    Library(Normalizer::new(profile.parse::<Profile>().unwrap()))
 }
 
 impl Library {

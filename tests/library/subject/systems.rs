@@ -12,7 +12,7 @@ use uniqurl::{Normalizer, Profile, Reject, RejectReason, Ring, Switch};
 /// A profile with random options.
 pub fn draw(rng: &mut Rng, profile: &'static str) -> System {
     let mut system = System::new(profile);
-    let checks = Profile::named(profile).unwrap().checks();
+    let checks = profile.parse::<Profile>().unwrap().checks();
     match rng.below(4) {
         0 => system.allowed = checks.iter().map(RejectReason::name).collect(),
         1 => {
@@ -22,7 +22,7 @@ pub fn draw(rng: &mut Rng, profile: &'static str) -> System {
         _ => {}
     }
     if rng.one_in(3) {
-        let off = Profile::named(profile).unwrap().checks_off();
+        let off = profile.parse::<Profile>().unwrap().checks_off();
         let denied = off.iter().filter(|_| rng.one_in(2)).map(RejectReason::name);
         system.denied = denied.filter(|name| !system.allowed.contains(name)).collect();
     }
@@ -40,11 +40,11 @@ pub fn draw(rng: &mut Rng, profile: &'static str) -> System {
 }
 
 pub fn library(system: &System, backend: Backend) -> Normalizer {
-    let mut normalizer = Normalizer::new(Profile::named(system.profile).unwrap())
+    let mut normalizer = Normalizer::new(system.profile.parse::<Profile>().unwrap())
         .with_backend(backend)
-        .with_allowed(system.allowed.iter().map(|name| RejectReason::named(name).unwrap()))
+        .with_allowed(system.allowed.iter().map(|name| name.parse::<RejectReason>().unwrap()))
         .and_then(|normalizer| {
-            let denied = system.denied.iter().map(|name| RejectReason::named(name).unwrap());
+            let denied = system.denied.iter().map(|name| name.parse::<RejectReason>().unwrap());
             normalizer.with_denied(denied)
         })
         .unwrap();

@@ -147,8 +147,8 @@ impl<'o> CorpusBench<'o> {
     fn row(&self, key: &RowKey, counters: &mut Counters) -> Result<TimedPass, String> {
         let RowKey { corpus, profile, stage, backend, threads } = key;
         let kind = Stage::named(stage).ok_or("unknown stage")?;
-        let rules = Profile::named(profile).ok_or("unknown profile")?;
-        let scanner = Backend::named(backend).ok_or("unknown scanner")?;
+        let rules = profile.parse::<Profile>().map_err(|_| "unknown profile")?;
+        let scanner = backend.parse::<Backend>().map_err(|_| "unknown scanner")?;
         let team = self.teams.iter().find(|team| team.threads() == *threads);
         let prepared = self.corpus.profiles.iter().find(|prepared| prepared.name == *profile);
         let prepared = prepared.ok_or("a profile without answers")?;

@@ -207,5 +207,5 @@ fn switches() -> Vec<PossibleValue> {
 }
 
 fn switch(name: String) -> Switch {
-    Switch::named(&name).expect("only names of switches are accepted")
+    name.parse::<Switch>().expect("only names of switches are accepted")
 }

@@ -100,7 +100,7 @@ const WISHES: [(&str, &str, &str); 21] = [
 /// Suggests an action for an option that the subcommand does not have.
 fn meant_by_option(name: &str, own: &Command) -> Option<String> {
     let command = Cli::command();
-    if Switch::named(name).is_some() && has(own, "with") {
+    if name.parse::<Switch>().is_ok() && has(own, "with") {
         return Some(format!("use --with {name} under a profile that has this switch"));
     }
     let is_it = |(wish, _, needed): &&(&str, &str, &str)| *wish == name && has(own, needed);

@@ -59,7 +59,7 @@ impl ProfileParser<ProfileSelection> {
         let all = PossibleValue::new("all").help("every profile");
         let names = PossibleValuesParser::new(profiles().into_iter().chain([all]));
         let meant = |name: String| {
-            Profile::named(&name).map_or(ProfileSelection::All, ProfileSelection::One)
+            name.parse::<Profile>().map_or(ProfileSelection::All, ProfileSelection::One)
         };
         Self { names, meant }
     }
@@ -89,7 +89,7 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for ProfileParser<T> {
 }
 
 fn profile(name: String) -> Profile {
-    Profile::named(&name).expect("only names of profiles are accepted")
+    name.parse::<Profile>().expect("only names of profiles are accepted")
 }
 
 pub(crate) fn keys() -> Vec<PossibleValue> {
@@ -97,7 +97,7 @@ pub(crate) fn keys() -> Vec<PossibleValue> {
 }
 
 pub(crate) fn key(name: String) -> Key {
-    Key::named(&name).expect("only names of keys are accepted")
+    name.parse::<Key>().expect("only names of keys are accepted")
 }
 
 pub(crate) fn envelope(name: String) -> EnvelopeChoice {
@@ -110,7 +110,7 @@ pub(crate) fn checks() -> Vec<PossibleValue> {
 }
 
 pub(crate) fn code(name: String) -> RejectReason {
-    RejectReason::named(&name).expect("only codes of checks are accepted")
+    name.parse::<RejectReason>().expect("only codes of checks are accepted")
 }
 
 /// Lists of bytes, or a file that holds the table of a ring.
@@ -207,10 +207,10 @@ pub(crate) fn backends() -> Vec<&'static str> {
 }
 
 pub(crate) fn backend(name: String) -> Result<Backend, String> {
-    match Backend::named(&name) {
-        None => Ok(Backend::best()),
-        Some(backend) if backend.is_available() => Ok(backend),
-        Some(_) => {
+    match name.parse::<Backend>() {
+        Err(_) => Ok(Backend::best()),
+        Ok(backend) if backend.is_available() => Ok(backend),
+        Ok(_) => {
             let names: Vec<_> = Backend::available().iter().map(|backend| backend.name()).collect();
             Err(format!("this CPU has only {}", names.join(", ")))
         }

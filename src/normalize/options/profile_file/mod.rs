@@ -264,7 +264,7 @@ fn base_of(name: &Spanned<String>) -> Result<Profile, Fault> {
 }
 
 fn check(name: &Spanned<String>) -> Result<RejectReason, Fault> {
-    RejectReason::named(name.get_ref()).ok_or_else(|| {
+    name.get_ref().parse().map_err(|_| {
         let checks = Profile::checks_of_all().iter();
         Fault::new(name, UnknownName::new(name.get_ref(), "check", checks))
     })
