@@ -41,7 +41,7 @@
 //! # The path of a URL
 //!
 //! One vector pass proves that most URLs are already canonical. A second one rewrites most of the others, and
-//! the rest takes an exact scalar pass. Only canonical bytes go into a set. The modules below follow that order.
+//! the rest takes an exact scalar pass. Only canonical bytes go into a set.
 //!
 //! # Features
 //!

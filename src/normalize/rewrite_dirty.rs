@@ -48,9 +48,8 @@ impl Normalizer {
     }
 
     /// Whether only the rules of a profile of the ladder act.
-    #[doc(hidden)]
     #[inline]
-    pub fn rules_alone_act(&self) -> bool {
+    pub(in crate::normalize) fn rules_alone_act(&self) -> bool {
         self.rules.profile.system == System::Ladder
             && self.rules.profile.grammar != Grammar::Ignored
             && self.hosts.is_none()

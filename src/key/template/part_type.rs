@@ -27,9 +27,9 @@ pub enum PartType {
     Token,
 }
 
+#[doc(hidden)]
 impl PartType {
     /// Every type, in the order of the tests.
-    #[doc(hidden)]
     pub const ALL: &'static [PartType] = &[
         PartType::Uuid,
         PartType::Date,
@@ -41,7 +41,6 @@ impl PartType {
     ];
 
     /// The name between the braces.
-    #[doc(hidden)]
     pub const fn name(self) -> &'static str {
         let braced = self.braced();
         braced.split_at(braced.len() - 1).0.split_at(1).1

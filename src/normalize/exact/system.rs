@@ -17,10 +17,11 @@ use crate::profile::ring::Act;
 use crate::profile::{Policy, Ring, Switch, System};
 use crate::simd::UrlKind;
 
+// What the other crates of this repository ask, and nobody else.
+#[doc(hidden)]
 impl Normalizer {
     /// Whether `url`, as [`Normalizer::normalize`] takes it, is a request target for which no host is
     /// known: `servlet` and the rings read a line that starts with `/` as a target.
-    #[doc(hidden)]
     pub fn is_hostless(&self, url: &[u8]) -> bool {
         self.rules.takes_targets()
             && self.rules.base_origin().is_none()
@@ -29,7 +30,6 @@ impl Normalizer {
     }
 
     /// A URL that lacks a scheme, with the assumed one before it.
-    #[doc(hidden)]
     pub fn assume(&self, url: &[u8]) -> Option<Vec<u8>> {
         let assumed = self.rules.assume(url);
         assumed.has_more().then(|| assumed.text.into_owned())

@@ -175,7 +175,7 @@ fn as_test(found: &Found, way: Way, question: Question) -> String {
     };
     let trouble: String = found.trouble.lines().map(|line| format!("    // {line}\n")).collect();
     format!(
-        "#[test]\nfn found_by_prove() {{\n    use uniqurl::*;\n    let url = b\"{}\";\n{around}{trouble}{asked}    panic!(\"what is right?\");\n}}\n",
+        "#[test]\nfn found_by_prove() {{\n    use uniqurl::*;\n    use uniqurl::internal::Backend;\n    let url = b\"{}\";\n{around}{trouble}{asked}    panic!(\"what is right?\");\n}}\n",
         found.url.escape_ascii()
     )
 }
