@@ -303,12 +303,13 @@ impl Ruleset {
     ) -> Result<(), Reject> {
         let length = out.len();
         let mut trace = NoTrace;
-        let mut ladder = Ladder::new(&self.profile, None, out, &mut trace);
         let result = if reference.authority.is_some() {
+            // `ia` decodes a host more often than the ladder: `//ex%2561mple.com/` names one.
             let whole = Front::with(&[base.scheme.unwrap_or_default(), b":"], url);
-            ladder.absolute(&Parts::split(&whole.text)).map_err(|reject| whole.reject(reject))
+            let parts = Parts::split(&whole.text);
+            self.absolute(&parts, out, &mut trace).map_err(|reject| whole.reject(reject))
         } else {
-            ladder.path_and_query(reference)
+            Ladder::new(&self.profile, None, out, &mut trace).path_and_query(reference)
         };
         out.truncate(length);
         result
