@@ -133,7 +133,7 @@ fn without(query: &[u8], kinds: &[Kind], most: usize) -> Vec<u8> {
                     .strip_suffix(kind.name())
                     .is_some_and(|front| !front.is_empty() && query[..at].ends_with(front))
             });
-            (!is_part && !make_triplet(&query[..at], read.after(count))).then_some(count)
+            (!is_part && !breaks_triplets(&query[..at], read.after(count))).then_some(count)
         });
         if let Some(count) = found {
             read.take(count);
@@ -144,11 +144,13 @@ fn without(query: &[u8], kinds: &[Kind], most: usize) -> Vec<u8> {
     read.bytes
 }
 
-/// Whether a literal `%` at the end of `before` and the bytes after it, the last one first, would make a
-/// triplet. The next reading would decode it, so an id between them stays.
-fn make_triplet(before: &[u8], after: &[u8]) -> bool {
+/// Whether an id between `before` and `after`, the last byte of which comes first, stays because of triplets.
+/// After a literal `%` the bytes behind it might make a triplet, which the next reading would decode. An
+/// id that begins inside a triplet, as in `%cfid=1`, would leave a part of it.
+fn breaks_triplets(before: &[u8], after: &[u8]) -> bool {
     let digits = after.iter().rev().take_while(|byte| byte.is_ascii_hexdigit()).take(2).count();
     match before {
+        [.., b'%'] | [.., b'%', _] => true,
         [.., b'%', b'2', b'5'] => digits == 2,
         [.., b'%', b'2', b'5', digit] => digit.is_ascii_hexdigit() && digits > 0,
         _ => false,
