@@ -36,10 +36,14 @@ fn assert_clean_is_proof(library: &Library, url: &[u8], expected: &Answer) {
     }
 }
 
+/// The profiles of this oracle.
+const PROFILES: [&str; 5] = ["string", "syntax", "scheme", "crawl", "ia"];
+
 fn library_agrees_with_oracle(profile: &'static str) {
     let (oracle, libraries) = (Oracle::new(profile), on_every_backend(profile));
     for_each_case(1, |rng| {
-        let url = generator::any(rng);
+        let is_ia = profile == "ia" && !rng.one_in(8);
+        let url = if is_ia { generator::archive::url(rng) } else { generator::any(rng) };
         let expected = oracle.normalize(&url);
         for library in &libraries {
             assert_agree(library, &url, &library.normalize(&url), &expected);
@@ -69,12 +73,20 @@ fn crawl_agrees_with_the_oracle_on_every_backend() {
 }
 
 #[test]
+fn ia_agrees_with_the_oracle_on_every_backend() {
+    library_agrees_with_oracle("ia");
+}
+
+#[test]
 fn targets_agree_with_the_oracle_on_every_backend() {
-    for profile in LADDER {
+    for profile in PROFILES {
         let (oracle, libraries) = (Oracle::new(profile), on_every_backend(profile));
         for_each_case(1, |rng| {
             let temper = if rng.one_in(2) { Temper::Tame } else { Temper::Wild };
-            let target = generator::target(rng, temper);
+            let mut target = generator::target(rng, temper);
+            if profile == "ia" && rng.one_in(2) {
+                target = [b"/", &generator::archive::url(rng)[..]].concat();
+            }
             let expected = oracle.normalize_target(&target);
             for library in &libraries {
                 assert_agree(library, &target, &library.normalize_target(&target), &expected);
@@ -84,12 +96,16 @@ fn targets_agree_with_the_oracle_on_every_backend() {
 }
 
 fn references_agree(bases: &[&[u8]]) {
-    for profile in ["syntax", "scheme", "crawl"] {
+    for profile in ["syntax", "scheme", "crawl", "ia"] {
         for base in bases {
             let oracle = Oracle::new(profile).with_base(base);
             let library = on_best_backend(profile).with_base(base);
             for_each_case(4, |rng| {
-                let reference = generator::reference(rng, Temper::Wild);
+                let is_ia = profile == "ia" && rng.one_in(2);
+                let reference = match is_ia {
+                    true => generator::archive::url(rng),
+                    false => generator::reference(rng, Temper::Wild),
+                };
                 let expected = oracle.normalize(&reference);
                 assert_agree(&library, &reference, &library.normalize(&reference), &expected);
             });
@@ -118,7 +134,7 @@ fn references_to_noncanonical_bases_agree_with_the_oracle() {
 
 #[test]
 fn assumed_schemes_agree_with_the_oracle() {
-    for profile in ["syntax", "scheme", "crawl"] {
+    for profile in ["syntax", "scheme", "crawl", "ia"] {
         for scheme in ["http", "FTP", "x", "file", "mailto"] {
             let oracle = Oracle::new(profile).with_assumed_scheme(scheme.as_bytes());
             let library = on_best_backend(profile).with_assumed_scheme(scheme.as_bytes());
@@ -147,7 +163,7 @@ fn every_byte_at_every_offset_agrees_with_the_oracle() {
         b"file://localhost/a",
         b"wss://h",
     ];
-    for profile in LADDER {
+    for profile in PROFILES {
         let (oracle, libraries) = (Oracle::new(profile), on_every_backend(profile));
         for url in urls {
             for place in 0..=url.len() {
@@ -173,7 +189,7 @@ fn every_byte_at_every_offset_agrees_with_the_oracle() {
 #[test]
 fn every_byte_in_every_lane_agrees_with_the_oracle() {
     // Filling in front moves the byte through every lane of the widest register.
-    for profile in LADDER {
+    for profile in PROFILES {
         let (oracle, libraries) = (Oracle::new(profile), on_every_backend(profile));
         for (front, back) in
             [("http://h/", ""), ("http://h/?", "a"), ("http://h/a", "/../b"), ("x:", "41")]
@@ -203,7 +219,7 @@ fn significant_words_at_every_offset_agree_with_the_oracle() {
         "/.", "/..", "/./", "/../", "//", "/.a", "%", "%4", "%41", "%2f", "%2F", "%2e", "/%2E",
         "%C3%A9", "%c3%A9", "%C3%a9", "#", "?", "/.#", "/..?", "\\", " ", "\u{e9}", "\0", "A", ".",
     ];
-    for profile in LADDER {
+    for profile in PROFILES {
         let (oracle, libraries) = (Oracle::new(profile), on_every_backend(profile));
         for front in ["http://h/", "https://example.com/a?b", "/"] {
             for word in words {
@@ -283,7 +299,7 @@ proptest! {
 
     #[test]
     fn every_backend_agrees_with_the_oracle(url in url_of_words()) {
-        for profile in LADDER {
+        for profile in PROFILES {
             let expected = Oracle::new(profile).normalize(&url);
             for library in on_every_backend(profile) {
                 assert_agree(&library, &url, &library.normalize(&url), &expected);
@@ -294,7 +310,7 @@ proptest! {
 
     #[test]
     fn every_backend_agrees_with_the_oracle_on_targets(target in url_of_words()) {
-        for profile in LADDER {
+        for profile in PROFILES {
             let expected = Oracle::new(profile).normalize_target(&target);
             for library in on_every_backend(profile) {
                 assert_agree(&library, &target, &library.normalize_target(&target), &expected);
@@ -304,7 +320,7 @@ proptest! {
 
     #[test]
     fn profiles_merge_the_same_pairs_as_the_oracle(left in url_of_words(), right in url_of_words()) {
-        for profile in LADDER {
+        for profile in PROFILES {
             let (oracle, library) = (Oracle::new(profile), on_best_backend(profile));
             let joined = |a: Answer, b: Answer| a.is_ok() && a == b;
             assert_eq!(

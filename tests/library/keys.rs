@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::cases::{for_each_case, of_properties};
+use crate::generator::archive::WORDS;
 use crate::generator::{self, Temper};
 use crate::shared::{examples, unpacked};
 use crate::subject::{Library, on_best_backend, on_every_backend};
@@ -104,61 +105,17 @@ fn ia_decodes_in_linear_time() {
     }
 }
 
-/// Parts that the rules of `ia` act on.
-const PIECES: [&str; 40] = [
-    "http://",
-    "https://",
-    "ftp://",
-    "x:",
-    "x://",
-    "filedesc://",
-    "www.",
-    "www2.",
-    "www",
-    "h",
-    "a.b",
-    ".",
-    "..",
-    "/",
-    "//",
-    "?",
-    "#",
-    "&",
-    "=",
-    "%",
-    "25",
-    "41",
-    "2",
-    "F",
-    "%2F",
-    "%3F",
-    "%26",
-    "%25",
-    "@",
-    ":",
-    "80",
-    "sid=0123456789abcdef0123456789ABCDEF",
-    "jsessionid=0123456789abcdef0123456789ABCDEF",
-    "cfid=1",
-    "cftoken=2",
-    "(abcdefghijklmnopqrstuvwx)",
-    "/(s(abcdefghijklmnopqrstuvwx))/",
-    "b.aspx",
-    "\t",
-    "\u{fc}",
-];
-
 proptest! {
     #![proptest_config(of_properties())]
 
     #[test]
     fn ia_keeps_its_laws_on_words_of_its_pieces(
         start in 0..3usize,
-        pieces in prop::collection::vec(0..PIECES.len(), 0..12),
+        words in prop::collection::vec(prop::sample::select(WORDS), 0..12),
     ) {
         let library = on_best_backend("ia");
         let url = ["http://h/", "https://www.a.b", ""][start].to_owned()
-            + &pieces.iter().map(|i| PIECES[*i]).collect::<String>();
+            + &words.concat();
         ia_keeps_its_laws(&library, url.as_bytes());
         let target = format!("/{url}");
         if let Ok(canonical) = library.normalize_target(target.as_bytes()) {

@@ -51,6 +51,11 @@ fn oracle_matches_the_crawl_vectors() {
 }
 
 #[test]
+fn oracle_matches_the_ia_vectors() {
+    check("ia", Oracle::normalize);
+}
+
+#[test]
 fn oracle_matches_the_targets_vectors() {
     check("targets", Oracle::normalize_target);
 }

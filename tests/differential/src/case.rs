@@ -49,6 +49,7 @@ impl Block {
                 (1, _) => generator::browser::url(rng),
                 (2, _) => generator::habits::url(rng),
                 (3, _) => changed(rng, real),
+                (4, _) => generator::archive::url(rng),
                 (_, Way::Url) => generator::any(rng),
                 (_, Way::Target) => {
                     let temper = if rng.one_in(2) { Temper::Tame } else { Temper::Wild };

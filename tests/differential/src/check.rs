@@ -166,7 +166,9 @@ fn laws(setting: &Setting, block: &Block, answers: &Answers, tally: &mut Tally) 
     // All backends agree by now, so only the fastest is used.
     let library = setting.fastest();
     let subject = Asked(library);
-    let ladder = matches!(setting.second, Second::Ladder(_)) && setting.plain;
+    // `ia` joins what differs, and its output is not always a URI.
+    let is_rung = matches!(setting.second, Second::Ladder(_)) && setting.profile != "ia";
+    let ladder = is_rung && setting.plain;
     let mut rng = Rng::new(block.seed);
     let mut out = Vec::new();
     for (i, url) in block.urls().enumerate() {

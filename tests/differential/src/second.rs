@@ -70,7 +70,7 @@ impl Second {
                 let behind = browser::Url::parse(&[b"http://h", url].concat(), None).ok()?;
                 Some(Opinion::Canonical(behind.serialize().into_bytes().split_off(8)))
             }
-            (Second::Browser(_), Way::Target) | (Second::None, _) => None,
+            (Second::Browser(_), Way::Target) => None,
         }
     }
 

@@ -17,7 +17,7 @@ use crate::oracle::system::System;
 /// The second implementations that give an expected answer. They share no code with the library.
 #[derive(Debug)]
 pub enum Second {
-    /// The ladder, from the text of RFC 3986.
+    /// The ladder, from the text of RFC 3986, and `ia`.
     Ladder(Oracle),
     /// The ladder with switches.
     Habits(Box<Policy>),
@@ -25,9 +25,6 @@ pub enum Second {
     System(System),
     /// The URL Standard's steps and the ada parser. Both use the base.
     Browser(Option<(browser::Url, String)>),
-    /// `ia` has a published key for some URLs and no second implementation here: its backends are
-    /// compared with each other, and the laws are checked.
-    None,
 }
 
 /// One profile with its options.
@@ -60,10 +57,9 @@ impl Setting {
 pub fn plain(profile: &'static str) -> Setting {
     let mut building = Building::new(profile);
     building.second = match profile {
-        "string" | "syntax" | "scheme" | "crawl" => Second::Ladder(Oracle::new(profile)),
+        "string" | "syntax" | "scheme" | "crawl" | "ia" => Second::Ladder(Oracle::new(profile)),
         "aggressive" => Second::Habits(Box::new(Policy::new(profile))),
         "whatwg" => Second::Browser(None),
-        "ia" => Second::None,
         _ => Second::System(System::new(profile)),
     };
     building.finish(true)
@@ -74,9 +70,9 @@ pub fn draw(rng: &mut Rng, profile: &'static str) -> Setting {
     match profile {
         "scheme" | "crawl" if rng.one_in(2) => habits(rng, profile),
         "aggressive" => habits(rng, profile),
-        "syntax" | "scheme" | "crawl" => ladder(rng, profile),
+        "syntax" | "scheme" | "crawl" | "ia" => ladder(rng, profile),
         "whatwg" => browser(rng),
-        "string" | "ia" => plain(profile),
+        "string" => plain(profile),
         _ => system(rng, profile),
     }
 }
@@ -200,7 +196,7 @@ impl Building {
         Building {
             profile,
             normalizer: Normalizer::new(profile.parse::<Profile>().unwrap()),
-            second: Second::None,
+            second: Second::Ladder(Oracle::new(profile)),
             code: String::new(),
         }
     }

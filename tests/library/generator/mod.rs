@@ -4,6 +4,7 @@
 //! keeps to the grammar, so that the strict rungs accept it and their rules get work; a `Wild` one
 //! may hold anything anywhere.
 
+pub mod archive;
 pub mod browser;
 pub mod habits;
 pub mod systems;

@@ -92,7 +92,7 @@ fn normalize_userinfo(userinfo: &Piece, rung: Rung) -> Answer {
 }
 
 /// Splits after the host: after `]` if it starts with `[`, else before the first `:`.
-fn split_host(piece: &Piece) -> Result<(Piece, Option<Piece>), Trouble> {
+pub fn split_host(piece: &Piece) -> Result<(Piece, Option<Piece>), Trouble> {
     let end = if piece.bytes.starts_with(b"[") {
         match piece.bytes.iter().position(|&byte| byte == b']') {
             Some(bracket) => bracket + 1,
@@ -170,7 +170,7 @@ fn normalize_reg_name(host: &Piece, rung: Rung, scheme: &[u8]) -> Answer {
 /// decoded and the host passed to UTS 46 ToASCII, failing which, or with nothing left, it is rejected;
 /// a byte below 0x80 that no host may hold is rejected as well; trailing dots go". Of other schemes
 /// than six: "as under `scheme`, with bad bytes encoded".
-fn crawl_reg_name(host: &Piece, scheme: &[u8]) -> Answer {
+pub fn crawl_reg_name(host: &Piece, scheme: &[u8]) -> Answer {
     if let Some(index) = host.bytes.iter().position(|byte| b"[]\\".contains(byte)) {
         return Err(("host", host.at + index));
     }
@@ -214,7 +214,7 @@ fn to_ascii(name: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// `port = *DIGIT`. Section 6.2.3: "the port subcomponent [...] is empty or [...] the default".
-fn normalize_port(port: &Piece, rung: Rung, scheme: &[u8]) -> Result<Option<Vec<u8>>, Trouble> {
+pub fn normalize_port(port: &Piece, rung: Rung, scheme: &[u8]) -> Result<Option<Vec<u8>>, Trouble> {
     if let Some(index) = port.bytes.iter().position(|byte| !byte.is_ascii_digit()) {
         let code = if backslash(&port.bytes, rung) == Some(index) { "host" } else { "port" };
         return Err((code, port.at + index));

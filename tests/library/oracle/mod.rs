@@ -1,4 +1,4 @@
-//! A second normalizer for the ladder of RFC 3986 section 6.2: slow, obvious, and sharing no line
+//! A second normalizer for the ladder of RFC 3986 section 6.2, and for `ia`: slow, obvious, and sharing no line
 //! with `src/`.
 //!
 //! It is written from the text of the RFC, one function a step, so that a reader can compare each
@@ -6,6 +6,7 @@
 //! and the offset in the URL as given. Where the library and this oracle differ, one of them
 //! misreads the text.
 
+mod archive;
 mod authority;
 pub mod dots;
 pub mod grammar;
@@ -55,7 +56,7 @@ struct Normal {
 
 impl Oracle {
     pub fn new(profile: &'static str) -> Oracle {
-        let keep = profile != "crawl";
+        let keep = !["crawl", "ia"].contains(&profile);
         Oracle {
             profile,
             base: None,
@@ -79,7 +80,7 @@ impl Oracle {
         match self.profile {
             "syntax" => Rung::Syntax,
             "scheme" => Rung::Scheme,
-            "crawl" => Rung::Crawl,
+            "crawl" | "ia" => Rung::Crawl,
             other => panic!("the oracle has no profile {other:?}"),
         }
     }
@@ -89,45 +90,73 @@ impl Oracle {
         if self.profile == "string" {
             return string(url);
         }
-        let input = self.trimmed(url)?;
-        let parts = match &self.assume_scheme {
-            Some(scheme) if needs_a_scheme(&input.bytes) => assumed(scheme, &input),
-            _ => parts::split(&input),
-        };
-        let Some(base) = &self.base else {
-            return match parts.scheme {
-                Some(_) => self.absolute(&parts),
-                None => Err(("relative", input.at)),
-            };
-        };
-        let mut parts = match first_segment_before_colon(&parts) {
-            Some(before) if checked_scheme(&before).is_err() || before.bytes.is_empty() => {
-                // "outside the grammar: rejected (`relative`) by `syntax` and `scheme`, a path
-                // under `crawl` and above".
-                if self.rung() != Rung::Crawl {
-                    return Err(("relative", input.at));
-                }
-                parts::split_from_path(None, None, &input)
-            }
-            _ => parts,
-        };
-        if parts.scheme.is_some() {
-            return self.absolute(&parts);
+        if self.profile == "ia" {
+            return archive::normalize(self, url);
         }
-        // Section 5.2.1: "Normalization of the base URI ... is optional." It is done here, so that
-        // equal bases give equal URLs.
-        let alone = Oracle { base: None, assume_scheme: None, ..self.clone() };
-        let base = alone.normalize(base)?;
-        let base = parts::split(&Piece::whole(&base));
+        let input = self.trimmed(url)?;
+        let (mut parts, base) = match self.read(&input)? {
+            (parts, _) if parts.scheme.is_some() => return self.absolute(&parts),
+            read => read,
+        };
+        let base = base.expect("a reference has a base");
         self.check_reference(&parts, &base)?;
         // "its unreserved triplets decoded before that, so that `%2e%2e` resolves as `..` does".
         parts.path.bytes = self.path(&parts.path)?;
         self.absolute(&parts::resolve(&parts, &base))
     }
 
+    /// The components of a URL, or those of a reference and of its base in normal form.
+    fn read(&self, input: &Piece) -> Result<(Parts, Option<Parts>), Trouble> {
+        let parts = match &self.assume_scheme {
+            Some(scheme) if needs_a_scheme(&input.bytes) => assumed(scheme, input),
+            _ => parts::split(input),
+        };
+        let Some(base) = &self.base else {
+            return match parts.scheme {
+                Some(_) => Ok((parts, None)),
+                None => Err(("relative", input.at)),
+            };
+        };
+        let parts = match first_segment_before_colon(&parts) {
+            Some(before) if checked_scheme(&before).is_err() || before.bytes.is_empty() => {
+                // "outside the grammar: rejected (`relative`) by `syntax` and `scheme`, a path
+                // under `crawl` and above".
+                if self.rung() != Rung::Crawl {
+                    return Err(("relative", input.at));
+                }
+                parts::split_from_path(None, None, input)
+            }
+            _ => parts,
+        };
+        // Section 5.2.1: "Normalization of the base URI ... is optional." It is done here, so that
+        // equal bases give equal URLs.
+        let mut alone = Oracle { base: None, assume_scheme: None, ..self.clone() };
+        if self.profile == "ia" {
+            // "a base is taken as it was given, with its final slash".
+            alone.profile = "crawl";
+        }
+        let base = parts::split(&Piece::whole(&alone.normalize(base)?));
+        Ok((parts, Some(base)))
+    }
+
     /// A request target in origin-form with an unknown host: "a path and a query, also when it
     /// begins with `//`". The `/.` guard does not act, and `#` starts a fragment.
     pub fn normalize_target(&self, target: &[u8]) -> Answer {
+        let parts = self.origin_form(target)?;
+        if self.profile == "string" {
+            return string(target);
+        }
+        if self.profile == "ia" {
+            return Ok(archive::path_and_query(&parts));
+        }
+        let path = dots::remove_dot_segments(&self.path(&parts.path)?);
+        let query = self.optional(&parts.query, grammar::is_query_byte)?;
+        let fragment = self.fragment(&parts.fragment)?;
+        Ok(recompose(b"", None, &path, &query, &fragment))
+    }
+
+    /// The components of a target in origin-form.
+    fn origin_form(&self, target: &[u8]) -> Result<Parts, Trouble> {
         let input = self.trimmed_target(target)?;
         if input.bytes == b"*" {
             return Err(("asterisk-form", input.at));
@@ -135,14 +164,7 @@ impl Oracle {
         if !input.bytes.starts_with(b"/") {
             return Err(("relative", input.at));
         }
-        if self.profile == "string" {
-            return string(target);
-        }
-        let parts = parts::split_from_path(None, None, &input);
-        let path = dots::remove_dot_segments(&self.path(&parts.path)?);
-        let query = self.optional(&parts.query, grammar::is_query_byte)?;
-        let fragment = self.fragment(&parts.fragment)?;
-        Ok(recompose(b"", None, &path, &query, &fragment))
+        Ok(parts::split_from_path(None, None, &input))
     }
 
     /// The request target of a log that names neither method nor host, in whichever of the four
