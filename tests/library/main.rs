@@ -21,6 +21,8 @@ mod domains;
 mod explain;
 mod extract;
 mod floors;
+#[cfg(feature = "profile-file")]
+mod host_rules;
 mod interface;
 mod keys;
 mod laws;
