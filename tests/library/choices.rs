@@ -1,5 +1,12 @@
 //! The options besides a profile, and their descriptions.
 
+use std::collections::BTreeSet;
+
+use crate::cases::for_each_case;
+use crate::generator::{habits, systems};
+use crate::oracle::policy::{Policy, SWITCHES};
+use crate::oracle::system::System;
+use crate::subject::systems::ask;
 use crate::tsv;
 use uniqurl::internal::Backend;
 use uniqurl::uri::Charset;
@@ -220,4 +227,67 @@ fn reaches_a_fixed_point(normalizer: &Normalizer, context: &str) {
             assert_eq!(tsv::escape(&once), tsv::escape(&twice), "{context}: {url}");
         }
     }
+}
+
+/// Docs of `Builder`: "The base is normalized by all other options, wherever it stands. Of two options that
+/// contradict each other [...] the later one holds." The oracle keeps what was said last.
+#[test]
+fn options_in_any_order_agree_with_an_oracle_that_keeps_the_last_of_each() {
+    for_each_case(1, |rng| {
+        let profile = rng.pick(&["scheme", "crawl", "aggressive"]);
+        let mut policy = Policy::new(profile);
+        let mut builder = Normalizer::builder(profile.parse().unwrap());
+        for _ in 0..rng.below(12) {
+            let name = rng.pick(&SWITCHES[..]);
+            let globs = vec![rng.pick(habits::GLOBS).to_owned()];
+            let base: &[u8] = rng.pick(&[&b"http://www.u@H.x/a/?b"[..], b"https://h/index.html"]);
+            let scheme: &[u8] = rng.pick(&[&b"http"[..], b"ftp"]);
+            let Policy { rung, switches, drop, keep, .. } = &mut policy;
+            match rng.below(8) {
+                0..4 => {
+                    let (on, switch) = (rng.one_in(2), [name.parse().unwrap()]);
+                    builder = if on { builder.with(switch) } else { builder.without(switch) };
+                    switches.remove(name);
+                    switches.extend(on.then_some(name));
+                }
+                4 => (*drop, builder) = (globs.clone(), builder.drop_parameters(globs)),
+                5 => (*keep, builder) = (globs.clone(), builder.keep_parameters(globs)),
+                6 => (rung.base, builder) = (Some(base.to_vec()), builder.base(base)),
+                _ => {
+                    (rung.assume_scheme, builder) =
+                        (Some(scheme.to_vec()), builder.assume_scheme(scheme))
+                }
+            }
+        }
+        let library = builder.build().unwrap();
+        for url in [habits::url(rng), b"?b=1&a&utm_x=2&b".to_vec(), b"u@www.h.x//A/#f".to_vec()] {
+            let expected =
+                policy.normalize(&url).map_err(|(code, at)| (BTreeSet::from([code]), at));
+            let got = ask(|out| library.append(&url, out));
+            assert_eq!(got, expected, "{}: {}", library.description(), tsv::escape(&url));
+        }
+    });
+}
+
+#[test]
+fn checks_in_any_order_agree_with_an_oracle_that_keeps_the_last_of_each() {
+    for_each_case(1, |rng| {
+        let mut system = System::new(rng.pick(&["sanitize", "servlet"]));
+        let profile: Profile = system.profile.parse().unwrap();
+        let checks: Vec<_> = profile.checks().iter().chain(profile.checks_off().iter()).collect();
+        let mut builder = Normalizer::builder(profile);
+        for _ in 0..rng.below(20) {
+            let check = checks[rng.below(checks.len())];
+            let allows = rng.one_in(2);
+            builder = if allows { builder.allow([check]) } else { builder.deny([check]) };
+            system.allowed.remove(check.name());
+            system.denied.remove(check.name());
+            let last = if allows { &mut system.allowed } else { &mut system.denied };
+            last.insert(check.name());
+        }
+        let (library, url) = (builder.build().unwrap(), systems::url(rng));
+        let got = ask(|out| library.append(&url, out));
+        let expected = system.normalize(&url);
+        assert_eq!(got, expected, "{}: {}", library.description(), tsv::escape(&url));
+    });
 }

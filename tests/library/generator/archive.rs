@@ -1,6 +1,6 @@
 //! URLs for the profile of web archives.
 
-use super::{Rng, any, habits, systems};
+use super::{Rng, any};
 
 /// Parts that the rules of `ia` act on.
 #[rustfmt::skip]
@@ -25,12 +25,10 @@ const PAIRS: &[&str] =
     &["b=2", "B=1", "a", "A=", "a=b=c", "", "cfid=1", "cftoken=2", "sid=1", "ab"];
 
 pub fn url(rng: &mut Rng) -> Vec<u8> {
-    match rng.below(10) {
+    match rng.below(8) {
         0 => any(rng),
-        1 => systems::url(rng),
-        2 => habits::url(rng),
         // Without a byte that the exact code alone reads.
-        3..5 => {
+        1 => {
             let pairs: Vec<&str> = (0..rng.below(5)).map(|_| rng.pick(PAIRS)).collect();
             let front = rng.pick(&["http://h/?", "https://www1.a.b/A/?", "http://1.2/x?"]);
             format!("{front}{}", pairs.join("&")).into_bytes()

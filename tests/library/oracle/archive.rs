@@ -18,8 +18,9 @@ pub fn normalize(oracle: &Oracle, url: &[u8]) -> Answer {
     if let Some(authority) = &parts.authority {
         self::authority(authority, &base.scheme.as_ref().unwrap().bytes)?;
     }
-    // Every other triplet is decoded later, or stays where the result has no host.
-    parts.path.bytes = with_dots(&parts.path.bytes);
+    // "`%2e%2e` resolves as `..` does". Other triplets are decoded later, or stay where there is no host.
+    let dot = Regex::new("(?i)%2e").unwrap();
+    parts.path.bytes = dot.replace_all(&parts.path.bytes, b".").into_owned();
     let mut parts = parts::resolve(&parts, &base);
     if parts.authority.is_none() && parts.path.bytes.starts_with(b"//") {
         parts.path.bytes.splice(..0, *b"/.");
@@ -46,15 +47,6 @@ fn last_scheme(mut input: Piece) -> Piece {
 /// "tabs and line breaks"
 fn without_breaks(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().copied().filter(|byte| !b"\t\r\n".contains(byte)).collect()
-}
-
-/// "`%2e%2e` resolves as `..` does"
-fn with_dots(path: &[u8]) -> Vec<u8> {
-    let mut path = path.to_vec();
-    while let Some(at) = path.windows(3).position(|three| three.eq_ignore_ascii_case(b"%2e")) {
-        path.splice(at..at + 3, *b".");
-    }
-    path
 }
 
 fn absolute(parts: &Parts) -> Answer {
