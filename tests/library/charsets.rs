@@ -2,7 +2,9 @@
 
 use crate::cases::for_each_case;
 use crate::generator::{self, Rng, Temper};
+use crate::oracle::grammar::is_triplet;
 use crate::tsv::escape;
+use encoding_rs::{DecoderResult, Encoding};
 use uniqurl::internal::{Backend, Scratch, Span};
 use uniqurl::uri::Charset;
 use uniqurl::{Normalizer, Profile, Reject, RejectReason, Switch, UnsupportedOption};
@@ -35,10 +37,11 @@ fn url(rng: &mut Rng) -> Vec<u8> {
     url
 }
 
+const LABELS: [&str; 9] =
+    ["latin1", "shift_jis", "big5", "gb18030", "gbk", "euc-jp", "euc-kr", "koi8-r", "utf-8"];
+
 fn charset(rng: &mut Rng) -> Charset {
-    let labels =
-        ["latin1", "shift_jis", "big5", "gb18030", "gbk", "euc-jp", "euc-kr", "koi8-r", "utf-8"];
-    Charset::for_label(rng.pick(&labels).as_bytes()).unwrap()
+    Charset::for_label(rng.pick(&LABELS).as_bytes()).unwrap()
 }
 
 fn profiles() -> impl Iterator<Item = &'static Profile> {
@@ -100,50 +103,60 @@ fn transcoding_is_idempotent() {
     }
 }
 
-/// Decodes ISO-8859-1: each octet is the code point of the same number.
-fn in_utf8(url: &str) -> String {
-    let is_end = |octet: u8| matches!(octet, 0x00..=0x2F | 0x3A..=0x3F);
-    let mut units: Vec<(u8, &str)> = Vec::new();
-    let mut rest = url;
-    while let Some(first) = rest.bytes().next() {
-        let octet = rest.get(1..3).and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        let (octet, length) =
-            octet.filter(|_| first == b'%').map_or((first, 1), |octet| (octet, 3));
-        units.push((octet, &rest[..length]));
-        rest = &rest[length..];
+/// A second implementation, for path and query: each run of octets that is no UTF-8 is decoded at once by
+/// the decoder of the Encoding Standard. Without one it is ISO-8859-1: each octet is the code point of the
+/// same number.
+fn in_utf8(tail: &[u8], encoding: Option<&'static Encoding>) -> Vec<u8> {
+    let mut units: Vec<(u8, &[u8])> = Vec::new();
+    let mut rest = tail;
+    while !rest.is_empty() {
+        let (unit, behind) = rest.split_at(if is_triplet(rest, 0) { 3 } else { 1 });
+        let octet = std::str::from_utf8(&unit[1..]).ok();
+        units.push((
+            octet.and_then(|hex| u8::from_str_radix(hex, 16).ok()).unwrap_or(unit[0]),
+            unit,
+        ));
+        rest = behind;
     }
-    let runs = units.chunk_by(|a, b| !is_end(a.0) && !is_end(b.0));
-    let spelled = runs.map(|run| {
+    let is_end = |unit: &(u8, &[u8])| matches!(unit.0, 0..=0x2F | 0x3A..=0x3F) || unit.1 == b"@";
+    let spelled = units.chunk_by(|a, b| !is_end(a) && !is_end(b)).flat_map(|run| {
         let octets: Vec<u8> = run.iter().map(|unit| unit.0).collect();
-        let as_it_is = run.iter().map(|unit| unit.1).collect::<String>();
-        if std::str::from_utf8(&octets).is_ok() {
-            return as_it_is;
+        let text = match encoding {
+            None => Some(octets.iter().map(|octet| char::from(*octet)).collect::<String>()),
+            Some(encoding) => {
+                let (mut text, mut decoder) =
+                    (vec![0; 4 * octets.len() + 16], encoding.new_decoder_without_bom_handling());
+                let (end, _, written) =
+                    decoder.decode_to_utf8_without_replacement(&octets, &mut text, true);
+                text.truncate(written);
+                (end == DecoderResult::InputEmpty).then(|| String::from_utf8(text).unwrap())
+            }
+        };
+        match text.filter(|_| std::str::from_utf8(&octets).is_err()) {
+            // `crawl` decodes what is unreserved, and encodes all other bytes that a run may hold.
+            Some(text) => {
+                text.bytes().flat_map(|byte| format!("%{byte:02X}").into_bytes()).collect()
+            }
+            None => run.iter().map(|unit| unit.1).collect::<Vec<_>>().concat(),
         }
-        let written = run.iter().map(|&(octet, text)| match octet {
-            0x80.. => char::from(octet)
-                .encode_utf8(&mut [0; 4])
-                .bytes()
-                .map(|octet| format!("%{octet:02X}"))
-                .collect(),
-            _ if text.len() == 3 => text.to_uppercase(),
-            _ => text.to_owned(),
-        });
-        written.collect()
     });
     spelled.collect()
 }
 
 #[test]
-fn latin_1_is_read_as_the_code_points_of_its_octets() {
-    let pieces = ["a", "%41", "%F6", "%e9", "%C3%B6", "%c3", "%2F", "/", "-", "&", "?"];
-    let syntax = Normalizer::new(Profile::Syntax);
-    let latin_1 = syntax.clone().with_charset(Charset::LATIN_1).unwrap();
-    for_each_case(2, |rng| {
-        let tail: String = (0..rng.below(8)).map(|_| rng.pick(&pieces)).collect();
-        let url = format!("http://h/{tail}");
-        let got = ask(|out| latin_1.append(url.as_bytes(), out));
-        let expected = ask(|out| syntax.append(in_utf8(&url).as_bytes(), out));
-        assert_eq!(got.map(|url| escape(&url)), expected.map(|url| escape(&url)), "{url}");
+fn runs_of_octets_are_read_as_the_encoding_standard_decodes_them() {
+    for_each_case(1, |rng| {
+        let label = rng.pick(&LABELS);
+        let encoding = Encoding::for_label(label.as_bytes()).filter(|_| !rng.one_in(8));
+        let charset =
+            encoding.map_or(Charset::LATIN_1, |_| Charset::for_label(label.as_bytes()).unwrap());
+        let tail: Vec<u8> = (0..rng.below(9)).flat_map(|_| rng.pick(WORDS).bytes()).collect();
+        let crawl = Normalizer::new(Profile::Crawl);
+        let read = crawl.clone().with_charset(charset).unwrap();
+        let url = |tail: &[u8]| [b"http://h/", tail].concat();
+        let got = ask(|out| read.append(&url(&tail), out)).map(|url| escape(&url));
+        let expected = ask(|out| crawl.append(&url(&in_utf8(&tail, encoding)), out));
+        assert_eq!(got, expected.map(|url| escape(&url)), "{} {}", charset.name(), escape(&tail));
     });
 }
 
