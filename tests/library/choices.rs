@@ -277,8 +277,7 @@ fn checks_in_any_order_agree_with_an_oracle_that_keeps_the_last_of_each() {
         let checks: Vec<_> = profile.checks().iter().chain(profile.checks_off().iter()).collect();
         let mut builder = Normalizer::builder(profile);
         for _ in 0..rng.below(20) {
-            let check = checks[rng.below(checks.len())];
-            let allows = rng.one_in(2);
+            let (check, allows) = (checks[rng.below(checks.len())], rng.one_in(2));
             builder = if allows { builder.allow([check]) } else { builder.deny([check]) };
             system.allowed.remove(check.name());
             system.denied.remove(check.name());

@@ -55,9 +55,8 @@ fn absolute(parts: &Parts) -> Answer {
     let mut out = [&scheme[..], b":"].concat();
     match &parts.authority {
         Some(authority) if scheme != b"filedesc" && scheme != b"warcinfo" => {
-            out.extend_from_slice(b"//");
-            out.extend(self::authority(authority, &scheme)?.recompose());
-            out.extend(path_and_query(parts));
+            let authority = self::authority(authority, &scheme)?.recompose();
+            out.extend([b"//", &authority[..], &path_and_query(parts)].concat());
         }
         None if needs_host(&scheme) => {
             return Err(("no-authority", given.at + given.bytes.len() + 1));
@@ -109,15 +108,12 @@ fn authority(authority: &Piece, scheme: &[u8]) -> Result<Authority, Trouble> {
     if name.is_empty() && needs_host(scheme) {
         return Err(("empty-host", host.at));
     }
-    let port = match port {
-        Some(port) => authority::normalize_port(&port, Rung::Crawl, scheme)?,
-        None => None,
-    };
-    let mut read = Authority { userinfo: None, host: name.into_bytes(), port };
-    if scheme == b"file" && read.is_bare(b"localhost") {
-        read.host.clear();
+    let port = port.map(|port| authority::normalize_port(&port, Rung::Crawl, scheme));
+    let port = port.transpose()?.flatten();
+    if scheme == b"file" && name == "localhost" && port.is_none() {
+        name.clear();
     }
-    Ok(read)
+    Ok(Authority { userinfo: None, host: name.into_bytes(), port })
 }
 
 /// Steps 3 and 5 to 8.
@@ -129,23 +125,18 @@ pub fn path_and_query(parts: &Parts) -> Vec<u8> {
     if laid_bare {
         text = join(&clean(&text));
     }
-    if let Some(query) = &parts.query {
-        let query = decode(&query.bytes);
-        // "An empty query goes", the one that was given too.
-        if !(laid_bare && query.is_empty()) {
-            text = [text, query].join(&b'?');
-        }
+    // "An empty query goes", the one that was given too.
+    let query = parts.query.as_ref().map(|query| decode(&query.bytes));
+    if let Some(query) = query.filter(|query| !laid_bare || !query.is_empty()) {
+        text = [text, query].join(&b'?');
     }
     text.make_ascii_lowercase();
     let mut halves = text.splitn(2, |&byte| byte == b'?');
-    let path = join(&without_session_segments(clean(halves.next().unwrap())));
-    let mut out = encode(&path, is_plain);
-    let query = halves.next().map(|query| without_ids(encode(query, is_plain)));
-    if let Some(query) = query.filter(|query| !query.is_empty()) {
-        out.push(b'?');
-        out.extend(query);
+    let path = encode(&join(&without_session_segments(clean(halves.next().unwrap()))), is_plain);
+    match without_ids(encode(halves.next().unwrap_or_default(), is_plain)) {
+        query if query.is_empty() => path,
+        query => [path, query].join(&b'?'),
     }
-    out
 }
 
 /// Step 6: "dot segments go, where `..` takes an empty segment back too, and stays where there is nothing
@@ -213,10 +204,7 @@ fn without_ids(mut query: Vec<u8>) -> Vec<u8> {
         }
         let mut pairs: Vec<&[u8]> = next.split(|&byte| byte == b'&').collect();
         // "sorted by name, then value"; no value comes before an empty one.
-        pairs.sort_by_key(|pair| {
-            let mut halves = pair.splitn(2, |&byte| byte == b'=');
-            (halves.next(), halves.next())
-        });
+        pairs.sort_by_key(|pair| pair.splitn(2, |&byte| byte == b'=').collect::<Vec<_>>());
         let next = pairs.join(&b'&');
         if next == query {
             return query;

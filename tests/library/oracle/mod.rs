@@ -1,5 +1,5 @@
-//! A second normalizer for the ladder of RFC 3986 section 6.2, and for `ia`: slow, obvious, and sharing no line
-//! with `src/`.
+//! A second normalizer for the ladder of RFC 3986 section 6.2, and for `ia`: slow, obvious, and
+//! sharing no line with `src/`.
 //!
 //! It is written from the text of the RFC, one function a step, so that a reader can compare each
 //! function with the section it quotes. It takes a URL and returns its canonical bytes, or a code
@@ -142,21 +142,6 @@ impl Oracle {
     /// A request target in origin-form with an unknown host: "a path and a query, also when it
     /// begins with `//`". The `/.` guard does not act, and `#` starts a fragment.
     pub fn normalize_target(&self, target: &[u8]) -> Answer {
-        let parts = self.origin_form(target)?;
-        if self.profile == "string" {
-            return string(target);
-        }
-        if self.profile == "ia" {
-            return Ok(archive::path_and_query(&parts));
-        }
-        let path = dots::remove_dot_segments(&self.path(&parts.path)?);
-        let query = self.optional(&parts.query, grammar::is_query_byte)?;
-        let fragment = self.fragment(&parts.fragment)?;
-        Ok(recompose(b"", None, &path, &query, &fragment))
-    }
-
-    /// The components of a target in origin-form.
-    fn origin_form(&self, target: &[u8]) -> Result<Parts, Trouble> {
         let input = self.trimmed_target(target)?;
         if input.bytes == b"*" {
             return Err(("asterisk-form", input.at));
@@ -164,7 +149,17 @@ impl Oracle {
         if !input.bytes.starts_with(b"/") {
             return Err(("relative", input.at));
         }
-        Ok(parts::split_from_path(None, None, &input))
+        if self.profile == "string" {
+            return string(target);
+        }
+        let parts = parts::split_from_path(None, None, &input);
+        if self.profile == "ia" {
+            return Ok(archive::path_and_query(&parts));
+        }
+        let path = dots::remove_dot_segments(&self.path(&parts.path)?);
+        let query = self.optional(&parts.query, grammar::is_query_byte)?;
+        let fragment = self.fragment(&parts.fragment)?;
+        Ok(recompose(b"", None, &path, &query, &fragment))
     }
 
     /// The request target of a log that names neither method nor host, in whichever of the four
