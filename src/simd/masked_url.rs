@@ -168,7 +168,8 @@ impl<'a, V: Vector, const N: usize> MaskedUrl<'a, V, N> {
         Slashes { slashes, kind: self.kind }
     }
 
-    /// True if two full stops are adjacent in the first 64 bytes, or the host starts with one.
+    /// True if two full stops are adjacent in the first 64 bytes, or the host starts with one. The window is
+    /// two bytes.
     #[inline(always)]
     pub(crate) fn may_have_empty_label(&self) -> bool {
         self.dot & (self.dot << 1 | 1 << (self.host % BLOCK)) != 0
@@ -200,7 +201,8 @@ pub(crate) struct Slashes<const N: usize> {
 }
 
 impl<const N: usize> Slashes<N> {
-    /// True if two slashes are adjacent anywhere except before the host.
+    /// True if two slashes are adjacent anywhere except before the host. The window is two bytes, with an edge
+    /// between them or not, and the first two slashes.
     #[inline(always)]
     pub(crate) fn are_doubled(&self) -> bool {
         let (mut before, mut doubled) = (0, [0; N]);

@@ -62,7 +62,8 @@ impl Front {
     }
 }
 
-/// Computes the masks of the first two blocks of a URL.
+/// Computes the masks of the first two blocks of a URL. The window is a byte and the one before it, and for
+/// the front a scheme, a host and its last label, which lie in the first block.
 #[inline(always)]
 pub(super) fn front<V: Vector, R: Rules>(
     vector: V,
@@ -123,7 +124,8 @@ const FIRST_OF_ANY: NibbleTable = NibbleTable::new(AsciiSet::of(b"0189ABCDEF"));
 const ANY_DIGIT: NibbleTable = NibbleTable::new(HEX);
 const BEHIND_TWO: NibbleTable = NibbleTable::new(HEX.without(AsciiSet::of(b"DE")));
 
-/// Clears the bits of most triplets that are already canonical. `length` is the number of bytes from
+/// Clears the bits of most triplets that are already canonical. The window is a percent sign and the two
+/// bytes after it, and whether there is another. `length` is the number of bytes from
 /// the start of the blocks to the end of the URL.
 #[inline(always)]
 fn unsure<V: Vector, R: Rules, const N: usize>(

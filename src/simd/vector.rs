@@ -74,7 +74,8 @@ pub trait Lanes: Copy {
 
 /// An instruction set. A value of it proves that the CPU has it.
 ///
-/// Its functions are inlined into one that has the instruction set enabled ([`VectorOp`]).
+/// Its functions are inlined into one that has the instruction set enabled ([`VectorOp`]). Each says how
+/// many bytes a bit of its result depends on, the *window*: `scripts/prove --exhaustive` tries all of them.
 ///
 /// Other crates cannot implement it, since unsafe code relies on its results:
 ///
@@ -85,7 +86,7 @@ pub trait Lanes: Copy {
 /// use uniqurl::internal::Lanes; // the trait that `Vector` requires
 /// ```
 pub trait Vector: Lanes {
-    /// The masks that prove a URL clean.
+    /// The masks that prove a URL clean. The window is the byte of the bit.
     #[inline(always)]
     fn masks<R: Rules>(self, block: &Block) -> Masks {
         let bytes = self.load(block);
@@ -97,7 +98,7 @@ pub trait Vector: Lanes {
         }
     }
 
-    /// The masks that a rewrite of a dirty URL needs.
+    /// The masks that a rewrite of a dirty URL needs. The window is the byte of the bit.
     #[inline(always)]
     fn survey(self, block: &Block) -> Survey {
         let bytes = self.load(block);
@@ -110,13 +111,13 @@ pub trait Vector: Lanes {
         }
     }
 
-    /// The bytes equal to `byte`.
+    /// The bytes equal to `byte`. The window is the byte of the bit.
     #[inline(always)]
     fn find(self, block: &Block, byte: u8) -> u64 {
         self.equal(self.load(block), byte)
     }
 
-    /// The bytes in `asked`, and all bytes of 0x80 and above.
+    /// The bytes in `asked`, and all bytes of 0x80 and above. The window is the byte of the bit.
     #[inline(always)]
     fn find_in_set(self, block: &Block, asked: &NibbleTable) -> u64 {
         self.outside(&asked.others, self.load(block))
@@ -129,6 +130,9 @@ pub trait Vector: Lanes {
     /// subset of `inside`, marks a percent sign. Triplets of unreserved characters are decoded (RFC
     /// 3986 section 6.2.2.2), the digits of all others are put in upper case (section 6.2.2.1). Returns
     /// `None` if one is no triplet, or its digits are not inside.
+    ///
+    /// The window is a percent sign and the two bytes after it, which may lie in the next block. The place
+    /// of a byte in the result depends on the number of triplets before it, too.
     #[inline(always)]
     fn normalize_triplets(
         self,
@@ -152,7 +156,8 @@ pub trait Vector: Lanes {
 
     /// Writes the lines that end in a block to the start of the room, and returns their number. Unsafe
     /// code relies on it. A line has no line feed, and no carriage return before that. `at` is the offset
-    /// of the block in the text.
+    /// of the block in the text. The window is a line feed, the byte before it, which may lie in the block
+    /// before, and the line feed before that.
     #[inline(always)]
     fn lines(self, block: &Block, at: u32, open: &mut Open, room: &mut Room) -> usize {
         line_ends::by_masks(self.find(block, b'\n'), self.find(block, b'\r'), at, open, room)

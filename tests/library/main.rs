@@ -12,12 +12,14 @@ mod strategy;
 mod subject;
 mod tsv;
 mod variant;
+mod windows;
 
 mod aggressive;
 mod agreement;
 mod charsets;
 mod choices;
 mod domains;
+mod exhaustive;
 mod explain;
 mod extract;
 mod floors;

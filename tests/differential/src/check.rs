@@ -33,6 +33,10 @@ impl Answers {
         answers
     }
 
+    fn accepted(&self) -> usize {
+        self.outcomes.iter().filter(|outcome| **outcome == Ok(())).count()
+    }
+
     fn bytes(&self, i: usize) -> &[u8] {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         &self.bytes[start..self.ends[i]]
@@ -60,21 +64,33 @@ fn show(outcome: &Result<(), Reject>, out: &[u8]) -> String {
     }
 }
 
+/// Checks that every backend gives what the exact path gives, alone and in bulk.
+pub fn backends(setting: &Setting, block: &Block, tally: &mut Tally) {
+    let answers = Answers::of(setting, block);
+    backends_give(setting, block, &answers, tally);
+    explanations_agree(setting, block, &answers, tally);
+    tally.executed(setting.profile, block.spans.len(), answers.accepted());
+}
+
+fn backends_give(setting: &Setting, block: &Block, answers: &Answers, tally: &mut Tally) {
+    backends_agree(setting, block, answers);
+    tally.count(Law::Backends, setting.libraries.len() * block.spans.len());
+    if block.way == Way::Url {
+        bulk_agrees(setting, block, answers);
+        tally.count(Law::Bulk, setting.libraries.len() * block.spans.len());
+    }
+}
+
 /// Checks everything that must hold for these URLs under this setting.
 pub fn check(setting: &Setting, block: &Block, tally: &mut Tally) {
     let answers = Answers::of(setting, block);
-    backends_agree(setting, block, &answers);
-    tally.count(Law::Backends, setting.libraries.len() * block.spans.len());
-    if block.way == Way::Url {
-        bulk_agrees(setting, block, &answers);
-        tally.count(Law::Bulk, setting.libraries.len() * block.spans.len());
-    }
+    backends_give(setting, block, &answers, tally);
     for (i, url) in block.urls().enumerate() {
         second_agrees(setting, block.way, url, &answers, i, tally);
     }
+    explanations_agree(setting, block, &answers, tally);
     laws(setting, block, &answers, tally);
-    let accepted = answers.outcomes.iter().filter(|outcome| **outcome == Ok(()));
-    tally.executed(setting.profile, block.spans.len(), accepted.count());
+    tally.executed(setting.profile, block.spans.len(), answers.accepted());
 }
 
 fn backends_agree(setting: &Setting, block: &Block, answers: &Answers) {
@@ -213,6 +229,41 @@ fn laws(setting: &Setting, block: &Block, answers: &Answers, tally: &mut Tally) 
             tally.count(Law::Length, 1);
         }
     }
+}
+
+/// The exact path explains, so this compares it with proofs and rewriting by masks.
+fn explanations_agree(setting: &Setting, block: &Block, answers: &Answers, tally: &mut Tally) {
+    for (i, url) in block.urls().enumerate() {
+        let (outcome, canonical) = (&answers.outcomes[i], answers.bytes(i));
+        explanation_agrees(setting.fastest(), block.way, url, outcome, canonical);
+    }
+    tally.count(Law::Explained, block.spans.len());
+}
+
+fn explanation_agrees(
+    library: &Normalizer,
+    way: Way,
+    url: &[u8],
+    outcome: &Result<(), Reject>,
+    canonical: &[u8],
+) {
+    let explained = match way {
+        Way::Url => library.explain(url),
+        Way::Target => library.for_targets().explain(url),
+    };
+    let steps = match (explained, outcome) {
+        (Ok(steps), Ok(())) => steps,
+        (Err(told), Err(reject)) => {
+            return assert_eq!(told, *reject, "the explanation's rejection");
+        }
+        (told, _) => panic!("explained as {told:?}"),
+    };
+    let mut at = url;
+    for step in &steps {
+        assert!(step.before == at && step.after != at, "explained as {steps:?}");
+        at = &step.after;
+    }
+    assert!(at == canonical, "explained as {steps:?}");
 }
 
 /// No rung separates URLs that a finer rung joins. The settings are the plain ones of two rungs.

@@ -6,6 +6,7 @@
 
 mod case;
 mod check;
+mod exhaustive;
 mod setting;
 mod shrink;
 mod tally;
@@ -30,6 +31,9 @@ mod tsv;
 #[allow(dead_code, missing_docs)]
 #[path = "../../library/variant/mod.rs"]
 mod variant;
+#[allow(dead_code, missing_docs)]
+#[path = "../../library/windows/mod.rs"]
+mod windows;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -48,7 +52,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const USAGE: &str = "\
 usage: scripts/prove [--executions N] [--seconds N] [--seed N] [--threads N] [--profile NAME]...
-                     [--urls FILE] [--state FILE] [--block N]
+                     [--urls FILE] [--state FILE] [--block N] [--exhaustive SYMBOLS]
 
   --executions N  end after so many (default: 1000000000)
   --seconds N     end after so long, whichever comes first
@@ -58,6 +62,7 @@ usage: scripts/prove [--executions N] [--seconds N] [--seed N] [--threads N] [--
   --urls FILE     real URLs to change, one a line (default: corpora/sample.txt)
   --state FILE    where the counts are kept; a run with the same seed goes on from there
   --block N       this block alone, as a failure names it
+  --exhaustive N  instead, every window that vector code can see, and every URL of up to N symbols
 ";
 
 /// The URLs to mutate unless others are named.
@@ -73,6 +78,7 @@ struct Wish {
     urls: PathBuf,
     state: Option<PathBuf>,
     block: Option<u64>,
+    exhaustive: Option<usize>,
 }
 
 impl Wish {
@@ -86,6 +92,7 @@ impl Wish {
             urls: SAMPLE.into(),
             state: None,
             block: None,
+            exhaustive: None,
         };
         while let Some(flag) = args.next() {
             let value = args.next().ok_or_else(|| USAGE.to_owned())?;
@@ -101,6 +108,7 @@ impl Wish {
                 }
                 "--urls" => wish.urls = value.into(),
                 "--state" => wish.state = Some(value.into()),
+                "--exhaustive" => wish.exhaustive = Some(number()?.min(9) as usize),
                 "--block" => wish.block = Some(number()?),
                 _ => return Err(USAGE.to_owned()),
             }
@@ -210,6 +218,11 @@ fn run() -> Result<bool, String> {
         real.len()
     );
     shrink::keep_panics();
+    if let Some(symbols) = wish.exhaustive {
+        let found = exhaustive::run(&plain, wish.threads, symbols);
+        println!("{}", found.as_deref().unwrap_or_default());
+        return Ok(found.is_none());
+    }
     if let Some(block) = wish.block {
         let found = one_block(&wish, &plain, &real, block, &mut progress.tally);
         println!("{}", found.as_deref().unwrap_or("nothing is wrong with it"));

@@ -28,10 +28,11 @@ pub enum Law {
     Apart,
     Respelled,
     NeverSplits,
+    Explained,
 }
 
 /// The laws in order, each with its sentence.
-pub const LAWS: [(Law, &str); 12] = [
+pub const LAWS: [(Law, &str); 13] = [
     (Law::Backends, "every backend gives what scalar gives"),
     (Law::Bulk, "every backend in bulk gives what scalar gives alone"),
     (Law::Second, "the library gives what its oracle gives"),
@@ -44,6 +45,7 @@ pub const LAWS: [(Law, &str); 12] = [
     (Law::Apart, "a reserved byte and its triplet stay apart"),
     (Law::Respelled, "another spelling by the rung's rules comes out equal"),
     (Law::NeverSplits, "a coarser rung never splits"),
+    (Law::Explained, "the steps of an explanation lead to the canonical form"),
 ];
 
 /// Executions of each profile, and checks of each law.
