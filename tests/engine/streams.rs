@@ -4,6 +4,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use uniqurl::{Normalizer, Profile};
 use uniqurl_engine::{
@@ -209,24 +210,28 @@ fn standard_input_and_pipes_given_twice_are_read_once() {
     let path = directory.path().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
     let input = Input { path: path.clone(), source: Source::Stream };
-    let writing = std::thread::spawn(move || {
-        for part in [list(1, 40_000), list(2, 40_000)] {
-            let mut pipe = fs::OpenOptions::new().write(true).open(&path).unwrap();
-            pipe.write_all(&part).unwrap();
-            drop(pipe);
-            // The end is seen before the pipe gets another writer.
-            std::thread::sleep(std::time::Duration::from_millis(300));
-        }
+    let watch = Watch::default();
+    let (report, result) = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut written = 0;
+            for part in [list(1, 40_000), list(2, 40_000)] {
+                // A pipe that gets another writer before its end is seen goes on.
+                while watch.bytes.load(Ordering::Relaxed) < written {
+                    std::thread::sleep(std::time::Duration::from_millis(1));
+                }
+                if written > 0 {
+                    std::thread::sleep(std::time::Duration::from_millis(300));
+                }
+                let mut pipe = fs::OpenOptions::new().write(true).open(&path).unwrap();
+                pipe.write_all(&part).unwrap();
+                written = part.len() as u64;
+            }
+        });
+        let mut out = Vec::new();
+        let inputs = [input.clone(), input];
+        run(&plan(4, 10_000, DEDUP), &inputs, Sinks::to(&mut out), &watch)
     });
-    let mut out = Vec::new();
-    let (report, result) = run(
-        &plan(4, 10_000, DEDUP),
-        &[input.clone(), input],
-        Sinks::to(&mut out),
-        &Watch::default(),
-    );
     result.unwrap();
-    writing.join().unwrap();
     let records: Vec<_> = report.files.iter().map(|file| file.tally.records).collect();
     assert_eq!(records, [40_000, 40_000]);
 }
