@@ -72,12 +72,11 @@ fn uniqurl(corpus: &str, _: &mut [u8]) -> Fold {
     let profile = "crawl".parse::<Profile>().expect("a built-in profile");
     let normalizer = Normalizer::new(profile);
     let mut fold = Fold::default();
-    let mut lines = normalizer.lines(corpus.as_bytes());
-    while let Some(url) = lines.next() {
+    normalizer.lines(corpus.as_bytes()).for_each(|url| {
         if let Ok(url) = url {
             fold.add(url.as_bytes());
         }
-    }
+    });
     fold
 }
 
