@@ -19,7 +19,7 @@ fn sample(windows: &Windows, count: u64) -> impl Iterator<Item = Vec<u8>> {
 #[test]
 fn every_backend_decides_about_a_window_as_the_exact_path_does() {
     for windows in windows().into_iter().chain([triples()]) {
-        let urls: Vec<Vec<u8>> = sample(&windows, cases() / 4).collect();
+        let urls: Vec<Vec<u8>> = sample(&windows, cases()).collect();
         for profile in Profile::ALL {
             let libraries = on_every_backend(profile.name());
             for url in &urls {

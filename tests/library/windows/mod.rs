@@ -57,16 +57,17 @@ fn url_with(windows: &[(usize, &[u8])]) -> Vec<u8> {
     let mut url = FRONT.to_vec();
     url.resize(LENGTH, b'a');
     for (at, window) in windows {
-        let end = (at + window.len()).min(LENGTH);
-        url[*at..end].copy_from_slice(&window[..end - at]);
+        let room = url.get_mut(*at..).unwrap_or_default();
+        let length = window.len().min(room.len());
+        room[..length].copy_from_slice(&window[..length]);
     }
     url
 }
 
 /// What a vector function tells from a clean byte, or a system's rules do.
-const WORDS: [&[u8]; 18] = [
-    b"/", b"//", b"/.", b"/..", b"?", b"#", b"%41", b"%2e", b"%2F", b"%c3", b"%zz", b"%", b";",
-    b"&", b"=", b"A", b".", b"\\",
+const WORDS: [&[u8]; 20] = [
+    b"/", b"//", b"/.", b"/..", b"?", b"#", b"%41", b"%2e", b"%2E", b"%2F", b"%c3", b"%Cz", b"%",
+    b";", b"&", b"=", b"A", b".", b"\\", b"a",
 ];
 
 /// The windows, smallest first.
@@ -82,7 +83,11 @@ pub fn windows() -> Vec<Windows> {
             url_with(&[(EDGES[n[2]], &[n[0] as u8, n[1] as u8])])
         }),
         Windows::new("each triplet and what is none at each offset", &[256, 256, behind], |n| {
-            url_with(&[(FRONT.len() + n[2], &[b'%', n[0] as u8, n[1] as u8])])
+            // Beside another triplet: of a single one vector code decides nothing.
+            url_with(&[
+                (FRONT.len(), b"%C3"),
+                (FRONT.len() + n[2], &[b'%', n[0] as u8, n[1] as u8]),
+            ])
         }),
         Windows::new(
             "each triple of classes at each offset",
@@ -93,21 +98,27 @@ pub fn windows() -> Vec<Windows> {
             },
         ),
         Windows::new(
-            "each two words at each two offsets",
-            &[WORDS.len(), WORDS.len(), behind, behind],
+            "each two words beside each other at each offset",
+            &[WORDS.len(), WORDS.len(), behind, 3],
             |n| {
-                let (first, second) = (FRONT.len() + n[2], FRONT.len() + n[3]);
+                let first = FRONT.len() + n[2];
+                let second = first + WORDS[n[0]].len() + n[3];
                 url_with(&[(first, WORDS[n[0]]), (second, WORDS[n[1]])])
             },
+        ),
+        Windows::new(
+            "each two words at each two edges",
+            &[WORDS.len(), WORDS.len(), EDGES.len(), EDGES.len()],
+            |n| url_with(&[(EDGES[n[2]], WORDS[n[0]]), (EDGES[n[3]], WORDS[n[1]])]),
         ),
         Windows::new("each byte in each host", &[256, 80, 3], |n| {
             let mut host = vec![b'a'; n[1] + 1];
             host[n[1] / [1, 2, n[1] + 1][n[2]]] = n[0] as u8;
             [b"http://", &host[..], b"/b"].concat()
         }),
-        Windows::new("each length", &[2 * LENGTH, 2], |n| {
-            let scheme = ["http://", "https://"][n[1]];
-            [scheme.as_bytes(), b"h/", &vec![b'a'; n[0]]].concat()
+        Windows::new("each last byte of each length", &[256, 2 * LENGTH, 2], |n| {
+            let scheme = ["http://", "https://"][n[2]];
+            [scheme.as_bytes(), b"h/", &vec![b'a'; n[1]], &[n[0] as u8]].concat()
         }),
     ]
 }
