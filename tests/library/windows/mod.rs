@@ -97,15 +97,7 @@ pub fn windows() -> Vec<Windows> {
                 url_with(&[(FRONT.len() + n[3], &triple)])
             },
         ),
-        Windows::new(
-            "each two words beside each other at each offset",
-            &[WORDS.len(), WORDS.len(), behind, 3],
-            |n| {
-                let first = FRONT.len() + n[2];
-                let second = first + WORDS[n[0]].len() + n[3];
-                url_with(&[(first, WORDS[n[0]]), (second, WORDS[n[1]])])
-            },
-        ),
+        words("each two words beside each other at each offset", (FRONT.len()..LENGTH).collect()),
         Windows::new(
             "each two words at each two edges",
             &[WORDS.len(), WORDS.len(), EDGES.len(), EDGES.len()],
@@ -121,6 +113,20 @@ pub fn windows() -> Vec<Windows> {
             [scheme.as_bytes(), b"h/", &vec![b'a'; n[1]], &[n[0] as u8]].concat()
         }),
     ]
+}
+
+/// Two words beside each other at the edges of blocks: few enough to try all of them often.
+pub fn words_at_edges() -> Windows {
+    words("each two words beside each other at edges of blocks", vec![62, 63, 64, 126, 127, 191])
+}
+
+/// Two words with up to two bytes between them, from each of these offsets on.
+fn words(name: &str, offsets: Vec<usize>) -> Windows {
+    Windows::new(name, &[WORDS.len(), WORDS.len(), offsets.len(), 3], move |n| {
+        let first = offsets[n[2]];
+        let second = first + WORDS[n[0]].len() + n[3];
+        url_with(&[(first, WORDS[n[0]]), (second, WORDS[n[1]])])
+    })
 }
 
 /// Texts of lines: each three of a line feed, a carriage return and another byte at each offset, with one
