@@ -27,13 +27,6 @@ const LEAST: u64 = 64 << 20;
 /// Length of the end of a file: "<FOOTER> <FOOTER SIZE: int32> <magic string "ARROW1">".
 const END: usize = 10;
 
-/// Offset of the first message: "<magic number "ARROW1"> <empty padding bytes [to 8 byte boundary]>".
-const BEGINNING: u64 = 8;
-
-/// Longest padding in one place. Messages start at multiples of 8, with some writers of 64, and an
-/// end-of-stream marker has 8 bytes.
-const FILLING: u64 = 128;
-
 /// The marker before the length of the metadata of a message. Files from before version 0.15 do not
 /// have it.
 const CONTINUATION: [u8; 4] = [0xFF; 4];
@@ -100,73 +93,8 @@ impl<'a> Messages<'a> {
         let dictionaries: Vec<Block> = footer.dictionaries().iter().flatten().copied().collect();
         let batches = footer.recordBatches().ok_or("its footer has no list of batches")?;
         let batches: Vec<Block> = batches.iter().copied().collect();
-        self.gaps(dictionaries.iter().chain(&batches), start)?;
+        is_disjoint(dictionaries.iter().chain(&batches))?;
         Ok(Footer { schema, dictionaries, batches })
-    }
-
-    /// Rejects batches that the footer, which begins at `end`, omits or lists twice. A changed count or
-    /// offset in its list has this effect, and nothing else reveals it. Any other bytes between the
-    /// listed messages are accepted, such as the schema, an end-of-stream marker or padding.
-    fn gaps<'b>(
-        &self,
-        blocks: impl Iterator<Item = &'b Block>,
-        end: u64,
-    ) -> Result<(), TableError> {
-        let mut ranges: Vec<(u64, u64)> = Vec::new();
-        for block in blocks {
-            // Invalid numbers are reported when the message itself is validated.
-            let numbers = [block.offset(), block.metaDataLength().into(), block.bodyLength()];
-            let [place, head, length] = numbers.map(|number| u64::try_from(number).unwrap_or(0));
-            ranges.push((place, place.saturating_add(head).saturating_add(length)));
-        }
-        ranges.sort_unstable();
-        let mut from = BEGINNING;
-        for &(place, behind) in ranges.iter().chain(&[(end, end)]) {
-            // A message after the end is reported when it is validated.
-            if from < place && place <= end {
-                self.gap(from, place)?;
-            }
-            from = from.max(behind);
-        }
-        // A batch that is listed twice would yield its rows twice.
-        let meet = |pair: &[(u64, u64)]| pair[0].0 >= BEGINNING && pair[1].0 < pair[0].1;
-        if ranges.windows(2).any(meet) {
-            return Err("two of its messages are in one place".into());
-        }
-        Ok(())
-    }
-
-    fn gap(&self, mut place: u64, end: u64) -> Result<(), TableError> {
-        let mut filling = 0;
-        while place + 8 <= end && filling < FILLING {
-            let mut head = [0; 8];
-            self.read(&mut head, place)?;
-            let [one, two] = [[0, 1, 2, 3], [4, 5, 6, 7]].map(|at| at.map(|at| head[at]));
-            let (before, length) = if one == CONTINUATION { (8, two) } else { (4, one) };
-            let length = u64::from(u32::from_le_bytes(length));
-            if length == 0 {
-                filling += 8;
-                place += 8;
-                continue;
-            }
-            let body = place + before + length;
-            // Bytes that are no message end the search: nobody reads them.
-            if body > end || length > LEAST {
-                break;
-            }
-            let metadata = self.bytes(place + before, length, "what a message says of itself")?;
-            let Ok(message) = root_as_message(&metadata) else { break };
-            let rows = message.header_as_record_batch().map_or(0, |batch| batch.length());
-            if rows != 0 {
-                return Err(format!(
-                    "at {place} there is a batch of {rows} rows that its footer does not name"
-                )
-                .into());
-            }
-            let Ok(length) = u64::try_from(message.bodyLength()) else { break };
-            place = body.saturating_add(length);
-        }
-        Ok(())
     }
 
     /// Reads the metadata of a message listed in a file's footer.
@@ -379,6 +307,22 @@ const NO_LENGTH: &str = "a message has a length that none can have";
 
 fn too_much(what: &str, taken: u64) -> TableError {
     TableError::too_much(format_args!("{what} takes {taken} bytes"))
+}
+
+/// Rejects a footer that lists a batch twice, whose rows would then come twice. A changed offset in its list
+/// has this effect, and nothing else reveals it.
+fn is_disjoint<'b>(blocks: impl Iterator<Item = &'b Block>) -> Result<(), TableError> {
+    let mut ranges: Vec<(i64, i64)> = blocks
+        .map(|block| {
+            let length = i64::from(block.metaDataLength()).saturating_add(block.bodyLength());
+            (block.offset(), block.offset().saturating_add(length))
+        })
+        .collect();
+    ranges.sort_unstable();
+    if ranges.windows(2).any(|pair| pair[1].0 < pair[0].1) {
+        return Err("two of its messages are in one place".into());
+    }
+    Ok(())
 }
 
 fn message(metadata: &[u8]) -> Result<arrow_ipc::Message<'_>, TableError> {
