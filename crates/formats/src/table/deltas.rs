@@ -30,45 +30,27 @@ pub(super) struct Deltas<'a> {
     is_first: bool,
 }
 
-/// The header before the numbers.
-struct DeltaHeader {
-    miniblock: u32,
-    miniblocks: u32,
-    count: u32,
-    first: i64,
-    length: usize,
-}
-
-fn head(bytes: &[u8]) -> Result<DeltaHeader, &'static str> {
-    let mut length = 0;
-    let mut next = || varint(bytes, &mut length);
-    let said = [next()?, next()?, next()?].map(u32::try_from);
-    let first = zigzag(next()?);
-    match said {
-        // "the block size is a multiple of 128; the miniblock count per block is a divisor of the block
-        // size such that their quotient, the number of values in a miniblock, is a multiple of 32"
-        [Ok(block @ 128..), Ok(miniblocks @ 1..), Ok(count)]
-            if block % 128 == 0 && block % miniblocks == 0 && block / miniblocks % 32 == 0 =>
-        {
-            Ok(DeltaHeader { miniblock: block / miniblocks, miniblocks, count, first, length })
-        }
-        [_, _, Err(_)] => Err("it has more numbers than there can be"),
-        _ => Err("its numbers are packed in blocks of a size that none can have"),
-    }
-}
-
-/// Returns the number of values that the header claims, for any width.
-pub(super) fn count(bytes: &[u8]) -> Result<usize, &'static str> {
-    Ok(head(bytes)?.count as usize)
-}
-
 impl<'a> Deltas<'a> {
     /// Reads the header at the start of `bytes`.
     pub(super) fn new(bytes: &'a [u8]) -> Result<Self, &'static str> {
-        let DeltaHeader { miniblock, miniblocks, count, first, length } = head(bytes)?;
+        let mut at = 0;
+        let mut next = || varint(bytes, &mut at);
+        let said = [next()?, next()?, next()?].map(u32::try_from);
+        let first = narrow(zigzag(next()?))?;
+        // "the block size is a multiple of 128; the miniblock count per block is a divisor of the block
+        // size such that their quotient, the number of values in a miniblock, is a multiple of 32"
+        let (miniblock, miniblocks, count) = match said {
+            [Ok(block @ 128..), Ok(miniblocks @ 1..), Ok(count)]
+                if block % 128 == 0 && block % miniblocks == 0 && block / miniblocks % 32 == 0 =>
+            {
+                (block / miniblocks, miniblocks, count)
+            }
+            [_, _, Err(_)] => return Err("it has more numbers than there can be"),
+            _ => return Err("its numbers are packed in blocks of a size that none can have"),
+        };
         Ok(Self {
             bytes,
-            at: length,
+            at,
             miniblock: miniblock as usize,
             miniblocks: miniblocks as usize,
             widths: 0..0,
@@ -77,7 +59,7 @@ impl<'a> Deltas<'a> {
             bit: 0,
             width: 0,
             least: 0,
-            last: narrow(first)?,
+            last: first,
             is_first: true,
         })
     }

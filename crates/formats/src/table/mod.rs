@@ -5,21 +5,23 @@
 //! threads. A limit on the waiting chunks bounds how far they run ahead.
 //!
 //! The readers are libraries for formats that contain offsets, so corrupt bytes can make them panic.
-//! Claims that could abort the process are validated first (`parquet_limits`, `pages`, `messages`). The
+//! Claims that could abort the process are validated first (`footer`, `page_headers`, `pages`, `messages`). The
 //! readers run on their own threads, named [`THREAD`]; if one panics, the file is reported as damaged.
 
 mod arrow;
-mod parquet_limits;
 mod column;
 mod cut;
 mod deltas;
 mod error;
 mod file;
+mod footer;
 mod messages;
+mod page_headers;
 mod pages;
 mod parquet;
 mod schema;
 mod thrift;
+mod unpack;
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -1,28 +1,27 @@
-//! Validates the pages of a column after they are unpacked and before the library trusts them.
+//! Reads the pages of a row group for the library, which decodes their values.
 //!
-//! A page states its number of values, with some encodings twice: in its header, and again before the
-//! values. The library allocates by the second number, which nothing else bounds. Input is a page from
-//! the library's own reader; output is the same page, or an error if the two numbers contradict each
-//! other or exceed the memory limit.
+//! The library takes memory by what a page says of itself. Input is its packed pages; output is each page
+//! unpacked, or an error for one that would take more memory than there is.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bytes::Bytes;
 use parquet::arrow::arrow_reader::RowGroups;
-use parquet::basic::{Encoding, Type as Physical};
+use parquet::basic::{Compression, Encoding, Type as Physical};
 use parquet::column::page::{Page, PageIterator, PageMetadata, PageReader};
 use parquet::errors::{ParquetError, Result};
-use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::ColumnDescPtr;
 
-use super::deltas::{self, Deltas};
+use super::deltas::Deltas;
 use super::error::TableError;
 use super::file::At;
+use super::page_headers::PageHeaders;
+use super::unpack::Unpacker;
 
-/// The columns of a row group, with validated pages.
-pub(super) struct Looked {
+/// The columns of a row group.
+pub(super) struct GroupPages {
     pub(super) at: Arc<At>,
     pub(super) metadata: Arc<ParquetMetaData>,
     pub(super) group: usize,
@@ -35,33 +34,46 @@ pub(super) struct Looked {
     pub(super) is_over: Arc<AtomicBool>,
 }
 
-impl Looked {
-    fn group(&self) -> &RowGroupMetaData {
+impl GroupPages {
+    pub(super) fn group(&self) -> &RowGroupMetaData {
         self.metadata.row_group(self.group)
+    }
+
+    /// Returns the headers of a column's pages.
+    pub(super) fn headers(&self, chunk: &ColumnChunkMetaData) -> PageHeaders {
+        let (start, length) = chunk.byte_range();
+        PageHeaders::new(At::clone(&self.at), start..start.saturating_add(length), self.room)
     }
 
     fn pages(&self, column: usize) -> Result<Box<dyn PageReader>> {
         let chunk = self.group().column(column);
+        // The library hands out the pages as they are. Of some codecs it would unpack all before it compared
+        // the length.
+        let packed = chunk.clone().into_builder().set_compression(Compression::UNCOMPRESSED);
         let rows = usize::try_from(self.group().num_rows())?;
-        let reader = SerializedPageReader::new(Arc::clone(&self.at), chunk, rows, None)?;
-        let limits = PageLimits {
-            batch: self.batch.max(1),
+        let reader = SerializedPageReader::new(Arc::clone(&self.at), &packed.build()?, rows, None)?;
+        Ok(Box::new(ColumnPages {
+            reader,
+            headers: self.headers(chunk),
+            unpacker: Unpacker::new(chunk.compression()),
+            column: chunk.column_descr_ptr(),
+            batch: self.batch,
             room: self.room,
             keyed: self.keyed,
             is_over: Arc::clone(&self.is_over),
-        };
-        let column = chunk.column_descr_ptr();
-        Ok(Box::new(Pages { reader, column, limits, values: 0, bytes: 0 }))
+            values: 0,
+            bytes: 0,
+        }))
     }
 }
 
-impl RowGroups for Looked {
+impl RowGroups for GroupPages {
     fn num_rows(&self) -> usize {
         usize::try_from(self.group().num_rows()).unwrap_or(0)
     }
 
     fn column_chunks(&self, column: usize) -> Result<Box<dyn PageIterator>> {
-        Ok(Box::new(One(Some(self.pages(column)))))
+        Ok(Box::new(OneColumn(Some(self.pages(column)))))
     }
 
     fn row_groups(&self) -> Box<dyn Iterator<Item = &RowGroupMetaData> + '_> {
@@ -74,9 +86,9 @@ impl RowGroups for Looked {
 }
 
 /// An iterator over the pages of a single row group.
-struct One(Option<Result<Box<dyn PageReader>>>);
+struct OneColumn(Option<Result<Box<dyn PageReader>>>);
 
-impl Iterator for One {
+impl Iterator for OneColumn {
     type Item = Result<Box<dyn PageReader>>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -84,26 +96,26 @@ impl Iterator for One {
     }
 }
 
-impl PageIterator for One {}
+impl PageIterator for OneColumn {}
 
-struct PageLimits {
+/// The pages of a column.
+struct ColumnPages {
+    reader: SerializedPageReader<At>,
+    /// The same pages in step with `reader`, which does not tell how long they are unpacked.
+    headers: PageHeaders,
+    unpacker: Unpacker,
+    column: ColumnDescPtr,
+    /// Rows per batch, and the bytes that they may take.
     batch: usize,
     room: usize,
     keyed: bool,
     is_over: Arc<AtomicBool>,
-}
-
-/// The pages of a column.
-struct Pages {
-    reader: SerializedPageReader<At>,
-    column: ColumnDescPtr,
-    limits: PageLimits,
-    /// Texts expanded so far in about one batch, and their bytes.
+    /// Values read so far in about one batch, and their bytes.
     values: usize,
     bytes: usize,
 }
 
-impl Iterator for Pages {
+impl Iterator for ColumnPages {
     type Item = Result<Page>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -111,24 +123,10 @@ impl Iterator for Pages {
     }
 }
 
-impl PageReader for Pages {
+impl PageReader for ColumnPages {
     fn get_next_page(&mut self) -> Result<Option<Page>> {
-        let page = self.reader.get_next_page()?;
-        if let Some(page) = &page {
-            self.look(page).map_err(|error| {
-                let column = self.column.path().string();
-                ParquetError::General(match error {
-                    TableError::Damage(why) => {
-                        format!("column `{column}`: a page says what cannot be: {why}")
-                    }
-                    TableError::Limit(why) => {
-                        self.limits.is_over.store(true, Ordering::Relaxed);
-                        format!("column `{column}`: in a page, {why}")
-                    }
-                })
-            })?;
-        }
-        Ok(page)
+        let Some(page) = self.reader.get_next_page()? else { return Ok(None) };
+        self.unpack(page).map(Some).map_err(|error| self.error(error))
     }
 
     fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
@@ -136,92 +134,72 @@ impl PageReader for Pages {
     }
 
     fn skip_next_page(&mut self) -> Result<()> {
+        self.headers.next().map_err(|error| self.error(error))?;
         self.reader.skip_next_page()
-    }
-
-    fn at_record_boundary(&mut self) -> Result<bool> {
-        self.reader.at_record_boundary()
     }
 }
 
-impl Pages {
-    fn look(&mut self, page: &Page) -> std::result::Result<(), TableError> {
-        let (levels, values, encoding, bytes) = match page {
-            // `parquet_limits` has validated the header already.
-            Page::DictionaryPage { .. } => return Ok(()),
-            Page::DataPage { buf, num_values, encoding, def_level_encoding, .. } => {
-                let values = *num_values as usize;
-                (self.levels(buf, values, *def_level_encoding), values, *encoding, buf)
+type Checked<T = ()> = std::result::Result<T, TableError>;
+
+impl ColumnPages {
+    fn error(&self, error: TableError) -> ParquetError {
+        let column = self.column.path().string();
+        ParquetError::General(match error {
+            TableError::Damage(why) => {
+                format!("column `{column}`: a page says what cannot be: {why}")
             }
+            TableError::Limit(why) => {
+                self.is_over.store(true, Ordering::Relaxed);
+                format!("column `{column}`: in a page, {why}")
+            }
+        })
+    }
+
+    fn unpack(&mut self, mut page: Page) -> Checked<Page> {
+        let length = self.headers.next()?.map_or(0, |header| header.unpacked);
+        let (bytes, levels, is_packed) = match &mut page {
+            Page::DictionaryPage { buf, .. } | Page::DataPage { buf, .. } => (buf, 0, true),
             Page::DataPageV2 {
                 buf,
-                num_values,
-                num_nulls,
-                encoding,
+                is_compressed,
                 def_levels_byte_len,
                 rep_levels_byte_len,
                 ..
             } => {
-                let values = num_values.checked_sub(*num_nulls);
-                let values = values.ok_or("it has more nulls than values")?;
-                let levels = def_levels_byte_len.checked_add(*rep_levels_byte_len);
-                (levels.map(|length| length as usize), values as usize, *encoding, buf)
+                let levels = *def_levels_byte_len as usize + *rep_levels_byte_len as usize;
+                (buf, levels, *is_compressed)
             }
         };
-        let bytes = levels.and_then(|levels| bytes.get(levels..));
-        let bytes = bytes.ok_or("its levels are longer than it is")?;
-        let is_keyed = matches!(encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
-        if self.limits.keyed && !is_keyed {
-            // The library would expand the keys of the batch so far, each to a text of any length.
-            return Err("its encoding is not what it was".into());
+        // Some writers store a page that would not shrink.
+        if is_packed {
+            *bytes = self.unpacker.unpack(std::mem::take(bytes), levels, length)?;
         }
-        match (self.column.physical_type(), encoding) {
-            (_, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY) => match bytes.first() {
-                Some(width) if *width > 32 => Err(format!("its keys have {width} bits").into()),
-                _ => Ok(()),
-            },
-            (Physical::BYTE_ARRAY, Encoding::DELTA_LENGTH_BYTE_ARRAY) => {
-                self.stated(Deltas::new(bytes)?.left(), values, 1)
-            }
-            (Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY, Encoding::DELTA_BYTE_ARRAY) => {
-                let prefixes = Deltas::new(bytes)?;
-                self.stated(prefixes.left(), values, 2)?;
-                let suffixes = Deltas::new(&bytes[prefixes.clone().end()?..])?;
-                if suffixes.left() != prefixes.left() {
-                    return Err("its values do not have as many beginnings as ends".into());
-                }
-                self.spell_out(prefixes, suffixes)
-            }
-            (Physical::INT32 | Physical::INT64, Encoding::DELTA_BINARY_PACKED) => {
-                // The library does not allocate by this number.
-                match deltas::count(bytes)? {
-                    stated if stated > values => Err(too_many(stated, values)),
-                    _ => Ok(()),
+        match &page {
+            Page::DictionaryPage { buf, num_values, .. } => {
+                // The fewest bytes of a value: four for a number or for the length of a text.
+                let least = match self.column.physical_type() {
+                    Physical::FIXED_LEN_BYTE_ARRAY => self.column.type_length().unsigned_abs(),
+                    _ => size_of::<u32>() as u32,
+                };
+                if *num_values as usize > buf.len() / least.max(1) as usize {
+                    return Err("a dictionary has more values than it has room for".into());
                 }
             }
-            (kind, Encoding::BYTE_STREAM_SPLIT) => match self.width(kind) {
-                Some(width) => streams(bytes.len(), width, values),
-                None => Ok(()),
-            },
-            _ => Ok(()),
-        }
-    }
-
-    /// Returns the width of a value, if all values have the same.
-    fn width(&self, kind: Physical) -> Option<usize> {
-        match kind {
-            Physical::INT32 | Physical::FLOAT => Some(4),
-            Physical::INT64 | Physical::DOUBLE => Some(8),
-            Physical::FIXED_LEN_BYTE_ARRAY => {
-                usize::try_from(self.column.type_length()).ok().filter(|width| *width > 0)
+            Page::DataPage { buf, num_values, encoding, def_level_encoding, .. } => {
+                let values = *num_values as usize;
+                let levels = self.levels(buf, values, *def_level_encoding);
+                self.check(*encoding, values, levels.and_then(|levels| buf.get(levels..)))?;
             }
-            _ => None,
+            Page::DataPageV2 { buf, num_values, encoding, .. } => {
+                self.check(*encoding, *num_values as usize, buf.get(levels..))?;
+            }
         }
+        Ok(page)
     }
 
     /// Returns the length of the definition levels at the start of a version 1 page. Lists are never
     /// read, so there are no repetition levels.
-    fn levels(&self, bytes: &Bytes, values: usize, encoding: Encoding) -> Option<usize> {
+    fn levels(&self, bytes: &[u8], values: usize, encoding: Encoding) -> Option<usize> {
         let most = self.column.max_def_level();
         if most == 0 {
             return Some(0);
@@ -234,29 +212,45 @@ impl Pages {
         Some((values * bits).div_ceil(8))
     }
 
-    /// Checks the number of values stated before them. The library allocates `lengths` lengths for
-    /// each.
-    fn stated(
-        &self,
-        stated: usize,
-        values: usize,
-        lengths: usize,
-    ) -> std::result::Result<(), TableError> {
-        if stated > values {
-            return Err(too_many(stated, values));
+    /// Checks the memory that the values of a page take in batches.
+    fn check(&mut self, encoding: Encoding, values: usize, bytes: Option<&[u8]>) -> Checked {
+        let bytes = bytes.ok_or("its levels are longer than it is")?;
+        match encoding {
+            Encoding::DELTA_LENGTH_BYTE_ARRAY => {
+                self.check_count(Deltas::new(bytes)?.left(), values)?;
+            }
+            Encoding::DELTA_BYTE_ARRAY => return self.spell_out(bytes, values),
+            Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY => {}
+            // The library would expand the keys of the batch so far, each to a text of any length.
+            _ if self.keyed => return Err("its encoding is not what it was".into()),
+            _ => {}
         }
-        if stated * lengths * size_of::<i32>() > self.limits.room {
-            return Err(TableError::Limit(format!("{stated} values are {NO_ROOM}")));
+        self.add(values, bytes.len())
+    }
+
+    /// Checks the number of values that some encodings state again before them. The library takes memory
+    /// for two lengths of each.
+    fn check_count(&self, stated: usize, values: usize) -> Checked {
+        if stated > values {
+            return Err(format!(
+                "it has {values} values by its head, and {stated} by what stands before them"
+            )
+            .into());
+        }
+        if stated * 2 * size_of::<i32>() > self.room {
+            return Err(TableError::too_much(format_args!("it has {stated} values")));
         }
         Ok(())
     }
 
-    /// Adds up the expanded lengths of values: a page of a few bytes can repeat a long text many times.
-    fn spell_out(
-        &mut self,
-        mut prefixes: Deltas<'_>,
-        mut suffixes: Deltas<'_>,
-    ) -> std::result::Result<(), TableError> {
+    /// Adds up the expanded lengths of texts: a page of a few bytes can repeat a long text many times.
+    fn spell_out(&mut self, bytes: &[u8], values: usize) -> Checked {
+        let mut prefixes = Deltas::new(bytes)?;
+        self.check_count(prefixes.left(), values)?;
+        let mut suffixes = Deltas::new(&bytes[prefixes.clone().end()?..])?;
+        if suffixes.left() != prefixes.left() {
+            return Err("its values do not have as many beginnings as ends".into());
+        }
         let mut last = 0;
         while let (Some(prefix), Some(suffix)) = (prefixes.next()?, suffixes.next()?) {
             let (Ok(prefix), Ok(suffix)) = (usize::try_from(prefix), usize::try_from(suffix))
@@ -264,34 +258,22 @@ impl Pages {
                 return Err("a value has a length that none can have".into());
             };
             last = prefix.min(last) + suffix;
-            if self.values == self.limits.batch {
-                (self.values, self.bytes) = (0, 0);
-            }
-            self.values += 1;
-            self.bytes += last;
-            if self.bytes > self.limits.room {
-                let Self { values, bytes, .. } = self;
-                let why = format!("{values} values are {bytes} bytes spelled out, {NO_ROOM}");
-                return Err(TableError::Limit(why));
-            }
+            self.add(1, last)?;
         }
         Ok(())
     }
-}
 
-const NO_ROOM: &str = "more than there is memory for";
-
-fn too_many(stated: usize, values: usize) -> TableError {
-    format!("it has {values} values by its head, and {stated} by what stands before them").into()
-}
-
-/// Checks the length of byte-stream-split numbers: first bytes of all, then second bytes, and so on.
-fn streams(length: usize, width: usize, values: usize) -> std::result::Result<(), TableError> {
-    match length / width {
-        _ if !length.is_multiple_of(width) => {
-            Err(format!("{length} bytes are no numbers of {width}").into())
+    /// Adds values to those of about one batch, which may take `room` bytes if they are in several pages. A
+    /// batch may begin in the middle of what is added up here, and then takes twice as much.
+    fn add(&mut self, values: usize, bytes: usize) -> Checked {
+        if self.values >= self.batch {
+            (self.values, self.bytes) = (0, 0);
         }
-        stated if stated > values => Err(too_many(stated, values)),
-        _ => Ok(()),
+        (self.values, self.bytes) = (self.values + values, self.bytes + bytes);
+        if self.bytes > self.room / 2 && self.values > values {
+            let Self { values, bytes, .. } = self;
+            return Err(TableError::too_much(format_args!("{values} values are {bytes} bytes")));
+        }
+        Ok(())
     }
 }

@@ -17,9 +17,9 @@ use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type, TypePtr};
 
 use super::error::TableError;
 use super::file::At;
-use super::pages::Looked;
+use super::pages::GroupPages;
 use super::schema::{self, Holds, Leaf};
-use super::{Column, Stop, TableOptions, Take, arrow, column, parquet_limits};
+use super::{Column, Stop, TableOptions, Take, arrow, column, footer, page_headers};
 use crate::input::Trouble;
 use crate::record::TableFormat;
 
@@ -53,7 +53,7 @@ impl ParquetFile {
         table: &TableFormat,
         memory: usize,
     ) -> Result<(Self, TableFormat), Trouble> {
-        let encrypted = parquet_limits::footer(&at, memory)?;
+        let encrypted = footer::check(&at, memory)?;
         let footer = ParquetMetaDataReader::new().parse_and_finish(&at).map_err(malformed)?;
         let descriptor = footer.file_metadata().schema_descr();
         let mut places = Vec::new();
@@ -130,48 +130,44 @@ impl ParquetFile {
         let read: Vec<_> = read.map(|(_, column)| column).collect();
         let bytes: u64 = read.iter().map(|column| column.uncompressed_size().unsigned_abs()).sum();
         let each = (bytes / rows.max(1)).max(1);
-        let room = parquet_limits::room(options.memory / (PAGES * options.threads));
-        let mut claims = Vec::new();
+        let mut groups = GroupPages {
+            at: Arc::new(self.at.clone()),
+            metadata: Arc::clone(self.metadata.metadata()),
+            group: section,
+            batch: 1,
+            room: page_headers::room(options.memory / (PAGES * options.threads)),
+            keyed: false,
+            is_over: Arc::default(),
+        };
+        // Nothing but the headers tells whether all values are keys.
+        let mut keyed = true;
         for column in &read {
-            let (start, length) = column.byte_range();
-            let range = start..start.saturating_add(length);
-            let value = least(column.column_descr());
-            let pages = parquet_limits::pages(&self.at, range, column.compression(), value, room);
-            let pages = pages.map_err(|error| {
+            let mut headers = groups.headers(column);
+            while let Some(page) = headers.next().map_err(|error| {
                 let tell = |why| format!("column `{}`: {why}", column.column_path().string());
                 Stop::Failed(error.told(tell))
-            })?;
-            claims.push(pages);
+            })? {
+                keyed &= page.is_keyed();
+            }
         }
-        let keyed = claims.iter().flatten().all(|page| page.keyed);
         let levels_of_keys = self.levels_of_keys.as_ref().filter(|_| keyed && options.once);
         let (levels, usual, each) = match levels_of_keys {
             Some(levels) => (levels, KEYED_ROWS, 1),
             None => (&self.levels, ROWS, each),
         };
-        let mut batch = (options.chunk_size as u64 / each).clamp(*usual.start(), *usual.end());
-        for pages in &claims {
-            batch = batch.min(parquet_limits::batch(pages, batch, room as u64));
-        }
-        let batch = batch.min(rows).max(1) as usize;
-        let mut groups = Looked {
-            at: Arc::new(self.at.clone()),
-            metadata: Arc::clone(self.metadata.metadata()),
-            group: section,
-            batch,
-            room,
-            keyed: levels_of_keys.is_some(),
-            is_over: Arc::default(),
-        };
+        let batch = (options.chunk_size as u64 / each).clamp(*usual.start(), *usual.end());
+        groups.keyed = levels_of_keys.is_some();
+        groups.batch = batch.min(rows).max(1) as usize;
         let mut found = 0;
         let mut batches = behind(levels, &groups, found)?;
         while let Some(batch) = batches.next() {
             let batch = match batch {
                 Ok(batch) => batch,
-                // Retry with smaller batches, so that all rows before the damage are read, independent
-                // of the batch size.
-                Err(_) if groups.batch > 1 && !groups.is_over.load(Ordering::Relaxed) => {
+                // Retry with smaller batches: they take less memory, and all rows before damage are read,
+                // independent of the batch size.
+                Err(_) if groups.batch > 1 => {
                     groups.batch /= 2;
+                    groups.is_over.store(false, Ordering::Relaxed);
                     batches = behind(levels, &groups, found)?;
                     continue;
                 }
@@ -201,7 +197,7 @@ impl ParquetFile {
 /// Reads a row group from row `found` on.
 fn behind(
     levels: &FieldLevels,
-    groups: &Looked,
+    groups: &GroupPages,
     found: u64,
 ) -> Result<ParquetRecordBatchReader, Stop> {
     let all = groups.num_rows();
@@ -213,17 +209,9 @@ fn behind(
 }
 
 /// Classifies the error by `is_over`, because the library passes on only the text of an error.
-fn failed(groups: &Looked, why: String) -> Stop {
+fn failed(groups: &GroupPages, why: String) -> Stop {
     let is_over = groups.is_over.load(Ordering::Relaxed);
     Stop::Failed(if is_over { TableError::Limit(why) } else { TableError::Damage(why) })
-}
-
-/// Returns the fewest bytes of a dictionary value: four for a number or for the length of a text.
-fn least(column: &ColumnDescriptor) -> u32 {
-    match column.physical_type() {
-        Physical::FIXED_LEN_BYTE_ARRAY => column.type_length().unsigned_abs().max(1),
-        _ => size_of::<u32>() as u32,
-    }
 }
 
 /// True for a codec that no library here decodes.

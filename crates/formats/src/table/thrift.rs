@@ -1,110 +1,113 @@
-//! Reads Thrift's compact protocol, to validate the claims of a file before a library trusts them.
-//! Nothing is stored.
-//!
-//! Input is a struct and the expected types of its fields. Output is its length; each integer, boolean,
-//! text and list goes to the caller on the way. A field with an unexpected type is an error, because
-//! the library goes by field numbers alone and must read the same values. Unknown fields are skipped by
-//! their own types, as the library does.
-
-/// The expected type of a field.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Shape {
-    /// Only as a field, not as a list element.
-    Bool,
-    Byte,
-    /// An integer of this width.
-    Int(Width),
-    Binary,
-    List(&'static Shape),
-    /// Fields by their numbers.
-    Struct(&'static [(i16, Shape)]),
-}
-
-/// The width of an integer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Width {
-    B32,
-    B64,
-}
-
-pub(super) const I32: Shape = Shape::Int(Width::B32);
-pub(super) const I64: Shape = Shape::Int(Width::B64);
+//! Reads Thrift's compact protocol. Nothing is stored: the caller visits the fields of a struct, and reads or
+//! skips each. A field that has another type than the caller asks for is an error.
 
 /// Why a struct cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ThriftError {
     /// It continues past the available bytes.
     Cut,
-    /// It violates the protocol or its shape, or the caller rejects it.
+    /// It violates the protocol, or the caller rejects it.
     Not(&'static str),
 }
 
-/// A value found in a struct, for the caller to judge. The first number is the depth below the
-/// outermost struct, the second the field number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Event {
-    /// An integer field.
-    Int(u8, i16, i64),
-    /// A boolean field.
-    Bool(u8, i16, bool),
-    /// A field of this many text bytes.
-    Binary(u8, i16, u64),
-    /// The start of a list of this many elements.
-    List(u8, i16, u64),
-    /// The end of a list element.
-    Element(u8),
-    /// The start of a struct field.
-    Struct(u8, i16),
-}
+/// Visits a field: its number and type.
+type Visit<'v, 'a> = &'v mut dyn FnMut(&mut ThriftReader<'a>, i16, u8) -> Result<(), ThriftError>;
 
-/// Deepest nesting of structs, lists and maps.
+/// Deepest nesting of the values that are skipped.
 const DEPTH: u8 = 32;
 
-/// Reads a struct from the start of `bytes` and returns its length.
-pub(super) fn read(
-    bytes: &[u8],
-    fields: &'static [(i16, Shape)],
-    judge: &mut dyn FnMut(Event) -> Result<(), ThriftError>,
-) -> Result<usize, ThriftError> {
-    let mut reader = ThriftReader { bytes, at: 0 };
-    reader.fields(0, fields, judge)?;
-    Ok(reader.at)
-}
+// The types of the protocol. A boolean field has its value in the type.
+pub(super) const TRUE: u8 = 1;
+const FALSE: u8 = 2;
+pub(super) const BYTE: u8 = 3;
+const I16: u8 = 4;
+pub(super) const I32: u8 = 5;
+const I64: u8 = 6;
+const DOUBLE: u8 = 7;
+pub(super) const BINARY: u8 = 8;
+const LIST: u8 = 9;
+const SET: u8 = 10;
+const MAP: u8 = 11;
+pub(super) const STRUCT: u8 = 12;
 
-struct ThriftReader<'a> {
+pub(super) struct ThriftReader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-// The types of the protocol.
-const TRUE: u8 = 1;
-const FALSE: u8 = 2;
-const BYTE: u8 = 3;
-const I16_TYPE: u8 = 4;
-const I32_TYPE: u8 = 5;
-const I64_TYPE: u8 = 6;
-const DOUBLE: u8 = 7;
-const BINARY: u8 = 8;
-const LIST: u8 = 9;
-const SET: u8 = 10;
-const MAP: u8 = 11;
-const STRUCT: u8 = 12;
+impl<'a> ThriftReader<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
 
-impl Shape {
-    fn is(&self, kind: u8) -> bool {
-        match self {
-            Shape::Bool => matches!(kind, TRUE | FALSE),
-            Shape::Int(Width::B32) => kind == I32_TYPE,
-            Shape::Int(Width::B64) => kind == I64_TYPE,
-            Shape::Byte => kind == BYTE,
-            Shape::Binary => kind == BINARY,
-            Shape::List(_) => kind == LIST,
-            Shape::Struct(_) => kind == STRUCT,
+    /// Number of bytes read so far.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Visits the fields of the struct that begins here.
+    pub(super) fn fields(&mut self, visit: Visit<'_, 'a>) -> Result<(), ThriftError> {
+        let mut last = 0_i16;
+        loop {
+            let header = self.byte()?;
+            if header == 0 {
+                return Ok(());
+            }
+            let id = match header >> 4 {
+                0 => i16::try_from(self.zigzag()?).ok(),
+                delta => last.checked_add(i16::from(delta)),
+            };
+            last = id.ok_or(ThriftError::Not("a field has a number that none can have"))?;
+            visit(self, last, header & 0x0F)?;
         }
     }
-}
 
-impl ThriftReader<'_> {
+    /// Visits the fields of a field that must be a struct.
+    pub(super) fn structure(&mut self, kind: u8, visit: Visit<'_, 'a>) -> Result<(), ThriftError> {
+        is(kind, STRUCT)?;
+        self.fields(visit)
+    }
+
+    /// Reads a field that must be a list of structs, each by `read`, which learns how many follow it.
+    pub(super) fn structs(
+        &mut self,
+        kind: u8,
+        read: &mut dyn FnMut(&mut Self, u64) -> Result<(), ThriftError>,
+    ) -> Result<(), ThriftError> {
+        is(kind, LIST)?;
+        let (element, count) = self.list()?;
+        if element != STRUCT {
+            return Err(ThriftError::Not("a list is of a type that it cannot be of"));
+        }
+        (0..count).rev().try_for_each(|left| read(self, left))
+    }
+
+    /// Reads a field that must be an integer of 32 bits.
+    pub(super) fn int(&mut self, kind: u8) -> Result<i32, ThriftError> {
+        is(kind, I32)?;
+        self.zigzag()?.try_into().map_err(|_| TOO_LONG)
+    }
+
+    /// Skips a field that must be text, and returns its length.
+    pub(super) fn text(&mut self, kind: u8) -> Result<usize, ThriftError> {
+        is(kind, BINARY)?;
+        let before = self.at;
+        let length = self.varint()?;
+        self.pass(length)?;
+        Ok(self.at - before)
+    }
+
+    /// Skips a field that must have a type.
+    pub(super) fn skip_as(&mut self, kind: u8, expected: u8) -> Result<(), ThriftError> {
+        is(kind, expected)?;
+        self.skip(kind)
+    }
+
+    /// Skips a field of any type.
+    pub(super) fn skip(&mut self, kind: u8) -> Result<(), ThriftError> {
+        self.skip_value(kind, 0)
+    }
+
     fn byte(&mut self) -> Result<u8, ThriftError> {
         let byte = *self.bytes.get(self.at).ok_or(ThriftError::Cut)?;
         self.at += 1;
@@ -132,81 +135,12 @@ impl ThriftReader<'_> {
                 return Ok(number);
             }
         }
-        Err(ThriftError::Not("a number is too long"))
+        Err(TOO_LONG)
     }
 
-    fn int(&mut self, width: Width) -> Result<i64, ThriftError> {
-        let zigzag = self.varint()?;
-        let number = (zigzag >> 1) as i64 ^ -((zigzag & 1) as i64);
-        match width {
-            Width::B32 if i32::try_from(number).is_err() => {
-                Err(ThriftError::Not("a number is too long"))
-            }
-            _ => Ok(number),
-        }
-    }
-
-    fn fields(
-        &mut self,
-        depth: u8,
-        fields: &'static [(i16, Shape)],
-        judge: &mut dyn FnMut(Event) -> Result<(), ThriftError>,
-    ) -> Result<(), ThriftError> {
-        let mut last = 0_i16;
-        loop {
-            let header = self.byte()?;
-            if header == 0 {
-                return Ok(());
-            }
-            let kind = header & 0x0F;
-            let id = match header >> 4 {
-                0 => i16::try_from(self.int(Width::B32)?).ok(),
-                delta => last.checked_add(i16::from(delta)),
-            };
-            let id = id.ok_or(ThriftError::Not("a field has a number that none can have"))?;
-            last = id;
-            match fields.iter().find(|(known, _)| *known == id) {
-                Some((_, shape)) if shape.is(kind) => self.value(depth, id, kind, shape, judge)?,
-                Some(_) => return Err(ThriftError::Not("a field has a type that it cannot have")),
-                None => self.skip(kind, depth + 1)?,
-            }
-        }
-    }
-
-    fn value(
-        &mut self,
-        depth: u8,
-        id: i16,
-        kind: u8,
-        shape: &'static Shape,
-        judge: &mut dyn FnMut(Event) -> Result<(), ThriftError>,
-    ) -> Result<(), ThriftError> {
-        match shape {
-            Shape::Int(width) => judge(Event::Int(depth, id, self.int(*width)?)),
-            Shape::Struct(fields) => {
-                judge(Event::Struct(depth, id))?;
-                self.fields(depth + 1, fields, judge)
-            }
-            Shape::List(of) => {
-                let (element, count) = self.list()?;
-                if !of.is(element) {
-                    return Err(ThriftError::Not("a list is of a type that it cannot be of"));
-                }
-                judge(Event::List(depth, id, count))?;
-                for _ in 0..count {
-                    self.value(depth, id, element, of, judge)?;
-                    judge(Event::Element(depth))?;
-                }
-                Ok(())
-            }
-            Shape::Binary => {
-                let length = self.varint()?;
-                self.pass(length)?;
-                judge(Event::Binary(depth, id, length))
-            }
-            Shape::Bool => judge(Event::Bool(depth, id, kind == TRUE)),
-            Shape::Byte => self.skip(kind, depth + 1),
-        }
+    fn zigzag(&mut self) -> Result<i64, ThriftError> {
+        let number = self.varint()?;
+        Ok((number >> 1) as i64 ^ -((number & 1) as i64))
     }
 
     /// Reads the type and number of a list's elements. Each element takes at least one byte, which
@@ -223,23 +157,19 @@ impl ThriftReader<'_> {
         Ok((header & 0x0F, count))
     }
 
-    fn skip(&mut self, kind: u8, depth: u8) -> Result<(), ThriftError> {
+    fn skip_value(&mut self, kind: u8, depth: u8) -> Result<(), ThriftError> {
         if depth > DEPTH {
             return Err(ThriftError::Not("it is nested too deep"));
         }
         match kind {
-            // A boolean field has its value in the type.
             TRUE | FALSE => Ok(()),
             BYTE => self.pass(1),
-            I16_TYPE | I32_TYPE | I64_TYPE => self.varint().map(drop),
+            I16 | I32 | I64 => self.varint().map(drop),
             DOUBLE => self.pass(8),
-            BINARY => {
-                let length = self.varint()?;
-                self.pass(length)
-            }
+            BINARY => self.text(BINARY).map(drop),
             LIST | SET => {
                 let (element, count) = self.list()?;
-                (0..count).try_for_each(|_| self.element(element, depth + 1))
+                (0..count).try_for_each(|_| self.skip_element(element, depth + 1))
             }
             MAP => {
                 let count = self.varint()?;
@@ -248,29 +178,31 @@ impl ThriftReader<'_> {
                 }
                 let kinds = self.byte()?;
                 (0..count).try_for_each(|_| {
-                    self.element(kinds >> 4, depth + 1)?;
-                    self.element(kinds & 0x0F, depth + 1)
+                    self.skip_element(kinds >> 4, depth + 1)?;
+                    self.skip_element(kinds & 0x0F, depth + 1)
                 })
             }
-            STRUCT => loop {
-                let header = self.byte()?;
-                if header == 0 {
-                    return Ok(());
-                }
-                if header >> 4 == 0 {
-                    self.varint()?;
-                }
-                self.skip(header & 0x0F, depth + 1)?;
-            },
+            STRUCT => self.fields(&mut |reader, _, kind| reader.skip_value(kind, depth + 1)),
             _ => Err(ThriftError::Not("a field has an unknown type")),
         }
     }
 
     /// Skips an element. Readers disagree on the length of a boolean element, so those are rejected.
-    fn element(&mut self, kind: u8, depth: u8) -> Result<(), ThriftError> {
+    fn skip_element(&mut self, kind: u8, depth: u8) -> Result<(), ThriftError> {
         match kind {
             TRUE | FALSE => Err(ThriftError::Not("it has a list that nobody knows")),
-            kind => self.skip(kind, depth),
+            kind => self.skip_value(kind, depth),
         }
+    }
+}
+
+const TOO_LONG: ThriftError = ThriftError::Not("a number is too long");
+
+/// Checks the type of a field. One constant stands for both types of a boolean.
+fn is(kind: u8, expected: u8) -> Result<(), ThriftError> {
+    let kind = if kind == FALSE { TRUE } else { kind };
+    match kind == expected {
+        true => Ok(()),
+        false => Err(ThriftError::Not("a field has a type that it cannot have")),
     }
 }
