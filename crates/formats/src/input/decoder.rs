@@ -1,7 +1,7 @@
 //! Decodes one member of a compressed input with the library of its format.
 //!
-//! Each library runs in small steps that report the bytes consumed and produced, even on error. So the
-//! bytes decoded before damage are the same however the input is split into reads.
+//! Each library runs in small steps that report the bytes consumed and produced, even on error. So all but
+//! about a block of the bytes before damage is decoded.
 
 use std::io;
 
@@ -86,70 +86,32 @@ pub(super) enum Decoder {
 pub(super) struct ZstdFrame {
     /// Bytes the library wants next: the rest of a header or of a block.
     wanted: usize,
-    /// The first bytes of the frame, up to the longest possible header.
-    head: [u8; ZSTD_HEADER],
-    headed: usize,
+    /// The first bytes of the frame, at least those of its header.
+    head: Vec<u8>,
     /// Decoded bytes so far.
     given: u64,
-    /// True if the library may still hold decoded output.
-    holds: bool,
 }
 
 impl ZstdFrame {
-    const NEW: Self =
-        Self { wanted: ZSTD_FIRST, head: [0; ZSTD_HEADER], headed: 0, given: 0, holds: false };
-
-    /// Copies the part of `bytes` that belongs to the first `count` of the frame, and returns its
-    /// length.
-    fn keep(&mut self, bytes: &[u8], count: usize) -> usize {
-        let more = bytes.len().min(count.saturating_sub(self.headed));
-        self.head[self.headed..][..more].copy_from_slice(&bytes[..more]);
-        self.headed += more;
-        more
-    }
+    const NEW: Self = Self { wanted: ZSTD_FIRST, head: Vec::new(), given: 0 };
 
     /// Decodes a header or a block, or part of one. On error the library loses its counts of consumed
-    /// and produced bytes. So each call gets at most one header or block, and only after all earlier
-    /// output was drained.
+    /// and produced bytes. So each call gets at most one header or block: what is lost before damage is
+    /// less than a block.
     fn step(
         &mut self,
         decoder: &mut ZstdDecoder<'_>,
         input: &[u8],
         out: &mut [u8],
     ) -> DecodeStep<io::Error> {
-        if self.holds {
-            let step = self.run(decoder, &[], out);
-            if step.given > 0 || step.result.is_err() {
-                return step;
-            }
-        }
-        if self.headed < ZSTD_FIRST {
-            // The library gets these bytes together, so that damage is reported alike for any split.
-            let taken = self.keep(input, ZSTD_FIRST);
-            if self.headed < ZSTD_FIRST {
-                return DecodeStep { taken, given: 0, result: Ok(Progress::More) };
-            }
-            let first = self.head;
-            return DecodeStep { taken, ..self.run(decoder, &first[..ZSTD_FIRST], out) };
-        }
         let bytes = &input[..input.len().min(self.wanted)];
-        self.keep(bytes, ZSTD_HEADER);
-        self.run(decoder, bytes, out)
-    }
-
-    fn run(
-        &mut self,
-        decoder: &mut ZstdDecoder<'_>,
-        bytes: &[u8],
-        out: &mut [u8],
-    ) -> DecodeStep<io::Error> {
-        let room = out.len();
+        let missing = ZSTD_HEADER.saturating_sub(self.head.len());
+        self.head.extend_from_slice(&bytes[..bytes.len().min(missing)]);
         let (mut input, mut output) = (InBuffer::around(bytes), OutBuffer::around(out));
         let result = decoder.run(&mut input, &mut output);
         let given = output.pos();
         let taken = if result.is_ok() { input.pos() } else { bytes.len() };
         self.given += given as u64;
-        self.holds = given == room;
         let result = result.map(|hint| {
             // For a block, the library's hint includes the next block's header.
             self.wanted = if hint > ZSTD_BLOCK { hint - ZSTD_BLOCK } else { hint };
@@ -162,7 +124,7 @@ impl ZstdFrame {
     /// (uncompressed) size" (RFC 8878 3.1.1.1.4); the library skips this check if the last block is
     /// empty.
     fn judge(&self) -> Result<(), DecodeError> {
-        match get_frame_content_size(&self.head[..self.headed]) {
+        match get_frame_content_size(&self.head) {
             Ok(Some(said)) if said != self.given => {
                 let Self { given, .. } = self;
                 Err(DecodeError::Damaged(format!(
@@ -300,7 +262,7 @@ impl Decoder {
     }
 }
 
-/// Bytes of a frame that the library needs before it can say how many it wants next.
+/// The first bytes of a frame, with which the library can say how many it wants next.
 const ZSTD_FIRST: usize = 5;
 
 /// Length of the longest frame header, including its magic number (RFC 8878 3.1.1).

@@ -19,7 +19,6 @@ pub mod pipe;
 mod opened;
 mod range;
 
-mod bzip2_streams;
 mod compression;
 mod decoder;
 mod stream_decode;

@@ -4,7 +4,6 @@ use std::io::{self, BufRead, Read};
 
 use crc32fast::Hasher as Crc;
 
-use super::bzip2_streams::{LONGEST, small_stream};
 use super::compression::Compression;
 use super::decoder::{DecodeError, DecodeStep, Decoder, Limits, Progress};
 use super::source::{ByteSource, Counted, Grows, MemberStarts};
@@ -26,8 +25,6 @@ pub(super) struct StreamDecoder<R> {
     /// Number of zero bytes after the last member.
     padding: u64,
     starts: MemberStarts,
-    /// Where the current bzip2 stream starts.
-    stream_start: Option<u64>,
 }
 
 /// The decoder's position in the input.
@@ -71,7 +68,6 @@ impl<R: BufRead> StreamDecoder<R> {
             error: None,
             padding: 0,
             starts,
-            stream_start: None,
         })
     }
 
@@ -119,10 +115,6 @@ impl<R: BufRead> StreamDecoder<R> {
             if self.position == StreamPosition::Between && !self.has_more()? {
                 self.over = true;
                 return Ok(0);
-            }
-            if let Some(given) = self.read_small_stream(out)? {
-                self.position = StreamPosition::Between;
-                return Ok(given);
             }
             self.begin()?;
             self.position = StreamPosition::Member;
@@ -192,23 +184,6 @@ impl<R: BufRead> StreamDecoder<R> {
                 Ok(true)
             }
         }
-    }
-
-    /// Decodes a small bzip2 stream, if all of it is there. For each stream the library allocates and clears
-    /// as much as its largest block would take, which is 3.6 MB by default.
-    fn read_small_stream(&mut self, out: &mut [u8]) -> io::Result<Option<usize>> {
-        if self.compression != Compression::Bzip2 || self.peek()?.is_none() {
-            return Ok(None);
-        }
-        // The stream before was begun here. A small one is likely after another.
-        let start = self.input.taken();
-        let before = start - self.stream_start.replace(start).unwrap_or(0);
-        let is_likely = (1..=LONGEST as u64).contains(&before);
-        let read = small_stream(self.input.fill_buf()?, is_likely, out);
-        Ok(read.map(|(taken, given)| {
-            self.input.consume(taken);
-            given
-        }))
     }
 
     /// Reads the dictionary at the start of the input, if any.
