@@ -31,7 +31,6 @@ use std::thread;
 use super::compression::Compression;
 use super::decoder::Limits;
 use super::opened::OpenFile;
-use super::range::has_grown;
 use super::read_ahead::StreamShare;
 use super::source::{ByteSource, Counted, MemberStarts, Plain};
 use super::stream_decode::{self, StreamDecoder, StreamPosition};
@@ -433,9 +432,5 @@ impl ByteSource for ParallelDecoder {
 
     fn starts(&mut self) -> Option<&mut MemberStarts> {
         Some(&mut self.starts)
-    }
-
-    fn grew(&self) -> bool {
-        has_grown(&self.file).unwrap_or(false)
     }
 }

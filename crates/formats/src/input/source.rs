@@ -48,11 +48,6 @@ pub(super) trait ByteSource: Read {
         false
     }
 
-    /// True if the input has grown beyond its end, so that its last line may have been cut there.
-    fn grew(&self) -> bool {
-        false
-    }
-
     /// Skips `count` bytes, or all that remain. Returns how many were skipped.
     fn skip(&mut self, count: u64) -> io::Result<u64> {
         let mut scratch = [0; 16 << 10];
@@ -130,9 +125,30 @@ pub trait Pipe: Read + Send {
         false
     }
 
-    /// True if the input has grown beyond its end.
-    fn grew(&self) -> bool {
-        false
+    /// Tells whether the input has grown beyond its end.
+    fn growth(&self) -> Growth {
+        Growth::Unknown
+    }
+}
+
+/// Tells whether an input has grown beyond its end, so that its last line may have been cut there.
+#[derive(Debug, Clone)]
+pub enum Growth {
+    /// Nothing tells.
+    Unknown,
+    /// A file that was checked.
+    File(Arc<OpenFile>),
+    /// A file as standard input, and its size when it was checked.
+    Redirected(Arc<File>, u64),
+}
+
+impl Growth {
+    pub(super) fn has_grown(&self) -> bool {
+        match self {
+            Growth::Unknown => false,
+            Growth::File(file) => has_grown(file).unwrap_or(false),
+            Growth::Redirected(file, size) => file.metadata().is_ok_and(|now| now.len() > *size),
+        }
     }
 }
 
@@ -146,7 +162,7 @@ impl Pipe for BlockingReader {
 
 /// A regular file as standard input, from its current position to its size when it was checked.
 struct Redirected {
-    file: File,
+    file: Arc<File>,
     size: u64,
     left: u64,
 }
@@ -154,7 +170,7 @@ struct Redirected {
 impl Read for Redirected {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let length = out.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
-        let read = self.file.read(&mut out[..length])?;
+        let read = (&*self.file).read(&mut out[..length])?;
         if read == 0 && length > 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -164,44 +180,8 @@ impl Read for Redirected {
 }
 
 impl Pipe for Redirected {
-    fn grew(&self) -> bool {
-        self.file.metadata().is_ok_and(|now| now.len() > self.size)
-    }
-}
-
-/// A reader whose underlying input may grow after its end was read.
-pub(super) trait Grows {
-    /// True if the input has grown beyond its end.
-    fn has_grown(&self) -> bool;
-}
-
-impl<F: Borrow<OpenFile>> Grows for Plain<F> {
-    fn has_grown(&self) -> bool {
-        has_grown(self.file.borrow()).unwrap_or(false)
-    }
-}
-
-impl<A> Grows for Chain<A, Box<dyn Pipe>> {
-    fn has_grown(&self) -> bool {
-        self.get_ref().1.grew()
-    }
-}
-
-impl<R: Grows> Grows for BufReader<R> {
-    fn has_grown(&self) -> bool {
-        self.get_ref().has_grown()
-    }
-}
-
-impl<R: Grows> Grows for Counted<R> {
-    fn has_grown(&self) -> bool {
-        self.inner.has_grown()
-    }
-}
-
-impl Grows for &[u8] {
-    fn has_grown(&self) -> bool {
-        false
+    fn growth(&self) -> Growth {
+        Growth::Redirected(Arc::clone(&self.file), self.size)
     }
 }
 
@@ -233,12 +213,16 @@ pub(super) fn open(
     origin: StreamSource,
     share: &Arc<StreamShare>,
     limits: Limits,
-) -> io::Result<Box<dyn ByteSource>> {
+) -> io::Result<(Box<dyn ByteSource>, Growth)> {
     match origin {
-        StreamSource::File(file) => match compression_of(&file)? {
-            None => Ok(Box::new(Plain::new(file, 0))),
-            Some(compression) => ParallelDecoder::open(file, compression, share, limits),
-        },
+        StreamSource::File(file) => {
+            let growth = Growth::File(Arc::clone(&file));
+            let source = match compression_of(&file)? {
+                None => Box::new(Plain::new(file, 0)),
+                Some(compression) => ParallelDecoder::open(file, compression, share, limits)?,
+            };
+            Ok((source, growth))
+        }
         StreamSource::Unopened(input) => open(StreamSource::Pipe(input.pipe()?), share, limits),
         StreamSource::Pipe(mut pipe) => {
             let mut head = Vec::new();
@@ -249,14 +233,15 @@ pub(super) fn open(
                 }
                 head.push(byte[0]);
             }
-            let compression = Compression::of(&head);
+            let (compression, growth) = (Compression::of(&head), pipe.growth());
             let whole = Cursor::new(head).chain(pipe);
-            Ok(match compression {
+            let source: Box<dyn ByteSource> = match compression {
                 None => Box::new(Counted::new(whole)),
                 Some(compression) => {
                     Box::new(StreamDecoder::new(Counted::buffered(whole), compression, limits)?)
                 }
-            })
+            };
+            Ok((source, growth))
         }
     }
 }
@@ -279,12 +264,12 @@ pub(super) fn trouble(error: io::Error, source: &dyn ByteSource) -> Trouble {
 }
 
 /// A sequential reader of an input, decompressed if necessary.
-pub struct Unpacked(Box<dyn ByteSource>);
+pub struct Unpacked(Box<dyn ByteSource>, Growth);
 
 impl Unpacked {
     /// True if the input has grown beyond its end, so that its last line may have been cut there.
     pub fn grew(&self) -> bool {
-        self.0.grew()
+        self.1.has_grown()
     }
 
     /// Converts a read error into the trouble to report for the input.
@@ -307,7 +292,8 @@ impl fmt::Debug for Unpacked {
 
 /// Wraps a pipe in a decompressing reader, for lists of names. Uncompressed lists pass through.
 pub fn unpacked(pipe: Box<dyn Pipe>) -> io::Result<Unpacked> {
-    open(StreamSource::Pipe(pipe), &alone(), Limits::MOST).map(Unpacked)
+    let (source, growth) = open(StreamSource::Pipe(pipe), &alone(), Limits::MOST)?;
+    Ok(Unpacked(source, growth))
 }
 
 /// Opens a path for sequential reading; `-` is standard input.
@@ -328,7 +314,7 @@ pub fn pipe(path: &Path) -> io::Result<Box<dyn Pipe>> {
 pub(super) fn redirected(size: u64) -> io::Result<Box<dyn Pipe>> {
     let mut file = stdin()?;
     let left = size.saturating_sub(file.stream_position()?);
-    Ok(Box::new(Redirected { file, size, left }))
+    Ok(Box::new(Redirected { file: file.into(), size, left }))
 }
 
 /// Standard input without the standard library's buffer.
@@ -338,7 +324,8 @@ pub(super) fn stdin() -> io::Result<File> {
 
 /// Like `unpacked`, but for a regular file, up to its size when it was checked.
 pub fn unpacked_file(file: Arc<OpenFile>) -> io::Result<Unpacked> {
-    open(StreamSource::File(file), &alone(), Limits::MOST).map(Unpacked)
+    let (source, growth) = open(StreamSource::File(file), &alone(), Limits::MOST)?;
+    Ok(Unpacked(source, growth))
 }
 
 /// The share of a stream that its only thread reads.
@@ -400,10 +387,6 @@ impl ByteSource for Counted<Chain<Cursor<Vec<u8>>, Box<dyn Pipe>>> {
         let (head, pipe) = self.inner.get_ref();
         head.position() == head.get_ref().len() as u64 && pipe.waits(patience)
     }
-
-    fn grew(&self) -> bool {
-        self.has_grown()
-    }
 }
 
 /// The bytes of a file from an offset to its size at opening.
@@ -432,10 +415,6 @@ impl<F: Borrow<OpenFile>> Read for Plain<F> {
 impl<F: Borrow<OpenFile>> ByteSource for Plain<F> {
     fn taken(&self) -> u64 {
         self.at
-    }
-
-    fn grew(&self) -> bool {
-        self.has_grown()
     }
 
     /// Skips without reading.

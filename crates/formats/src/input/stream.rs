@@ -18,7 +18,7 @@ use super::events::{EventSender, StreamEvents, Unwanted, events};
 use super::frames::Framer;
 use super::range::{CutLine, TOO_LONG};
 use super::read_ahead::ReadAhead;
-use super::source::{self, ByteSource, StreamSource};
+use super::source::{self, ByteSource, Growth, StreamSource};
 use super::{Chunk, Data};
 use crate::record::{
     self, Context, Detected, Doubts, EnvelopeChoice, Format, FormatTable, Framing, HeadLines,
@@ -101,11 +101,15 @@ pub fn stream(
     let is_file = matches!(origin, StreamSource::File(_));
     let patience = if is_file { Duration::MAX } else { PATIENCE };
     let buffers = BufferPool::new(options.chunk_size + READ, read_ahead.spare());
-    let reader = StreamReader { options, patience, sender, buffers, taken: 0 };
+    let mut reader =
+        StreamReader { options, patience, sender, buffers, taken: 0, growth: Growth::Unknown };
     thread::Builder::new().name("uniqurl-read".into()).spawn(move || {
         // A send fails only if the receiver is gone, and then nobody wants the rest.
         let _ = match source::open(origin, reader.sender.share(), limits) {
-            Ok(source) => reader.run(source),
+            Ok((source, growth)) => {
+                reader.growth = growth;
+                reader.run(source)
+            }
             Err(error) => reader.send(StreamEvent::Error(None, Trouble::Io(error))),
         };
     })?;
@@ -120,6 +124,7 @@ struct StreamReader {
     buffers: BufferPool,
     /// Input bytes read for the chunks sent so far.
     taken: u64,
+    growth: Growth,
 }
 
 /// The result of a read.
@@ -255,7 +260,7 @@ impl StreamReader {
             {
                 continue;
             }
-            let cut = matches!(last, Got::End) && whole < buffer.len() && source.grew();
+            let cut = matches!(last, Got::End) && whole < buffer.len() && self.growth.has_grown();
             if matches!(last, Got::End) && !cut {
                 whole = buffer.len();
             }

@@ -6,7 +6,7 @@ use crc32fast::Hasher as Crc;
 
 use super::compression::Compression;
 use super::decoder::{DecodeError, DecodeStep, Decoder, Limits, Progress};
-use super::source::{ByteSource, Counted, Grows, MemberStarts};
+use super::source::{ByteSource, Counted, MemberStarts};
 
 /// Largest zstd dictionary, compressed or not.
 const DICTIONARY: usize = 16 << 20;
@@ -241,7 +241,7 @@ impl<R: BufRead> Read for StreamDecoder<R> {
     }
 }
 
-impl<R: BufRead + Grows> ByteSource for StreamDecoder<R> {
+impl<R: BufRead> ByteSource for StreamDecoder<R> {
     fn taken(&self) -> u64 {
         self.input.taken()
     }
@@ -256,10 +256,6 @@ impl<R: BufRead + Grows> ByteSource for StreamDecoder<R> {
 
     fn starts(&mut self) -> Option<&mut MemberStarts> {
         Some(&mut self.starts)
-    }
-
-    fn grew(&self) -> bool {
-        self.input.has_grown()
     }
 }
 

@@ -8,7 +8,7 @@ use super::decoder::Limits;
 use super::opened::{OpenFile, check};
 use super::parallel_decode::{LARGEST, ParallelDecoder, SEARCHED};
 use super::read_ahead::{ReadAhead, StreamShare};
-use super::source::{ByteSource, Counted, Grows};
+use super::source::{ByteSource, Counted};
 use super::stream_decode::StreamDecoder;
 
 const ALL: [Compression; 4] =
@@ -77,12 +77,6 @@ impl Read for Dribble<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let length = self.1.min(out.len());
         self.0.read(&mut out[..length])
-    }
-}
-
-impl Grows for Dribble<'_> {
-    fn has_grown(&self) -> bool {
-        false
     }
 }
 
