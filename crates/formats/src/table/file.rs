@@ -15,11 +15,17 @@ use crate::input::OpenFile;
 pub(super) struct At {
     file: Arc<OpenFile>,
     at: u64,
+    /// The most bytes that the library may read at once.
+    most: usize,
 }
 
 impl At {
     pub(super) fn new(file: Arc<OpenFile>) -> Self {
-        Self { file, at: 0 }
+        Self { file, at: 0, most: usize::MAX }
+    }
+
+    pub(super) fn within(&self, most: usize) -> Self {
+        Self { most, ..self.clone() }
     }
 
     pub(super) fn size(&self) -> u64 {
@@ -52,7 +58,7 @@ impl ChunkReader for At {
     type T = BufReader<At>;
 
     fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
-        Ok(BufReader::new(At { file: Arc::clone(&self.file), at: start }))
+        Ok(BufReader::new(At { at: start, ..self.clone() }))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
@@ -60,6 +66,10 @@ impl ChunkReader for At {
         if start.checked_add(length as u64).is_none_or(|end| end > self.size()) {
             let why = format!("{length} bytes at {start} are not in a file of {}", self.size());
             return Err(ParquetError::EOF(why));
+        }
+        // The library may understand a header otherwise than `page_headers`.
+        if length > self.most {
+            return Err(ParquetError::General("a page is longer than its header says".into()));
         }
         let mut bytes = vec![0; length];
         self.read_at(&mut bytes, start)?;

@@ -1,7 +1,7 @@
 //! Reads the headers of the pages of a Parquet column, before memory is taken for the pages.
 //!
-//! Input is the byte range of a column in a row group; output is the headers one by one, or an error for one
-//! that claims the impossible, or more than memory allows.
+//! Input is the byte range of a column in a row group; output is the headers, or an error if one claims the
+//! impossible, or more than memory allows.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -78,52 +78,43 @@ fn length(number: i32) -> Result<usize, ThriftError> {
     number.try_into().map_err(|_| ThriftError::Not("a page has a length that none can have"))
 }
 
-/// The pages of a column.
-pub(super) struct PageHeaders {
-    at: At,
-    /// Offset of the next header, and the end of the column.
-    rest: Range<u64>,
-    /// The most bytes of a page.
+/// Reads the headers of the pages in a range of the file. A page may take at most `room` bytes.
+pub(super) fn read(
+    at: &At,
+    mut range: Range<u64>,
     room: usize,
-    bytes: Vec<u8>,
+) -> Result<Vec<PageHeader>, TableError> {
+    let (mut headers, mut bytes) = (Vec::new(), Vec::new());
+    while !range.is_empty() {
+        let (page, length) = next(at, &range, &mut bytes)?;
+        if page.packed.max(page.unpacked) > room {
+            return Err(TableError::Limit("a page is longer than there is memory for".to_owned()));
+        }
+        range.start += (length + page.packed) as u64;
+        if page.kind != INDEX {
+            headers.push(page);
+        }
+    }
+    Ok(headers)
 }
 
-impl PageHeaders {
-    /// Reads the headers in a range of the file. A page may take at most `room` bytes.
-    pub(super) fn new(at: At, range: Range<u64>, room: usize) -> Self {
-        Self { at, rest: range, room, bytes: Vec::new() }
-    }
-
-    /// Returns the next header, or `None` at the end.
-    pub(super) fn next(&mut self) -> Result<Option<PageHeader>, TableError> {
-        while !self.rest.is_empty() {
-            let (page, length) = self.read()?;
-            if page.packed.max(page.unpacked) > self.room {
-                let words = "a page is longer than there is memory for";
-                return Err(TableError::Limit(words.to_owned()));
-            }
-            self.rest.start += (length + page.packed) as u64;
-            if page.kind != INDEX {
-                return Ok(Some(page));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Reads as many bytes as the header has, and returns its length.
-    fn read(&mut self) -> Result<(PageHeader, usize), TableError> {
-        let there = self.rest.end - self.rest.start;
-        let mut wanted = USUAL_HEAD;
-        loop {
-            let length = wanted.min(usize::try_from(there).unwrap_or(usize::MAX));
-            self.bytes.resize(length, 0);
-            self.at.read_at(&mut self.bytes, self.rest.start)?;
-            match PageHeader::parse(&self.bytes) {
-                Ok(found) => return Ok(found),
-                Err(ThriftError::Cut) if (length as u64) < there && wanted < HEAD => wanted *= 8,
-                Err(ThriftError::Cut) => return Err("the head of a page ends early".into()),
-                Err(ThriftError::Not(words)) => return Err(words.into()),
-            }
+/// Reads the header at the start of a range and returns its length.
+fn next(
+    at: &At,
+    range: &Range<u64>,
+    bytes: &mut Vec<u8>,
+) -> Result<(PageHeader, usize), TableError> {
+    let there = range.end - range.start;
+    let mut wanted = USUAL_HEAD;
+    loop {
+        let length = wanted.min(usize::try_from(there).unwrap_or(usize::MAX));
+        bytes.resize(length, 0);
+        at.read_at(bytes, range.start)?;
+        match PageHeader::parse(bytes) {
+            Ok(found) => return Ok(found),
+            Err(ThriftError::Cut) if (length as u64) < there && wanted < HEAD => wanted *= 8,
+            Err(ThriftError::Cut) => return Err("the head of a page ends early".into()),
+            Err(ThriftError::Not(words)) => return Err(words.into()),
         }
     }
 }

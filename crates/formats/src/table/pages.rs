@@ -3,6 +3,7 @@
 //! The library takes memory by what a page says of itself. Input is its packed pages; output is each page
 //! unpacked, or an error for one that would take more memory than there is.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,14 +11,13 @@ use parquet::arrow::arrow_reader::RowGroups;
 use parquet::basic::{Compression, Encoding, Type as Physical};
 use parquet::column::page::{Page, PageIterator, PageMetadata, PageReader};
 use parquet::errors::{ParquetError, Result};
-use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::ColumnDescPtr;
 
 use super::deltas::Deltas;
 use super::error::TableError;
 use super::file::At;
-use super::page_headers::PageHeaders;
 use super::unpack::Unpacker;
 
 /// The columns of a row group.
@@ -25,6 +25,8 @@ pub(super) struct GroupPages {
     pub(super) at: Arc<At>,
     pub(super) metadata: Arc<ParquetMetaData>,
     pub(super) group: usize,
+    /// For each column that is read, the unpacked lengths of its pages. The library does not tell them.
+    pub(super) lengths: HashMap<usize, Arc<[usize]>>,
     /// Rows per batch, and the bytes that those of a column may take.
     pub(super) batch: usize,
     pub(super) room: usize,
@@ -35,14 +37,8 @@ pub(super) struct GroupPages {
 }
 
 impl GroupPages {
-    pub(super) fn group(&self) -> &RowGroupMetaData {
+    fn group(&self) -> &RowGroupMetaData {
         self.metadata.row_group(self.group)
-    }
-
-    /// Returns the headers of a column's pages.
-    pub(super) fn headers(&self, chunk: &ColumnChunkMetaData) -> PageHeaders {
-        let (start, length) = chunk.byte_range();
-        PageHeaders::new(At::clone(&self.at), start..start.saturating_add(length), self.room)
     }
 
     fn pages(&self, column: usize) -> Result<Box<dyn PageReader>> {
@@ -54,7 +50,8 @@ impl GroupPages {
         let reader = SerializedPageReader::new(Arc::clone(&self.at), &packed.build()?, rows, None)?;
         Ok(Box::new(ColumnPages {
             reader,
-            headers: self.headers(chunk),
+            lengths: self.lengths.get(&column).cloned().unwrap_or_default(),
+            page: 0,
             unpacker: Unpacker::new(chunk.compression()),
             column: chunk.column_descr_ptr(),
             batch: self.batch,
@@ -101,8 +98,9 @@ impl PageIterator for OneColumn {}
 /// The pages of a column.
 struct ColumnPages {
     reader: SerializedPageReader<At>,
-    /// The same pages in step with `reader`, which does not tell how long they are unpacked.
-    headers: PageHeaders,
+    /// The unpacked lengths of all pages, and the number of the next page.
+    lengths: Arc<[usize]>,
+    page: usize,
     unpacker: Unpacker,
     column: ColumnDescPtr,
     /// Rows per batch, and the bytes that they may take.
@@ -134,7 +132,7 @@ impl PageReader for ColumnPages {
     }
 
     fn skip_next_page(&mut self) -> Result<()> {
-        self.headers.next().map_err(|error| self.error(error))?;
+        self.page += 1;
         self.reader.skip_next_page()
     }
 }
@@ -156,7 +154,8 @@ impl ColumnPages {
     }
 
     fn unpack(&mut self, mut page: Page) -> Checked<Page> {
-        let length = self.headers.next()?.map_or(0, |header| header.unpacked);
+        let length = self.lengths.get(self.page).copied().unwrap_or(0);
+        self.page += 1;
         let (bytes, levels, is_packed) = match &mut page {
             Page::DictionaryPage { buf, .. } | Page::DataPage { buf, .. } => (buf, 0, true),
             Page::DataPageV2 {

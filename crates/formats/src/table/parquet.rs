@@ -1,6 +1,6 @@
 //! Reads Parquet: row groups of column chunks. Only the requested columns are read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -17,9 +17,10 @@ use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type, TypePtr};
 
 use super::error::TableError;
 use super::file::At;
+use super::page_headers::{self, PageHeader};
 use super::pages::GroupPages;
 use super::schema::{self, Holds, Leaf};
-use super::{Column, Stop, TableOptions, Take, arrow, column, footer, page_headers};
+use super::{Column, Stop, TableOptions, Take, arrow, column, footer};
 use crate::input::Trouble;
 use crate::record::TableFormat;
 
@@ -127,37 +128,35 @@ impl ParquetFile {
         let group = self.metadata.metadata().row_group(section);
         let columns = group.columns().iter().enumerate();
         let read = columns.filter(|(leaf, _)| self.mask.leaf_included(*leaf));
-        let read: Vec<_> = read.map(|(_, column)| column).collect();
-        let bytes: u64 = read.iter().map(|column| column.uncompressed_size().unsigned_abs()).sum();
-        let each = (bytes / rows.max(1)).max(1);
-        let mut groups = GroupPages {
-            at: Arc::new(self.at.clone()),
-            metadata: Arc::clone(self.metadata.metadata()),
-            group: section,
-            batch: 1,
-            room: page_headers::room(options.memory / (PAGES * options.threads)),
-            keyed: false,
-            is_over: Arc::default(),
-        };
-        // Nothing but the headers tells whether all values are keys.
-        let mut keyed = true;
-        for column in &read {
-            let mut headers = groups.headers(column);
-            while let Some(page) = headers.next().map_err(|error| {
+        let room = page_headers::room(options.memory / (PAGES * options.threads));
+        let (mut lengths, mut keyed, mut bytes) = (HashMap::new(), true, 0_u64);
+        for (leaf, column) in read {
+            bytes = bytes.saturating_add(column.uncompressed_size().unsigned_abs());
+            let (start, length) = column.byte_range();
+            let range = start..start.saturating_add(length);
+            let pages = page_headers::read(&self.at, range, room).map_err(|error| {
                 let tell = |why| format!("column `{}`: {why}", column.column_path().string());
                 Stop::Failed(error.told(tell))
-            })? {
-                keyed &= page.is_keyed();
-            }
+            })?;
+            keyed &= pages.iter().all(PageHeader::is_keyed);
+            lengths.insert(leaf, pages.iter().map(|page| page.unpacked).collect());
         }
         let levels_of_keys = self.levels_of_keys.as_ref().filter(|_| keyed && options.once);
         let (levels, usual, each) = match levels_of_keys {
             Some(levels) => (levels, KEYED_ROWS, 1),
-            None => (&self.levels, ROWS, each),
+            None => (&self.levels, ROWS, (bytes / rows.max(1)).max(1)),
         };
         let batch = (options.chunk_size as u64 / each).clamp(*usual.start(), *usual.end());
-        groups.keyed = levels_of_keys.is_some();
-        groups.batch = batch.min(rows).max(1) as usize;
+        let mut groups = GroupPages {
+            at: Arc::new(self.at.within(room)),
+            metadata: Arc::clone(self.metadata.metadata()),
+            group: section,
+            lengths,
+            batch: batch.min(rows).max(1) as usize,
+            room,
+            keyed: levels_of_keys.is_some(),
+            is_over: Arc::default(),
+        };
         let mut found = 0;
         let mut batches = behind(levels, &groups, found)?;
         while let Some(batch) = batches.next() {
