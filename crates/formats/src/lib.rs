@@ -6,13 +6,10 @@
 
 #![warn(missing_debug_implementations)]
 
-mod json_object;
 pub mod input;
 pub mod record;
 #[cfg(feature = "tables")]
 pub mod table;
-
-pub use json_object::{Object, base64, escape_controls};
 
 #[cfg(test)]
 #[path = "../../../src/test_util.rs"]

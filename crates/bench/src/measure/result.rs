@@ -205,7 +205,7 @@ impl Document {
     /// The text of a file.
     pub fn json(&self) -> Vec<u8> {
         let text = serde_json::to_string_pretty(self).expect("names are strings");
-        let mut text = uniqurl_formats::escape_controls(&text).into_owned().into_bytes();
+        let mut text = uniqurl_engine::output::escape_controls(&text).into_owned().into_bytes();
         text.push(b'\n');
         text
     }

@@ -14,7 +14,7 @@ use crate::commands::explain::{file_of, place_as_text, rejected, troubles_as_tex
 use crate::diff_view::{Role, TextStyle, differences, marked};
 use crate::status::{Status, eprint_hinted, wrote};
 use uniqurl::{Normalizer, Reject};
-use uniqurl_formats::Object;
+use uniqurl_engine::output::Object;
 use uniqurl_text::Printable;
 
 /// Compares two URLs.

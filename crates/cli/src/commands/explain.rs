@@ -20,7 +20,7 @@ use crate::status::{eprint_hinted, printable};
 use uniqurl::internal::Parts;
 use uniqurl::uri::Uri;
 use uniqurl::{Key, Normalizer, Reject, Step};
-use uniqurl_formats::Object;
+use uniqurl_engine::output::Object;
 use uniqurl_text::{Printable, UrlExcerpt};
 
 /// Explains the URLs on standard output.

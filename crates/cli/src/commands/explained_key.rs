@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use crate::diff_view::{Role, TextStyle, marked};
 use uniqurl::internal::TypedPart;
 use uniqurl::{Key, RejectReason, Template};
-use uniqurl_formats::Object;
+use uniqurl_engine::output::Object;
 use uniqurl_text::Printable;
 
 /// Appends the key of a canonical URL, after a line for each part that a template names.

@@ -4,6 +4,7 @@
 //! columns between tabs, or an object of JSON. The value of a column never has a tab or a line feed in
 //! it.
 
+use super::json_object::Object;
 #[cfg(feature = "tables")]
 use std::borrow::Cow;
 use std::fmt::{self, Write};
@@ -13,7 +14,6 @@ use uniqurl::UnknownName;
 use uniqurl::internal::{Located, Parts};
 use uniqurl::key::Key;
 use uniqurl::uri::Authority;
-use uniqurl_formats::Object;
 use uniqurl_text::{Printable, stands_for_itself};
 
 /// A column.

@@ -5,9 +5,9 @@
 //! `normalize --json` writes one for each record and nearly all of them are printable ASCII; the
 //! other strings go through `serde_json`.
 
+use super::json_object::{base64, escape_controls};
 use std::path::Path;
 use uniqurl::RejectReason;
-use uniqurl_formats::{base64, escape_controls};
 
 /// A member's key, colon included, for bytes that are UTF-8 and for bytes that are not.
 struct Names {

@@ -5,6 +5,7 @@
 //! through an [`Output`].
 
 // The content of lines and tables.
+mod json_object;
 mod fields;
 mod tally_columns;
 pub mod json;
@@ -41,6 +42,7 @@ mod page;
 pub use fields::{CanonicalBytes, Layout, Row, escaped, with_count};
 pub use fields::{Field, LineForm};
 pub use file::Output;
+pub use json_object::{Object, escape_controls};
 pub use page::HtmlText;
 pub use page::{Observed, ReportPage};
 pub use place::place;

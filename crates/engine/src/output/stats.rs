@@ -1,5 +1,6 @@
 //! The document of `--stats`: the accounting of a run, in all and for each input, as one JSON object.
 
+use super::json_object::{base64, escape_controls};
 use super::summary::{Before, Filters, Inputs, JobKind, Summary, Tally};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -8,7 +9,6 @@ use std::path::{Path, PathBuf};
 use uniqurl::Key;
 use uniqurl::key::suffix_list_date;
 use uniqurl_formats::input::InputState;
-use uniqurl_formats::{base64, escape_controls};
 use uniqurl_store::spill::Spilled;
 
 /// A run: its options, its outcome and the accounting.

@@ -5,9 +5,9 @@
 
 use super::fields::{CanonicalBytes, Field, LineForm, escaped};
 use super::json::number;
+use super::json_object::Object;
 use crate::plan::JobPlan;
 use uniqurl::internal::{AllocError, alloc};
-use uniqurl_formats::Object;
 use uniqurl_formats::record::{Format, Measured, MeasuredFields, Measurer};
 use uniqurl_store::tally::ResponseTally;
 

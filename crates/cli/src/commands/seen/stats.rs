@@ -7,7 +7,7 @@ use super::SeenFailure;
 use crate::args::seen::StatsArgs;
 use crate::dates;
 use crate::status::{Status, printable};
-use uniqurl_formats::Object;
+use uniqurl_engine::output::Object;
 use uniqurl_store::seen::{AddStats, RunStats, SeenStore, StoreRules, StoreStats};
 
 /// Runs the subcommand.
