@@ -165,9 +165,7 @@ impl Rules {
             return Err(errors::usage(py, why));
         }
         let format = format_of(py, name, OF_VALUES)?;
-        if format.looks_back()
-            || matches!(format, Format::Archive(_) | Format::Text(_) | Format::Robots)
-        {
+        if format.looks_back() || matches!(format, Format::Archive(_) | Format::Text(_)) {
             let why = format!("format {name} cannot be read value by value");
             return Err(errors::usage(py, why));
         }

@@ -179,7 +179,7 @@ def test_unknown_option_values_are_usage_errors(options):
 def test_error_for_an_unknown_format_lists_those_of_the_function():
     column = pa.array(["http://h/"])
     for work, there, not_there in [
-        (lambda name: uniqurl.dedup([], format=name), "auto, lines, .*, csv:COL, .* or varnishlog\\)$", "parquet|feature"),
+        (lambda name: uniqurl.dedup([], format=name), "auto, lines, .*, csv:COL, .* or sitemap\\)$", "parquet|feature"),
         (lambda name: uniqurl.normalize_column(column, format=name), "lines, .* or cdxj\\)$", "auto,|csv|w3c|warc|parquet|feature"),
     ]:
         with pytest.raises(uniqurl.UsageError, match=rf"^unknown format `Auto` \(expected {there}") as caught:

@@ -75,7 +75,7 @@ fn input_without_a_record_of_the_kind_that_is_read_is_named() {
     let told: Vec<&str> = run.err.lines().filter(|line| line.contains("holds no record")).collect();
     let expected = [
         "requests: it holds no record of the kind that warc reads, and 2 of other kinds",
-        "robots.txt: it holds no record of the kind that robots reads, and 2 of other kinds",
+        "robots.txt: it holds no record of the kind that text reads, and 2 of other kinds",
         "header: it holds no record of the kind that csv:url reads, and 1 of other kinds",
         "wat: it holds no record of the kind that wat reads, and 1 of other kinds",
     ];

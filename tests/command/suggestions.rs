@@ -67,22 +67,10 @@ fn named_members_of_json_lead_to_the_urls() {
     let request = "{\"SiteHost\":\"h.example\",\"Proto\":\"https\",\"ReqPath\":\"/a?b\"}\n";
     let format = "json:scheme=/Proto,host=/SiteHost,target=/ReqPath";
     leads_to(request, format, "https://h.example/a?b\n");
-    let place = Place::with([
-        ("har", b"{\"log\":{\"entries\":[{\"request\":{\"url\":\"http://h/\"}}]}}\n"),
-        ("links", b"{\"links\":[\"http://h/1\"]}\n"),
-    ]);
-    for (arguments, filter) in [
-        (&["har"][..], "jq -c '.log.entries[].request'"),
-        (&["links"], "jq -r '.links[]'"),
-        (&["-f", "json:/links", "links"], "jq -r '.links[]'"),
-    ] {
-        let run = place.run([&["dedup"], arguments].concat()).exits(3);
-        assert!(run.err.contains(filter), "{}", run.err);
-    }
 }
 
 #[test]
-fn logs_in_unusual_envelopes_lead_to_the_option_or_to_jq() {
+fn logs_in_unusual_envelopes_lead_to_the_option() {
     let log = r#"10.0.0.9 - - [31/Jan/2026:12:00:00 +0000] \"GET /a?b HTTP/1.1\" 200 5"#;
     let place = Place::new();
     for (line, option) in [
@@ -94,10 +82,6 @@ fn logs_in_unusual_envelopes_lead_to_the_option_or_to_jq() {
         let run = place.run_on([&["dedup"], &option[..]].concat(), line).exits(0);
         assert_eq!(run.out(), "/a?b\n");
     }
-    let run = place.run_on(["dedup"], format!("{{\"event\":{{\"raw\":\"{log}\"}}}}\n")).exits(3);
-    assert!(run.err.contains("jq -r '.event.raw'"), "{}", run.err);
-    let run = place.run_on(["dedup"], "{\n  \"url\": \"http://h/\"\n}\n").exits(3);
-    assert!(run.err.contains("jq -c '.'") && !run.err.contains("--base"), "{}", run.err);
 }
 
 #[test]
@@ -165,17 +149,16 @@ fn sitemap_in_one_line_is_read_in_chunks() {
 }
 
 #[test]
-fn robots_and_varnishlog_are_detected() {
+fn robots_txt_is_read_as_text_and_varnishlog_leads_to_varnishncsa() {
     let robots = "# all\nUser-agent: *\nDisallow: /x\n\nSITEMAP: http://h/s.xml # one\n";
     let varnish = "*   << Request  >> 7\n-   ReqURL         /a\n-   ReqHeader      Host: h.example\n\
         -   End\n\n*   << BeReq    >> 8\n-   BereqURL       /b\n-   End\n\n";
     let place = Place::new();
-    for (text, name, urls) in
-        [(robots, "robots", "http://h/s.xml\n"), (varnish, "varnishlog", "http://h.example/a\n")]
-    {
-        let run = place.run_on(["dedup"], text).exits(0);
-        assert_eq!(run.out(), urls);
-        assert!(run.err.contains(&format!("read as {name}")), "{}", run.err);
+    let run = place.run_on(["dedup"], robots).exits(0);
+    assert!(run.out() == "http://h/s.xml\n" && run.err.contains("read as text"), "{}", run.err);
+    for arguments in [&["dedup"][..], &["dedup", "-f", "varnishlog"]] {
+        let run = place.run_on(arguments, varnish).exits(2);
+        assert!(run.err.contains("varnishncsa"), "{}", run.err);
     }
 }
 

@@ -504,7 +504,7 @@ fn carrying_from_a_format_without_columns_is_an_error() {
         ("auto", "a", "lines has no columns with names, as csv:COL"),
         ("combined", "a", "its columns are client, time, method"),
         ("warc", "a", "warc has no such column: its columns are time"),
-        ("robots", "a", "robots has no columns"),
+        ("sitemap", "a", "sitemap has no columns"),
         ("csv:1", "a", "so columns have only numbers"),
         ("tsv:1", "0", "counted from 1"),
         ("cdx", "stamp", "urlkey, timestamp"),

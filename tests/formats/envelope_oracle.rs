@@ -7,8 +7,7 @@ use serde_json::Value;
 /// The text in an envelope.
 struct Inner {
     text: Vec<u8>,
-    is_of_stderr: bool,
-    goes_on: bool,
+    is_cut: bool,
 }
 
 /// The slow reader of one envelope.
@@ -27,7 +26,7 @@ impl Envelopes {
     pub fn new(name: &'static str) -> Self {
         let header = match name {
             "cri" => Some(format!(
-                r"^{DATE_TIME} (?P<stream>stdout|stderr) (?P<tag>[FP])(?::[^ ]*)?(?: (?P<text>.*))?$"
+                r"^{DATE_TIME} (?:stdout|stderr) (?P<tag>[FP])(?::[^ ]*)?(?: (?P<text>.*))?$"
             )),
             "syslog" => Some(format!(
                 r"^(?:{PRIORITY}1 (?:-|{DATE_TIME}) [^ ]+ [^ ]+ [^ ]+ [^ ]+ {DATA}(?: (?:\xEF\xBB\xBF)?(?P<new>.*))?|(?:{PRIORITY})?(?:{OLD_TIME}|{DATE_TIME}) (?:[^ ]+ )??{TAG}(?: (?P<text>.*)|(?P<json>\{{.*)|))$"
@@ -41,11 +40,9 @@ impl Envelopes {
         if let Some(header) = &self.header {
             let found = header.captures(line)?;
             let text = ["text", "new", "json"].iter().find_map(|name| found.name(name));
-            let is = |name, word: &[u8]| found.name(name).is_some_and(|m| m.as_bytes() == word);
             return Some(Inner {
                 text: text.map_or(Vec::new(), |text| text.as_bytes().to_vec()),
-                is_of_stderr: is("stream", b"stderr"),
-                goes_on: is("tag", b"P"),
+                is_cut: found.name("tag").is_some_and(|tag| tag.as_bytes() == b"P"),
             });
         }
         if line[0] != b'{' {
@@ -60,8 +57,7 @@ impl Envelopes {
             }
             return Some(Inner {
                 text: log.strip_suffix('\n').unwrap_or(log).as_bytes().to_vec(),
-                is_of_stderr: stream == "stderr",
-                goes_on: !log.ends_with('\n') && log.len() >= 16_384,
+                is_cut: !log.ends_with('\n') && log.len() >= 16_384,
             });
         }
         let text = match &object["MESSAGE"] {
@@ -72,13 +68,12 @@ impl Envelopes {
             }
             _ => return None,
         };
-        Some(Inner { text, is_of_stderr: false, goes_on: false })
+        Some(Inner { text, is_cut: false })
     }
 
     /// Reads lines in the envelope by the format of this name. No record is too long.
     pub fn read_all(&self, format: &str, known: &Known, input: &[u8]) -> Vec<Holds> {
         let mut all = Vec::new();
-        let mut open: Vec<(bool, Vec<u8>)> = Vec::new();
         for line in input.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             if line.iter().all(|byte| matches!(byte, b' ' | b'\t')) {
                 all.push(Holds::Blank);
@@ -88,21 +83,22 @@ impl Envelopes {
                 all.push(Holds::Reject("log-syntax", 0));
                 continue;
             };
-            let at = open.iter().position(|(is_of_stderr, _)| *is_of_stderr == inner.is_of_stderr);
-            let mut text = at.map_or(Vec::new(), |at| open[at].1.clone());
-            text.extend(inner.text);
-            match (at, inner.goes_on) {
-                (Some(at), true) => open[at].1 = text,
-                (None, true) => open.push((inner.is_of_stderr, text)),
-                (at, false) => {
-                    at.map(|at| open.remove(at));
-                    for line in text.split(|byte| *byte == b'\n') {
-                        all.push(read(format, known, line.strip_suffix(b"\r").unwrap_or(line)));
-                    }
+            let read = |text: &[u8]| -> Vec<Holds> {
+                let lines = text.split(|byte| *byte == b'\n');
+                lines.map(|l| read(format, known, l.strip_suffix(b"\r").unwrap_or(l))).collect()
+            };
+            let mut found = read(&inner.text);
+            // What comes after the cut may change the URL.
+            if inner.is_cut && !matches!(found.last(), Some(Holds::Blank | Holds::Skipped)) {
+                let longer = read(&[&inner.text[..], b"x"].concat());
+                let is_rejected = matches!(found.last(), Some(Holds::Reject(..)));
+                if is_rejected || found.last() != longer.last() {
+                    found.pop();
+                    found.push(Holds::Reject("truncated", 0));
                 }
             }
+            all.extend(found);
         }
-        all.extend(open.iter().map(|_| Holds::Reject("truncated", 0)));
         all
     }
 }

@@ -3,6 +3,7 @@
 use crate::envelope_oracle::Envelopes;
 use crate::record_oracle::{Holds, Known};
 use crate::records::{Random, TABLE_WORDS, cases, context, holds, known, read, read_in_chunks};
+use uniqurl::internal::Origin;
 use uniqurl_formats::record::{Context, EnvelopeChoice, Format, FormatTable, wrap};
 
 const ENVELOPES: [&str; 4] = ["docker", "cri", "syslog", "journald"];
@@ -103,46 +104,29 @@ fn inner_line(format: &str, random: &mut Random) -> Vec<u8> {
     line
 }
 
-/// Lines in their envelopes, cut over several where the envelope has parts.
+/// Lines in their envelopes.
+#[derive(Default)]
 struct WrappedLines {
     /// The file.
     outer: Vec<u8>,
-    /// The lines, in the order in which they end.
+    /// The lines.
     inner: Vec<u8>,
     /// The bytes of each in the file.
     places: Vec<Vec<u8>>,
 }
 
 fn wrapped_lines(envelope: &str, lines: &[Vec<u8>], random: &mut Random) -> WrappedLines {
-    let mut made = WrappedLines { outer: Vec::new(), inner: Vec::new(), places: Vec::new() };
-    // For each stream the start of its open line, and the parts that are still to come.
-    type OpenLine<'a> = Option<(usize, &'a [u8], &'a [u8])>;
-    let mut open: [OpenLine<'_>; 2] = [None; 2];
-    let mut next = lines.iter();
-    loop {
-        let stream = random.below(2);
-        let (start, line, rest) = match open[stream].take() {
-            Some(open) => open,
-            None => match next.next() {
-                Some(line) => (made.outer.len(), &line[..], &line[..]),
-                None if open.iter().all(Option::is_none) => return made,
-                None => continue,
-            },
-        };
-        let cuts = envelope == "cri" && random.below(3) == 0;
-        let length = if cuts { random.below(rest.len() + 1) } else { rest.len() };
-        let (tag, name) = (if cuts { "P" } else { "F" }, ["stdout", "stderr"][stream]);
-        let outer = put_in(envelope, name, tag, &rest[..length], random);
+    let mut made = WrappedLines::default();
+    for line in lines {
+        let stream = random.one_of(&["stdout", "stderr"]);
+        let outer = put_in(envelope, stream, "F", line, random);
         made.outer.extend_from_slice(&outer);
-        if cuts {
-            open[stream] = Some((start, line, &rest[length..]));
-            continue;
-        }
         made.inner.extend_from_slice(line);
         made.inner.push(b'\n');
         let ending = if outer.ends_with(b"\r\n") { 2 } else { 1 };
-        made.places.push(made.outer[start..made.outer.len() - ending].to_vec());
+        made.places.push(outer[..outer.len() - ending].to_vec());
     }
+    made
 }
 
 fn without_limits(case: u64) -> Context {
@@ -235,68 +219,74 @@ fn damaged_envelopes_agree_with_the_oracle() {
     }
 }
 
+/// The records of an input, also in chunks.
+fn records(format: &Format, ctx: &Context, input: &[u8], random: &mut Random) -> Vec<Holds> {
+    let out = read(format, ctx, input);
+    let found: Vec<Holds> =
+        out.records.iter().map(|record| holds(record, input, &out.scratch)).collect();
+    assert_eq!(read_in_chunks(format, ctx, input, random), found);
+    found
+}
+
 #[test]
-fn long_lines_that_docker_cuts_are_joined() {
+fn part_of_a_line_whose_url_touches_the_cut_is_truncated() {
     const PART: usize = 16 << 10;
     let mut random = Random(7);
     let format = within("docker", &Format::parse("lines").unwrap());
-    for length in [PART - 1, PART, PART + 1, 3 * PART, 3 * PART + 5] {
+    let ctx = Context { max_url: 1 << 20, ..Context::default() };
+    for length in [PART - 1, PART, PART + 1, 3 * PART + 5] {
         let url = [b"http://h/".to_vec(), vec![b'x'; length - 9]].concat();
         let mut input = Vec::new();
-        let parts: Vec<&[u8]> = url.chunks(PART).collect();
-        for (n, part) in parts.iter().enumerate() {
-            // The line feed is in an object of its own if the last part is full.
-            let is_last = n + 1 == parts.len() && part.len() < PART;
+        let mut expected = Vec::new();
+        for part in url.chunks(PART) {
+            let is_last = part.len() < PART;
             let tag = if is_last { "F" } else { "P" };
             input.extend(put_in("docker", "stdout", tag, part, &mut random));
             input.extend(put_in("docker", "stderr", "F", b"http://e/", &mut random));
+            expected.push(match is_last {
+                true => Holds::Url(part.to_vec()),
+                false => Holds::Reject("truncated", 0),
+            });
+            expected.push(Holds::Url(b"http://e/".to_vec()));
         }
-        if length % PART == 0 {
-            input.extend(put_in("docker", "stdout", "F", b"", &mut random));
-        }
-        let ctx = Context { max_url: 1 << 20, ..Context::default() };
-        let out = read(&format, &ctx, &input);
-        let found: Vec<Holds> =
-            out.records.iter().map(|record| holds(record, &input, &out.scratch)).collect();
-        assert_eq!(found.iter().filter(|found| **found == Holds::Url(url.clone())).count(), 1);
-        assert_eq!(found.len(), parts.len() + 1);
-        let cut = read_in_chunks(&format, &ctx, &input, &mut random);
-        assert_eq!(cut, found, "{length}");
-        let open = &input[..input.iter().rposition(|byte| *byte == b'{').unwrap()];
-        if length > PART && length % PART != 0 {
-            let out = read(&format, &ctx, &open[..open.iter().rposition(|b| *b == b'{').unwrap()]);
-            let last = out.records.last().map(|last| holds(last, open, &out.scratch));
-            assert_eq!(last, Some(Holds::Reject("truncated", 0)));
-        }
+        assert_eq!(records(&format, &ctx, &input, &mut random), expected, "{length}");
     }
 }
 
 #[test]
-fn line_in_parts_beyond_the_limit_is_rejected_once_and_its_end_skipped() {
+fn part_of_a_line_with_a_whole_url_is_read() {
     let mut random = Random(1);
-    let format = within("cri", &Format::parse("lines").unwrap());
-    for parts in [1, 20, 60] {
+    let base = Origin { scheme: b"http".to_vec(), authority: b"b.example".to_vec() };
+    let ctx = Context { base: Some(base), ..Context::default() };
+    let header = "id,url,x";
+    for (format, part, expected) in [
+        (
+            "combined",
+            r#"h - - [17/May/2015:10:05:03 +0000] "GET /a\x22 HTTP/1.1" 200 5 "long"#,
+            "/a\"",
+        ),
+        ("combined", r#"h - - [17/May/2015:10:05:03 +0000] "GET /a"#, ""),
+        ("vhost", r#"h:443 h - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200"#, "/a"),
+        ("ws:1", "/a ", "/a"),
+        ("ws:2", "x /a", ""),
+        ("text", "see http://h/a and", "http://h/a"),
+        ("text", "see http://h/a and http://h/b.", ""),
+        ("csv:url", "1,http://h/a,x", "http://h/a"),
+        ("csv:2", "1,\"http://h/a\"", ""),
+        ("json:/url", r#"{"url":"http://h/a","x":"y"#, ""),
+    ] {
+        let format = within("cri", &Format::parse(format).unwrap());
         let mut input = Vec::new();
-        for _ in 0..parts {
-            input.extend(put_in("cri", "stdout", "P", b"http://h/xxxx", &mut random));
-            input.extend(put_in("cri", "stderr", "F", b"http://e/", &mut random));
+        if format.name().starts_with("csv") {
+            input.extend(put_in("cri", "stdout", "F", header.as_bytes(), &mut random));
         }
-        input.extend(put_in("cri", "stdout", "F", b"/end", &mut random));
-        input.extend(put_in("cri", "stdout", "F", b"http://h/next", &mut random));
-        let ctx = Context { max_record: 1000, max_url: 1000, ..Context::default() };
-        let out = read(&format, &ctx, &input);
-        let found: Vec<Holds> =
-            out.records.iter().map(|record| holds(record, &input, &out.scratch)).collect();
-        let is_other = |found: &&Holds| **found != Holds::Url(b"http://e/".to_vec());
-        let others: Vec<&Holds> = found.iter().filter(is_other).collect();
-        let first = match parts {
-            1 => Holds::Url(b"http://h/xxxx/end".to_vec()),
-            _ => Holds::Reject("too-long", 0),
-        };
-        assert_eq!(others, [&first, &Holds::Url(b"http://h/next".to_vec())]);
-        assert_eq!(found.len(), parts + 2);
-        for _ in 0..20 {
-            assert_eq!(read_in_chunks(&format, &ctx, &input, &mut random), found, "{parts}");
+        input.extend(put_in("cri", "stdout", "P", part.as_bytes(), &mut random));
+        let found = records(&format, &ctx, &input, &mut random);
+        match found.last().unwrap() {
+            Holds::Reject(code, _) => assert_eq!((*code, expected), ("truncated", ""), "{part}"),
+            Holds::Url(url) => assert_eq!(url, expected.as_bytes(), "{part}"),
+            Holds::Joined(url, added) => assert_eq!(&url[*added..], expected.as_bytes(), "{part}"),
+            other => panic!("{part}: {other:?}"),
         }
     }
 }

@@ -32,7 +32,7 @@ const WRAPPERS: [Wrapper; 6] = [
 
 /// Whether a record of the format may take several lines.
 fn spans_lines(entry: &NamedFormat) -> bool {
-    matches!(entry.format(), Format::Sitemap | Format::Robots | Format::Varnishlog)
+    matches!(entry.format(), Format::Sitemap)
 }
 
 /// The entries of formats whose records are lines, or of lines.

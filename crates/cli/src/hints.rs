@@ -163,6 +163,7 @@ fn of_refusal(why: Refusal) -> &'static str {
         Refusal::JsonArray => "write each element on a line with jq -c '.[]'",
         Refusal::SeparatorLine => "remove it with tail -n +2",
         Refusal::ClusterIndex => "name the files that it lists, cdx-00000.gz and so on",
+        Refusal::Varnishlog => "write the requests with varnishncsa, which is read as combined",
         Refusal::AmbiguousRows => {
             "name the byte between columns with --delimiter, as in --delimiter ';' or --delimiter ,"
         }
@@ -219,10 +220,6 @@ pub(crate) fn of_suggestion(suggestion: &Suggestion) -> Cow<'static, str> {
         }
         Suggestion::Column(format) => {
             format!("read the column with --format {}", of_shell(format)).into()
-        }
-        Suggestion::Jq { filter, is_raw } => {
-            let option = if *is_raw { "-r" } else { "-c" };
-            format!("pipe it through jq {option} {}", quoted(filter)).into()
         }
         Suggestion::Envelope(envelope) => {
             format!("take off what stands around its lines with --envelope {}", envelope.name())

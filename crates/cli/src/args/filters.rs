@@ -16,7 +16,7 @@ use uniqurl_text::Printable;
 pub struct FilterArgs {
     /// Keep only records with these statuses, such as 200,304 or 2xx
     ///
-    /// These formats have a status: access logs, w3c, elb, alb, cloudfront, haproxy, varnishlog, cdx,
+    /// These formats have a status: access logs, w3c, elb, alb, cloudfront, haproxy, cdx,
     /// cdxj, the presets of json, and csv, tsv, json, parquet and arrow with a part status=.
     #[arg(
         long,

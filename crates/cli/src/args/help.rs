@@ -64,9 +64,8 @@ FORMAT says where the URL is in a record:
   auto             Detect the format of each input.
   lines            The URL is the whole line.
   target           The line is the target of an HTTP request.
-  text             Every URL in free text, HTML or XML is read.
+  text             Every URL in free text, HTML, XML or a robots.txt is read.
   sitemap          Every <loc> of an XML sitemap is read.
-  robots           The Sitemap lines of a robots.txt are read.
   clf, combined, vhost
                    Access logs of Apache, nginx and others.
   log:'FORMAT'     Logs that a format string of Apache or nginx describes.
@@ -74,7 +73,6 @@ FORMAT says where the URL is in a record:
   elb, alb, cloudfront
                    Access logs of Amazon.
   haproxy          HTTP logs of HAProxy.
-  varnishlog       The text that varnishlog prints.
   ws:N             The URL is field N between white space, counted from 1.
   csv:COL, tsv:COL
                    The URL is in this column: a name in the header, or a number.

@@ -134,13 +134,12 @@ pub(crate) fn charset(label: &str) -> Result<Charset, String> {
 }
 
 /// The formats that are complete by their names, which a shell can offer.
-pub(crate) const FORMATS: [&str; 23] = [
+pub(crate) const FORMATS: [&str; 21] = [
     "auto",
     "lines",
     "target",
     "text",
     "sitemap",
-    "robots",
     "clf",
     "combined",
     "vhost",
@@ -149,7 +148,6 @@ pub(crate) const FORMATS: [&str; 23] = [
     "alb",
     "cloudfront",
     "haproxy",
-    "varnishlog",
     "cdx",
     "cdxj",
     "warc",

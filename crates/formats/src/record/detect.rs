@@ -17,7 +17,7 @@ use super::access::{Access, AddressPorts};
 use super::dropped::dropped_host;
 use super::line::{is_blank, without_mark};
 use super::named::{Family, LineTest, is_absolute};
-use super::{Format, FormatTable, cdx, clf, extended, label, robots, sitemap, varnishlog};
+use super::{Format, FormatTable, Text, cdx, clf, extended, label, robots, sitemap};
 use super::{READS_TABLES, Refusal};
 use super::{Suggestion, suggest};
 
@@ -113,11 +113,9 @@ impl FormatTable {
         if sitemap::is_one(head) {
             return Format::Sitemap;
         }
-        if varnishlog::is_one(lines(whole)) {
-            return Format::Varnishlog;
-        }
+        // A line such as `Disallow: /a` would be a URL of a list.
         if robots::is_one(lines(whole)) {
-            return Format::Robots;
+            return Format::Text(Text::default());
         }
         if let Some(by_header) = by_header(name, whole) {
             return by_header;
@@ -160,9 +158,11 @@ pub fn is_table(head: &[u8]) -> bool {
     super::container::Container::of(head).is_some()
 }
 
-/// The same of an input whose format is not said: its lines may end otherwise.
+/// The same of an input whose format is not said: its lines may end otherwise, or be a text that no format
+/// of records describes.
 pub fn refusal_of_auto(head: &[u8]) -> Option<Refusal> {
-    refusal(head).or_else(|| super::unsupported::ends_otherwise(head))
+    let of_varnish = || super::unsupported::is_of_varnish(head).then_some(Refusal::Varnishlog);
+    refusal(head).or_else(of_varnish).or_else(|| super::unsupported::ends_otherwise(head))
 }
 
 /// The lines that are not blank, without their ends.
@@ -214,7 +214,7 @@ fn by_header(name: &str, head: &[u8]) -> Option<Format> {
 /// Whether a line by itself is of a format without a header of names. Names may stand in its text
 /// (`/api?fields=id,url`), and clients choose that. Of a log a time in brackets is enough, since its
 /// request may be none.
-pub(super) fn is_record(line: &[u8]) -> bool {
+fn is_record(line: &[u8]) -> bool {
     let table = FormatTable::shipped();
     let mut votes = Votes::new(table);
     votes.cast(line);

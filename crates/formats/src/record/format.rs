@@ -13,7 +13,7 @@ use super::logged::LogColumn;
 use super::{Archive, Csv, Framing, Json, Kinds, Labels, Text, Wrapped, cdxj};
 use super::{
     Cdx, Context, Extended, Facts, FormatTable, LogFormat, Records, Separator, Tsv, cdx, clf, elb,
-    haproxy, line, robots, sitemap, target, varnishlog, vhost, ws,
+    haproxy, line, sitemap, target, vhost, ws,
 };
 use super::{READS_TABLES, TableFormat};
 use uniqurl::UnknownName;
@@ -76,10 +76,6 @@ pub enum Format {
     Text(Text),
     /// `sitemap`: the content of each `<loc>` of an XML sitemap.
     Sitemap,
-    /// `robots`: the `Sitemap:` lines of a robots.txt.
-    Robots,
-    /// `varnishlog`: the requests in the log that Varnish's command of this name prints.
-    Varnishlog,
     /// `warc`, `wat`, `wat:links`, `arc`: the records of a web archive.
     Archive(Archive),
     /// `parquet:COL`, `arrow:COL`: the rows of a table.
@@ -90,17 +86,17 @@ pub enum Format {
 
 /// The names of formats. Parameters are in capitals.
 #[rustfmt::skip]
-const NAMES: [&str; 25] = [
+const NAMES: [&str; 23] = [
     "lines", "target", "text", "clf", "combined", "vhost", "log:FORMAT", "w3c", "elb", "alb", "cloudfront",
     "haproxy", "ws:N", "csv:COL", "tsv:COL", "json:POINTER", "cdx", "cdxj", "warc", "wat", "wat:links", "arc",
-    "sitemap", "robots", "varnishlog",
+    "sitemap",
 ];
 
 /// The names of formats of tables.
 const TABLES: [&str; 4] = ["parquet", "parquet:COL", "arrow", "arrow:COL"];
 
 /// Other words for formats with a parameter, and the name that is meant.
-const ALIASES: [(&str, &str); 9] = [
+const ALIASES: [(&str, &str); 10] = [
     ("ndjson", "json:POINTER"),
     ("jsonl", "json:POINTER"),
     ("jsonlines", "json:POINTER"),
@@ -109,6 +105,7 @@ const ALIASES: [(&str, &str); 9] = [
     ("urls", "lines"),
     ("plain", "lines"),
     ("txt", "text"),
+    ("robots", "text"),
     ("feather", "arrow"),
 ];
 
@@ -170,8 +167,6 @@ impl Format {
             "cdxj" => Format::Cdxj(Json::of_cdxj()),
             "text" => Format::Text(Text::default()),
             "sitemap" => Format::Sitemap,
-            "robots" => Format::Robots,
-            "varnishlog" => Format::Varnishlog,
             "csv" => return Err(error("it is followed by a column, as in csv:url or csv:1")),
             "tsv" => return Err(error("it is followed by a column, as in tsv:url or tsv:1")),
             "json" => {
@@ -180,6 +175,11 @@ impl Format {
             "ws" => return Err(error("it is followed by the number of a field, as in ws:3")),
             "log" => {
                 return Err(error("it is followed by a format string, as in log:'%h \"%r\" %>s'"));
+            }
+            "varnishlog" => {
+                return Err(error(
+                    "not read; varnishncsa prints the same requests, as combined reads them",
+                ));
             }
             _ => return Err(error(UNKNOWN)),
         })
@@ -205,8 +205,6 @@ impl Format {
             Format::Cdxj(_) => "cdxj",
             Format::Text(_) => "text",
             Format::Sitemap => "sitemap",
-            Format::Robots => "robots",
-            Format::Varnishlog => "varnishlog",
             Format::Json(json) => return json.name(),
             Format::Csv(csv) => return Cow::Owned(format!("csv:{}", csv.columns.as_str())),
             Format::Tsv(tsv) => return tsv.name(),
@@ -297,8 +295,6 @@ impl Format {
             Format::Tsv(tsv) => tsv.read(ctx, chunk, out),
             Format::Text(text) => text.read(ctx, chunk, out),
             Format::Sitemap => sitemap::read(ctx, chunk, out),
-            Format::Robots => robots::read(ctx, chunk, out),
-            Format::Varnishlog => varnishlog::read(ctx, chunk, out),
             Format::Archive(_) => {}
             Format::Table(_) => {}
             Format::Wrapped(wrapped) => wrapped.read(ctx, chunk, out),
@@ -338,23 +334,20 @@ impl Format {
     pub fn looks_back(&self) -> bool {
         match self {
             Format::Extended(_) | Format::Cdx(_) => true,
-            Format::Csv(_) | Format::Sitemap | Format::Varnishlog => true,
+            Format::Csv(_) | Format::Sitemap => true,
             Format::Tsv(tsv) => tsv.waits(),
-            Format::Wrapped(wrapped) => wrapped.looks_back(),
+            Format::Wrapped(wrapped) => wrapped.format().looks_back(),
             Format::Text(text) => text.waits(),
             _ => false,
         }
     }
 
     /// Length of the records at the start of `lines` (whole lines) that are complete whatever
-    /// follows. This is all of it except for formats whose records may span lines, and envelopes over
-    /// which long lines are cut.
+    /// follows. This is all of it except for formats whose records may span lines.
     pub fn whole(&self, ctx: &Context, lines: &[u8]) -> usize {
         match self {
             Format::Csv(csv) => csv.whole(ctx, lines),
             Format::Sitemap => sitemap::whole(ctx, lines),
-            Format::Varnishlog => varnishlog::whole(ctx, lines),
-            Format::Wrapped(wrapped) => wrapped.whole(ctx, lines),
             _ => lines.len(),
         }
     }
@@ -405,7 +398,6 @@ impl Format {
                 | Format::Cdx(_)
                 | Format::Cdxj(_)
                 | Format::Sitemap
-                | Format::Varnishlog
                 | Format::Wrapped(_)
         )
     }
@@ -432,8 +424,7 @@ impl Format {
         match self {
             Format::Lines | Format::Labelled(_) => Facts::default(),
             Format::Target | Format::Text(_) | Format::Ws(_) => Facts::default(),
-            Format::Sitemap | Format::Robots => Facts::default(),
-            Format::Varnishlog => varnishlog::FACTS,
+            Format::Sitemap => Facts::default(),
             Format::Clf | Format::Combined | Format::Vhost => request,
             Format::Haproxy | Format::Elb => request,
             Format::Log(format) => format.facts(),

@@ -52,7 +52,6 @@ mod container;
 mod table;
 mod text;
 mod tsv;
-mod varnishlog;
 mod vhost;
 mod ws;
 

@@ -57,6 +57,8 @@ pub enum Refusal {
     SeparatorLine,
     /// The index of a CDX cluster.
     ClusterIndex,
+    /// What varnishlog prints.
+    Varnishlog,
     /// Rows of `csv` that semicolons or bars divide, or that are URLs with such bytes.
     AmbiguousRows,
     /// Parquet or Arrow in a pipe, or compressed as a whole.
@@ -90,6 +92,7 @@ impl fmt::Display for Refusal {
             Refusal::JsonArray => "an array of JSON is not read",
             Refusal::SeparatorLine => "its first line is for spreadsheets alone",
             Refusal::ClusterIndex => "a cluster.idx holds keys only",
+            Refusal::Varnishlog => "the text of varnishlog is not read",
             Refusal::AmbiguousRows => "its rows begin with URLs that hold semicolons or bars, or columns between them",
             Refusal::Table => "a table is read from its end, so that it can be neither piped nor compressed as a whole",
             Refusal::NoTables => "a table is not read here",
@@ -209,6 +212,13 @@ fn is_old_arrow(head: &[u8]) -> bool {
 /// letters but has no control characters; page headers and encrypted data are full of them.
 fn is_encrypted_parquet(head: &[u8]) -> bool {
     head.starts_with(b"PARE") && head.iter().any(|byte| matches!(byte, 1..=8 | 0x0E..=0x1F))
+}
+
+/// True if the text of varnishlog begins like this: `*   << Request  >> 123` is the header of a transaction.
+pub(super) fn is_of_varnish(head: &[u8]) -> bool {
+    let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let name = first.strip_prefix(b"*").map(<[u8]>::trim_ascii_start);
+    name.is_some_and(|name| name.starts_with(b"<< ") && memmem::find(name, b" >> ").is_some())
 }
 
 /// The line terminator of a file that begins with `head`, if it is not the line feed: without line

@@ -108,7 +108,6 @@ const READERS: &[Reader] = &[
     Reader("target", "/", "\n"),
     Reader("text", "see http://a.example/", " there\n"),
     Reader("sitemap", "<urlset><url><loc>http://a.example/", "</loc></url></urlset>\n"),
-    Reader("robots", "Sitemap: http://a.example/", "\n"),
     Reader("clf", "h - - [10/Oct/2000:13:55:36 -0700] \"GET /", " HTTP/1.0\" 200 2\n"),
     Reader(
         "combined",
@@ -139,11 +138,6 @@ const READERS: &[Reader] = &[
         "192.0.2.10:33317 [06/Feb/2009:12:14:14.655] http-in static/srv1 10/0/30/69/109 200 2750 - - ---- \
          1/1/1/1/0 0/0 \"GET /",
         " HTTP/1.1\"\n",
-    ),
-    Reader(
-        "varnishlog",
-        "*   << Request  >> 32770\n-   ReqMethod      GET\n-   ReqURL         /",
-        "\n-   ReqHeader      Host: a.example\n-   RespStatus     200\n-   End\n",
     ),
     Reader("ws:1", "http://a.example/", " b\n"),
     Reader("csv:1", "\"http://a.example/", "\",b\n"),
@@ -585,17 +579,6 @@ const OTHERS: &[Other] = &[
             text("fields", "#Fields: cs-uri", " c{n}", "\n/a{all}\n"),
             text("headers", "", "#Fields: cs-uri c{n}\n/a b\n", ""),
         ],
-    ),
-    (
-        "normalize -f varnishlog",
-        16 * K,
-        0,
-        &[text(
-            "tags",
-            "*   << Request  >> 32770\n-   ReqMethod      GET\n",
-            "-   ReqURL         /{n}\n-   ReqHeader      Host: a{n}.example\n",
-            "-   End\n",
-        )],
     ),
     (
         "normalize -f csv:1",

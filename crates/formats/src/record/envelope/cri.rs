@@ -1,28 +1,25 @@
 //! Strips the prefix of the Container Runtime Interface: `TIME stdout F LINE`.
 //!
-//! The tag `P` marks a part of a line that the next line of the same stream goes on with. More tags
+//! The tag `P` marks a part of a line that goes on in a later envelope of the same stream. More tags
 //! may follow after colons. The line is not escaped.
 
 use memchr::memchr;
 
+use super::Stripped;
 use super::time::rfc3339;
-use super::{OutputStream, Stripped};
 
 pub(super) fn strip(line: &[u8]) -> Option<Stripped> {
     let rest = line[rfc3339(line)?..].strip_prefix(b" ")?;
-    let (stream, rest) = match rest.strip_prefix(b"stdout ") {
-        Some(rest) => (OutputStream::Stdout, rest),
-        None => (OutputStream::Stderr, rest.strip_prefix(b"stderr ")?),
-    };
+    let rest = rest.strip_prefix(b"stdout ").or_else(|| rest.strip_prefix(b"stderr "))?;
     let end = memchr(b' ', rest).unwrap_or(rest.len());
-    let goes_on = match &rest[..end] {
+    let is_cut = match &rest[..end] {
         b"F" | [b'F', b':', ..] => false,
         b"P" | [b'P', b':', ..] => true,
         _ => return None,
     };
     // An empty line may lack the space after the tags.
     let start = (line.len() - rest.len() + end + 1).min(line.len());
-    Some(Stripped { stream, goes_on, ..Stripped::rest_of(line, start) })
+    Some(Stripped { is_cut, ..Stripped::rest_of(line, start) })
 }
 
 #[cfg(test)]
@@ -48,8 +45,8 @@ mod tests {
                 (b"", None),
             ],
         );
-        let goes_on = |line: &[u8]| stripped(Envelope::Cri, line).unwrap().1;
-        assert!(goes_on(b"2016-10-06T00:17:09Z stdout P x"));
-        assert!(!goes_on(b"2016-10-06T00:17:09Z stdout F x"));
+        let is_cut = |line: &[u8]| stripped(Envelope::Cri, line).unwrap().1;
+        assert!(is_cut(b"2016-10-06T00:17:09Z stdout P x"));
+        assert!(!is_cut(b"2016-10-06T00:17:09Z stdout F x"));
     }
 }

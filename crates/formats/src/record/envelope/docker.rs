@@ -2,15 +2,15 @@
 //!
 //! Docker cuts lines of more than 16 KiB over several objects. Only the last of them has the line
 //! feed at its end. A shorter text without a line feed is a line of another writer, or the last one
-//! of a container.
+//! of a container. Each object is read by itself.
 
 use serde::Deserialize;
 
 use super::super::json::JsonText;
-use super::{OutputStream, Stripped, StrippedText};
+use super::{Stripped, StrippedText};
 
 /// Length of the parts of a line that is cut: the size of the driver's buffer.
-pub(super) const PART: usize = 16 << 10;
+const PART: usize = 16 << 10;
 
 #[derive(Deserialize)]
 struct DockerLine<'a> {
@@ -30,11 +30,7 @@ pub(super) fn strip(line: &[u8], buffer: &mut Vec<u8>) -> Option<Stripped> {
     buffer.extend_from_slice(text.unwrap_or(&log));
     Some(Stripped {
         text: StrippedText::Unescaped,
-        stream: match stream {
-            Some(b"stderr") => OutputStream::Stderr,
-            _ => OutputStream::Stdout,
-        },
-        goes_on: text.is_none() && log.len() >= PART,
+        is_cut: text.is_none() && log.len() >= PART,
         is_typical: matches!(stream, Some(b"stdout" | b"stderr")),
     })
 }
@@ -76,14 +72,14 @@ mod tests {
     }
 
     #[test]
-    fn only_a_long_text_without_a_line_feed_goes_on() {
-        let goes_on = |text: &str| {
+    fn only_a_long_text_without_a_line_feed_is_cut() {
+        let is_cut = |text: &str| {
             let line = format!(r#"{{"log":"{text}","stream":"stdout"}}"#);
             stripped(Envelope::Docker, line.as_bytes()).unwrap().1
         };
-        assert!(!goes_on("x"));
-        assert!(!goes_on(&"x".repeat(PART - 1)));
-        assert!(goes_on(&"x".repeat(PART)));
-        assert!(!goes_on(&format!("{}\\n", "x".repeat(PART))));
+        assert!(!is_cut("x"));
+        assert!(!is_cut(&"x".repeat(PART - 1)));
+        assert!(is_cut(&"x".repeat(PART)));
+        assert!(!is_cut(&format!("{}\\n", "x".repeat(PART))));
     }
 }

@@ -13,7 +13,6 @@ use super::super::{
     Suggestion,
 };
 use super::inner_chunk::InnerChunk;
-use super::parts::{self, OverlongStreams};
 use super::wrapped::{BareLines, Wrapped};
 use super::{Envelope, EnvelopeChoice};
 
@@ -144,7 +143,7 @@ fn most_have(envelope: Envelope, head: &[u8]) -> bool {
     let (mut all, mut having) = (0, 0);
     for line in lines(head).take(LINES) {
         buffer.clear();
-        let found = parts::strip(envelope, line, &mut buffer);
+        let found = envelope.strip(line, &mut buffer);
         all += 1;
         having += usize::from(found.is_some_and(|line| line.is_typical));
     }
@@ -153,8 +152,7 @@ fn most_have(envelope: Envelope, head: &[u8]) -> bool {
 
 /// The lines in their envelopes.
 fn inner_lines(envelope: Envelope, lines: BareLines, format: &Format, head: &[u8]) -> Vec<u8> {
-    let (overlong, ctx) = (OverlongStreams::default(), Context::default());
-    InnerChunk::new(envelope, lines, overlong, format, &ctx, head).bytes
+    InnerChunk::new(envelope, lines, format, &Context::default(), head).bytes
 }
 
 /// Whether more than half of the lines are URLs, or JSON objects, in which the user may know the

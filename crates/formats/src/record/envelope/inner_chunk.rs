@@ -1,11 +1,11 @@
 //! The lines of a chunk without their envelopes, as a chunk of their own that a format reads.
 //!
 //! Comes in: a chunk of whole lines. Goes out: the chunk of inner lines, each with its place in the
-//! outer chunk, so that the records found in it can be moved there. A line that cannot be read (it
-//! has no envelope, or its end is missing) leaves an empty inner line, which holds its place among
-//! the records.
-
-use std::ops::Range;
+//! outer chunk, so that the records found in it can be moved there. A line that cannot be read
+//! because it has no envelope leaves an empty inner line, which holds its place among the records.
+//!
+//! Docker and containerd cut long lines over several envelopes. Each part is a line here: parts of
+//! several streams alternate, and a missing one would join lines that do not belong together.
 
 use memchr::memchr;
 
@@ -14,17 +14,14 @@ use uniqurl::internal::{Kernel, Span};
 
 use super::super::line::{cut, is_blank};
 use super::super::{BufferId, Context, Csv, Extracted, Format, Record, Records, Separator};
-use super::parts::{self, LinePart, OpenLines, OverlongStreams, STREAMS};
 use super::wrapped::BareLines;
-use super::{Envelope, OutputStream, StrippedText};
+use super::{Envelope, StrippedText};
 
 /// Inner lines, each with its line feed, and their places.
 #[derive(Debug, Default)]
 pub(super) struct InnerChunk {
     pub bytes: Vec<u8>,
     lines: Vec<InnerLine>,
-    /// The text of the open line of each stream.
-    open: [Vec<u8>; 2],
 }
 
 /// The place of an inner line. Its text may hold line feeds that were escaped; then a format finds
@@ -33,9 +30,11 @@ pub(super) struct InnerChunk {
 struct InnerLine {
     /// Where it begins among the inner lines.
     start: u32,
-    /// The outer line or lines.
+    /// The outer line.
     outer: Span,
     text: InnerText,
+    /// True if it goes on in a later envelope.
+    is_cut: bool,
 }
 
 /// How the bytes of an inner line come about.
@@ -43,7 +42,7 @@ struct InnerLine {
 enum InnerText {
     /// They stand in the outer chunk at this offset.
     Same(u32),
-    /// They were unescaped or joined.
+    /// They were unescaped.
     Copied,
     /// There are none, for this reason.
     Missing(RejectReason),
@@ -54,28 +53,19 @@ impl InnerChunk {
     pub fn new(
         envelope: Envelope,
         bare: BareLines,
-        overlong: OverlongStreams,
         format: &Format,
         ctx: &Context,
         chunk: &[u8],
     ) -> Self {
         let mut inner = Self::default();
         inner.bytes.reserve(chunk.len());
-        let mut open = OpenLines::new(overlong, ctx.max_record);
         let mut lines = Vec::new();
         cut(Kernel::best(), Separator::LineFeed, chunk, &mut lines);
         for span in lines {
-            while let Some((stream, begun)) = open.expire(span.end) {
-                inner.open[stream as usize].clear();
-                inner.miss(parts::span(begun, span.start), RejectReason::TooLong);
-            }
-            inner.strip(envelope, bare, ctx, chunk, span, &mut open);
+            inner.strip(envelope, bare, ctx, chunk, span);
             if let Format::Csv(csv) = format {
                 inner.check_quotations(csv, ctx);
             }
-        }
-        for (_, begun) in open.unfinished() {
-            inner.miss(parts::span(begun, chunk.len() as u32), RejectReason::Truncated);
         }
         inner
     }
@@ -87,7 +77,6 @@ impl InnerChunk {
         ctx: &Context,
         chunk: &[u8],
         span: Span,
-        open: &mut OpenLines,
     ) {
         let line = span.of(chunk);
         let start = self.bytes.len();
@@ -95,18 +84,18 @@ impl InnerChunk {
             return self.miss(span, RejectReason::TooLong);
         }
         if is_blank(line) {
-            return self.end(start, span, InnerText::Copied);
+            return self.end(start, span, InnerText::Copied, false);
         }
-        let Some(stripped) = parts::strip(envelope, line, &mut self.bytes) else {
+        let Some(stripped) = envelope.strip(line, &mut self.bytes) else {
             return match bare {
                 BareLines::AreRejected => self.miss(span, RejectReason::LogSyntax),
                 BareLines::AreRead => {
                     self.bytes.extend_from_slice(line);
-                    self.end(start, span, InnerText::Same(span.start));
+                    self.end(start, span, InnerText::Same(span.start), false);
                 }
             };
         };
-        let text = match stripped.text.clone() {
+        let text = match stripped.text {
             StrippedText::InLine(range) => {
                 let at = span.start + range.start as u32;
                 self.bytes.extend_from_slice(&line[range]);
@@ -114,30 +103,18 @@ impl InnerChunk {
             }
             StrippedText::Unescaped => InnerText::Copied,
         };
-        let part = open.take(&stripped, span.start);
-        let joined = &mut self.open[stripped.stream as usize];
-        match part {
-            LinePart::Whole => self.end(start, span, text),
-            LinePart::OfOverlong => self.bytes.truncate(start),
-            LinePart::GoesOn => joined.extend(self.bytes.drain(start..)),
-            LinePart::Last(begun) => {
-                joined.extend_from_slice(&self.bytes[start..]);
-                self.bytes.truncate(start);
-                self.bytes.append(joined);
-                self.end(start, parts::span(begun, span.end), InnerText::Copied);
-            }
-        }
+        self.end(start, span, text, stripped.is_cut);
     }
 
     /// Ends an inner line.
-    fn end(&mut self, start: usize, outer: Span, text: InnerText) {
+    fn end(&mut self, start: usize, outer: Span, text: InnerText, is_cut: bool) {
         self.bytes.push(b'\n');
-        self.lines.push(InnerLine { start: start as u32, outer, text });
+        self.lines.push(InnerLine { start: start as u32, outer, text, is_cut });
     }
 
     /// Adds an empty line in place of one that cannot be read.
     fn miss(&mut self, outer: Span, why: RejectReason) {
-        self.end(self.bytes.len(), outer, InnerText::Missing(why));
+        self.end(self.bytes.len(), outer, InnerText::Missing(why), false);
     }
 
     /// Takes the last line out if a quotation does not close in it, which would run on into the next
@@ -149,6 +126,42 @@ impl InnerChunk {
             self.bytes.truncate(last.start as usize);
             self.bytes.push(b'\n');
             last.text = InnerText::Missing(RejectReason::Truncated);
+            last.is_cut = false;
+        }
+    }
+
+    /// Rejects the records of cut lines that are no URL, or one that may go on after the cut: where one
+    /// more byte would change it.
+    pub fn reject_cut(&self, format: &Format, ctx: &Context, out: &mut Records) {
+        if !self.lines.iter().any(|line| line.is_cut) {
+            return;
+        }
+        let mut longer = Vec::with_capacity(self.bytes.len());
+        let mut ends = Vec::with_capacity(self.lines.len());
+        let starts = self.lines.iter().map(|line| line.start as usize);
+        for (line, next) in self.lines.iter().zip(starts.skip(1).chain([self.bytes.len()])) {
+            longer.extend_from_slice(&self.bytes[line.start as usize..next - 1]);
+            longer.extend_from_slice(if line.is_cut { b"x\n" } else { b"\n" });
+            ends.push((next as u32, longer.len() as u32));
+        }
+        // A base in front of each of all targets could take any amount of memory.
+        let ctx = Context { base: None, ..ctx.clone() };
+        let mut others = Records::default();
+        format.read(&ctx, &longer, &mut others);
+        for (line, (end, end_of_other)) in self.lines.iter().zip(ends) {
+            // Only the last record of a line can touch its end. It may be one that the window skips.
+            let at = out.records.partition_point(|record| record.line.start < end);
+            let headers = out.headers().min(at);
+            let Some(record) = out.records[headers..at].last_mut() else { continue };
+            let other = others.records.partition_point(|other| other.line.start < end_of_other);
+            let longer = others.records[..other].last().and_then(|other| length(other.found));
+            let is_open = match record.found {
+                Extracted::Blank | Extracted::Skipped | Extracted::Filtered => false,
+                found => length(found).is_none() || length(found) != longer,
+            };
+            if line.is_cut && is_open && record.line.start >= line.start {
+                record.found = Extracted::Reject(RejectReason::Truncated, 0);
+            }
         }
     }
 
@@ -212,46 +225,11 @@ fn shifted(span: Span, line: &InnerLine, at: u32) -> Span {
     Span { start: span.start - line.start + at, end: span.end - line.start + at }
 }
 
-/// The text in the envelopes of one record, which may hold several lines: the parts of its own, and
-/// lines of the other stream between them. A line without the envelope is its own text.
-pub(in crate::record) fn text_of_record<'a>(
-    envelope: Envelope,
-    record: &'a [u8],
-    buffer: &'a mut Vec<u8>,
-) -> &'a [u8] {
-    buffer.clear();
-    let mut of: Option<OutputStream> = None;
-    let mut same: Option<Range<usize>> = None;
-    let mut start = 0;
-    let mut is_copied = false;
-    for line in record.split_inclusive(|byte| *byte == b'\n') {
-        let text =
-            line.strip_suffix(b"\n").map_or(line, |line| line.strip_suffix(b"\r").unwrap_or(line));
-        let before = buffer.len();
-        if let Some(stripped) = parts::strip(envelope, text, buffer) {
-            if *of.get_or_insert(stripped.stream) != stripped.stream {
-                buffer.truncate(before);
-            } else if let StrippedText::InLine(range) = stripped.text {
-                // The first part is only copied if another one follows.
-                match same.take() {
-                    None if !is_copied => same = Some(start + range.start..start + range.end),
-                    first => {
-                        buffer.extend_from_slice(&record[first.unwrap_or_default()]);
-                        buffer.extend_from_slice(&text[range]);
-                        is_copied = true;
-                    }
-                }
-            } else {
-                is_copied = true;
-            }
-        }
-        start += line.len();
-    }
-    match same {
-        Some(range) => &record[range],
-        None if is_copied => buffer,
-        None => record,
+/// The length of the URL or target of a record without what was put in front of it.
+fn length(found: Extracted) -> Option<usize> {
+    match found {
+        Extracted::Url(_, span) | Extracted::Target(_, span) => Some(span.len()),
+        Extracted::Joined { url, prefix } => Some(url.len() - prefix as usize),
+        Extracted::Blank | Extracted::Skipped | Extracted::Filtered | Extracted::Reject(..) => None,
     }
 }
-
-const _: () = assert!(STREAMS.len() == 2);

@@ -12,7 +12,6 @@ mod docker;
 mod journald;
 mod syslog;
 
-mod parts;
 mod inner_chunk;
 mod wrapped;
 
@@ -21,11 +20,10 @@ mod find;
 pub use find::wrap;
 pub use wrapped::Wrapped;
 
-pub(super) use inner_chunk::text_of_record;
-
 use std::ops::Range;
 
 use super::Format;
+use super::line::{MARK, without_mark};
 
 /// The text around each line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,20 +72,12 @@ impl EnvelopeChoice {
     }
 }
 
-/// The stream of a container that a line was written to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum OutputStream {
-    Stdout,
-    Stderr,
-}
-
 /// A line without its envelope.
 #[derive(Debug)]
 struct Stripped {
     text: StrippedText,
-    stream: OutputStream,
-    /// True if the next line of the same stream goes on with it.
-    goes_on: bool,
+    /// True if the line goes on in a later envelope.
+    is_cut: bool,
     /// True if nothing else is likely to write such lines.
     is_typical: bool,
 }
@@ -104,12 +94,7 @@ enum StrippedText {
 impl Stripped {
     /// The rest of a line, from `start` on.
     fn rest_of(line: &[u8], start: usize) -> Self {
-        Self {
-            text: StrippedText::InLine(start..line.len()),
-            stream: OutputStream::Stdout,
-            goes_on: false,
-            is_typical: true,
-        }
+        Self { text: StrippedText::InLine(start..line.len()), is_cut: false, is_typical: true }
     }
 }
 
@@ -133,19 +118,22 @@ impl Envelope {
         }
     }
 
-    /// Finds the line in its envelope. An unescaped copy is appended to `buffer`.
+    /// Finds the line in its envelope, which may begin with a byte-order mark. An unescaped copy is
+    /// appended to `buffer`.
     fn strip(self, line: &[u8], buffer: &mut Vec<u8>) -> Option<Stripped> {
-        match self {
-            Envelope::Docker => docker::strip(line, buffer),
-            Envelope::Cri => cri::strip(line),
-            Envelope::Syslog => syslog::strip(line),
-            Envelope::Journald => journald::strip(line, buffer),
+        let text = without_mark(line);
+        let mut found = match self {
+            Envelope::Docker => docker::strip(text, buffer),
+            Envelope::Cri => cri::strip(text),
+            Envelope::Syslog => syslog::strip(text),
+            Envelope::Journald => journald::strip(text, buffer),
+        }?;
+        if text.len() < line.len()
+            && let StrippedText::InLine(range) = &mut found.text
+        {
+            *range = range.start + MARK.len()..range.end + MARK.len();
         }
-    }
-
-    /// True if a long line may be cut over several envelopes.
-    fn has_parts(self) -> bool {
-        matches!(self, Envelope::Docker | Envelope::Cri)
+        Some(found)
     }
 
     /// True if a record may hold its bytes as a list of numbers, where no secret is found.
@@ -158,7 +146,7 @@ impl Envelope {
 mod tests {
     use super::*;
 
-    /// The text in a line, and whether the next line goes on with it.
+    /// The text in a line, and whether the line is cut.
     pub(super) fn stripped(envelope: Envelope, line: &[u8]) -> Option<(Vec<u8>, bool)> {
         let mut buffer = b"before".to_vec();
         let found = envelope.strip(line, &mut buffer);
@@ -170,7 +158,7 @@ mod tests {
             StrippedText::InLine(range) => line[range].to_vec(),
             StrippedText::Unescaped => buffer.split_off(b"before".len()),
         };
-        Some((text, found.goes_on))
+        Some((text, found.is_cut))
     }
 
     /// Checks a table of lines and their texts.

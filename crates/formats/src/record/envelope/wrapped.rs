@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use super::super::{Context, Format, Records, Separator, carry};
 use super::inner_chunk::InnerChunk;
-use super::parts::{self, OverlongStreams};
-use super::{Envelope, text_of_record};
+use super::{Envelope, StrippedText};
 
 /// A format in an envelope. A record's own bytes are the line with its envelope; its URL is found by
 /// the format in the line without it.
@@ -14,7 +13,6 @@ pub struct Wrapped {
     envelope: Envelope,
     bare: BareLines,
     format: Format,
-    overlong: OverlongStreams,
 }
 
 /// What happens to lines without the envelope.
@@ -28,7 +26,7 @@ pub(super) enum BareLines {
 
 impl Wrapped {
     pub(super) fn new(envelope: Envelope, bare: BareLines, format: Format) -> Self {
-        Self { envelope, bare, format, overlong: OverlongStreams::default() }
+        Self { envelope, bare, format }
     }
 
     /// The part of a format's name that names the format in an envelope, which is all of it where there
@@ -59,40 +57,21 @@ impl Wrapped {
         self.envelope.hides_bytes() || self.format.has_queries()
     }
 
-    pub(in crate::record) fn looks_back(&self) -> bool {
-        self.envelope.has_parts() || self.format.looks_back()
-    }
-
-    /// Length of the lines at the start of `lines` that no part of a line follows.
-    pub(in crate::record) fn whole(&self, ctx: &Context, lines: &[u8]) -> usize {
-        parts::whole(self.envelope, self.overlong, ctx.max_record, lines).0
-    }
-
     pub(in crate::record) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         let ctx = &*lines_of(ctx);
         let inner = self.inner(ctx, chunk);
         self.format.read(ctx, &inner.bytes, out);
+        inner.reject_cut(&self.format, ctx, out);
         inner.place(&self.format, out);
     }
 
     pub(in crate::record) fn after(&self, ctx: &Context, chunk: &[u8]) -> Option<Self> {
-        // Only a chunk of that length can begin or end a line that is too long.
-        let may_be_overlong = chunk.len() > ctx.max_record || !self.overlong.are_none();
-        let overlong = match self.envelope.has_parts() && may_be_overlong {
-            true => parts::whole(self.envelope, self.overlong, ctx.max_record, chunk).1,
-            false => self.overlong,
-        };
-        let ctx = &*lines_of(ctx);
-        let format = self
-            .format
-            .looks_back()
-            .then(|| self.format.after(ctx, &self.inner(ctx, chunk).bytes))
-            .flatten();
-        if format.is_none() && overlong == self.overlong {
+        if !self.format.looks_back() {
             return None;
         }
-        let format = format.unwrap_or_else(|| self.format.clone());
-        Some(Self { format, overlong, ..self.clone() })
+        let ctx = &*lines_of(ctx);
+        let format = self.format.after(ctx, &self.inner(ctx, chunk).bytes)?;
+        Some(self.with(format))
     }
 
     /// See [`carry::missing`].
@@ -109,18 +88,22 @@ impl Wrapped {
         carry::missing(&self.format, ctx, &self.inner(ctx, chunk).bytes, columns)
     }
 
-    /// The text in the envelopes of one record.
+    /// The text in the envelope of a record. A line without the envelope is its own text.
     pub(in crate::record) fn text_of<'a>(
         &self,
-        record: &'a [u8],
+        line: &'a [u8],
         buffer: &'a mut Vec<u8>,
     ) -> &'a [u8] {
-        text_of_record(self.envelope, record, buffer)
+        buffer.clear();
+        match self.envelope.strip(line, buffer).map(|stripped| stripped.text) {
+            Some(StrippedText::InLine(range)) => &line[range],
+            Some(StrippedText::Unescaped) => buffer,
+            None => line,
+        }
     }
 
     fn inner(&self, ctx: &Context, chunk: &[u8]) -> InnerChunk {
-        let Self { envelope, bare, format, overlong } = self;
-        InnerChunk::new(*envelope, *bare, *overlong, format, ctx, chunk)
+        InnerChunk::new(self.envelope, self.bare, &self.format, ctx, chunk)
     }
 }
 

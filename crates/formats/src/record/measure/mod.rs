@@ -98,8 +98,6 @@ impl Measurer {
             | Format::Target
             | Format::Text(_)
             | Format::Sitemap
-            | Format::Robots
-            | Format::Varnishlog
             | Format::Ws(_)
             | Format::Table(_) => MeasureSource::Nothing,
         };

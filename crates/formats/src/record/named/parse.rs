@@ -253,9 +253,7 @@ impl<'a, 'i> Entry<'a, 'i> {
             Format::built_in(&name).map_err(|error| self.error("reader", error.to_string()))?;
         let test = match (&format, Family::of(&format)) {
             (_, Some(family)) => LineTest::Reader(family),
-            (Format::Extended(_) | Format::Sitemap | Format::Robots | Format::Varnishlog, None) => {
-                LineTest::Header
-            }
+            (Format::Extended(_) | Format::Sitemap, None) => LineTest::Header,
             _ => LineTest::Never,
         };
         Ok((format, test))

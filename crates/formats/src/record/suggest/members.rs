@@ -2,7 +2,6 @@
 //!
 //! The walk stops where the text ends or is no JSON, so the beginning of a long document is enough.
 
-use super::super::detect::is_record;
 use super::{COLUMNS, Sample, Suggestion, is_url};
 
 /// A step of a path.
@@ -25,7 +24,7 @@ const DEPTH: usize = 32;
 /// The longest name of a member, in bytes: each string keeps all names on the way to it.
 const NAME: usize = 256;
 
-/// The formats, or the filter of jq, that read the URLs of values like the first one.
+/// The formats that read the URLs of values like the first one.
 pub(super) fn suggest(text: &[u8], sample: &Sample<'_>) -> Option<Suggestion> {
     let members = Walk::over(text);
     let mut urls: Vec<(&Member, u8)> = members
@@ -36,7 +35,15 @@ pub(super) fn suggest(text: &[u8], sample: &Sample<'_>) -> Option<Suggestion> {
         .collect();
     // The best names first, and of equals the first.
     urls.sort_by_key(|(_, rank)| std::cmp::Reverse(*rank));
-    let best = urls.first().copied();
+    let rank_of = |is_named: bool| {
+        let mut urls =
+            urls.iter().filter(|(member, _)| member.path.contains(&Step::Item) != is_named);
+        urls.next().map(|(_, rank)| *rank)
+    };
+    // The better name is in an array, where no pointer leads to.
+    if rank_of(false) > rank_of(true) {
+        return None;
+    }
     let mut formats: Vec<String> = Vec::new();
     for (member, _) in urls.iter().take(COLUMNS) {
         if let Some(pointer) = pointer(&member.path) {
@@ -46,52 +53,10 @@ pub(super) fn suggest(text: &[u8], sample: &Sample<'_>) -> Option<Suggestion> {
             }
         }
     }
-    match best {
-        Some((member, rank)) if member.path.contains(&Step::Item) => {
-            let best_format = urls.iter().find(|(member, _)| !member.path.contains(&Step::Item));
-            if formats.is_empty() || best_format.is_none_or(|(_, other)| *other < rank) {
-                return Some(jq(&member.path));
-            }
-        }
-        _ => {}
+    if formats.is_empty() {
+        formats.extend(request(&members).filter(|format| sample.reads(format)));
     }
-    if !formats.is_empty() {
-        return Some(Suggestion::Formats(formats));
-    }
-    let request = request(&members).filter(|format| sample.reads(format));
-    match (request, best) {
-        (Some(format), _) => Some(Suggestion::Formats(vec![format])),
-        // An object on many lines.
-        (None, Some((member, _))) if is_on_many_lines(sample) => Some(jq(&member.path)),
-        (None, _) => log_lines(&members, sample),
-    }
-}
-
-/// True if the first object goes on in the second line.
-fn is_on_many_lines(sample: &Sample<'_>) -> bool {
-    sample.lines.len() > 1 && members_of(sample.lines[0]).is_empty()
-}
-
-/// The filter that writes the lines of a log that a member holds.
-fn log_lines(members: &[Member], sample: &Sample<'_>) -> Option<Suggestion> {
-    let begins = |member: &&Member| !member.value.starts_with(['/', '{']);
-    let is_log = |member: &&Member| is_record(member.value.as_bytes());
-    let member = members.iter().filter(begins).find(is_log)?;
-    let text = sample.lines.iter().filter_map(|line| {
-        let members = members_of(line);
-        members.into_iter().find(|other| other.path == member.path).map(|other| other.value)
-    });
-    let text: Vec<String> = text.collect();
-    let inner = Sample::of(text.join("\n").as_bytes()).found("combined");
-    (inner * 2 >= sample.lines.len()).then(|| jq(&member.path))
-}
-
-/// The strings of an object on one line; none if it does not end there.
-fn members_of(line: &[u8]) -> Vec<Member> {
-    match serde_json::from_slice::<serde::de::IgnoredAny>(line) {
-        Ok(_) => Walk::over(line),
-        Err(_) => Vec::new(),
-    }
+    (!formats.is_empty()).then_some(Suggestion::Formats(formats))
 }
 
 /// How likely a member is to hold the URL: 0 for that of a page before.
@@ -158,34 +123,6 @@ fn pointer(path: &[Step]) -> Option<String> {
         pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
     }
     (!pointer.is_empty()).then_some(pointer)
-}
-
-/// The filter that writes the objects which hold this member under a name that `auto` knows, else the
-/// member itself.
-fn jq(path: &[Step]) -> Suggestion {
-    let (is_raw, path) = match path {
-        [outer @ .., Step::Key(name)] if name == "url" || name == "uri" => (false, outer),
-        path => (true, path),
-    };
-    let mut filter = String::from(if path.is_empty() { "." } else { "" });
-    for step in path {
-        match step {
-            Step::Item if filter.is_empty() => filter.push_str(".[]"),
-            Step::Item => filter.push_str("[]"),
-            Step::Key(name) => {
-                let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-                let is_identifier =
-                    name.chars().all(is_plain) && !name.starts_with(|c: char| c.is_ascii_digit());
-                match is_identifier && !name.is_empty() {
-                    true => filter.push_str(&format!(".{name}")),
-                    false => {
-                        filter.push_str(&format!(".{}", serde_json::Value::from(name.as_str())))
-                    }
-                }
-            }
-        }
-    }
-    Suggestion::Jq { filter, is_raw }
 }
 
 /// A walk over the strings of one JSON value.
@@ -285,10 +222,6 @@ mod tests {
         Some(Suggestion::Formats(names.iter().map(|name| (*name).to_owned()).collect()))
     }
 
-    fn filter(filter: &str, is_raw: bool) -> Option<Suggestion> {
-        Some(Suggestion::Jq { filter: filter.to_owned(), is_raw })
-    }
-
     #[test]
     fn members_with_urls_are_named_best_first() {
         for (line, names) in [
@@ -304,9 +237,6 @@ mod tests {
             assert_eq!(suggested(&format!("{line}\n{line}\n")), formats(names), "{line}");
         }
         assert_eq!(suggested(r#"{"a":"b","referrer":"http://h/"}"#), None);
-        let line = r#"{"e":{"raw":"10.1.1.1 - - [31/Jan/2026:12:00:00 +0000] \"GET /a HTTP/1.1\" 200 5"}}"#;
-        assert_eq!(suggested(&format!("{line}\n{line}\n")), filter(".e.raw", true));
-        assert_eq!(suggested(&format!("{line}\n{{}}\n{{}}\n")), None);
         assert_eq!(suggested("{\"a\":\"http://h/\"}\n{}\n{}\n"), None);
     }
 
@@ -320,18 +250,14 @@ mod tests {
     }
 
     #[test]
-    fn arrays_need_a_filter() {
+    fn no_pointer_leads_into_an_array() {
         for (text, expected) in [
-            (r#"{"links":["http://h/1","http://h/2"]}"#, filter(".links[]", true)),
-            (r#"{"a-b":[{"c":{"uri":"http://h/1"}}]}"#, filter(r#"."a-b"[].c"#, false)),
+            (r#"{"links":["http://h/1","http://h/2"]}"#, None),
+            (r#"{"links":["http://h/1"],"x":"http://h/2"}"#, None),
+            (r#"{"a-b":[{"c":{"uri":"http://h/1"}}]}"#, None),
             ("{\"log\": {\n \"v\":1, \"e\":[{\"r\":{\"url\":\"http://h/", None),
-            (
-                "{\"log\":{\n \"c\":{\"n\":\"x\"},\n \"e\":[ {\"r\":{\"url\":\"http://h/\"",
-                filter(".log.e[].r", false),
-            ),
             (r#"{"images":["http://h/1"],"url":"http://h/2"}"#, formats(&["json:/url"])),
-            ("{\n\"uri\": \"http://h/1\"\n}\n{\n\"uri\": \"http://h/2\"\n}\n", filter(".", false)),
-            ("{ \"p\":\n{ \"q\": \"http://h/1\" }\n}\n", filter(".p.q", true)),
+            ("{\n\"uri\": \"http://h/1\"\n}\n{\n\"uri\": \"http://h/2\"\n}\n", None),
         ] {
             assert_eq!(suggested(text), expected, "{text}");
         }

@@ -5,7 +5,6 @@
 //! for.
 
 mod members;
-mod words;
 
 use memchr::memchr;
 
@@ -21,13 +20,6 @@ pub enum Suggestion {
     Formats(Vec<String>),
     /// Its lines are rows of a table, and this format reads the column with the URLs.
     Column(String),
-    /// This filter of jq writes its URLs, or objects with a URL each.
-    Jq {
-        /// The filter.
-        filter: String,
-        /// Whether it writes strings, so that jq needs `-r`.
-        is_raw: bool,
-    },
     /// Its lines are those of a format in this envelope.
     Envelope(Envelope),
     /// Its lines are words, and no format is known for them.
@@ -51,7 +43,7 @@ const COLUMNS: usize = 30;
 const FIELDS: usize = 200;
 
 /// Formats of logs, besides those with names: uvicorn's, and that of Nginx Proxy Manager.
-const LOGS: [&str; 8] = [
+const LOGS: [&str; 7] = [
     "vhost",
     "combined",
     "haproxy",
@@ -59,11 +51,21 @@ const LOGS: [&str; 8] = [
     "cdxj",
     r#"log:$level: $remote_addr - "$request" $status"#,
     "log:[$time_local] $a $b $status - $request_method $scheme $host \"$request_uri\"",
-    COLUMN_OF_TARGET,
 ];
 
-/// The entry of `LOGS` that says less than the words of the lines may.
-const COLUMN_OF_TARGET: &str = "ws:7";
+/// Methods of requests that logs hold.
+const METHODS: [&[u8]; 10] = [
+    b"GET",
+    b"POST",
+    b"HEAD",
+    b"PUT",
+    b"DELETE",
+    b"OPTIONS",
+    b"PATCH",
+    b"PROPFIND",
+    b"REPORT",
+    b"CONNECT",
+];
 
 /// Zeek's log of HTTP without its header, whose first column with URLs is the referrer's.
 const ZEEK: &str = "tsv:host=9,target=10";
@@ -116,13 +118,7 @@ pub fn suggest(format: &Format, head: &[u8]) -> Option<Suggestion> {
     if are_urls(lines, is_target) {
         return columns(sample, is_target);
     }
-    let log = LOGS.iter().find(|name| sample.reads(name));
-    if log.is_none_or(|name| *name == COLUMN_OF_TARGET)
-        && let Some(layout) = words::layout(lines).filter(reads)
-    {
-        return Some(Suggestion::Formats(vec![layout]));
-    }
-    if let Some(name) = log {
+    if let Some(name) = LOGS.iter().find(|name| sample.reads(name)) {
         return Some(Suggestion::Formats(vec![(*name).to_owned()]));
     }
     if let Some(count) = same_commas(lines)
@@ -135,8 +131,8 @@ pub fn suggest(format: &Format, head: &[u8]) -> Option<Suggestion> {
     }
     if let Some(name) = (1..=COLUMNS).map(|n| format!("ws:{n}")).find(reads) {
         let urls = sample.found("text");
-        // Targets alone would lose the site.
-        if urls == 0 && most(lines, has_site) {
+        // Targets alone would lose the site, or the query.
+        if urls == 0 && (most(lines, has_site) || most(lines, has_query)) {
             return Some(Suggestion::Words);
         }
         // In running text, a word may be a URL by chance.
@@ -214,8 +210,7 @@ impl<'a> Sample<'a> {
                 is_target(found)
                     && name != "vhost"
                     && !(is_of_words && has_mark(found))
-                    && (!is_of_words
-                        || words::ends_with_method(&self.text[..target.start as usize]))
+                    && (!is_of_words || ends_with_method(&self.text[..target.start as usize]))
             }
             Extracted::Joined { url, prefix } => {
                 let (origin, target) = url.of(&out.scratch).split_at(prefix as usize);
@@ -312,6 +307,24 @@ fn request(row: &[u8], kind: &str, delimiter: u8) -> Option<String> {
 fn has_site(line: &[u8]) -> bool {
     let has_capital = |word: &[u8]| word.iter().any(u8::is_ascii_uppercase);
     line.split(u8::is_ascii_whitespace).any(|word| is_site(word) && !has_capital(word))
+}
+
+/// True for a line of words with a query beside the target, as IIS writes it: `GET /a b=1 80`.
+fn has_query(line: &[u8]) -> bool {
+    let words: Vec<&[u8]> = line.split(|byte| *byte == b' ').collect();
+    words.windows(4).any(|words| {
+        METHODS.contains(&words[0])
+            && words[1].starts_with(b"/")
+            && (words[2] == b"-" || words[2].contains(&b'='))
+            && !words[3].is_empty()
+            && words[3].iter().all(u8::is_ascii_digit)
+    })
+}
+
+/// True if the last word of a text is a method, perhaps after a quotation mark.
+fn ends_with_method(before: &[u8]) -> bool {
+    let word = before.trim_ascii_end().rsplit(|byte| byte.is_ascii_whitespace()).next();
+    word.is_some_and(|word| METHODS.contains(&word.strip_prefix(b"\"").unwrap_or(word)))
 }
 
 /// True for a cell that is hardly a part of a URL: a number, a quotation, brackets, nothing.
@@ -467,15 +480,9 @@ mod tests {
         let class = "b o.t.AccessFilter 10.1.1.1 POST /a took 8\n";
         assert_eq!(suggested(class), column("ws:5"));
         let site = "x shop.example 10.1.1.1 GET /a 200 ok\nx blog.example 10.1.1.2 GET /b 404 -\n";
-        assert_eq!(
-            suggested(site),
-            formats(&["log:$x $host $x $request_method $request_uri $rest"])
-        );
+        assert_eq!(suggested(site), Some(Suggestion::Words));
         let query = "1:2 GET /a b=1 80 - UA\n1:3 GET /c - 80 - UA\n";
-        assert_eq!(
-            suggested(query),
-            formats(&["log:$x $request_method $uri $args $server_port $rest"])
-        );
+        assert_eq!(suggested(query), Some(Suggestion::Words));
         let zeek = "#fields\tts\thost\turi\treferrer\n1\ta.example\t/x\thttp://r/\n\
             2\ta.example\t/y\thttp://r/\n";
         assert_eq!(suggested(zeek), column("tsv:host=2,target=3"));
