@@ -16,7 +16,7 @@ use uniqurl::{Normalizer, Profile, RejectReason};
 use uniqurl_engine::output::JobKind;
 use uniqurl_engine::{RunError, SeenError, SeenTrouble};
 use uniqurl_formats::input::{Compression, InputError, Trouble};
-use uniqurl_formats::record::{Refusal, Suggestion};
+use uniqurl_formats::record::Suggestion;
 use uniqurl_store::seen::{SeenStoreError, SeenStoreProblem};
 use uniqurl_text::UrlExcerpt;
 
@@ -24,7 +24,7 @@ use uniqurl_text::UrlExcerpt;
 pub(crate) fn of_run(error: &RunError, job: JobKind) -> Option<Cow<'static, str>> {
     let hint = match error {
         RunError::Input(error) => return of_input(error, job),
-        RunError::Seen(SeenError { trouble: SeenTrouble::Refused(why), .. }) => of_refusal(*why),
+        RunError::Seen(SeenError { trouble: SeenTrouble::Refused(why), .. }) => why.remedy(),
         RunError::Memory if has_memory(job) => "use fewer threads with -j, or a smaller --memory",
         RunError::Memory => "use fewer threads with -j",
         RunError::Groups => "allow more --memory, or keep fewer URLs with --limit-by",
@@ -70,7 +70,7 @@ pub(crate) fn of_input(error: &InputError, job: JobKind) -> Option<Cow<'static, 
         Trouble::Limit(packed, _) if packed.compression == Compression::Xz => {
             "unpack it with xz -dc"
         }
-        Trouble::Refused(why) => of_refusal(*why),
+        Trouble::Refused(why) => why.remedy(),
         Trouble::Columns(_) => "name the format and the column with --format",
         _ if is_url(error) => {
             return Some(match download(&error.path) {
@@ -135,40 +135,6 @@ pub(crate) fn of_set(error: &InputError) -> Option<&'static str> {
     match error.trouble {
         Trouble::Directory => Some("name the files in it"),
         _ => is_url(error).then_some("save it to a file, or pipe it to -"),
-    }
-}
-
-/// The hint for a file that is read in a format other than its own.
-fn of_refusal(why: Refusal) -> &'static str {
-    match why {
-        Refusal::EndsWithNul => "use -0 to read such lists",
-        Refusal::EndsWithCarriageReturn => "make line feeds of them with tr '\\r' '\\n'",
-        Refusal::Utf16 => "convert it with iconv -f UTF-16 -t UTF-8",
-        Refusal::Utf32 => "convert it with iconv -f UTF-32 -t UTF-8",
-        Refusal::Zip => "unpack it with unzip -p",
-        Refusal::Wacz => "read its archives with unzip -p FILE 'archive/*'",
-        Refusal::SevenZip => "unpack it with 7z x -so",
-        Refusal::Tar => "unpack it with tar -xO",
-        Refusal::Lz4 => "unpack it with lz4 -dc",
-        Refusal::Compress => "unpack it with gzip -dc",
-        Refusal::Lzip => "unpack it with lzip -dc",
-        Refusal::Lzma => "unpack it with xz -dc",
-        Refusal::PackedTwice => "unpack it once before",
-        Refusal::Feather1 => "write it as version 2, which is Arrow IPC",
-        Refusal::OldArrow => "read it with pyarrow.ipc and write it again",
-        Refusal::EncryptedParquet => "write it without encryption",
-        Refusal::Avro => "convert it to Parquet, as DuckDB does",
-        Refusal::Sqlite => "write the result of a query with sqlite3 -csv",
-        Refusal::MarkBeforeArchive => "remove it with tail -c +4",
-        Refusal::JsonArray => "write each element on a line with jq -c '.[]'",
-        Refusal::SeparatorLine => "remove it with tail -n +2",
-        Refusal::ClusterIndex => "name the files that it lists, cdx-00000.gz and so on",
-        Refusal::Varnishlog => "write the requests with varnishncsa, which is read as combined",
-        Refusal::AmbiguousRows => {
-            "name the byte between columns with --delimiter, as in --delimiter ';' or --delimiter ,"
-        }
-        Refusal::Table => "write it to a file, and name that",
-        Refusal::NoTables => "read its columns with an Arrow library",
     }
 }
 

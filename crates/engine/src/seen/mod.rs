@@ -28,7 +28,7 @@ use uniqurl_formats::input::{
     StreamSource, Trouble,
 };
 use uniqurl_formats::record::{
-    self, Context, EnvelopeChoice, Format, HEAD, LONGEST_KEY, MARK, Refusal, Separator,
+    self, Context, EnvelopeChoice, Format, HEAD, LONGEST_KEY, MARK, Separator,
 };
 
 /// The keys from before the run.
@@ -216,9 +216,8 @@ impl Loader<'_> {
         // Any bytes may begin a line, where the user says that records are lines.
         let are_lines = matches!(&self.plan.input.format,
             InputFormat::Fixed(format) if **format == Format::Lines);
-        let is_wide = |why: &SeenTrouble| {
-            matches!(why, SeenTrouble::Refused(Refusal::Utf16 | Refusal::Utf32))
-        };
+        let is_wide =
+            |why: &SeenTrouble| matches!(why, SeenTrouble::Refused(why) if why.is_wide_text());
         match refusal(&bytes[..bytes.len().min(HEAD)], self.rules.context.separator) {
             Some(why) if !(are_lines && is_wide(&why)) => return Err(why),
             _ => {}

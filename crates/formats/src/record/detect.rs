@@ -141,8 +141,8 @@ impl FormatTable {
 pub fn refusal(head: &[u8]) -> Option<Refusal> {
     if is_table(head) {
         return Some(match READS_TABLES {
-            true => Refusal::Table,
-            false => Refusal::NoTables,
+            true => Refusal::TABLE,
+            false => Refusal::NO_TABLES,
         });
     }
     if let Some(why) = super::unsupported::refusal(head) {
@@ -150,7 +150,7 @@ pub fn refusal(head: &[u8]) -> Option<Refusal> {
     }
     let mut lines = lines(head).filter(|line| !line.starts_with(b"!")).take(10).peekable();
     lines.peek()?;
-    lines.all(super::cdxj::is_of_cluster).then_some(Refusal::ClusterIndex)
+    lines.all(super::cdxj::is_of_cluster).then_some(Refusal::CLUSTER_INDEX)
 }
 
 /// Whether an input with this beginning is Parquet or Arrow.
@@ -161,7 +161,7 @@ pub fn is_table(head: &[u8]) -> bool {
 /// The same of an input whose format is not said: its lines may end otherwise, or be a text that no format
 /// of records describes.
 pub fn refusal_of_auto(head: &[u8]) -> Option<Refusal> {
-    let of_varnish = || super::unsupported::is_of_varnish(head).then_some(Refusal::Varnishlog);
+    let of_varnish = || super::unsupported::is_of_varnish(head).then_some(Refusal::VARNISHLOG);
     refusal(head).or_else(of_varnish).or_else(|| super::unsupported::ends_otherwise(head))
 }
 

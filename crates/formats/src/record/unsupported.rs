@@ -12,116 +12,109 @@ use super::line::{MARK, without_mark};
 
 /// The reason to reject an input. It displays as text that follows a colon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
-    /// A list of records that end with NUL, read with line feeds as separators.
-    EndsWithNul,
-    /// A list whose lines end with only a carriage return.
-    EndsWithCarriageReturn,
-    /// Text in UTF-16.
-    Utf16,
-    /// Text in UTF-32.
-    Utf32,
-    /// A zip archive.
-    Zip,
-    /// A zip archive with web archives in it.
-    Wacz,
-    /// A 7z archive.
-    SevenZip,
-    /// A tar archive.
-    Tar,
-    /// Compressed by lz4.
-    Lz4,
-    /// Compressed by compress.
-    Compress,
-    /// Compressed by lzip.
-    Lzip,
-    /// Compressed by lzma.
-    Lzma,
-    /// Compressed twice.
-    PackedTwice,
-    /// Version 1 of Feather.
-    Feather1,
-    /// An Arrow stream from before version 0.15.
-    OldArrow,
-    /// Parquet with an encrypted footer.
-    EncryptedParquet,
-    /// Avro.
-    Avro,
-    /// An SQLite database.
-    Sqlite,
-    /// An archive after a byte-order mark.
-    MarkBeforeArchive,
-    /// A JSON array.
-    JsonArray,
-    /// A table that begins with a line `sep=`.
-    SeparatorLine,
-    /// The index of a CDX cluster.
-    ClusterIndex,
-    /// What varnishlog prints.
-    Varnishlog,
+pub struct Refusal {
+    what: &'static str,
+    remedy: &'static str,
+}
+
+// What an input is and what to do with it, a row each.
+#[rustfmt::skip]
+impl Refusal {
+    const ENDS_WITH_NUL: Refusal = Self::of("its records end with NUL", "use -0 to read such lists");
+    const ENDS_WITH_RETURN: Refusal = Self::of("its lines end with a carriage return alone",
+        "make line feeds of them with tr '\\r' '\\n'");
+    const UTF16: Refusal = Self::of("UTF-16 is not read", "convert it with iconv -f UTF-16 -t UTF-8");
+    const UTF32: Refusal = Self::of("UTF-32 is not read", "convert it with iconv -f UTF-32 -t UTF-8");
+    const ZIP: Refusal = Self::of("a zip archive is not read", "unpack it with unzip -p");
+    const WACZ: Refusal = Self::of("a WACZ file is a zip archive, which is not read",
+        "read its archives with unzip -p FILE 'archive/*'");
+    const SEVEN_ZIP: Refusal = Self::of("a 7z archive is not read", "unpack it with 7z x -so");
+    const TAR: Refusal = Self::of("a tar archive is not read", "unpack it with tar -xO");
+    const LZ4: Refusal = Self::of("what lz4 packed is not read", "unpack it with lz4 -dc");
+    const COMPRESS: Refusal = Self::of("what compress packed is not read", "unpack it with gzip -dc");
+    const LZIP: Refusal = Self::of("what lzip packed is not read", "unpack it with lzip -dc");
+    const LZMA: Refusal = Self::of("what lzma packed is not read", "unpack it with xz -dc");
+    const PACKED_TWICE: Refusal = Self::of("what is unpacked is compressed once more", "unpack it once before");
+    const FEATHER1: Refusal = Self::of("version 1 of Feather is not read",
+        "write it as version 2, which is Arrow IPC");
+    const OLD_ARROW: Refusal = Self::of("a stream of Arrow of before version 0.15 is not read",
+        "read it with pyarrow.ipc and write it again");
+    const ENCRYPTED_PARQUET: Refusal = Self::of("Parquet with an encrypted footer is not read",
+        "write it without encryption");
+    const AVRO: Refusal = Self::of("Avro is not read", "convert it to Parquet, as DuckDB does");
+    const SQLITE: Refusal = Self::of("a database of SQLite is not read",
+        "write the result of a query with sqlite3 -csv");
+    const MARK_BEFORE_ARCHIVE: Refusal = Self::of("a byte-order mark stands before its first record",
+        "remove it with tail -c +4");
+    const JSON_ARRAY: Refusal = Self::of("an array of JSON is not read",
+        "write each element on a line with jq -c '.[]'");
+    const SEPARATOR_LINE: Refusal = Self::of("its first line is for spreadsheets alone", "remove it with tail -n +2");
+    pub(super) const VARNISHLOG: Refusal = Self::of("the text of varnishlog is not read",
+        "write the requests with varnishncsa, which is read as combined");
+    pub(super) const CLUSTER_INDEX: Refusal = Self::of(
+        "a cluster.idx holds keys only",
+        "name the files that it lists, cdx-00000.gz and so on",
+    );
+    pub(super) const NO_TABLES: Refusal = Self::of(
+        "a table is not read here",
+        "read its columns with an Arrow library",
+    );
     /// Rows of `csv` that semicolons or bars divide, or that are URLs with such bytes.
-    AmbiguousRows,
+    pub const AMBIGUOUS_ROWS: Refusal = Self::of(
+        "its rows begin with URLs that hold semicolons or bars, or columns between them",
+        "name the byte between columns with --delimiter, as in --delimiter ';' or --delimiter ,",
+    );
     /// Parquet or Arrow in a pipe, or compressed as a whole.
-    Table,
-    /// Parquet or Arrow in a build without tables.
-    NoTables,
+    pub const TABLE: Refusal = Self::of(
+        "a table is read from its end, so that it can be neither piped nor compressed as a whole",
+        "write it to a file, and name that",
+    );
+}
+
+impl Refusal {
+    const fn of(what: &'static str, remedy: &'static str) -> Self {
+        Self { what, remedy }
+    }
+
+    /// What to do with the input, in the words of the command.
+    pub fn remedy(self) -> &'static str {
+        self.remedy
+    }
+
+    /// True for text in units of two or four bytes.
+    pub fn is_wide_text(self) -> bool {
+        self == Refusal::UTF16 || self == Refusal::UTF32
+    }
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Refusal::EndsWithNul => "its records end with NUL",
-            Refusal::EndsWithCarriageReturn => "its lines end with a carriage return alone",
-            Refusal::Utf16 => "UTF-16 is not read",
-            Refusal::Utf32 => "UTF-32 is not read",
-            Refusal::Zip => "a zip archive is not read",
-            Refusal::Wacz => "a WACZ file is a zip archive, which is not read",
-            Refusal::SevenZip => "a 7z archive is not read",
-            Refusal::Tar => "a tar archive is not read",
-            Refusal::Lz4 => "what lz4 packed is not read",
-            Refusal::Compress => "what compress packed is not read",
-            Refusal::Lzip => "what lzip packed is not read",
-            Refusal::Lzma => "what lzma packed is not read",
-            Refusal::PackedTwice => "what is unpacked is compressed once more",
-            Refusal::Feather1 => "version 1 of Feather is not read",
-            Refusal::OldArrow => "a stream of Arrow of before version 0.15 is not read",
-            Refusal::EncryptedParquet => "Parquet with an encrypted footer is not read",
-            Refusal::Avro => "Avro is not read",
-            Refusal::Sqlite => "a database of SQLite is not read",
-            Refusal::MarkBeforeArchive => "a byte-order mark stands before its first record",
-            Refusal::JsonArray => "an array of JSON is not read",
-            Refusal::SeparatorLine => "its first line is for spreadsheets alone",
-            Refusal::ClusterIndex => "a cluster.idx holds keys only",
-            Refusal::Varnishlog => "the text of varnishlog is not read",
-            Refusal::AmbiguousRows => "its rows begin with URLs that hold semicolons or bars, or columns between them",
-            Refusal::Table => "a table is read from its end, so that it can be neither piped nor compressed as a whole",
-            Refusal::NoTables => "a table is not read here",
-        })
+        f.write_str(self.what)
     }
 }
 
 /// Files by offset and magic number. If two match, the first counts.
 const BEGINNINGS: [(usize, &[u8], Refusal); 16] = [
-    (0, &[0xFF, 0xFE, 0, 0], Refusal::Utf32),
-    (0, &[0, 0, 0xFE, 0xFF], Refusal::Utf32),
-    (0, &[0xFF, 0xFE], Refusal::Utf16),
-    (0, &[0xFE, 0xFF], Refusal::Utf16),
-    (0, b"PK\x03\x04", Refusal::Zip),
-    (0, b"7z\xBC\xAF\x27\x1C", Refusal::SevenZip),
-    (257, b"ustar\0", Refusal::Tar),
+    (0, &[0xFF, 0xFE, 0, 0], Refusal::UTF32),
+    (0, &[0, 0, 0xFE, 0xFF], Refusal::UTF32),
+    (0, &[0xFF, 0xFE], Refusal::UTF16),
+    (0, &[0xFE, 0xFF], Refusal::UTF16),
+    (0, b"PK\x03\x04", Refusal::ZIP),
+    (0, b"7z\xBC\xAF\x27\x1C", Refusal::SEVEN_ZIP),
+    (257, b"ustar\0", Refusal::TAR),
     // GNU tar writes its version before the NUL.
-    (257, b"ustar  \0", Refusal::Tar),
-    (0, &[0x04, 0x22, 0x4D, 0x18], Refusal::Lz4),
+    (257, b"ustar  \0", Refusal::TAR),
+    (0, &[0x04, 0x22, 0x4D, 0x18], Refusal::LZ4),
     // "Legacy frame" of lz4's frame format.
-    (0, &[0x02, 0x21, 0x4C, 0x18], Refusal::Lz4),
-    (0, &[0x1F, 0x9D], Refusal::Compress),
-    (0, b"LZIP\x01", Refusal::Lzip),
+    (0, &[0x02, 0x21, 0x4C, 0x18], Refusal::LZ4),
+    (0, &[0x1F, 0x9D], Refusal::COMPRESS),
+    (0, b"LZIP\x01", Refusal::LZIP),
     // lzma has no magic number: it starts with properties and a dictionary's size, a multiple of 64 KiB.
-    (0, b"\x5D\0\0", Refusal::Lzma),
+    (0, b"\x5D\0\0", Refusal::LZMA),
     // The magic letters, padded to a multiple of 8.
-    (0, b"FEA1\0\0\0\0", Refusal::Feather1),
-    (0, b"Obj\x01", Refusal::Avro),
-    (0, b"SQLite format 3\0", Refusal::Sqlite),
+    (0, b"FEA1\0\0\0\0", Refusal::FEATHER1),
+    (0, b"Obj\x01", Refusal::AVRO),
+    (0, b"SQLite format 3\0", Refusal::SQLITE),
 ];
 
 /// The reason to reject a file that begins with `head`, if it is unsupported.
@@ -130,32 +123,32 @@ pub(super) fn refusal(head: &[u8]) -> Option<Refusal> {
         head.get(*at..).is_some_and(|rest| rest.starts_with(magic))
     };
     match BEGINNINGS.iter().find(begins) {
-        Some((.., Refusal::Zip)) if is_wacz(head) => return Some(Refusal::Wacz),
+        Some((.., why)) if *why == Refusal::ZIP && is_wacz(head) => return Some(Refusal::WACZ),
         Some((.., why)) => return Some(*why),
         None => {}
     }
     // The input's first layer of compression has been removed by now.
     if is_packed(head) {
-        return Some(Refusal::PackedTwice);
+        return Some(Refusal::PACKED_TWICE);
     }
     if is_old_arrow(head) {
-        return Some(Refusal::OldArrow);
+        return Some(Refusal::OLD_ARROW);
     }
     if is_encrypted_parquet(head) {
-        return Some(Refusal::EncryptedParquet);
+        return Some(Refusal::ENCRYPTED_PARQUET);
     }
     if head.starts_with(MARK) && Archive::detect(without_mark(head)).is_some() {
-        return Some(Refusal::MarkBeforeArchive);
+        return Some(Refusal::MARK_BEFORE_ARCHIVE);
     }
     let text = without_mark(head).trim_ascii_start();
     let opens = |byte: &&u8| **byte == b'[' || byte.is_ascii_whitespace();
     if text.starts_with(b"[") && matches!(text.iter().find(|b| !opens(b)), Some(b'{' | b'"')) {
-        return Some(Refusal::JsonArray);
+        return Some(Refusal::JSON_ARRAY);
     }
     let first = text.split(|byte| *byte == b'\n').next()?.trim_ascii_end();
     match first {
         [b's', b'e', b'p', b'=', delimiter] if !delimiter.is_ascii_alphanumeric() => {
-            Some(Refusal::SeparatorLine)
+            Some(Refusal::SEPARATOR_LINE)
         }
         _ => None,
     }
@@ -232,9 +225,9 @@ pub(super) fn ends_otherwise(head: &[u8]) -> Option<Refusal> {
         records.filter(|record| memmem::find(record, b"://").is_some()).nth(1).is_some()
     };
     if are_urls(0) {
-        Some(Refusal::EndsWithNul)
+        Some(Refusal::ENDS_WITH_NUL)
     } else if are_urls(b'\r') {
-        Some(Refusal::EndsWithCarriageReturn)
+        Some(Refusal::ENDS_WITH_RETURN)
     } else {
         None
     }

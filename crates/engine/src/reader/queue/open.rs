@@ -123,7 +123,7 @@ impl InputQueue<'_> {
             if let InputFormat::Fixed(format) = &self.plan.input.format
                 && matches!(**format, record::Format::Table(_))
             {
-                let trouble = Trouble::Refused(record::Refusal::Table);
+                let trouble = Trouble::Refused(record::Refusal::TABLE);
                 return Err(InputError::new(&input.path, None, trouble));
             }
             let pipe = StreamSource::Unopened(input.clone());
@@ -236,7 +236,7 @@ impl InputQueue<'_> {
             InputFormat::Auto => record::refusal_of_auto(head),
             InputFormat::Fixed(format) if format.may_refuse() => record::refusal(head),
             InputFormat::Fixed(format) if format.is_ambiguous(&self.context, head) => {
-                Some(record::Refusal::AmbiguousRows)
+                Some(record::Refusal::AMBIGUOUS_ROWS)
             }
             InputFormat::Fixed(_) => None,
         };

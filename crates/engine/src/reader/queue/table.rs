@@ -34,7 +34,7 @@ impl InputQueue<'_> {
         wanted: &record::TableFormat,
     ) -> Result<OpenedInput, InputError> {
         if packing.is_some() {
-            let trouble = Trouble::Refused(Refusal::Table);
+            let trouble = Trouble::Refused(Refusal::TABLE);
             return Err(InputError::new(&self.inputs[index].path, None, trouble));
         }
         let state = table::TableOptions {

@@ -143,12 +143,16 @@ lighttpd: client time method status bytes referrer agent
 lighttpd-common: client time method status bytes
 iis-rows: client time method status referrer agent
 squid: client time method status bytes
+uvicorn: client method status
+nginx-proxy-manager-other: time method status
 crawl-log: time
 elb: client time method status bytes agent
 alb: client time method status bytes agent
 haproxy: client time method status bytes
 cloudfront-real-time: client time method status bytes referrer agent
 cloudfront-rows: client time method status bytes referrer agent
+cloudfront-rows-2014: client time method status bytes referrer agent
+zeek-http: client time method
 cloudfront: client time method status bytes referrer agent
 w3c: client time method status (bytes) (referrer) (agent)
 iis: client time method status (bytes) (referrer) agent

@@ -40,6 +40,8 @@ pub struct NamedFormat {
     pub(super) format: Format,
     /// Whether a line has this format.
     pub(super) test: LineTest,
+    /// Whether a hint may name the format where `auto` finds none.
+    pub(super) is_suggested: bool,
 }
 
 impl NamedFormat {

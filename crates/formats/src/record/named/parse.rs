@@ -114,10 +114,11 @@ impl<'a, 'i> Entry<'a, 'i> {
             return Err(self.error("name", "a name is made of small letters, digits, - and _"));
         }
         let (format, test) = self.layout(&name)?;
-        let auto = match self.value("auto").map(|value| value.get_ref()) {
-            None | Some(DeValue::Boolean(true)) => true,
-            Some(DeValue::Boolean(false)) => false,
-            Some(_) => return Err(self.error("auto", "`auto` is true or false")),
+        let (is_detected, is_suggested) = match self.value("auto").map(|value| value.get_ref()) {
+            None | Some(DeValue::Boolean(true)) => (true, matches!(format, Format::Tsv(_))),
+            Some(DeValue::Boolean(false)) => (false, false),
+            Some(DeValue::String(text)) if text.as_ref() == "suggest" => (false, true),
+            Some(_) => return Err(self.error("auto", "`auto` is true or false, or \"suggest\"")),
         };
         let sample = self.text("sample")?.unwrap_or_default();
         let sample = sample.strip_prefix('\n').unwrap_or(&sample).to_owned();
@@ -130,7 +131,8 @@ impl<'a, 'i> Entry<'a, 'i> {
             sample,
             urls: self.texts("urls")?,
             source: self.source(),
-            test: if auto { test } else { LineTest::Never },
+            test: if is_detected { test } else { LineTest::Never },
+            is_suggested,
             format,
             name,
         })

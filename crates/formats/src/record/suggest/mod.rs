@@ -11,7 +11,8 @@ use memchr::memchr;
 use super::hosts::{is_dotted, is_site, names_port};
 use super::label;
 use super::line::{is_blank, without_mark};
-use super::{BufferId, Context, Envelope, Extracted, Format, Record, Records};
+use super::{BufferId, Context, Envelope, Extracted, Record, Records};
+use super::{Format, FormatTable, NamedFormat};
 
 /// A way to read an input that has no format of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,16 +43,11 @@ const COLUMNS: usize = 30;
 /// Fields of one line of LTSV that a format string is made of.
 const FIELDS: usize = 200;
 
-/// Formats of logs, besides those with names: uvicorn's, and that of Nginx Proxy Manager.
-const LOGS: [&str; 7] = [
-    "vhost",
-    "combined",
-    "haproxy",
-    "cdx",
-    "cdxj",
-    r#"log:$level: $remote_addr - "$request" $status"#,
-    "log:[$time_local] $a $b $status - $request_method $scheme $host \"$request_uri\"",
-];
+/// Formats of logs that are tried first: those that `auto` may have found in too few lines.
+const LOGS: [&str; 5] = ["vhost", "combined", "haproxy", "cdx", "cdxj"];
+
+/// The entry for Zeek's log of HTTP without its header, whose first column with URLs is the referrer's.
+const ZEEK: &str = "zeek-http";
 
 /// Methods of requests that logs hold.
 const METHODS: [&[u8]; 10] = [
@@ -66,13 +62,6 @@ const METHODS: [&[u8]; 10] = [
     b"REPORT",
     b"CONNECT",
 ];
-
-/// Zeek's log of HTTP without its header, whose first column with URLs is the referrer's.
-const ZEEK: &str = "tsv:host=9,target=10";
-
-/// CloudFront's logs without a header: standard, and real-time with all fields.
-const CLOUDFRONT: [&str; 2] =
-    ["tsv:scheme=17,host=16,path=8,query=12", "tsv:scheme=7,host=13,path=9,query=20"];
 
 /// What could read an input that begins with `head` and that `format`, `lines` or `target`, was chosen
 /// for. None if nothing can or need.
@@ -102,13 +91,9 @@ pub fn suggest(format: &Format, head: &[u8]) -> Option<Suggestion> {
     let tabs = most(lines, |line| memchr(b'\t', line).is_some());
     let of_tabs = |n: usize| format!("tsv:{n}");
     if tabs {
-        if let Some(name) = zeek(lines).or(Some(ZEEK.to_owned())).filter(reads) {
-            return Some(Suggestion::Column(name));
-        }
-        if let Some(name) = CLOUDFRONT.iter().find(|name| sample.reads(name)) {
-            return Some(Suggestion::Column((*name).to_owned()));
-        }
-        if let Some(name) = (1..=COLUMNS).map(of_tabs).find(reads) {
+        let named = entries(|format| matches!(format, Format::Tsv(_)));
+        let columns = (1..=COLUMNS).map(of_tabs);
+        if let Some(name) = zeek(lines).into_iter().chain(named).chain(columns).find(reads) {
             return Some(Suggestion::Column(name));
         }
         if let Some(name) = request(lines[0], "tsv", b'\t').filter(reads) {
@@ -118,8 +103,9 @@ pub fn suggest(format: &Format, head: &[u8]) -> Option<Suggestion> {
     if are_urls(lines, is_target) {
         return columns(sample, is_target);
     }
-    if let Some(name) = LOGS.iter().find(|name| sample.reads(name)) {
-        return Some(Suggestion::Formats(vec![(*name).to_owned()]));
+    let named = entries(|format| matches!(format, Format::Log(_)));
+    if let Some(name) = LOGS.map(str::to_owned).into_iter().chain(named).find(reads) {
+        return Some(Suggestion::Formats(vec![name]));
     }
     if let Some(count) = same_commas(lines)
         && let Some(name) = (1..=COLUMNS.min(count + 1))
@@ -145,6 +131,13 @@ pub fn suggest(format: &Format, head: &[u8]) -> Option<Suggestion> {
     }
     let are_words = most(lines, |line| line.trim_ascii().iter().any(u8::is_ascii_whitespace));
     are_words.then_some(Suggestion::Words)
+}
+
+/// The names of the entries that are suggested and have such a format.
+fn entries(is_such: fn(&Format) -> bool) -> impl Iterator<Item = String> {
+    let entries = FormatTable::shipped().entries();
+    let is_one = move |entry: &&NamedFormat| entry.is_suggested && is_such(entry.format());
+    entries.filter(is_one).map(|entry| entry.name.clone())
 }
 
 /// What could read a record that a format with JSON pointers rejected.
@@ -462,7 +455,7 @@ mod tests {
     fn logs_are_tried() {
         let uvicorn = "INFO:     10.1.1.1:80 - \"GET /a HTTP/1.1\" 200 OK\n\
             WARNING:  10.1.1.1:81 - \"GET /b HTTP/1.1\" 404 Not Found\nINFO:     Started\n";
-        assert_eq!(suggested(uvicorn), formats(&[LOGS[5]]));
+        assert_eq!(suggested(uvicorn), formats(&["uvicorn"]));
         let ltsv = "time:x\tvhost:h.example\treq:GET /a HTTP/1.1\tstatus:200\n";
         let layout = r"log:time:$x\tvhost:$host\treq:$request\tstatus:$status";
         assert_eq!(suggested(ltsv), formats(&[layout]));
