@@ -9,7 +9,7 @@ use std::fmt;
 use crate::expressions::Expressions;
 use uniqurl::internal::AllocError;
 use uniqurl_formats::input::Chunk;
-use uniqurl_formats::record::{Extracted, Facts, Format, Records, RequestFacts, RequestReader};
+use uniqurl_formats::record::{Extracted, FieldReader, Format, PartSet, RecordPart, Records};
 
 /// A choice among the records of logs: all that is set must agree. The default keeps all of them.
 ///
@@ -83,9 +83,9 @@ impl RequestFilter {
     }
 
     /// Which of `agent` and `time` the filter asks for that records with these facts do not have.
-    pub fn lacking(&self, facts: Facts) -> impl Iterator<Item = &'static str> + use<> {
-        let agent = self.asks_agent() && !facts.agent;
-        let time = self.asks_time() && !facts.time;
+    pub fn lacking(&self, facts: PartSet) -> impl Iterator<Item = &'static str> + use<> {
+        let agent = self.asks_agent() && !facts.has(RecordPart::Agent);
+        let time = self.asks_time() && !facts.has(RecordPart::Time);
         [("agent", agent), ("time", time)]
             .into_iter()
             .filter(|(_, lacks)| *lacks)
@@ -107,9 +107,13 @@ impl RequestFilter {
         chunk: &Chunk,
         records: &mut Records,
     ) -> Result<(), AllocError> {
-        let reader = RequestReader::new(format, self.asks_time(), self.asks_agent());
-        let Some(mut reader) = reader else { return Ok(()) };
-        let (has_time, has_agent) = (reader.has_time(), reader.has_agent());
+        let asked = [(RecordPart::Time, self.asks_time()), (RecordPart::Agent, self.asks_agent())];
+        let asked = asked.into_iter().filter(|(_, is_asked)| *is_asked);
+        let mut reader = FieldReader::new(format, asked.map(|(part, _)| part).collect::<PartSet>());
+        let parts = reader.parts();
+        if parts.is_empty() {
+            return Ok(());
+        }
         let bytes = chunk.bytes();
         let mut row = 0;
         for record in &mut records.records {
@@ -121,14 +125,17 @@ impl RequestFilter {
             if matches!(record.found, Extracted::Blank | Extracted::Filtered) {
                 continue;
             }
-            let facts = match rows_of(chunk) {
+            let fields = match rows_of(chunk) {
                 Some(rows) => reader.read_row(bytes, rows, row - 1),
                 None => reader.read(record.line.of(bytes))?,
             };
-            let is_unread = facts == RequestFacts::default();
+            // Some formats give a number that nobody asks for beside one that somebody does.
+            let time = fields.numbers.time.filter(|_| parts.has(RecordPart::Time));
+            let agent = fields.text(RecordPart::Agent);
+            let is_unread = time.is_none() && agent.is_none();
             let stays_rejected = is_unread && matches!(record.found, Extracted::Reject(..));
-            let is_kept = (!has_time || self.keeps_time(facts.time))
-                && (!has_agent || self.keeps_agent(facts.agent));
+            let is_kept = (!parts.has(RecordPart::Time) || self.keeps_time(time))
+                && (!parts.has(RecordPart::Agent) || self.keeps_agent(agent));
             if !is_kept && !stays_rejected {
                 record.found = Extracted::Filtered;
             }

@@ -8,7 +8,7 @@ use super::json::number;
 use super::json_object::Object;
 use crate::plan::JobPlan;
 use uniqurl::internal::{AllocError, alloc};
-use uniqurl_formats::record::{Format, Measured, MeasuredFields, Measurer};
+use uniqurl_formats::record::{Format, Measured, PartSet, RecordPart};
 use uniqurl_store::tally::ResponseTally;
 
 /// Groups of columns that a tally can have.
@@ -41,14 +41,12 @@ impl TallyColumns {
         status || bytes || time
     }
 
-    /// Those that records with these fields have.
-    pub fn had_by(self, fields: MeasuredFields) -> Self {
+    /// The parts of a record that they are made of.
+    pub fn parts(self) -> PartSet {
         let Self { status, bytes, time } = self;
-        Self {
-            status: status && fields.status,
-            bytes: bytes && fields.bytes,
-            time: time && fields.duration,
-        }
+        let parts = [RecordPart::Status, RecordPart::Bytes, RecordPart::Seconds];
+        let asked = parts.into_iter().zip([status, bytes, time]).filter(|(_, is_asked)| *is_asked);
+        asked.map(|(part, _)| part).collect()
     }
 
     /// Those that a record has numbers for.
@@ -63,7 +61,7 @@ impl TallyColumns {
 
     /// Whether there is any, and records of the format have none of them.
     pub fn is_lacked_by(self, format: &Format) -> bool {
-        self.any() && !self.had_by(Measurer::new(format).fields()).any()
+        self.any() && format.parts().and(self.parts()).is_empty()
     }
 
     /// Those of either.

@@ -7,7 +7,7 @@ use crate::batch::{Extras, HostCount, NameCounts, UrlRef, WorkBatch};
 use crate::output::Observed;
 use uniqurl::Template;
 use uniqurl::internal::{AllocError, Located, alloc};
-use uniqurl_formats::record::{Extracted, MeasuredFields, Measurer};
+use uniqurl_formats::record::{Extracted, FieldReader, PartSet, RecordPart};
 use uniqurl_text::{HIDDEN, Printable, redact};
 
 /// Adds the hosts, URLs and templates of these batches, which were [observed](observe), in order.
@@ -47,7 +47,7 @@ pub(crate) fn observe(batch: &mut WorkBatch, path: &Path, has_set: bool) -> Resu
     let Extras { urls, templates, .. } = &mut **batch.extras.get_or_insert_default();
     let (mut urls, mut templates) = (std::mem::take(urls), std::mem::take(templates));
     count_urls(batch, &mut urls, &mut templates)?;
-    count_numbers(batch, &mut observed);
+    count_numbers(batch, &mut observed)?;
     // The first of the batches that share a chunk has all of it.
     if batch.sequence.from == 0 {
         observed.unpacked_bytes = batch.text.chunk().len() as u64;
@@ -125,25 +125,26 @@ fn longest_masked(length: usize) -> usize {
 }
 
 /// Counts the statuses and times of the records with a canonical URL.
-fn count_numbers(batch: &WorkBatch, observed: &mut Observed) {
+fn count_numbers(batch: &WorkBatch, observed: &mut Observed) -> Result<(), AllocError> {
     let format = batch.extras.as_ref().and_then(|extras| extras.format.as_ref());
-    let Some(mut measurer) = format.map(|format| Measurer::new(format)) else { return };
-    let MeasuredFields { status, time, .. } = measurer.fields();
-    if !status && !time {
-        return;
+    let Some(format) = format else { return Ok(()) };
+    let asked = PartSet::of(&[RecordPart::Status, RecordPart::Time]);
+    let mut reader = FieldReader::new(format, asked);
+    if reader.parts().is_empty() {
+        return Ok(());
     }
     let chunk = batch.text.chunk();
     let mut canonical = batch.canonical().iter();
     for (line, found) in batch.text.all_records() {
         if found == Extracted::Skipped {
-            measurer.pass(line.of(chunk));
+            reader.pass(line.of(chunk));
             continue;
         }
         let Some(url) = canonical.next() else { break };
         if !url.is_canonical() {
             continue;
         }
-        let numbers = measurer.measure(line.of(chunk));
+        let numbers = reader.read(line.of(chunk))?.numbers;
         if let Some(status) = numbers.status {
             observed.statuses.add(status);
         }
@@ -151,6 +152,7 @@ fn count_numbers(batch: &WorkBatch, observed: &mut Observed) {
             observed.times.add(time, numbers.status);
         }
     }
+    Ok(())
 }
 
 /// Counts the records of each host, and the bytes of the new keys.

@@ -8,10 +8,11 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::columns::{ColumnName, Columns, find_all};
-use super::logged::{LogColumn, LogColumns, place_of};
-use super::part::Value;
-use super::{Cdx, Context, Csv, Extended, Format, Tsv, cdx, cdxj, json};
-use super::{NULL, READS_TABLES, RowBatch, Wrapped};
+use super::extended;
+use super::fields::COLUMNS;
+use super::part::{PartSet, RecordPart, Value};
+use super::{Context, Csv, Format, Tsv, cdx, cdxj, json};
+use super::{NULL, READS_TABLES, RowBatch};
 use uniqurl::internal::{AllocError, alloc};
 use uniqurl_text::{Excerpt, HIDDEN, UrlExcerpt, redact, redact_query, redact_record};
 
@@ -45,11 +46,6 @@ impl Values {
         Ok(())
     }
 
-    /// Notes that memory ran out for one of the values.
-    pub(super) fn fail(&mut self) {
-        self.lacks = true;
-    }
-
     /// An error if memory ran out for any of the values.
     fn are_whole(&self) -> Result<(), AllocError> {
         if self.lacks { Err(AllocError) } else { Ok(()) }
@@ -77,51 +73,36 @@ impl Values {
 /// The columns to carry, and their positions in the records of a chunk.
 #[derive(Debug)]
 pub struct Carrier {
-    from: CarrySource,
+    format: Format,
+    columns: Vec<Column>,
+    /// The parts among them that logs have in common. They fill in where records have no column of that
+    /// name.
+    common: PartSet,
     /// For tables of text: the position of each column under the last header.
     places: Vec<Option<usize>>,
-    /// For JSON and tables: whether each column is a query, or holds one.
-    queries: Vec<bool>,
-    buffer: Vec<u8>,
-    /// The columns that logs have in common, if any of them is carried. They fill in where records have
-    /// no column of that name.
-    logged: Option<LogColumns>,
-    /// The number of columns.
-    count: usize,
-    /// The envelope around each record, and a buffer for its text.
-    wrapped: Option<(Wrapped, Vec<u8>)>,
+    /// Buffers for a record without its envelope, and for a value.
+    buffers: [Vec<u8>; 2],
 }
 
+/// A column to carry.
+#[derive(Debug, Default)]
+struct Column {
+    /// The record's own column.
+    own: Option<OwnColumn>,
+    /// The part that logs have in common under this name.
+    common: Option<RecordPart>,
+}
+
+/// A column by the name that the format has for it.
 #[derive(Debug)]
-enum CarrySource {
-    Cdx(Cdx, Vec<u8>),
-    Cdxj(Vec<CdxjColumn>),
-    Csv(Csv, Vec<ColumnName>),
-    Extended(Extended, Vec<ColumnName>),
-    Json(Vec<Vec<Vec<u8>>>),
-    Table(Vec<usize>),
-    Tsv(Tsv, Vec<ColumnName>),
-    Nothing,
-}
-
-impl CarrySource {
-    /// The position of each column under the last header.
-    fn places(&self) -> Vec<Option<usize>> {
-        match self {
-            CarrySource::Csv(csv, names) => find_all(names, csv.header()),
-            CarrySource::Extended(extended, names) => find_all(names, extended.header()),
-            CarrySource::Tsv(tsv, names) => find_all(names, tsv.header()),
-            _ => Vec::new(),
-        }
-    }
-}
-
-/// A column of a CDXJ line.
-#[derive(Debug)]
-struct CdxjColumn {
-    pointer: Vec<Vec<u8>>,
-    /// Index of the field before the object to use if the object has no such member.
-    before: Option<usize>,
+enum OwnColumn {
+    /// The letter of a legend.
+    Letter(u8),
+    /// A name in a header, or a number.
+    Named(ColumnName),
+    /// A pointer into a value of JSON, and the index of the field of a CDXJ line before its object that
+    /// counts where the object has no such member.
+    Pointer(Vec<Vec<u8>>, Option<usize>),
 }
 
 /// The fields of a CDXJ line before its object.
@@ -131,21 +112,64 @@ const BEFORE: [&str; 2] = ["urlkey", "timestamp"];
 const SUCH: &str = "csv:COL, tsv:COL, json:POINTER, cdx, cdxj, w3c, cloudfront, parquet:COL, \
      arrow:COL and access logs";
 
-/// True if a format may have the columns that logs have in common. Tables with a header and indexes have
-/// names of their own.
-fn fills_in(format: &Format) -> bool {
+/// The parts that logs have in common which a format may have under their names. Tables with a header and
+/// indexes have names of their own.
+fn common(format: &Format) -> impl Iterator<Item = (&'static str, RecordPart)> {
+    let parts = match format {
+        Format::Tsv(tsv) if !tsv.is_fixed() => PartSet::NONE,
+        Format::Csv(_) | Format::Table(_) | Format::Wrapped(_) => PartSet::NONE,
+        Format::Cdx(_) | Format::Cdxj(_) => PartSet::NONE,
+        format => format.parts(),
+    };
+    COLUMNS.into_iter().filter(move |(_, part)| parts.has(*part))
+}
+
+/// The column of this name, in a format without an envelope.
+fn column(format: &Format, name: &str) -> Result<Column, String> {
+    if name.is_empty() {
+        return Err("a column has a name or a number".into());
+    }
+    let (_, common) = common(format).find(|(known, _)| *known == name).unzip();
+    match own_column(format, name) {
+        Err(why) if common.is_none() => Err(why),
+        own => Ok(Column { own: own.ok(), common }),
+    }
+}
+
+fn own_column(format: &Format, name: &str) -> Result<OwnColumn, String> {
     match format {
-        Format::Tsv(tsv) => tsv.is_fixed(),
-        Format::Csv(_) | Format::Table(_) | Format::Wrapped(_) => false,
-        Format::Cdx(_) | Format::Cdxj(_) => false,
-        format => LogColumn::ALL.iter().any(|column| column.is_in(format)),
+        Format::Cdx(_) => letter(name).map(OwnColumn::Letter).ok_or_else(|| {
+            "cdx has no such column: its columns are the letters of the legend, or \
+             urlkey, timestamp, url, mime, status, digest, redirect, robotflags, \
+             length, offset and filename, of 14 also orig.length, orig.offset and \
+             orig.filename"
+                .into()
+        }),
+        Format::Json(_) => Ok(OwnColumn::Pointer(json::tokens(name)?, None)),
+        Format::Cdxj(_) => {
+            let before = BEFORE.iter().position(|known| *known == name);
+            Ok(OwnColumn::Pointer(json::tokens(name)?, before))
+        }
+        Format::Csv(Csv { columns: of_url, .. }) | Format::Tsv(Tsv { columns: of_url, .. }) => {
+            match ColumnName::parse(name)? {
+                ColumnName::Header(_) if common(format).next().is_some() => Err(lacks(format)),
+                ColumnName::Header(_) if !of_url.need_header() => Err(format!(
+                    "{} takes the first line for a record, so columns have only numbers",
+                    format.name()
+                )),
+                name => Ok(OwnColumn::Named(name)),
+            }
+        }
+        Format::Extended(_) => Ok(OwnColumn::Named(ColumnName::Header(name.into()))),
+        Format::Table(_) => Ok(OwnColumn::Named(ColumnName::parse(name)?)),
+        _ if common(format).next().is_some() => Err(lacks(format)),
+        _ => Err(format!("{} has no columns with names, as {SUCH} have", format.name())),
     }
 }
 
 /// The reason why a log has no column of a name.
 fn lacks(format: &Format) -> String {
-    let names = LogColumn::ALL.iter().filter(|column| column.is_in(format));
-    let names: Vec<_> = names.map(|column| column.name()).collect();
+    let names: Vec<_> = common(format).map(|(name, _)| name).collect();
     format!("{} has no such column: its columns are {}", format.name(), names.join(", "))
 }
 
@@ -155,68 +179,16 @@ fn lacks(format: &Format) -> String {
 ///
 /// A message that says why the format cannot carry them.
 pub fn carrying(format: &Format, columns: &[String]) -> Result<Format, String> {
-    let name = format.name();
-    let wrong = |column: &str, why: &str| {
-        Err(format!("column {}: {why}", uniqurl_text::Printable::path(Path::new(column))))
-    };
-    for column in columns {
-        if column.is_empty() {
-            return wrong(column, "a column has a name or a number");
-        }
-        if fills_in(format) && LogColumn::named(column).is_some_and(|named| named.is_in(format)) {
-            continue;
-        }
-        match format {
-            Format::Cdx(_) => {
-                if letter(column).is_none() {
-                    return wrong(
-                        column,
-                        "cdx has no such column: its columns are the letters of the legend, or \
-                         urlkey, timestamp, url, mime, status, digest, redirect, robotflags, \
-                         length, offset and filename, of 14 also orig.length, orig.offset and \
-                         orig.filename",
-                    );
-                }
-            }
-            Format::Json(_) | Format::Cdxj(_) => {
-                if let Err(why) = json::tokens(column) {
-                    return wrong(column, why);
-                }
-            }
-            Format::Csv(Csv { columns: of_url, .. }) | Format::Tsv(Tsv { columns: of_url, .. }) => {
-                match ColumnName::parse(column) {
-                    Err(why) => return wrong(column, why),
-                    Ok(ColumnName::Header(_)) if fills_in(format) => {
-                        return wrong(column, &lacks(format));
-                    }
-                    Ok(ColumnName::Header(_)) if !of_url.need_header() => {
-                        let why = format!(
-                            "{name} takes the first line for a record, so columns have only numbers"
-                        );
-                        return wrong(column, &why);
-                    }
-                    Ok(_) => {}
-                }
-            }
-            Format::Extended(_) => {}
-            // Below.
-            Format::Wrapped(_) => {}
-            Format::Table(_) => {
-                if let Err(why) = ColumnName::parse(column) {
-                    return wrong(column, why);
-                }
-            }
-            _ if fills_in(format) => return wrong(column, &lacks(format)),
-            _ => {
-                return wrong(column, &format!("{name} has no columns with names, as {SUCH} have"));
-            }
-        }
+    if let Format::Wrapped(wrapped) = format {
+        let inner = carrying(wrapped.format(), columns)?;
+        return Ok(Format::Wrapped(Box::new(wrapped.with(inner))));
+    }
+    for name in columns {
+        let shown = || uniqurl_text::Printable::path(Path::new(name));
+        column(format, name).map_err(|why| format!("column {}: {why}", shown()))?;
     }
     Ok(match format {
         Format::Table(table) => Format::Table(table.carrying(columns)),
-        Format::Wrapped(wrapped) => {
-            Format::Wrapped(Box::new(wrapped.with(carrying(wrapped.format(), columns)?)))
-        }
         format => format.clone(),
     })
 }
@@ -264,8 +236,8 @@ pub fn missing(format: &Format, ctx: &Context, chunk: &[u8], columns: &[String])
         Format::Extended(extended) if !columns.is_empty() => {
             extended.headers(ctx, chunk).find_map(|header| {
                 let fills_in = |name: &&String| {
-                    let column = LogColumn::named(name);
-                    column.is_some_and(|column| place_of(column, &header).is_some())
+                    let part = COLUMNS.iter().find(|(known, _)| known == name);
+                    part.is_some_and(|(_, part)| extended::names(*part, &header))
                 };
                 let names = columns.iter().filter(|name| !fills_in(name));
                 let names = names.map(|name| ColumnName::Header(name.as_bytes().to_vec()));
@@ -280,78 +252,48 @@ pub fn missing(format: &Format, ctx: &Context, chunk: &[u8], columns: &[String])
 impl Carrier {
     /// Prepares to read `columns` from records of `format`, after [`carrying`] has accepted them.
     pub fn new(format: &Format, columns: &[String]) -> Self {
-        if let Format::Wrapped(wrapped) = format {
-            let wrapper = Some(((**wrapped).clone(), Vec::new()));
-            return Self { wrapped: wrapper, ..Self::new(wrapped.format(), columns) };
-        }
-        let names = || columns.iter().filter_map(|column| ColumnName::parse(column).ok()).collect();
-        let pointers = || columns.iter().filter_map(|column| json::tokens(column).ok());
-        let from = match format {
-            Format::Cdx(cdx) => CarrySource::Cdx(
-                cdx.clone(),
-                columns.iter().filter_map(|column| letter(column)).collect(),
-            ),
-            Format::Cdxj(_) => {
-                let member = |(pointer, column): (_, &String)| CdxjColumn {
-                    pointer,
-                    before: BEFORE.iter().position(|name| name == column),
-                };
-                CarrySource::Cdxj(pointers().zip(columns).map(member).collect())
-            }
-            Format::Json(_) => CarrySource::Json(pointers().collect()),
-            Format::Csv(csv) => CarrySource::Csv(csv.clone(), names()),
-            Format::Tsv(tsv) => CarrySource::Tsv(tsv.clone(), names()),
-            Format::Extended(extended) => {
-                let names = columns.iter().map(|name| ColumnName::Header(name.as_bytes().to_vec()));
-                CarrySource::Extended(extended.clone(), names.collect())
-            }
-            Format::Table(table) => CarrySource::Table(table.carried().to_vec()),
-            _ => CarrySource::Nothing,
+        let inner = format.inner();
+        let mut carrier = Self {
+            columns: columns.iter().map(|name| column(inner, name).unwrap_or_default()).collect(),
+            format: format.clone(),
+            common: PartSet::NONE,
+            places: Vec::new(),
+            buffers: Default::default(),
         };
-        let queries = match (format, &from) {
-            (Format::Json(json), CarrySource::Json(pointers)) => {
-                pointers.iter().map(|pointer| json.is_query(pointer)).collect()
-            }
-            (Format::Table(table), CarrySource::Table(cells)) => {
-                cells.iter().map(|cell| table.is_query(*cell)).collect()
-            }
-            _ => Vec::new(),
-        };
-        let fill_in = |(n, name): (usize, &String)| Some((n, LogColumn::named(name)?));
-        let logged: Vec<_> = match fills_in(format) {
-            true => columns.iter().enumerate().filter_map(fill_in).collect(),
-            false => Vec::new(),
-        };
-        let logged = (!logged.is_empty()).then(|| LogColumns::new(format, logged));
-        let (buffer, count) = (Vec::new(), columns.len());
-        let places = from.places();
-        Self { from, places, queries, buffer, logged, count, wrapped: None }
+        carrier.common = carrier.columns.iter().filter_map(|column| column.common).collect();
+        carrier.find_places();
+        carrier
     }
 
-    /// Prepares to read the agent alone, where the format says that it is.
-    pub(super) fn of_agent(format: &Format) -> Self {
-        if let Format::Wrapped(wrapped) = format {
-            let wrapper = Some(((**wrapped).clone(), Vec::new()));
-            return Self { wrapped: wrapper, ..Self::of_agent(wrapped.format()) };
-        }
-        let logged = Some(LogColumns::new(format, vec![(0, LogColumn::Agent)]));
-        let (from, places, queries) = (CarrySource::Nothing, Vec::new(), Vec::new());
-        Self { from, places, queries, buffer: Vec::new(), logged, count: 1, wrapped: None }
+    /// Finds the columns under the last header.
+    fn find_places(&mut self) {
+        let header = match self.format.inner() {
+            Format::Csv(csv) => csv.header(),
+            Format::Tsv(tsv) => tsv.header(),
+            Format::Extended(extended) => extended.header(),
+            _ => return,
+        };
+        let names: Vec<ColumnName> = self.columns.iter().map(Column::name).collect();
+        self.places = find_all(&names, header);
     }
 
     /// Appends the value of the n-th column of the last record read, with possible secrets hidden.
     pub fn mask(&self, n: usize, value: &[u8], out: &mut Vec<u8>) {
+        let format = self.format.inner();
         let place = self.places.get(n).copied().flatten();
-        let is_query = match &self.from {
-            CarrySource::Csv(csv, _) => place.is_some_and(|column| csv.is_query(column)),
-            CarrySource::Tsv(tsv, _) => place.is_some_and(|column| tsv.is_query(column)),
-            CarrySource::Extended(extended, _) => {
+        let is_query = match (format, self.columns.get(n).and_then(|column| column.own.as_ref())) {
+            (Format::Csv(csv), _) => place.is_some_and(|column| csv.is_query(column)),
+            (Format::Tsv(tsv), _) => place.is_some_and(|column| tsv.is_query(column)),
+            (Format::Extended(extended), _) => {
                 place.is_some_and(|column| extended.is_query(column))
             }
-            _ => self.queries.get(n) == Some(&true),
+            (Format::Json(json), Some(OwnColumn::Pointer(pointer, _))) => json.is_query(pointer),
+            (Format::Table(table), _) => {
+                table.carried().get(n).is_some_and(|cell| table.is_query(*cell))
+            }
+            _ => false,
         };
-        let is_json = matches!(self.from, CarrySource::Json(_) | CarrySource::Cdxj(_));
-        match is_json && matches!(value, [b'{' | b'[', ..]) {
+        match format.is_json() && matches!(value, [b'{' | b'[', ..]) {
             // The query is not located within the value, so all of it is hidden.
             true if is_query => out.extend_from_slice(HIDDEN.as_bytes()),
             true => redact_record(value, out),
@@ -363,72 +305,55 @@ impl Carrier {
 
     /// Applies a line that is not a record, such as a header.
     pub fn pass(&mut self, line: &[u8]) {
-        let line = match &mut self.wrapped {
-            Some((wrapped, buffer)) => wrapped.text_of(line, buffer),
-            None => line,
-        };
-        match &mut self.from {
-            CarrySource::Cdx(cdx, _) => cdx.take(line),
-            CarrySource::Csv(csv, _) => csv.take_header(line),
-            CarrySource::Extended(extended, _) => extended.take(line),
-            CarrySource::Tsv(tsv, _) => tsv.take_header(line),
-            CarrySource::Cdxj(_) | CarrySource::Json(_) | CarrySource::Nothing => {}
-            CarrySource::Table(_) => {}
-        }
-        self.places = self.from.places();
-        if let Some(logged) = &mut self.logged {
-            logged.pass(line);
-        }
+        self.format.pass(line, &mut self.buffers[0]);
+        self.find_places();
     }
 
     /// Reads the columns of a record into `out`.
     pub fn values(&mut self, line: &[u8], out: &mut Values) -> Result<(), AllocError> {
         out.clear();
-        let line = match &mut self.wrapped {
-            Some((wrapped, buffer)) => wrapped.text_of(line, buffer),
-            None => line,
+        let Self { format, columns, common, places, buffers: [record, buffer] } = self;
+        let (format, line) = format.unwrapped(line, record);
+        let take = |fields: &[&[u8]], out: &mut Values| {
+            for place in places.iter() {
+                out.push(place.and_then(|column| fields.get(column).copied()));
+            }
         };
-        match &self.from {
-            CarrySource::Cdx(cdx, letters) => {
+        let bytes = |values: &[Value<'_>], out: &mut Values| {
+            take(&values.iter().map(Value::bytes).collect::<Vec<_>>(), out);
+        };
+        match format {
+            Format::Cdx(cdx) => {
                 let (delimiter, legend) = cdx.columns(line);
-                for letter in letters {
-                    let column = legend.iter().position(|other| other == letter);
+                for column in columns.iter() {
+                    let place = legend.iter().position(|letter| column.is_letter(*letter));
                     let mut fields = line.split(|byte| *byte == delimiter);
-                    out.push(column.and_then(|column| fields.nth(column)));
+                    out.push(place.and_then(|place| fields.nth(place)));
                 }
             }
-            CarrySource::Cdxj(members) => {
-                let object = cdxj::object(line).unwrap_or_default();
-                let pointers = members.iter().map(|member| &member.pointer);
-                let mut members = members.iter();
-                json::carry(object, pointers, &mut self.buffer, |value| {
-                    let before = members.next().and_then(|member| member.before);
+            Format::Json(_) | Format::Cdxj(_) => {
+                let is_cdxj = matches!(format, Format::Cdxj(_));
+                let object = if is_cdxj { cdxj::object(line).unwrap_or_default() } else { line };
+                let pointers = columns.iter().map(|column| column.pointer().0);
+                let mut before = columns.iter().map(|column| column.pointer().1);
+                json::carry(object, pointers, buffer, |value| {
+                    let before = before.next().flatten();
                     let field = || line.split(|byte| *byte == b' ').nth(before?);
                     out.push(value.or_else(field));
                 });
             }
-            CarrySource::Json(pointers) => {
-                json::carry(line, pointers, &mut self.buffer, |value| out.push(value));
-            }
-            CarrySource::Csv(csv, _) => {
-                let fields = csv.fields(line);
-                let fields: Vec<&[u8]> = fields.iter().map(Value::bytes).collect();
-                take(&self.places, &fields, out);
-            }
-            CarrySource::Tsv(..) => {
-                let fields: Vec<&[u8]> = line.split(|byte| *byte == b'\t').collect();
-                take(&self.places, &fields, out);
-            }
-            CarrySource::Extended(extended, _) => extended.fields(line, |_, fields| {
-                let fields: Vec<&[u8]> = fields.iter().map(Value::bytes).collect();
-                take(&self.places, &fields, out);
-            }),
-            CarrySource::Nothing => (0..self.count).for_each(|_| out.push(None)),
-            CarrySource::Table(_) => {}
+            Format::Csv(csv) => bytes(&csv.values(line), out),
+            Format::Tsv(_) => take(&line.split(|byte| *byte == b'\t').collect::<Vec<_>>(), out),
+            Format::Extended(extended) => bytes(&extended.values(line), out),
+            _ => columns.iter().for_each(|_| out.push(None)),
         }
         out.are_whole()?;
-        if let Some(logged) = &mut self.logged {
-            logged.fill(line, out);
+        if !common.is_empty() {
+            let fields = format.fields(line, *common)?;
+            for (n, column) in columns.iter().enumerate() {
+                let value = column.common.and_then(|part| fields.shown(part, buffer));
+                value.into_iter().for_each(|value| out.fill(n, value));
+            }
         }
         out.are_whole()
     }
@@ -442,18 +367,34 @@ impl Carrier {
         out: &mut Values,
     ) -> Result<(), AllocError> {
         out.clear();
-        let CarrySource::Table(carried) = &self.from else { return Ok(()) };
+        let Format::Table(table) = &self.format else { return Ok(()) };
         let cells = &rows.cells[row * rows.width..][..rows.width];
-        for cell in carried {
+        for cell in table.carried() {
             out.push(Some(cells[*cell]).filter(|cell| *cell != NULL).map(|cell| cell.of(chunk)));
         }
         out.are_whole()
     }
 }
 
-fn take(places: &[Option<usize>], fields: &[&[u8]], out: &mut Values) {
-    for place in places {
-        out.push(place.and_then(|column| fields.get(column).copied()));
+impl Column {
+    fn is_letter(&self, letter: u8) -> bool {
+        matches!(self.own, Some(OwnColumn::Letter(own)) if own == letter)
+    }
+
+    /// The pointer, and the field before the object.
+    fn pointer(&self) -> (&[Vec<u8>], Option<usize>) {
+        match &self.own {
+            Some(OwnColumn::Pointer(pointer, before)) => (pointer, *before),
+            _ => (&[], None),
+        }
+    }
+
+    /// The name in a header; one that no column has for other columns.
+    fn name(&self) -> ColumnName {
+        match &self.own {
+            Some(OwnColumn::Named(name)) => name.clone(),
+            _ => ColumnName::Number(usize::MAX),
+        }
     }
 }
 

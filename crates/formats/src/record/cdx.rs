@@ -13,8 +13,9 @@
 use std::sync::Arc;
 
 use super::columns::ColumnLayout;
+use super::fields::{Fields, stamp, status};
 use super::line::{self, Line, without_mark};
-use super::part::{Facts, RecordPart, Value};
+use super::part::{PartSet, RecordPart, Value};
 use super::separators::Separators;
 use super::{Context, Extracted, Records};
 use uniqurl::RejectReason;
@@ -32,9 +33,6 @@ struct Legend {
     letters: Vec<u8>,
     layout: ColumnLayout,
 }
-
-/// All indexes in use have these.
-pub(super) const FACTS: Facts = Facts { method: false, status: true, mime: true, ..Facts::NONE };
 
 impl Cdx {
     /// Appends a record for each line of `chunk`.
@@ -93,6 +91,17 @@ impl Cdx {
         }
     }
 
+    /// Reads the status and the time of a line. The lengths are those of compressed records, so no bytes.
+    pub(super) fn fields(&self, line: &[u8], out: &mut Fields<'_>) {
+        let (delimiter, letters) = self.columns(line);
+        let fields = || line.split(|byte| *byte == delimiter);
+        let field = |letter| fields().nth(letters.iter().position(|other| *other == letter)?);
+        if fields().count() == letters.len() {
+            out.numbers.status = field(b's').and_then(status);
+            out.numbers.time = field(b'b').and_then(stamp);
+        }
+    }
+
     /// The format for the input after `chunk`, if it differs.
     pub(super) fn after(&self, ctx: &Context, chunk: &[u8]) -> Option<Self> {
         let lines = candidates(chunk).filter(|line| line.len() <= ctx.max_record);
@@ -132,7 +141,8 @@ fn usual() -> ColumnLayout {
 
 fn layout(slots: Vec<(usize, RecordPart)>) -> ColumnLayout {
     let mut layout = ColumnLayout::new(slots);
-    layout.facts = FACTS;
+    // All indexes in use have these.
+    layout.facts = PartSet::of(&[RecordPart::Status, RecordPart::Mime]);
     layout
 }
 

@@ -5,6 +5,7 @@
 
 use memchr::memchr;
 
+use super::fields::{Fields, stamp};
 use super::json::{Json, JsonError};
 use super::line;
 use super::{Context, Extracted, Records};
@@ -26,6 +27,13 @@ pub(super) fn read(ctx: &Context, json: &Json, chunk: &[u8], out: &mut Records) 
             Err(JsonError::Type) => Extracted::Reject(RejectReason::NoField, 0),
         }
     });
+}
+
+/// Reads the status and the time of a line.
+pub(super) fn fields<'a>(json: &Json, line: &'a [u8], out: &mut Fields<'a>) {
+    let Some(object) = object(line) else { return };
+    json.fields(object, out);
+    out.numbers.time = line.split(|byte| *byte == b' ').nth(1).and_then(stamp);
 }
 
 fn is_header(line: &[u8]) -> bool {

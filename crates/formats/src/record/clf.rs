@@ -7,11 +7,13 @@
 
 use std::ops::Range;
 
-use memchr::{memchr, memchr_iter};
+use memchr::{memchr, memchr_iter, memrchr_iter};
 
 use super::escape::{Escape, closing_quote, quoted};
+use super::fields::{Fields, bracketed, status, whole};
 use super::line::{self, Line};
 use super::origin::RecordOrigin;
+use super::part::{PartSet, RecordPart};
 use super::{Context, Extracted, Records, request};
 use uniqurl::RejectReason;
 
@@ -35,6 +37,55 @@ pub(super) fn found(
         Ok((field, _)) if !is_wanted(ctx, line.bytes, field.clone()) => Extracted::Filtered,
         Ok((field, escape)) => request::found(ctx, line, field, escape, origin, scratch),
         Err(code) => Extracted::Reject(code, 0),
+    }
+}
+
+/// Reads parts of a line: the field of this number is the client; the time stands in brackets before the
+/// request, the status and the bytes after it, and then the referrer and the agent in quotation marks.
+pub(super) fn fields<'a>(line: &'a [u8], client: usize, out: &mut Fields<'a>) {
+    let escape = Escape::Backslash;
+    // A whole line may be in quotation marks.
+    let words = line.strip_prefix(b"\"").unwrap_or(line);
+    if let Some(client @ [_, ..]) = words.split(|byte| *byte == b' ').nth(client) {
+        out.set_escaped(RecordPart::Client, client, escape);
+    }
+    let Ok(request) = quoted_request(line) else {
+        out.numbers.time = bracketed_time(line).and_then(|range| bracketed(&line[range]));
+        return;
+    };
+    if out.want(RecordPart::Time) {
+        // The last time before the request: the client may have written one into the name of the user.
+        let before = &line[..request.start];
+        let open = memrchr_iter(b'[', before).find(|open| begins_as_time(&before[open + 1..]));
+        out.numbers.time = open.and_then(|open| {
+            let close = memchr(b']', &before[open..])?;
+            bracketed(&before[open..=open + close])
+        });
+    }
+    if out.want_any(PartSet::of(&[RecordPart::Status, RecordPart::Bytes])) {
+        let mut after = line[request.end + 1..].trim_ascii_start().split(|byte| *byte == b' ');
+        let told = after.next().unwrap_or_default();
+        out.numbers.status = status(told);
+        // If neither is the status, other fields may stand before the bytes.
+        let is_usual = out.numbers.status.is_some() || told == b"-" || told == b"000";
+        out.numbers.bytes = after.next().filter(|_| is_usual).and_then(whole);
+    }
+    if out.want(RecordPart::Method)
+        && let Some(method) = request::method_text(&line[request.clone()])
+    {
+        out.set_escaped(RecordPart::Method, method, escape);
+    }
+    const QUOTED: [RecordPart; 2] = [RecordPart::Referrer, RecordPart::Agent];
+    if !out.want_any(PartSet::of(&QUOTED)) {
+        return;
+    }
+    let mut at = request.end + 1;
+    for part in QUOTED {
+        let open = line.get(at..).and_then(|rest| memchr(b'"', rest)).map(|open| at + open);
+        let close = open.and_then(|open| closing_quote(line, open + 1));
+        let (Some(open), Some(close)) = (open, close) else { return };
+        out.set_escaped(part, &line[open + 1..close], escape);
+        at = close + 1;
     }
 }
 

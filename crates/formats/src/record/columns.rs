@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use super::line::Line;
-use super::part::{Facts, RecordPart, Said, Value};
+use super::part::{PartSet, RecordPart, Said, Value};
 use super::{Context, Extracted};
 use uniqurl::RejectReason;
 
@@ -15,8 +15,10 @@ use uniqurl::RejectReason;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct ColumnLayout {
     slots: Vec<(usize, RecordPart)>,
+    /// The columns of parts beside the URL, which are read where they are asked for.
+    beside: Vec<(usize, RecordPart)>,
     /// The facts for filters.
-    pub facts: Facts,
+    pub facts: PartSet,
     /// The names of all columns, if there is a header.
     pub names: Vec<Vec<u8>>,
 }
@@ -24,8 +26,9 @@ pub(super) struct ColumnLayout {
 impl ColumnLayout {
     pub fn new(mut slots: Vec<(usize, RecordPart)>) -> Self {
         slots.sort_by_key(|(column, _)| *column);
-        let facts = Facts::of(slots.iter().map(|(_, part)| *part));
-        Self { slots, facts, names: Vec::new() }
+        let facts = slots.iter().map(|(_, part)| *part).collect();
+        let (slots, beside) = slots.into_iter().partition(|(_, part)| part.is_read_at_once());
+        Self { slots, beside, facts, names: Vec::new() }
     }
 
     /// True if a column holds queries without their `?`.
@@ -48,7 +51,7 @@ impl ColumnLayout {
         let mut next = 0;
         let is_asked = |part: RecordPart| match part {
             RecordPart::Status | RecordPart::Mime => !ctx.filter.is_empty(),
-            part => part.is_read_at_once(),
+            _ => true,
         };
         let mut slots = self.slots.iter().filter(|(_, part)| is_asked(*part)).peekable();
         while let Some((column, _)) = slots.peek() {
@@ -146,13 +149,9 @@ impl Columns {
         self.names.iter().any(|(part, _)| part.is_query())
     }
 
-    /// True if a column holds this part.
-    pub fn have(&self, part: RecordPart) -> bool {
-        self.names.iter().any(|(other, _)| *other == part)
-    }
-
-    pub fn facts(&self) -> Facts {
-        Facts::of(self.names.iter().map(|(part, _)| *part))
+    /// The parts that columns hold.
+    pub fn parts(&self) -> PartSet {
+        self.names.iter().map(|(part, _)| *part).collect()
     }
 
     /// Resolves the columns to numbers. A name matches exactly, else without case; a missing column
@@ -163,7 +162,7 @@ impl Columns {
             ColumnName::Header(name) => Some((position(header, name)?, *part)),
         };
         ColumnLayout {
-            facts: self.facts(),
+            facts: self.parts(),
             names: header.to_vec(),
             ..ColumnLayout::new(self.names.iter().filter_map(slot).collect())
         }
@@ -173,17 +172,18 @@ impl Columns {
 impl ColumnLayout {
     /// True if the URL is the only part in use.
     pub fn is_url_alone(&self) -> bool {
-        matches!(self.slots[..], [(_, RecordPart::Url)])
+        matches!(self.slots[..], [(_, RecordPart::Url)]) && self.beside.is_empty()
     }
 
     /// The columns in use.
     pub fn columns(&self) -> impl Iterator<Item = usize> + '_ {
-        self.slots.iter().map(|(column, _)| *column)
+        self.slots.iter().chain(&self.beside).map(|(column, _)| *column)
     }
 
     /// The column of a part.
     pub fn column_of(&self, part: RecordPart) -> Option<usize> {
-        self.slots.iter().find(|(_, other)| *other == part).map(|(column, _)| *column)
+        let mut slots = self.slots.iter().chain(&self.beside);
+        slots.find(|(_, other)| *other == part).map(|(column, _)| *column)
     }
 
     /// The column that the URL is built from.

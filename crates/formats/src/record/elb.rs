@@ -6,11 +6,13 @@
 //! and host. Unprintable bytes, quotation marks and backslashes are logged as `\xHH`. A connection
 //! without a request has dashes for the method and the rest.
 
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 
 use super::escape::Escape;
+use super::fields::{Fields, decimal, status as number, whole, written};
 use super::hosts::split_port;
 use super::line;
+use super::part::RecordPart;
 use super::{Context, Extracted, Records, request};
 use uniqurl::RejectReason;
 
@@ -34,6 +36,40 @@ pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
         }
         request::found(ctx, line, field, Escape::Hex, None, scratch)
     });
+}
+
+/// Reads parts of a line, of which the last 11 fields before the request are named. Application balancers
+/// put their type in front.
+pub(super) fn fields<'a>(line: &'a [u8], out: &mut Fields<'a>) {
+    let mut marks = memchr_iter(b'"', line);
+    let Some(open) = marks.next() else { return };
+    let before = &line[..open].trim_ascii_end();
+    if let Some(close) = marks.next() {
+        let client = before.rsplit(|byte| *byte == b' ').nth(8).filter(|text| *text != b"-");
+        if let Some(client) = client {
+            out.set_escaped(RecordPart::Client, split_port(client).0, Escape::Hex);
+        }
+        if let Some(method) = request::method_text(&line[open + 1..close]) {
+            out.set_escaped(RecordPart::Method, method, Escape::Hex);
+        }
+        if let Some((open, close)) = marks.next().zip(marks.next()) {
+            out.set_escaped(RecordPart::Agent, &line[open + 1..close], Escape::Hex);
+        }
+    }
+    let mut last: [&[u8]; 11] = [b""; 11];
+    let mut fields = before.rsplit(|byte| *byte == b' ');
+    for place in last.iter_mut().rev() {
+        let Some(field) = fields.next() else { return };
+        *place = field;
+    }
+    let [time, _, _, _, first, second, third, told, _, _, sent] = last;
+    let Some(time) = written(time).filter(|_| fields.count() < 2) else { return };
+    out.numbers.time = Some(time);
+    out.numbers.status = number(told);
+    out.numbers.bytes = whole(sent);
+    // A part of the duration is -1 if the target did not answer.
+    let parts = [first, second, third].into_iter().map(|part| decimal(part, 6));
+    out.numbers.duration = parts.fold(Some(0), |sum: Option<u64>, part| sum?.checked_add(part?));
 }
 
 /// The balancer's status, four fields before the request.

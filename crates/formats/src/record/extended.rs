@@ -19,8 +19,9 @@ use std::sync::Arc;
 use memchr::{memchr, memchr_iter, memmem};
 
 use super::columns::ColumnLayout;
+use super::fields::{Fields, decimal};
 use super::line::{self, Line, MARK, without_mark};
-use super::part::{Facts, RecordPart, Value, encoded, marked};
+use super::part::{RecordPart, Value, encoded, marked};
 use super::separators::Separators;
 use super::{Context, Extracted, Records};
 use uniqurl::RejectReason;
@@ -54,9 +55,6 @@ pub(super) enum Dialect {
     /// Amazon CloudFront: fields are separated by tabs and percent-encoded once.
     CloudFront,
 }
-
-/// The log's owner chooses its fields, so all of these may occur.
-pub(super) const FACTS: Facts = Facts { method: true, status: true, mime: true, ..Facts::NONE };
 
 impl Extended {
     pub(super) fn new(dialect: Dialect) -> Self {
@@ -130,20 +128,41 @@ impl Extended {
         })
     }
 
-    /// Passes the decoded fields of a line to `take`, with their names.
-    pub(super) fn fields(&self, line: &[u8], take: impl FnOnce(&[Vec<u8>], Vec<Value<'_>>)) {
-        let spaces;
-        let fields = match self.dialect {
+    /// The decoded fields of a line.
+    pub(super) fn values<'a>(&self, line: &'a [u8]) -> Vec<Value<'a>> {
+        match self.dialect {
             Dialect::W3c if self.tabs_only => {
                 line.split(|byte| *byte == b'\t').map(Value::InLine).collect()
             }
             Dialect::W3c => {
-                spaces = self.dialect.separators(line);
+                let spaces = self.dialect.separators(line);
                 fields(Line { bytes: line, start: 0 }, &spaces, self.software).collect()
             }
             Dialect::CloudFront => line.split(|byte| *byte == b'\t').map(decoded).collect(),
-        };
-        take(self.header(), fields);
+        }
+    }
+
+    /// Reads parts of a line.
+    pub(super) fn fields<'a>(&self, line: &'a [u8], out: &mut Fields<'a>) {
+        let Some(layout) = &self.layout else { return };
+        let values = self.values(line);
+        // After a missing field or a space within one, all others are in the wrong place.
+        if values.len() != layout.names.len() {
+            return;
+        }
+        let value = |part| layout.column_of(part).map(|column| &values[column]);
+        out.read_parts(|part, take| {
+            value(part).cloned().into_iter().for_each(|value| take(value.into_cow()));
+        });
+        for part in [RecordPart::Status, RecordPart::Bytes] {
+            value(part).cloned().into_iter().for_each(|value| out.set(part, value.into_cow()));
+        }
+        // The draft of W3C and CloudFront have seconds with a fraction; IIS has whole milliseconds.
+        if let Some(taken) = value(RecordPart::Seconds).filter(|_| self.dialect == Dialect::W3c)
+            && !taken.bytes().contains(&b'.')
+        {
+            out.numbers.duration = decimal(taken.bytes(), 3);
+        }
     }
 
     /// The names of the columns.
@@ -176,7 +195,21 @@ impl Extended {
     }
 }
 
-/// The part for each name. If several names give the same part, the first listed here wins.
+/// The part beside the URL for each name. If several names give the same part, the first listed here wins.
+const BESIDE: &[(&str, RecordPart)] = &[
+    ("c-ip", RecordPart::Client),
+    ("date", RecordPart::Date),
+    ("time", RecordPart::Time),
+    ("sc-bytes", RecordPart::Bytes),
+    ("time-taken", RecordPart::Seconds),
+    ("cs(referer)", RecordPart::Referrer),
+    ("cs(referrer)", RecordPart::Referrer),
+    ("cs-referred", RecordPart::Referrer),
+    ("cs(user-agent)", RecordPart::Agent),
+    ("c-agent", RecordPart::Agent),
+];
+
+/// The part for each other name.
 const W3C: &[(&str, RecordPart)] = &[
     ("cs-uri", RecordPart::Uri),
     ("cs-uri-stem", RecordPart::Path),
@@ -205,6 +238,12 @@ const CLOUDFRONT: &[(&str, RecordPart)] = &[
     ("sc-content-type", RecordPart::Mime),
 ];
 
+/// True if a header names a field for this part, which is beside the URL.
+pub(super) fn names(part: RecordPart, header: &[Vec<u8>]) -> bool {
+    let has = |name: &str| header.iter().any(|field| field.eq_ignore_ascii_case(name.as_bytes()));
+    W3C.iter().chain(BESIDE).any(|(name, other)| *other == part && has(name))
+}
+
 impl Dialect {
     /// Finds the field separators of a chunk.
     fn separators(self, chunk: &[u8]) -> Separators {
@@ -222,7 +261,7 @@ impl Dialect {
         let names: Vec<&[u8]> =
             names.split(u8::is_ascii_whitespace).filter(|name| !name.is_empty()).collect();
         let mut slots: Vec<(usize, RecordPart)> = Vec::new();
-        for (name, part) in known {
+        for (name, part) in known.iter().chain(BESIDE) {
             let column = names.iter().position(|other| other.eq_ignore_ascii_case(name.as_bytes()));
             if let Some(column) = column
                 && slots.iter().all(|(_, other)| other != part)
@@ -267,7 +306,7 @@ fn directives<'a>(ctx: &Context, chunk: &'a [u8]) -> impl Iterator<Item = &'a [u
 /// The fields of a line, separated by spaces and tabs.
 fn fields<'a>(
     line: Line<'a>,
-    spaces: &'a Separators,
+    spaces: &Separators,
     software: Software,
 ) -> impl Iterator<Item = Value<'a>> {
     let mut at = 0;

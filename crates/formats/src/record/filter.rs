@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use super::part::RecordPart;
+
 /// A filter for records. The default keeps all of them.
 ///
 /// ```
@@ -110,11 +112,11 @@ impl Filter {
     /// assert!(filter.lacking(combined.facts()).eq(["mime"]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn lacking(&self, facts: super::Facts) -> impl Iterator<Item = &'static str> {
+    pub fn lacking(&self, facts: super::PartSet) -> impl Iterator<Item = &'static str> {
         let asked = [
-            ("status", !self.statuses.is_empty() && !facts.status),
-            ("method", !self.methods.is_empty() && !facts.method),
-            ("mime", !self.mimes.is_empty() && !facts.mime),
+            ("status", !self.statuses.is_empty() && !facts.has(RecordPart::Status)),
+            ("method", !self.methods.is_empty() && !facts.has_method()),
+            ("mime", !self.mimes.is_empty() && !facts.has(RecordPart::Mime)),
         ];
         asked.into_iter().filter(|(_, lacks)| *lacks).map(|(name, _)| name)
     }

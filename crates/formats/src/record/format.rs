@@ -8,12 +8,12 @@ use std::fmt::{self, Write as _};
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
-use super::extended::{self, Dialect};
-use super::logged::LogColumn;
+use super::extended::Dialect;
+use super::part::{PartSet, RecordPart};
 use super::{Archive, Csv, Framing, Json, Kinds, Labels, Text, Wrapped, cdxj};
 use super::{
-    Cdx, Context, Extended, Facts, FormatTable, LogFormat, Records, Separator, Tsv, cdx, clf, elb,
-    haproxy, line, sitemap, target, vhost, ws,
+    Cdx, Context, Extended, FormatTable, LogFormat, Records, Separator, Tsv, clf, elb, haproxy,
+    line, sitemap, target, vhost, ws,
 };
 use super::{READS_TABLES, TableFormat};
 use uniqurl::UnknownName;
@@ -328,6 +328,26 @@ impl Format {
         }
     }
 
+    /// The format of the lines in an envelope, if there is one.
+    pub(super) fn inner(&self) -> &Format {
+        match self {
+            Format::Wrapped(wrapped) => wrapped.format(),
+            format => format,
+        }
+    }
+
+    /// Applies a line that is not a record, such as a header. `buffer` is for the line without its envelope.
+    pub(super) fn pass(&mut self, line: &[u8], buffer: &mut Vec<u8>) {
+        match self {
+            Format::Extended(extended) => extended.take(line),
+            Format::Cdx(cdx) => cdx.take(line),
+            Format::Csv(csv) => csv.take_header(line),
+            Format::Tsv(tsv) => tsv.take_header(line),
+            Format::Wrapped(wrapped) => wrapped.pass(line, buffer),
+            _ => {}
+        }
+    }
+
     /// True if [`after`](Self::after) can return another format, or [`whole`](Self::whole) less
     /// than everything. Such a format needs its chunks examined in order before they are read.
     /// Otherwise any chunk can be read by itself.
@@ -412,30 +432,16 @@ impl Format {
         self.may_refuse() || matches!(self, Format::Csv(_))
     }
 
-    /// The facts by which filters can judge the records.
-    pub fn facts(&self) -> Facts {
-        let (time, agent) = (LogColumn::Time.is_in(self), LogColumn::Agent.is_in(self));
-        Facts { time, agent, ..self.facts_of_url() }
-    }
-
-    /// The facts that are read with the URL, for a [`Filter`](super::Filter).
-    fn facts_of_url(&self) -> Facts {
-        let request = Facts { method: true, status: true, ..Facts::NONE };
+    /// The parts by which filters can judge the records.
+    pub fn facts(&self) -> PartSet {
+        let mime = RecordPart::Mime;
         match self {
-            Format::Lines | Format::Labelled(_) => Facts::default(),
-            Format::Target | Format::Text(_) | Format::Ws(_) => Facts::default(),
-            Format::Sitemap => Facts::default(),
-            Format::Clf | Format::Combined | Format::Vhost => request,
-            Format::Haproxy | Format::Elb => request,
-            Format::Log(format) => format.facts(),
-            Format::Extended(_) => extended::FACTS,
-            Format::Cdx(_) => cdx::FACTS,
-            Format::Tsv(tsv) => tsv.columns.facts(),
-            Format::Cdxj(json) | Format::Json(json) => json.facts(),
-            Format::Csv(csv) => csv.columns.facts(),
-            Format::Archive(archive) => archive.facts(),
-            Format::Table(table) => table.facts(),
-            Format::Wrapped(wrapped) => wrapped.format().facts_of_url(),
+            Format::Extended(_) | Format::Cdx(_) | Format::Cdxj(_) => self.parts().with(mime),
+            Format::Archive(Archive::Arc) => self.parts().with(mime),
+            Format::Json(json) => json.facts(),
+            Format::Table(table) => table.parts(),
+            Format::Wrapped(wrapped) => wrapped.format().facts(),
+            format => format.parts(),
         }
     }
 }

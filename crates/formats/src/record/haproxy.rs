@@ -9,7 +9,10 @@
 use memchr::memchr;
 
 use super::escape::Escape;
+use super::fields::{Fields, bracketed, status, whole};
+use super::hosts::split_port;
 use super::line;
+use super::part::RecordPart;
 use super::{Context, Extracted, Records, clf, request};
 use uniqurl::RejectReason;
 
@@ -36,9 +39,35 @@ pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
     });
 }
 
+/// Reads parts of a line. The client stands before the time, with a port. A plus sign before a number says
+/// that the record was logged before the end: then it is not the last one.
+pub(super) fn fields<'a>(line: &'a [u8], out: &mut Fields<'a>) {
+    let Some(time) = clf::bracketed_time(line) else { return };
+    out.numbers.time = bracketed(&line[time.clone()]);
+    let before = line[..time.start].trim_ascii_end().rsplit(|byte| *byte == b' ').next();
+    if let Some(client @ [_, ..]) = before {
+        out.set_escaped(RecordPart::Client, split_port(client).0, Escape::Hash);
+    }
+    let Some(quote) = memchr(b'"', &line[time.end..]) else { return };
+    if let Some(method) = request::method_text(&line[time.end + quote + 1..]) {
+        out.set_escaped(RecordPart::Method, method, Escape::Hash);
+    }
+    let mut fields = from_timers(&line[time.end..time.end + quote]);
+    let (Some(timers), Some(told), Some(read)) = (fields.next(), fields.next(), fields.next())
+    else {
+        return;
+    };
+    let mut timers = timers.split(|byte| *byte == b'/').skip(4);
+    // A sixth timer would be of another layout.
+    let (Some(total), None) = (timers.next(), timers.next()) else { return };
+    out.numbers.status = status(told);
+    out.numbers.bytes = whole(read);
+    out.numbers.duration = whole(total).and_then(|millis| millis.checked_mul(1000));
+}
+
 /// The fields between the time and the request from the timers on: timers, status, bytes. Before them
 /// stand the frontend, and the backend with its server.
-pub(super) fn from_timers(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn from_timers(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.trim_ascii().split(|byte| *byte == b' ').skip(2)
 }
 

@@ -9,10 +9,10 @@
 //! [`Format`] lists the formats. Most new ones are an entry of `data/formats.toml`. For a layout that
 //! no entry can describe, write a file here with a `read` built on `line::each`, a variant of
 //! [`Format`], and a second, slow reader in `tests/formats/record_oracle/` that must agree with it. The
-//! compiler then asks for the facts of the format and for its numbers (`measure`). It does not ask for
-//! its texts (`logged`), its columns (`carry`) and the test of its lines (`named/fits.rs`), without
-//! which `--carry`, filters and `auto` pass over it. A format with named fields only maps each field to
-//! a part of a URL. A format with a header also has `after`: the format for the chunks that follow it.
+//! compiler then asks for the facts of the format and for its other parts (`fields`). It does not ask for
+//! a reader of these parts, its columns (`carry`) and the test of its lines (`named/fits.rs`), without
+//! which filters, `--carry` and `auto` pass over it. A format with named fields only maps each field to
+//! a part of a record. A format with a header also has `after`: the format for the chunks that follow it.
 
 mod detect;
 mod access;
@@ -60,9 +60,7 @@ mod archive;
 mod envelope;
 
 mod carry;
-mod logged;
-mod measure;
-mod requests;
+mod fields;
 
 pub use archive::{Archive, Kinds};
 pub use cdx::Cdx;
@@ -78,7 +76,7 @@ pub use json::Json;
 pub use label::Labels;
 pub use log::LogFormat;
 pub use named::{FormatFileError, FormatTable, NamedFormat};
-pub use part::Facts;
+pub use part::{PartSet, RecordPart};
 pub use suggest::{Suggestion, suggest, suggest_members};
 pub use table::TableFormat;
 pub use text::Text;
@@ -93,8 +91,7 @@ pub use line::without_mark;
 pub use line::{MARK, cut};
 
 pub use carry::{Carrier, Values, carrying, missing};
-pub use measure::{Measured, MeasuredFields, Measurer, parse_time, write_time};
-pub use requests::{RequestFacts, RequestReader};
+pub use fields::{FieldReader, Fields, Measured, parse_time, write_time};
 #[cfg(feature = "tables")]
 pub(crate) use table::{ALIKE, NoColumn};
 pub use table::{NULL, RowBatch};

@@ -17,7 +17,7 @@ use uniqurl::internal::{Span, split_port};
 
 /// The meaning of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RecordPart {
+pub enum RecordPart {
     /// The URL.
     Url,
     /// Its scheme.
@@ -58,15 +58,70 @@ pub(super) enum RecordPart {
     Referrer,
     /// The bytes sent.
     Bytes,
+    /// The duration of the request, in seconds where it is a text.
+    Seconds,
+}
+
+/// A set of parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PartSet(u32);
+
+impl PartSet {
+    /// No part.
+    pub const NONE: PartSet = PartSet(0);
+
+    /// These parts.
+    pub const fn of(parts: &[RecordPart]) -> Self {
+        let (mut all, mut at) = (PartSet::NONE, 0);
+        while at < parts.len() {
+            all = all.with(parts[at]);
+            at += 1;
+        }
+        all
+    }
+
+    /// The same with this part.
+    #[must_use]
+    pub const fn with(self, part: RecordPart) -> Self {
+        Self(self.0 | 1 << part as u32)
+    }
+
+    /// The parts of both.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// True if it has this part.
+    pub const fn has(self, part: RecordPart) -> bool {
+        self.0 >> part as u32 & 1 == 1
+    }
+
+    /// True if it has the method, by itself or in a request line.
+    pub const fn has_method(self) -> bool {
+        self.has(RecordPart::Method) || self.has(RecordPart::Request)
+    }
+
+    /// True if it has no part.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// Collects parts.
+impl FromIterator<RecordPart> for PartSet {
+    fn from_iter<I: IntoIterator<Item = RecordPart>>(parts: I) -> Self {
+        parts.into_iter().fold(Self::NONE, Self::with)
+    }
 }
 
 impl RecordPart {
     /// The number of parts that a URL or a [`Filter`](super::Filter) is made of: the first ones. The
-    /// others are [read again](super::LogColumns) where they are asked for.
-    pub const COUNT: usize = RecordPart::Mime as usize + 1;
+    /// others are [read again](super::FieldReader) where they are asked for.
+    pub(super) const COUNT: usize = RecordPart::Mime as usize + 1;
 
     /// The parts that a user may name.
-    pub const NAMED: &'static [(&'static str, RecordPart)] = &[
+    pub(super) const NAMED: &'static [(&'static str, RecordPart)] = &[
         ("scheme", RecordPart::Scheme),
         ("host", RecordPart::Host),
         ("path", RecordPart::Path),
@@ -80,7 +135,7 @@ impl RecordPart {
     ];
 
     /// The parts that only entries of a [`FormatTable`](super::FormatTable) name.
-    pub const NAMED_IN_TABLES: &'static [(&'static str, RecordPart)] = &[
+    pub(super) const NAMED_IN_TABLES: &'static [(&'static str, RecordPart)] = &[
         ("url", RecordPart::Url),
         ("client-host", RecordPart::ClientHost),
         ("port", RecordPart::Port),
@@ -91,20 +146,21 @@ impl RecordPart {
         ("client", RecordPart::Client),
         ("referrer", RecordPart::Referrer),
         ("bytes", RecordPart::Bytes),
+        ("seconds", RecordPart::Seconds),
     ];
 
     /// True for a part that is read with the URL.
-    pub fn is_read_at_once(self) -> bool {
+    pub(super) fn is_read_at_once(self) -> bool {
         (self as usize) < RecordPart::COUNT
     }
 
     /// True for a query in a field of its own, which no mark precedes.
-    pub fn is_query(self) -> bool {
+    pub(super) fn is_query(self) -> bool {
         self == RecordPart::Query
     }
 
     /// True if a URL can be built from this part alone.
-    pub fn is_source(self) -> bool {
+    pub(super) fn is_source(self) -> bool {
         matches!(
             self,
             RecordPart::Url
@@ -125,10 +181,17 @@ pub(super) enum Value<'a> {
     Elsewhere(Cow<'a, [u8]>),
 }
 
-impl Value<'_> {
+impl<'a> Value<'a> {
     pub fn bytes(&self) -> &[u8] {
         match self {
             Value::InLine(bytes) => bytes,
+            Value::Elsewhere(bytes) => bytes,
+        }
+    }
+
+    pub fn into_cow(self) -> Cow<'a, [u8]> {
+        match self {
+            Value::InLine(bytes) => Cow::Borrowed(bytes),
             Value::Elsewhere(bytes) => bytes,
         }
     }
@@ -170,23 +233,23 @@ impl<'a> Said<'a> {
         sources.into_iter().any(|part| self.get(part).is_some())
     }
 
-    /// Reads the record. `facts` lists which of method, status and media type its format has.
+    /// Reads the record. `facts` are the parts that its format has; filters judge by them.
     pub fn found(
         &self,
         ctx: &Context,
-        facts: Facts,
+        facts: PartSet,
         line: Line<'_>,
         scratch: &mut Vec<u8>,
     ) -> Extracted {
-        let fact = |has: bool, part: RecordPart| has.then(|| self.get(part).unwrap_or_default());
+        let fact = |part| facts.has(part).then(|| self.get(part).unwrap_or_default());
         let method = self.get(RecordPart::Method).or_else(|| {
             let request = self.get(RecordPart::Request)?;
             request.split(|byte| *byte == b' ').next()
         });
         if !ctx.filter.keeps(
-            facts.method.then(|| method.unwrap_or_default()),
-            fact(facts.status, RecordPart::Status),
-            fact(facts.mime, RecordPart::Mime),
+            facts.has_method().then(|| method.unwrap_or_default()),
+            fact(RecordPart::Status),
+            fact(RecordPart::Mime),
         ) {
             return Extracted::Filtered;
         }
@@ -324,38 +387,6 @@ pub(super) fn marked(query: Value<'_>) -> Value<'_> {
     match query.bytes() {
         bytes @ [b'?', ..] => Value::Elsewhere([b"?", bytes].concat().into()),
         _ => query,
-    }
-}
-
-/// The facts about a request and its response that a format records beside the URL.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Facts {
-    /// The method of the request.
-    pub method: bool,
-    /// The status of the response.
-    pub status: bool,
-    /// Its media type.
-    pub mime: bool,
-    /// The time of the request. A [`RequestReader`](super::RequestReader) reads it.
-    pub time: bool,
-    /// The agent of the request, which it reads too.
-    pub agent: bool,
-}
-
-impl Facts {
-    /// No fact.
-    pub(super) const NONE: Facts =
-        Facts { method: false, status: false, mime: false, time: false, agent: false };
-
-    /// The facts among these parts.
-    pub(super) fn of(parts: impl IntoIterator<Item = RecordPart>) -> Self {
-        parts.into_iter().fold(Self::default(), |facts, part| Self {
-            method: facts.method || matches!(part, RecordPart::Method | RecordPart::Request),
-            status: facts.status || part == RecordPart::Status,
-            mime: facts.mime || part == RecordPart::Mime,
-            time: facts.time || part == RecordPart::Time,
-            agent: facts.agent || part == RecordPart::Agent,
-        })
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::columns::{ColumnLayout, ColumnName, Columns};
 use super::line::{Line, is_blank};
-use super::part::{Facts, RecordPart, Value};
+use super::part::{PartSet, RecordPart, Value};
 use super::{BufferId, Container, Context, Extracted, Record, Records};
 use uniqurl::RejectReason;
 use uniqurl::internal::Span;
@@ -159,18 +159,14 @@ impl TableFormat {
         self.layout.as_ref()?.column_of(part)
     }
 
-    /// True if a column holds a part.
-    pub(super) fn has(&self, part: RecordPart) -> bool {
-        self.columns.as_ref().is_some_and(|columns| columns.have(part))
+    /// The parts that columns hold.
+    pub(super) fn parts(&self) -> PartSet {
+        self.columns.as_ref().map_or(PartSet::NONE, Columns::parts)
     }
 
     /// The container that it reads.
     pub fn container(&self) -> Container {
         self.container
-    }
-
-    pub(super) fn facts(&self) -> Facts {
-        self.columns.as_ref().map_or(Facts::default(), Columns::facts)
     }
 
     /// Finds the columns in a schema. Returns the format with its columns resolved, and the columns

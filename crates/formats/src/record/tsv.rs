@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::columns::{ColumnLayout, Columns};
 use super::extended::decoded;
+use super::fields::Fields;
 use super::line::{self, is_blank, without_mark};
 use super::part::{RecordPart, Value, marked};
 use super::separators::Separators;
@@ -121,17 +122,18 @@ impl Tsv {
         self.layout.as_ref().is_some_and(|layout| layout.is_query(column))
     }
 
-    /// The column of a part.
-    pub(super) fn column_of(&self, part: RecordPart) -> Option<usize> {
-        self.layout.as_ref()?.column_of(part)
-    }
-
-    /// The value of a field, without the encoding of the format.
-    pub(super) fn decoded<'a>(&self, field: &'a [u8]) -> Value<'a> {
-        match &self.fixed {
-            Some(fixed) if fixed.is_encoded => decoded(field),
-            _ => Value::InLine(field),
-        }
+    /// Reads parts of a line.
+    pub(super) fn fields<'a>(&self, line: &'a [u8], out: &mut Fields<'a>) {
+        let Some(layout) = &self.layout else { return };
+        let is_encoded = self.fixed.as_ref().is_some_and(|fixed| fixed.is_encoded);
+        out.read_parts(|part, take| {
+            let column = layout.column_of(part);
+            let field = column.and_then(|n| line.split(|byte| *byte == b'\t').nth(n));
+            field.into_iter().for_each(|field| match is_encoded {
+                true => take(decoded(field).into_cow()),
+                false => take(Cow::Borrowed(field)),
+            });
+        });
     }
 
     /// The names of the columns.

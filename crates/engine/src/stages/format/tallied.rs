@@ -6,7 +6,7 @@ use crate::batch::WorkBatch;
 use crate::output::TallyColumns;
 use crate::set::Partitioner;
 use uniqurl::internal::{AllocError, alloc};
-use uniqurl_formats::record::{Extracted, Measured, Measurer};
+use uniqurl_formats::record::{Extracted, FieldReader, Measured};
 use uniqurl_store::spill::{PARTITIONS, SpillEntry};
 use uniqurl_store::tally::ResponseTally;
 
@@ -72,24 +72,19 @@ fn for_each_record(
 ) -> Result<(), AllocError> {
     let (Some(chunk), Some(extras)) = (&batch.text.chunk, &batch.extras) else { return Ok(()) };
     let Some(format) = &extras.format else { return Ok(()) };
-    let mut measurer = Measurer::new(format);
-    let mut has_any = columns.had_by(measurer.fields()).any();
+    let mut reader = FieldReader::new(format, columns.parts());
     let mut sequence = 0;
     for (line, found) in batch.text.all_records() {
         if found == Extracted::Skipped {
             // A header can change where the numbers are.
-            measurer.pass(line.of(chunk.bytes()));
-            has_any = columns.had_by(measurer.fields()).any();
+            reader.pass(line.of(chunk.bytes()));
             continue;
         }
         if sequence == batch.keys.len() {
             break;
         }
         if is_wanted(sequence) {
-            let measured = match has_any {
-                true => measurer.measure(line.of(chunk.bytes())),
-                false => Measured::default(),
-            };
+            let measured = reader.read(line.of(chunk.bytes()))?.numbers;
             visit(sequence, measured)?;
         }
         sequence += 1;

@@ -1,14 +1,11 @@
 //! Reads the heads of ARC records, version 1: a line of URL, address, date, type and length.
 
-use super::super::{BufferId, Context, Extracted, Facts};
+use super::super::{BufferId, Context, Extracted};
 use super::url;
 use uniqurl::RejectReason;
 
 /// The beginning of every file: a record about itself.
 pub(super) const FIRST: &[u8] = b"filedesc://";
-
-/// The facts for filters.
-pub(super) const FACTS: Facts = Facts { method: false, status: false, mime: true, ..Facts::NONE };
 
 /// The relevant fields of a head.
 pub struct Fields<'a> {

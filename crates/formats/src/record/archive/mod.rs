@@ -13,15 +13,16 @@ mod wat;
 pub use kinds::Kinds;
 
 pub use arc::body_length as arc_body;
-pub(super) use warc::field;
 pub use warc::{VERSION as WARC_VERSION, content_length as warc_body, end_of_fields as warc_head};
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use self::links::Links;
+use super::fields::{Fields, stamp, written};
 use super::line::is_blank;
-use super::{BufferId, Context, Extracted, Facts, Framing, Record, Records};
+use super::part::{PartSet, RecordPart};
+use super::{BufferId, Context, Extracted, Framing, Record, Records};
 use uniqurl::RejectReason;
 use uniqurl::internal::Span;
 
@@ -113,11 +114,26 @@ impl Archive {
         }
     }
 
-    pub(super) fn facts(self) -> Facts {
+    /// The parts beside the URL.
+    pub(super) fn parts(self) -> PartSet {
         match self {
-            Archive::Arc => arc::FACTS,
-            _ => Facts::default(),
+            Archive::Warc(_) | Archive::Arc => PartSet::of(&[RecordPart::Time]),
+            Archive::Wat | Archive::WatLinks => PartSet::NONE,
         }
+    }
+
+    /// Reads the time of a record from its head.
+    pub(super) fn fields(self, head: &[u8], out: &mut Fields<'_>) {
+        out.numbers.time = match self {
+            Archive::Warc(_) => warc::field(head, b"warc-date").and_then(|date| written(&date)),
+            // `URL IP-address date media-type length`
+            Archive::Arc => {
+                let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+                let mut fields = line.trim_ascii_end().rsplit(|byte| *byte == b' ');
+                fields.nth(2).and_then(stamp)
+            }
+            Archive::Wat | Archive::WatLinks => None,
+        };
     }
 
     pub(super) fn framing(self) -> Framing {

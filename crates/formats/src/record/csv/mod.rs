@@ -16,9 +16,10 @@ use memchr::memchr;
 
 use self::cut::{CsvCutter, CsvRecord};
 use super::columns::{ColumnLayout, Columns};
+use super::fields::Fields;
 use super::line::{Line, is_blank, without_mark};
 use super::named::is_absolute;
-use super::part::{RecordPart, Value};
+use super::part::Value;
 use super::{Context, Extracted, Record, Records};
 use uniqurl::RejectReason;
 
@@ -167,19 +168,24 @@ impl Csv {
         self.layout.as_ref().is_some_and(|layout| layout.is_query(column))
     }
 
-    /// The column of a part.
-    pub(super) fn column_of(&self, part: RecordPart) -> Option<usize> {
-        self.layout.as_ref()?.column_of(part)
-    }
-
     /// The names of the columns.
     pub(super) fn header(&self) -> &[Vec<u8>] {
         self.layout.as_ref().map_or(&[], |layout| &layout.names)
     }
 
     /// The fields of a record, without their quotation marks.
-    pub(super) fn fields<'a>(&self, record: &'a [u8]) -> Vec<Value<'a>> {
+    pub(super) fn values<'a>(&self, record: &'a [u8]) -> Vec<Value<'a>> {
         cut::fields(record, self.delimiter()).map(value).collect()
+    }
+
+    /// Reads parts of a record.
+    pub(super) fn fields<'a>(&self, record: &'a [u8], out: &mut Fields<'a>) {
+        let Some(layout) = &self.layout else { return };
+        let values = self.values(record);
+        out.read_parts(|part, take| {
+            let value = layout.column_of(part).and_then(|column| values.get(column));
+            value.cloned().into_iter().for_each(|value| take(value.into_cow()));
+        });
     }
 
     fn layout(&self, record: &[u8]) -> ColumnLayout {

@@ -43,6 +43,12 @@ impl Wrapped {
         &self.format
     }
 
+    /// Applies a line that is not a record, such as a header.
+    pub(in crate::record) fn pass(&mut self, line: &[u8], buffer: &mut Vec<u8>) {
+        let line = self.text_of(line, buffer);
+        self.format.pass(line, &mut Vec::new());
+    }
+
     /// The same envelope around another format.
     #[must_use]
     pub fn with(&self, format: Format) -> Self {

@@ -25,8 +25,9 @@ use serde::Deserialize;
 pub(super) use self::guess::guess;
 use self::pointer::Node;
 use super::columns::parts;
+use super::fields::Fields;
 use super::line::{self, Line};
-use super::part::{Facts, RecordPart, Said, Value};
+use super::part::{PartSet, RecordPart, Said, Value};
 use super::{Context, Extracted, Records};
 use uniqurl::RejectReason;
 
@@ -35,64 +36,19 @@ use uniqurl::RejectReason;
 pub struct Json {
     text: String,
     root: Node,
-    facts: Facts,
+    /// The parts that pointers lead to.
+    facts: PartSet,
     /// The name of the format, if it is one of [`FormatTable`](super::FormatTable).
     name: Option<Arc<str>>,
-    fields: Arc<JsonFields>,
+    beside: Arc<PartPointers>,
 }
 
 /// The tokens of pointers.
 pub(super) type Pointers = Vec<Vec<Vec<u8>>>;
 
-/// The pointers to the fields of a record that are read again where they are asked for, beside its
-/// status and method. Of several to one field, the first with a value counts.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct JsonFields {
-    /// To the bytes sent.
-    pub bytes: Pointers,
-    /// To the duration in seconds.
-    pub seconds: Pointers,
-    /// To the time: with its date, or a number since 1970. Where the date has a member of its own, to
-    /// the time of day.
-    pub time: Pointers,
-    /// To that date.
-    pub date: Pointers,
-    /// To the address of the client.
-    pub client: Pointers,
-    /// To the method, which is also a part.
-    pub method: Pointers,
-    /// To the referrer.
-    pub referrer: Pointers,
-    /// To the agent.
-    pub agent: Pointers,
-}
-
-impl JsonFields {
-    /// The pointers to the field of this name in a table of formats.
-    pub(super) fn named(&mut self, name: &str) -> Option<&mut Pointers> {
-        match name {
-            "bytes" => Some(&mut self.bytes),
-            "seconds" => Some(&mut self.seconds),
-            "time" => Some(&mut self.time),
-            "date" => Some(&mut self.date),
-            "client" => Some(&mut self.client),
-            "referrer" => Some(&mut self.referrer),
-            "agent" => Some(&mut self.agent),
-            _ => None,
-        }
-    }
-
-    /// The pointers to a text.
-    pub(super) fn of(&self, name: &str) -> Option<&Pointers> {
-        match name {
-            "client" => Some(&self.client),
-            "method" => Some(&self.method),
-            "referrer" => Some(&self.referrer),
-            "agent" => Some(&self.agent),
-            _ => None,
-        }
-    }
-}
+/// The pointers to the parts of a record that are read again where they are asked for. Of several to one
+/// part, the first with a value counts.
+pub(super) type PartPointers = Vec<(RecordPart, Pointers)>;
 
 /// The reason why a value yields nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,43 +67,63 @@ impl Json {
 
     fn new(text: &str, parts: &[(RecordPart, impl AsRef<str>)]) -> Result<Self, &'static str> {
         let mut root = Node::default();
-        let mut fields = JsonFields::default();
+        let mut beside = PartPointers::new();
         for (rank, (part, pointer)) in parts.iter().enumerate() {
-            let field = match part {
-                RecordPart::Time => &mut fields.time,
-                RecordPart::Agent => &mut fields.agent,
-                part => {
-                    root.add(pointer.as_ref(), *part, rank)?;
-                    continue;
-                }
-            };
-            field.push(tokens(pointer.as_ref())?);
+            if part.is_read_at_once() {
+                root.add(pointer.as_ref(), *part, rank)?;
+                continue;
+            }
+            let pointer = tokens(pointer.as_ref())?;
+            match beside.iter_mut().find(|(other, _)| other == part) {
+                Some((_, pointers)) => pointers.push(pointer),
+                None => beside.push((*part, vec![pointer])),
+            }
         }
-        fields.method = pointers_in(&root, RecordPart::Method);
-        let facts = Facts::of(parts.iter().map(|(part, _)| *part));
-        Ok(Self { text: text.to_owned(), root, facts, name: None, fields: Arc::new(fields) })
+        let facts = parts.iter().map(|(part, _)| *part).collect();
+        Ok(Self::of_tree(text, root, facts, beside))
+    }
+
+    fn of_tree(text: &str, root: Node, facts: PartSet, mut beside: PartPointers) -> Self {
+        for part in [RecordPart::Status, RecordPart::Method] {
+            let pointers = pointers_in(&root, part);
+            beside.extend((!pointers.is_empty()).then_some((part, pointers)));
+        }
+        Self { text: text.to_owned(), root, facts, name: None, beside: Arc::new(beside) }
     }
 
     /// The format of this name. If several pointers give the same part, the first one with a value
     /// counts.
-    pub(super) fn named(
-        name: &str,
-        parts: &[(RecordPart, String)],
-        fields: JsonFields,
-    ) -> Result<Self, &'static str> {
-        let json = Self::new("", parts)?;
-        let fields = Arc::new(JsonFields { method: json.fields.method.clone(), ..fields });
-        Ok(Self { name: Some(name.into()), fields, ..json })
+    pub(super) fn named(name: &str, parts: &[(RecordPart, String)]) -> Result<Self, &'static str> {
+        Ok(Self { name: Some(name.into()), ..Self::new("", parts)? })
     }
 
-    /// The pointers to the status.
-    pub(super) fn statuses(&self) -> Pointers {
-        pointers_in(&self.root, RecordPart::Status)
+    /// The parts beside the URL.
+    pub(super) fn parts(&self) -> PartSet {
+        self.beside.iter().map(|(part, _)| *part).collect()
     }
 
-    /// The pointers to other fields.
-    pub(super) fn fields(&self) -> &JsonFields {
-        &self.fields
+    /// Reads parts of a record.
+    pub(super) fn fields<'a>(&self, text: &'a [u8], out: &mut Fields<'a>) {
+        if memmem::find(text, b"\\x").is_none() {
+            return self.read_parts(text, out, |value| value);
+        }
+        let mut rewritten = Vec::new();
+        without_hex_escapes(text, &mut rewritten);
+        self.read_parts(&rewritten, out, |value| Cow::Owned(value.into_owned()));
+    }
+
+    fn read_parts<'t, 'a>(
+        &self,
+        text: &'t [u8],
+        out: &mut Fields<'a>,
+        in_line: impl Fn(Cow<'t, [u8]>) -> Cow<'a, [u8]>,
+    ) {
+        out.read_parts(|part, take| {
+            let pointers = self.beside.iter().filter(|(other, _)| *other == part);
+            let values =
+                pointers.flat_map(|(_, list)| list).filter_map(|pointer| value_at(text, pointer));
+            values.for_each(|value| take(in_line(value)));
+        });
     }
 
     /// The object in a line of `cdxj`.
@@ -157,8 +133,8 @@ impl Json {
         let node = |part| Node { parts: vec![(part, 0)], ..Node::default() };
         let children = parts.map(|(name, part)| (name.as_bytes().to_vec(), node(part)));
         let root = Node { children: children.to_vec(), ..Node::default() };
-        let facts = Facts { method: false, status: true, mime: true, ..Facts::NONE };
-        Self { text: String::new(), root, facts, name: None, fields: Arc::default() }
+        let facts = PartSet::of(&[RecordPart::Status, RecordPart::Mime]);
+        Self::of_tree("", root, facts, PartPointers::new())
     }
 
     /// The name that [`Format::parse`](super::Format::parse) accepts.
@@ -210,7 +186,7 @@ impl Json {
         self.root.holds_query(tokens)
     }
 
-    pub(super) fn facts(&self) -> Facts {
+    pub(super) fn facts(&self) -> PartSet {
         self.facts
     }
 
@@ -280,11 +256,16 @@ pub(super) fn carry(
         text = buffer;
     }
     for pointer in pointers {
-        match slice::at(text, pointer.as_ref()) {
-            Some(value @ [b'"', ..]) => take(bytes_of_string(value).as_deref()),
-            Some(b"null") | None => take(None),
-            Some(value) => take(Some(value)),
-        }
+        take(value_at(text, pointer.as_ref()).as_deref());
+    }
+}
+
+/// The value at a pointer: the bytes of a string, or the text of any other value but `null`.
+fn value_at<'t>(text: &'t [u8], pointer: &[Vec<u8>]) -> Option<Cow<'t, [u8]>> {
+    match slice::at(text, pointer)? {
+        value @ [b'"', ..] => bytes_of_string(value),
+        b"null" => None,
+        value => Some(Cow::Borrowed(value)),
     }
 }
 

@@ -25,14 +25,15 @@ use std::sync::Arc;
 
 use memchr::{memchr, memchr3, memmem};
 
-pub(super) use self::plan::Field;
-use self::plan::{End, LinePlan, LogField, Quote};
+use self::plan::{End, Field, LinePlan, LogField, Quote};
 pub(super) use self::shape::LineShape;
 use super::escape::{Escape, closing_quote};
+use super::fields::{Fields, Measured, decimal, epoch_in, status, whole, written};
 use super::line::{self, Line};
 use super::origin::{RecordOrigin, scheme_of};
+use super::part::{PartSet, RecordPart};
 use super::target::{self, Method, TargetText};
-use super::{Context, Extracted, Facts, FormatError, Records, request};
+use super::{Context, Extracted, FormatError, Records, request};
 use uniqurl::RejectReason;
 use uniqurl::internal::Span;
 
@@ -102,48 +103,60 @@ impl LogFormat {
 
     /// The fields of a line.
     fn slots(&self, ctx: &Context, line: &[u8]) -> Result<Slots, RejectReason> {
-        let LinePlan { pieces, of_url, .. } = &self.plan;
-        let count = if ctx.filter.is_empty() { *of_url } else { pieces.len() };
+        let LinePlan { pieces, of_url, of_filter, .. } = &self.plan;
+        let count = if ctx.filter.is_empty() { *of_url } else { *of_filter };
         let mut slots = Slots::default();
         self.walk(&pieces[..count], *of_url, line, |field, range| {
-            let slot = &mut slots[field as usize];
-            if slot.is_empty() {
+            if let Some(slot) = slots.get_mut(field as usize).filter(|slot| slot.is_empty()) {
                 *slot = Span { start: range.start as u32, end: range.end as u32 };
             }
         })?;
         Ok(slots)
     }
 
-    /// Passes the fields of a line that are measured to `take`, up to where the line does not match
-    /// the format.
-    pub(super) fn measured(&self, line: &[u8], mut take: impl FnMut(Field, &[u8])) {
-        let _ = self.walk(&self.plan.measured, 0, line, |field, range| take(field, &line[range]));
+    /// The parts beside the URL.
+    pub(super) fn parts(&self) -> PartSet {
+        self.plan.pieces.iter().filter_map(|piece| piece.field.part()).collect()
     }
 
-    /// The fields that are measured.
-    pub(super) fn measured_fields(&self) -> impl Iterator<Item = Field> {
-        self.plan.measured.iter().map(|piece| piece.field)
-    }
-
-    /// Passes the texts of a line that columns show to `take`, up to where the line does not match the
-    /// format. The method of a request line counts as [`Field::Method`].
-    pub(super) fn noted(&self, line: &[u8], mut take: impl FnMut(Field, &[u8])) {
-        let _ = self.walk(&self.plan.noted, 0, line, |field, range| match field {
-            Field::Request => {
-                if let Some(method) = request::method_text(&line[range]) {
-                    take(Field::Method, method);
+    /// Reads parts of a line, up to where it does not match the format.
+    pub(super) fn fields<'a>(&self, line: &'a [u8], out: &mut Fields<'a>) {
+        let LinePlan { pieces, duration, .. } = &self.plan;
+        let is_wanted = |piece: &LogField| piece.field.part().is_some_and(|part| out.want(part));
+        let count = pieces.iter().rposition(is_wanted).map_or(0, |last| last + 1);
+        let _ = self.walk(&pieces[..count], 0, line, |field, range| {
+            let text = &line[range];
+            // The line may go on after the last field of the format.
+            let first = text.split(|byte| *byte == b' ').next().unwrap_or_default();
+            let Measured { status: code, bytes, duration: taken, time } = &mut out.numbers;
+            match field {
+                Field::Status => *code = code.or_else(|| status(first)),
+                Field::Bytes => *bytes = bytes.or_else(|| whole(first)),
+                Field::Date => *time = time.or_else(|| written(text)),
+                Field::EpochSeconds => *time = time.or_else(|| epoch_in(first, 0)),
+                Field::EpochMillis => *time = time.or_else(|| epoch_in(first, -3)),
+                Field::EpochMicros => *time = time.or_else(|| epoch_in(first, -6)),
+                Field::Micros | Field::Millis | Field::Seconds => {
+                    let power = match field {
+                        Field::Micros => 0,
+                        Field::Millis => 3,
+                        _ => 6,
+                    };
+                    *taken = taken
+                        .or_else(|| decimal(first, power).filter(|_| Some(field) == *duration));
+                }
+                Field::Request => {
+                    if let Some(method) = request::method_text(text) {
+                        out.set_escaped(RecordPart::Method, method, Escape::Backslash);
+                    }
+                }
+                field => {
+                    if let Some(part) = field.part() {
+                        out.set_escaped(part, text, Escape::Backslash);
+                    }
                 }
             }
-            field => take(field, &line[range]),
         });
-    }
-
-    /// True if [`noted`](Self::noted) can pass this field.
-    pub(super) fn has_noted(&self, field: Field) -> bool {
-        self.plan.noted.iter().any(|piece| match piece.field {
-            Field::Request => field == Field::Method,
-            own => own == field,
-        })
     }
 
     /// Matches a line against pieces. It must have the first `of_url` of them.
@@ -190,26 +203,19 @@ impl LogFormat {
             return true;
         }
         let value = |field: Field| slots[field as usize].of(line);
-        let facts = self.facts();
+        let parts = self.parts();
         let method = match self.plan.source {
             Field::Request => value(Field::Request).split(|byte| *byte == b' ').next(),
-            _ => facts.method.then(|| value(Field::Method)),
+            _ => parts.has(RecordPart::Method).then(|| value(Field::Method)),
         };
         // The value also ends at a space: the line may go on after the format's last field.
         let status = value(Field::Status).split(|byte| *byte == b' ').next();
-        ctx.filter.keeps(method, status.filter(|_| facts.status), None)
+        ctx.filter.keeps(method, status.filter(|_| parts.has(RecordPart::Status)), None)
     }
 
     /// True if the query is in a field of its own, without its mark.
     pub(super) fn has_args(&self) -> bool {
         self.plan.pieces.iter().any(|piece| piece.field == Field::Args)
-    }
-
-    /// The facts for filters.
-    pub(super) fn facts(&self) -> Facts {
-        let has = |field: Field| self.plan.pieces.iter().any(|piece| piece.field == field);
-        let method = self.plan.source == Field::Request || has(Field::Method);
-        Facts { method, status: has(Field::Status), mime: false, ..Facts::NONE }
     }
 
     fn found(

@@ -4,6 +4,7 @@
 //! one in use, and the field that holds the request. A format without a request is rejected here,
 //! before any line is read, and so is one in which the end of a field is ambiguous.
 
+use super::super::part::RecordPart;
 use super::directives::{FormatStringError, Token, Variable};
 use super::shape::Shape;
 use uniqurl::RejectReason;
@@ -47,7 +48,7 @@ pub(in crate::record) enum Field {
     ForwardedScheme,
     /// The version of TLS, or a dash: the scheme is https, or http.
     TlsVersion,
-    /// Unrelated to the URL, but [measured](super::Measurer): the bytes sent.
+    /// Unrelated to the URL, but [read beside it](super::super::Fields): the bytes sent.
     Bytes,
     /// The duration of the request in microseconds.
     Micros,
@@ -63,7 +64,7 @@ pub(in crate::record) enum Field {
     EpochMillis,
     /// The time in microseconds since 1970.
     EpochMicros,
-    /// Unrelated to the URL, but a [column that logs have in common](super::super::LogColumns): the client.
+    /// The client.
     Client,
     /// The referrer.
     Referrer,
@@ -72,7 +73,7 @@ pub(in crate::record) enum Field {
 }
 
 impl Field {
-    /// Number of fields that matter to the URL or to filters: the first ones.
+    /// Number of fields that matter to the URL or to filters: the first ones. The others are read beside it.
     pub const COUNT: usize = Field::TlsVersion as usize + 1;
 
     /// The field as the URL and filters need it.
@@ -84,14 +85,22 @@ impl Field {
         (self as usize) < Field::COUNT
     }
 
-    /// True for a number that only a measurer reads.
-    fn is_measured(self) -> bool {
-        !self.is_of_url() && !self.is_noted()
-    }
-
-    /// True for a text that only columns show.
-    fn is_noted(self) -> bool {
-        matches!(self, Field::Client | Field::Referrer | Field::Agent)
+    /// The part of a record that the field is beside the URL.
+    pub fn part(self) -> Option<RecordPart> {
+        Some(match self {
+            Field::Status => RecordPart::Status,
+            Field::Bytes => RecordPart::Bytes,
+            Field::Micros | Field::Millis | Field::Seconds => RecordPart::Seconds,
+            Field::Date | Field::EpochSeconds | Field::EpochMillis | Field::EpochMicros => {
+                RecordPart::Time
+            }
+            // A request line begins with its method.
+            Field::Method | Field::Request => RecordPart::Method,
+            Field::Client => RecordPart::Client,
+            Field::Referrer => RecordPart::Referrer,
+            Field::Agent => RecordPart::Agent,
+            _ => return None,
+        })
     }
 
     pub fn is_host(self) -> bool {
@@ -191,14 +200,14 @@ pub(super) struct LinePlan {
     pub lead: Vec<u8>,
     /// The fields up to the last one in use.
     pub pieces: Vec<LogField>,
-    /// How many of these pieces the URL needs; a status may follow them.
+    /// How many of these pieces the URL needs.
     pub of_url: usize,
+    /// How many of them the URL and filters need: a status may follow.
+    pub of_filter: usize,
     /// The field that holds the request.
     pub source: Field,
-    /// The fields up to the last one that is measured.
-    pub measured: Vec<LogField>,
-    /// The fields up to the last text that columns show.
-    pub noted: Vec<LogField>,
+    /// The field with the duration. Of several units the finest: Apache's `%T` alone drops the fraction.
+    pub duration: Option<Field>,
 }
 
 /// Compiles the parts of a format string.
@@ -259,18 +268,18 @@ pub(super) fn plan(tokens: Vec<(usize, Token)>) -> Result<LinePlan, FormatString
         return Err((0, OPEN));
     }
     mark_cuts(&mut pieces);
-    let is_measured = |piece: &LogField| piece.field.is_measured() || piece.field == Field::Status;
-    let measured = pieces[..up_to(pieces.iter().rposition(is_measured))].to_vec();
-    let is_noted = |piece: &LogField| {
-        piece.field.is_noted() || matches!(piece.field, Field::Method | Field::Request)
+    let of_url = |piece: &LogField| {
+        piece.field.is_of_url() && !matches!(piece.field, Field::Other | Field::Status)
     };
-    let noted = pieces[..up_to(pieces.iter().rposition(is_noted))].to_vec();
-    pieces.iter_mut().for_each(|piece| piece.field = piece.field.of_url());
-    pieces.truncate(up_to(pieces.iter().rposition(|piece| piece.field != Field::Other)));
-    let of_url = |piece: &LogField| !matches!(piece.field, Field::Other | Field::Status);
+    let of_filter = |piece: &LogField| of_url(piece) || piece.field == Field::Status;
     let of_url = up_to(pieces.iter().rposition(of_url));
+    let of_filter = up_to(pieces.iter().rposition(of_filter));
+    pieces.truncate(up_to(pieces.iter().rposition(|piece| piece.field != Field::Other)));
+    let units = [Field::Micros, Field::Millis, Field::Seconds];
+    let has = |unit: &Field| pieces.iter().any(|piece| piece.field == *unit);
+    let duration = units.into_iter().find(has);
     let lead = parts.into_iter().next().map(|part| part.before).unwrap_or_default();
-    Ok(LinePlan { lead, pieces, of_url, source, measured, noted })
+    Ok(LinePlan { lead, pieces, of_url, of_filter, source, duration })
 }
 
 /// The fields, with adjacent ones merged, and the literal after the last.

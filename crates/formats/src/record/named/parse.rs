@@ -23,7 +23,6 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::super::json::JsonFields;
 use super::super::log::LineShape;
 use super::super::part::RecordPart;
 use super::super::{Container, Format, Json, LogFormat, READS_TABLES, Tsv, json};
@@ -200,7 +199,6 @@ impl<'a, 'i> Entry<'a, 'i> {
     fn json(&self, name: &str) -> Result<(Format, LineTest), FormatFileError> {
         let mut pointers = Vec::new();
         let mut needs = Vec::new();
-        let mut fields = JsonFields::default();
         for (key, value) in self.parts("json")? {
             let list = match value.get_ref() {
                 DeValue::String(text) => Some(vec![text.to_string()]),
@@ -212,9 +210,7 @@ impl<'a, 'i> Entry<'a, 'i> {
             };
             let error = |why| self.file.error(&value.span(), why);
             let tokens = |pointer: &String| json::tokens(pointer).map_err(error);
-            if let Some(field) = fields.named(&key) {
-                *field = list.iter().map(tokens).collect::<Result<_, _>>()?;
-            } else if key == "needs" {
+            if key == "needs" {
                 needs = list.iter().map(tokens).collect::<Result<_, _>>()?;
             } else {
                 let part = self.part(&key, value)?;
@@ -222,7 +218,7 @@ impl<'a, 'i> Entry<'a, 'i> {
             }
         }
         self.check_source("json", pointers.iter().map(|(part, _)| *part))?;
-        let json = Json::named(name, &pointers, fields).map_err(|why| self.error("json", why))?;
+        let json = Json::named(name, &pointers).map_err(|why| self.error("json", why))?;
         Ok((Format::Json(json.clone()), LineTest::Json(json, needs)))
     }
 

@@ -1,11 +1,10 @@
-use super::super::{Carrier, Context, Format, FormatTable, Records, RequestReader, carrying};
-use super::super::{Measurer, Values};
-use super::LogColumn;
+use super::super::{COLUMNS, FieldReader, PartSet, RecordPart};
+use crate::record::{Carrier, Context, Format, FormatTable, Records, Values, carrying};
 
 /// The names of the columns that `format` has.
 fn names(format: &Format) -> Vec<String> {
-    let columns = LogColumn::ALL.iter().filter(|column| column.is_in(format));
-    columns.map(|column| column.name().to_owned()).collect()
+    let columns = COLUMNS.iter().filter(|(_, part)| format.parts().has(*part));
+    columns.map(|(name, _)| (*name).to_owned()).collect()
 }
 
 /// The columns of the last of these lines, each as text; none as `?`.
@@ -109,7 +108,7 @@ fn every_format_with_a_name_reads_the_columns_that_it_has() {
         let mut values = Values::default();
         for record in &records.records {
             let line = record.line.of(entry.sample.as_bytes());
-            if record.found == super::super::Extracted::Skipped {
+            if record.found == crate::record::Extracted::Skipped {
                 carrier.pass(line);
                 continue;
             }
@@ -182,13 +181,15 @@ nginx-json: client time method status (bytes) (referrer) (agent)
 
 #[test]
 fn time_and_agent_are_read_where_the_format_says_they_are() {
+    let asked = PartSet::of(&[RecordPart::Time, RecordPart::Agent]);
     let read = |name: &str, lines: &[&str]| {
         let format = Format::parse(name).unwrap();
-        let mut reader = RequestReader::new(&format, true, true).unwrap();
+        let mut reader = FieldReader::new(&format, asked);
         let (last, headers) = lines.split_last().unwrap();
         headers.iter().for_each(|line| reader.pass(line.as_bytes()));
-        let facts = reader.read(last.as_bytes()).unwrap();
-        (facts.time, facts.agent.map(|agent| String::from_utf8_lossy(agent).into_owned()))
+        let fields = reader.read(last.as_bytes()).unwrap();
+        let agent = fields.text(RecordPart::Agent);
+        (fields.numbers.time, agent.map(|agent| String::from_utf8_lossy(agent).into_owned()))
     };
     let both = (Some(971_211_336), Some("UA".to_owned()));
     let csv = "http://h/,2000-10-10T20:55:36Z,\"UA\"";
@@ -205,8 +206,8 @@ fn time_and_agent_are_read_where_the_format_says_they_are() {
     assert_eq!(read("w3c", &["#Fields: cs-uri-stem", "/"]), (None, None));
     let warc = "WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: 2000-10-10T20:55:36Z\r\n\r\n";
     assert_eq!(read("warc", &[warc]), (both.0, None));
-    let clf = Format::parse("clf").unwrap();
-    assert!(RequestReader::new(&clf, false, true).is_none());
-    assert!(RequestReader::new(&Format::Lines, true, true).is_none());
-    assert!(Measurer::new(&Format::parse("csv:u,time=t").unwrap()).fields().time);
+    let parts = |name: &str| FieldReader::new(&Format::parse(name).unwrap(), asked).parts();
+    assert_eq!(parts("clf"), PartSet::of(&[RecordPart::Time]));
+    assert_eq!(parts("lines"), PartSet::NONE);
+    assert!(parts("csv:u,time=t").has(RecordPart::Time));
 }

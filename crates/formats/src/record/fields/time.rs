@@ -13,7 +13,7 @@ const MONTHS: &[u8; 36] = b"JanFebMarAprMayJunJulAugSepOctNovDec";
 const LAST: u64 = 100_000_000_000;
 
 /// `10/Oct/2000:13:55:36 -0700` as Apache, nginx and HAProxy write it, or ISO 8601.
-pub(super) fn written(text: &[u8]) -> Option<i64> {
+pub(in crate::record) fn written(text: &[u8]) -> Option<i64> {
     match text {
         [d1, d2, b'/', a, b, c, b'/', y1, y2, y3, y4, b':' | b' ', time @ ..] => {
             let mut months = MONTHS.chunks_exact(3);
@@ -30,7 +30,7 @@ pub(super) fn written(text: &[u8]) -> Option<i64> {
 }
 
 /// `2000-10-10` and `13:55:36`, which may have a zone.
-pub(super) fn date_and_time(date: &[u8], time: &[u8]) -> Option<i64> {
+pub(in crate::record) fn date_and_time(date: &[u8], time: &[u8]) -> Option<i64> {
     let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = date else { return None };
     let (of_day, zone) = of_day(time)?;
     let day = day(whole(&[*y1, *y2, *y3, *y4])?, whole(&[*m1, *m2])?, whole(&[*d1, *d2])?)?;
@@ -38,7 +38,7 @@ pub(super) fn date_and_time(date: &[u8], time: &[u8]) -> Option<i64> {
 }
 
 /// The 14 digits of web archives: `20001010135536`.
-pub(super) fn stamp(text: &[u8]) -> Option<i64> {
+pub(in crate::record) fn stamp(text: &[u8]) -> Option<i64> {
     let two = |at: usize| whole(text.get(at..at + 2)?);
     let day = day(whole(text.get(..4).filter(|_| text.len() == 14)?)?, two(4)?, two(6)?)?;
     Some(day + clock(two(8)?, two(10)?, two(12)?)?)
@@ -46,7 +46,7 @@ pub(super) fn stamp(text: &[u8]) -> Option<i64> {
 
 /// Seconds since 1970, or a number so large that it must count milliseconds, microseconds or
 /// nanoseconds.
-pub(super) fn epoch(text: &[u8]) -> Option<i64> {
+pub(in crate::record) fn epoch(text: &[u8]) -> Option<i64> {
     let units = [0, -3, -6, -9].into_iter();
     let seconds = units.filter_map(|power| decimal(text, power)).find(|number| *number < LAST);
     seconds.map(|seconds| seconds as i64)
@@ -58,7 +58,7 @@ pub(in crate::record) fn of_any_form(text: &[u8]) -> Option<i64> {
 }
 
 /// Seconds since 1970 in a known unit: 10 to the power `power` seconds.
-pub(super) fn epoch_in(text: &[u8], power: i32) -> Option<i64> {
+pub(in crate::record) fn epoch_in(text: &[u8], power: i32) -> Option<i64> {
     decimal(text, power).filter(|seconds| *seconds < LAST).map(|seconds| seconds as i64)
 }
 

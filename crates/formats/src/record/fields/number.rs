@@ -1,7 +1,7 @@
 //! Parses the numbers that logs write. Text that is not entirely one number gives none.
 
 /// A status: three digits from 100, perhaps with a point and zeros, as tables of decimals write it.
-pub(super) fn status(text: &[u8]) -> Option<u16> {
+pub(in crate::record) fn status(text: &[u8]) -> Option<u16> {
     let [a @ b'1'..=b'9', b, c, fraction @ ..] = text else { return None };
     let is_zero = match fraction.strip_prefix(b".") {
         Some(digits) => digits.iter().all(|digit| *digit == b'0'),
@@ -12,7 +12,7 @@ pub(super) fn status(text: &[u8]) -> Option<u16> {
 }
 
 /// A whole number without a sign.
-pub(super) fn whole(text: &[u8]) -> Option<u64> {
+pub(in crate::record) fn whole(text: &[u8]) -> Option<u64> {
     if text.is_empty() {
         return None;
     }
@@ -27,7 +27,7 @@ const DIGITS: u32 = 30;
 
 /// A decimal without a sign, perhaps with an exponent, as JSON writes numbers, times 10 to the power
 /// `power`. Rounds down.
-pub(super) fn decimal(text: &[u8], power: i32) -> Option<u64> {
+pub(in crate::record) fn decimal(text: &[u8], power: i32) -> Option<u64> {
     let mark = text.iter().position(|byte| matches!(byte, b'e' | b'E'));
     let (mantissa, exponent) = match mark {
         Some(mark) => (&text[..mark], exponent(&text[mark + 1..])?),

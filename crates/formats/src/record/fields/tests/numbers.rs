@@ -1,14 +1,22 @@
 //! The numbers of one record of each format, then odd values, then cut lines.
 
-use super::super::{Format, FormatTable};
-use super::{Measured, Measurer};
+use super::super::{FieldReader, Measured, PartSet, RecordPart};
+use crate::record::{Format, FormatTable};
+
+const NUMBERS: [RecordPart; 4] =
+    [RecordPart::Status, RecordPart::Bytes, RecordPart::Seconds, RecordPart::Time];
+
+/// Reads the numbers of records.
+fn reader(format: &Format) -> FieldReader {
+    FieldReader::new(format, PartSet::of(&NUMBERS))
+}
 
 /// The numbers of the last of these lines; those before it are headers.
 fn measured(format: &str, lines: &[&str]) -> Measured {
-    let mut measurer = Measurer::new(&Format::parse(format).unwrap());
+    let mut reader = reader(&Format::parse(format).unwrap());
     let (line, headers) = lines.split_last().unwrap();
-    headers.iter().for_each(|header| measurer.pass(header.as_bytes()));
-    measurer.measure(line.as_bytes())
+    headers.iter().for_each(|header| reader.pass(header.as_bytes()));
+    reader.read(line.as_bytes()).unwrap().numbers
 }
 
 /// The numbers, in the order of the fields.
@@ -307,9 +315,9 @@ fn tables_have_a_status_if_one_is_named() {
 #[test]
 fn formats_say_which_numbers_they_have() {
     let names = |format: &str| {
-        let fields = Measurer::new(&Format::parse(format).unwrap()).fields();
-        let all = [fields.status, fields.bytes, fields.duration, fields.time];
-        "sbdt".chars().zip(all).filter(|(_, has)| *has).map(|(name, _)| name).collect::<String>()
+        let parts = reader(&Format::parse(format).unwrap()).parts();
+        let named = "sbdt".chars().zip(NUMBERS).filter(|(_, part)| parts.has(*part));
+        named.map(|(name, _)| name).collect::<String>()
     };
     for (format, fields) in [
         ("lines", ""),
@@ -367,20 +375,22 @@ fn cut_lines_have_no_other_status_and_mangled_ones_do_no_harm() {
     ];
     for (format, line) in &samples {
         let format = Format::parse(format).unwrap();
-        let mut measurer = Measurer::new(&format);
-        let of_line = measurer.measure(line.as_bytes());
+        let mut of_format = reader(&format);
+        let mut numbers = |line: &[u8]| of_format.read(line).unwrap().numbers;
+        let of_line = numbers(line.as_bytes());
         for at in 0..=line.len() {
-            let cut = measurer.measure(&line.as_bytes()[..at]);
+            let cut = numbers(&line.as_bytes()[..at]);
             assert!(cut.status.is_none() || cut.status == of_line.status, "{format} {at}");
             for byte in *b"\0 \"\\[]{}-/:.,\t9\xFF" {
                 let mut mangled = line.clone().into_bytes();
                 if let Some(place) = mangled.get_mut(at) {
                     *place = byte;
                 }
-                measurer.pass(&mangled);
-                let mut measurer = Measurer::new(&format);
-                measurer.measure(&mangled);
-                measurer.measure(&mangled[at..]);
+                let mut reader = reader(&format);
+                reader.read(&mangled).unwrap();
+                reader.read(&mangled[at..]).unwrap();
+                reader.pass(&mangled);
+                reader.read(&mangled).unwrap();
             }
         }
     }
@@ -395,14 +405,14 @@ fn a_date_of_its_own_in_json_belongs_to_the_time_of_day() {
         json = { url = "/u", date = "/d", time = "/t" }
     "#;
     let table = FormatTable::default().with_file(entry).unwrap();
-    let mut measurer = Measurer::new(table.find("shop").unwrap().format());
-    assert!(measurer.fields().time);
+    let mut reader = reader(table.find("shop").unwrap().format());
+    assert!(reader.parts().has(RecordPart::Time));
     for (line, time) in [
         (r#"{"u":"http://h/","d":"2000-10-10","t":"20:55:36"}"#, Some(TIME)),
         (r#"{"u":"http://h/","t":"2000-10-10T20:55:36Z"}"#, Some(TIME)),
         (r#"{"u":"http://h/","d":"2000-10-10"}"#, None),
         (r#"{"u":"http://h/","d":7,"t":"20:55:36"}"#, None),
     ] {
-        assert_eq!(measurer.measure(line.as_bytes()).time, time, "{line}");
+        assert_eq!(reader.read(line.as_bytes()).unwrap().numbers.time, time, "{line}");
     }
 }
