@@ -230,8 +230,8 @@ pub fn missing(format: &Format, ctx: &Context, chunk: &[u8], columns: &[String])
         own.names().cloned().chain(carried).collect()
     };
     match format {
-        Format::Csv(csv) => lacking(&named(&csv.columns), csv.after(ctx, chunk)?.header()),
-        Format::Tsv(tsv) => lacking(&named(&tsv.columns), tsv.after(ctx, chunk)?.header()),
+        Format::Csv(csv) => lacking(&named(&csv.columns), csv.after(ctx, chunk)?.header.names()),
+        Format::Tsv(tsv) => lacking(&named(&tsv.columns), tsv.after(ctx, chunk)?.header.names()),
         // A column that a `#Fields:` line does not list is missing from the records after it.
         Format::Extended(extended) if !columns.is_empty() => {
             extended.headers(ctx, chunk).find_map(|header| {
@@ -267,31 +267,23 @@ impl Carrier {
 
     /// Finds the columns under the last header.
     fn find_places(&mut self) {
-        let header = match self.format.inner() {
-            Format::Csv(csv) => csv.header(),
-            Format::Tsv(tsv) => tsv.header(),
-            Format::Extended(extended) => extended.header(),
-            _ => return,
-        };
+        let Some(header) = self.format.inner().header() else { return };
         let names: Vec<ColumnName> = self.columns.iter().map(Column::name).collect();
-        self.places = find_all(&names, header);
+        self.places = find_all(&names, header.names());
     }
 
     /// Appends the value of the n-th column of the last record read, with possible secrets hidden.
     pub fn mask(&self, n: usize, value: &[u8], out: &mut Vec<u8>) {
         let format = self.format.inner();
         let place = self.places.get(n).copied().flatten();
-        let is_query = match (format, self.columns.get(n).and_then(|column| column.own.as_ref())) {
-            (Format::Csv(csv), _) => place.is_some_and(|column| csv.is_query(column)),
-            (Format::Tsv(tsv), _) => place.is_some_and(|column| tsv.is_query(column)),
-            (Format::Extended(extended), _) => {
-                place.is_some_and(|column| extended.is_query(column))
+        let is_query = match format {
+            Format::Json(json) => {
+                self.columns.get(n).is_some_and(|column| json.is_query(column.pointer().0))
             }
-            (Format::Json(json), Some(OwnColumn::Pointer(pointer, _))) => json.is_query(pointer),
-            (Format::Table(table), _) => {
+            Format::Table(table) => {
                 table.carried().get(n).is_some_and(|cell| table.is_query(*cell))
             }
-            _ => false,
+            format => format.header().zip(place).is_some_and(|(header, n)| header.is_query(n)),
         };
         match format.is_json() && matches!(value, [b'{' | b'[', ..]) {
             // The query is not located within the value, so all of it is hidden.

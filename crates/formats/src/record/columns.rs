@@ -5,6 +5,7 @@
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::line::Line;
 use super::part::{PartSet, RecordPart, Said, Value};
@@ -74,6 +75,37 @@ impl ColumnLayout {
             }
         }
         said.found(ctx, self.facts, line, scratch)
+    }
+}
+
+/// The header of a table or log: the names and the places of its columns, once they are known.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Header(Option<Arc<ColumnLayout>>);
+
+impl Header {
+    /// A header that was read.
+    pub fn known(layout: ColumnLayout) -> Self {
+        Self(Some(Arc::new(layout)))
+    }
+
+    /// The header of a table with these columns: none has to be read if all of them are numbers.
+    pub fn of(columns: &Columns) -> Self {
+        if columns.need_header() { Self(None) } else { Self::known(columns.layout(&[])) }
+    }
+
+    /// The places of the columns.
+    pub fn layout(&self) -> Option<&ColumnLayout> {
+        self.0.as_deref()
+    }
+
+    /// The names of all columns.
+    pub fn names(&self) -> &[Vec<u8>] {
+        self.layout().map_or(&[], |layout| &layout.names)
+    }
+
+    /// True if a column holds queries without their `?`.
+    pub fn is_query(&self, column: usize) -> bool {
+        self.layout().is_some_and(|layout| layout.is_query(column))
     }
 }
 
@@ -157,10 +189,7 @@ impl Columns {
     /// Resolves the columns to numbers. A name matches exactly, else without case; a missing column
     /// stays empty.
     pub fn layout(&self, header: &[Vec<u8>]) -> ColumnLayout {
-        let slot = |(part, name): &(RecordPart, ColumnName)| match name {
-            ColumnName::Number(number) => Some((*number, *part)),
-            ColumnName::Header(name) => Some((position(header, name)?, *part)),
-        };
+        let slot = |(part, name): &(RecordPart, ColumnName)| Some((name.find(header)?, *part));
         ColumnLayout {
             facts: self.parts(),
             names: header.to_vec(),
@@ -195,13 +224,12 @@ impl ColumnLayout {
 impl Columns {
     /// Resolves the columns to numbers. All must exist; an error names the missing one.
     pub fn find(&self, header: &[Vec<u8>]) -> Result<Vec<(usize, RecordPart)>, String> {
-        let found = self.names.iter().map(|(part, name)| match name {
-            ColumnName::Number(number) if *number < header.len() => Ok((*number, *part)),
-            ColumnName::Number(number) => Err((number + 1).to_string()),
-            ColumnName::Header(name) => {
-                let column = position(header, name).map(|column| (column, *part));
-                column.ok_or_else(|| String::from_utf8_lossy(name).into_owned())
-            }
+        let found = self.names.iter().map(|(part, name)| {
+            let column = name.find(header).filter(|column| *column < header.len());
+            column.map(|column| (column, *part)).ok_or_else(|| match name {
+                ColumnName::Number(number) => (number + 1).to_string(),
+                ColumnName::Header(name) => String::from_utf8_lossy(name).into_owned(),
+            })
         });
         found.collect()
     }

@@ -68,8 +68,8 @@ pub(super) fn fields<'a>(line: &'a [u8], out: &mut Fields<'a>) {
     out.numbers.status = number(told);
     out.numbers.bytes = whole(sent);
     // A part of the duration is -1 if the target did not answer.
-    let parts = [first, second, third].into_iter().map(|part| decimal(part, 6));
-    out.numbers.duration = parts.fold(Some(0), |sum: Option<u64>, part| sum?.checked_add(part?));
+    let mut parts = [first, second, third].into_iter().map(|part| decimal(part, 6));
+    out.numbers.duration = parts.try_fold(0u64, |sum, part| sum.checked_add(part?));
 }
 
 /// The balancer's status, four fields before the request.

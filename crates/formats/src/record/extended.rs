@@ -14,11 +14,10 @@
 //! `#Fields:` are.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter, memmem};
 
-use super::columns::ColumnLayout;
+use super::columns::{ColumnLayout, Header};
 use super::fields::{Fields, decimal};
 use super::line::{self, Line, MARK, without_mark};
 use super::part::{RecordPart, Value, encoded, marked};
@@ -30,7 +29,7 @@ use uniqurl::RejectReason;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extended {
     dialect: Dialect,
-    layout: Option<Arc<ColumnLayout>>,
+    pub(super) header: Header,
     software: Software,
     /// Whether fields are separated by tabs alone, as the names in `#Fields:` are.
     tabs_only: bool,
@@ -58,7 +57,7 @@ pub(super) enum Dialect {
 
 impl Extended {
     pub(super) fn new(dialect: Dialect) -> Self {
-        Self { dialect, layout: None, software: Software::Other, tabs_only: false }
+        Self { dialect, header: Header::default(), software: Software::Other, tabs_only: false }
     }
 
     pub(super) fn name(&self) -> &'static str {
@@ -77,7 +76,7 @@ impl Extended {
                 now.take(line.bytes);
                 return Extracted::Skipped;
             }
-            let Some(layout) = &now.layout else {
+            let Some(layout) = now.header.layout() else {
                 return Extracted::Reject(RejectReason::LogSyntax, 0);
             };
             let is_other = now.software == Software::Other;
@@ -144,7 +143,7 @@ impl Extended {
 
     /// Reads parts of a line.
     pub(super) fn fields<'a>(&self, line: &'a [u8], out: &mut Fields<'a>) {
-        let Some(layout) = &self.layout else { return };
+        let Some(layout) = self.header.layout() else { return };
         let values = self.values(line);
         // After a missing field or a space within one, all others are in the wrong place.
         if values.len() != layout.names.len() {
@@ -165,21 +164,11 @@ impl Extended {
         }
     }
 
-    /// The names of the columns.
-    pub(super) fn header(&self) -> &[Vec<u8>] {
-        self.layout.as_ref().map_or(&[], |layout| &layout.names)
-    }
-
-    /// True if a field holds queries without their `?`.
-    pub(super) fn is_query(&self, column: usize) -> bool {
-        self.layout.as_ref().is_some_and(|layout| layout.is_query(column))
-    }
-
     /// Applies a directive.
     pub(super) fn take(&mut self, directive: &[u8]) {
         let directive = without_mark(directive);
         if let Some(names) = directive.strip_prefix(b"#Fields:") {
-            self.layout = Some(Arc::new(self.dialect.layout(names)));
+            self.header = Header::known(self.dialect.layout(names));
             let names = names.trim_ascii();
             self.tabs_only = names.contains(&b'\t') && !names.contains(&b' ');
         } else if let Some(software) = directive.strip_prefix(b"#Software:") {

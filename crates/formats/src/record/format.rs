@@ -8,6 +8,7 @@ use std::fmt::{self, Write as _};
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
+use super::columns::Header;
 use super::extended::Dialect;
 use super::part::{PartSet, RecordPart};
 use super::{Archive, Csv, Framing, Json, Kinds, Labels, Text, Wrapped, cdxj};
@@ -333,6 +334,16 @@ impl Format {
         match self {
             Format::Wrapped(wrapped) => wrapped.format(),
             format => format,
+        }
+    }
+
+    /// The header of its inputs, if they have one that names columns.
+    pub(super) fn header(&self) -> Option<&Header> {
+        match self {
+            Format::Csv(csv) => Some(&csv.header),
+            Format::Tsv(tsv) => Some(&tsv.header),
+            Format::Extended(extended) => Some(&extended.header),
+            _ => None,
         }
     }
 

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::columns::{ColumnLayout, Columns};
+use super::columns::{Columns, Header};
 use super::extended::decoded;
 use super::fields::Fields;
 use super::line::{self, is_blank, without_mark};
@@ -20,7 +20,7 @@ use uniqurl::RejectReason;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tsv {
     pub(super) columns: Columns,
-    layout: Option<Arc<ColumnLayout>>,
+    pub(super) header: Header,
     /// The fixed layout of a format of [`FormatTable`](super::FormatTable).
     fixed: Option<Arc<FixedTsv>>,
 }
@@ -38,8 +38,7 @@ struct FixedTsv {
 impl Tsv {
     pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
         let columns = Columns::parse(text)?;
-        let layout = (!columns.need_header()).then(|| Arc::new(columns.layout(&[])));
-        Ok(Self { columns, layout, fixed: None })
+        Ok(Self { header: Header::of(&columns), columns, fixed: None })
     }
 
     /// The format of this name, with these columns counted from 0.
@@ -50,9 +49,8 @@ impl Tsv {
         is_encoded: bool,
     ) -> Self {
         let columns = Columns::numbered(parts);
-        let layout = Some(Arc::new(columns.layout(&[])));
         let fixed = FixedTsv { name: name.to_owned(), least, is_encoded };
-        Self { columns, layout, fixed: Some(Arc::new(fixed)) }
+        Self { header: Header::of(&columns), columns, fixed: Some(Arc::new(fixed)) }
     }
 
     /// The name that [`Format::parse`](super::Format::parse) accepts.
@@ -70,16 +68,16 @@ impl Tsv {
 
     /// True until the header has been read.
     pub(super) fn waits(&self) -> bool {
-        self.layout.is_none()
+        self.header.layout().is_none()
     }
 
     /// Appends a record for each line of `chunk`.
     pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
-        let mut now = self.layout.clone();
+        let mut now = self.header.clone();
         let tabs = Separators::find(chunk, [b'\t']);
         line::each(ctx, 0, chunk, out, |line, scratch| {
-            let Some(layout) = &now else {
-                now = Some(Arc::new(self.layout(line.bytes)));
+            let Some(layout) = now.layout() else {
+                now = self.read_header(line.bytes);
                 return Extracted::Skipped;
             };
             let Some(fixed) = &self.fixed else {
@@ -100,31 +98,26 @@ impl Tsv {
 
     /// The format for the input after `chunk`, if it differs.
     pub(super) fn after(&self, ctx: &Context, chunk: &[u8]) -> Option<Self> {
-        if self.layout.is_some() {
+        if !self.waits() {
             return None;
         }
         let header = chunk
             .split(|byte| *byte == b'\n')
             .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
             .find(|line| line.len() <= ctx.max_record && !is_blank(line))?;
-        Some(Self { layout: Some(Arc::new(self.layout(header))), ..self.clone() })
+        Some(Self { header: self.read_header(header), ..self.clone() })
     }
 
     /// Reads a line as the header, unless the header is known.
     pub(super) fn take_header(&mut self, line: &[u8]) {
         if self.waits() {
-            self.layout = Some(Arc::new(self.layout(line)));
+            self.header = self.read_header(line);
         }
-    }
-
-    /// True if a column holds queries without their `?`.
-    pub(super) fn is_query(&self, column: usize) -> bool {
-        self.layout.as_ref().is_some_and(|layout| layout.is_query(column))
     }
 
     /// Reads parts of a line.
     pub(super) fn fields<'a>(&self, line: &'a [u8], out: &mut Fields<'a>) {
-        let Some(layout) = &self.layout else { return };
+        let Some(layout) = self.header.layout() else { return };
         let is_encoded = self.fixed.as_ref().is_some_and(|fixed| fixed.is_encoded);
         out.read_parts(|part, take| {
             let column = layout.column_of(part);
@@ -136,14 +129,9 @@ impl Tsv {
         });
     }
 
-    /// The names of the columns.
-    pub(super) fn header(&self) -> &[Vec<u8>] {
-        self.layout.as_ref().map_or(&[], |layout| &layout.names)
-    }
-
-    fn layout(&self, line: &[u8]) -> ColumnLayout {
+    fn read_header(&self, line: &[u8]) -> Header {
         let names: Vec<Vec<u8>> =
             without_mark(line).split(|byte| *byte == b'\t').map(<[u8]>::to_vec).collect();
-        self.columns.layout(&names)
+        Header::known(self.columns.layout(&names))
     }
 }

@@ -10,12 +10,10 @@
 
 mod cut;
 
-use std::sync::Arc;
-
 use memchr::memchr;
 
 use self::cut::{CsvCutter, CsvRecord};
-use super::columns::{ColumnLayout, Columns};
+use super::columns::{Columns, Header};
 use super::fields::Fields;
 use super::line::{Line, is_blank, without_mark};
 use super::named::is_absolute;
@@ -29,7 +27,7 @@ pub struct Csv {
     pub(super) columns: Columns,
     /// The byte between columns, if it is known; otherwise a comma.
     delimiter: Option<u8>,
-    layout: Option<Arc<ColumnLayout>>,
+    pub(super) header: Header,
 }
 
 /// The rows that show whether a byte separates columns.
@@ -41,8 +39,7 @@ const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 impl Csv {
     pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
         let columns = Columns::parse(text)?;
-        let layout = (!columns.need_header()).then(|| Arc::new(columns.layout(&[])));
-        Ok(Self { columns, delimiter: None, layout })
+        Ok(Self { header: Header::of(&columns), columns, delimiter: None })
     }
 
     /// The byte that separates columns.
@@ -113,16 +110,16 @@ impl Csv {
 
     /// Appends the records of `chunk`, which ends with a record or with the input.
     pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
-        let mut now = self.layout.clone();
+        let mut now = self.header.clone();
         for cut in CsvCutter::new(chunk, self.delimiter(), ctx.max_record) {
             let range = cut.range();
             let line = Line { bytes: &chunk[range.clone()], start: range.start as u32 };
-            let found = match (cut, &now) {
+            let found = match (cut, now.layout()) {
                 (CsvRecord::TooLong(_), _) => Extracted::Reject(RejectReason::TooLong, 0),
                 (CsvRecord::Unclosed(_), _) => Extracted::Reject(RejectReason::Truncated, 0),
                 (CsvRecord::Record(_), _) if is_blank(line.bytes) => Extracted::Blank,
                 (CsvRecord::Record(_), None) => {
-                    now = Some(Arc::new(self.layout(line.bytes)));
+                    now = self.read_header(line.bytes);
                     Extracted::Skipped
                 }
                 (CsvRecord::Record(_), Some(layout)) => {
@@ -139,7 +136,7 @@ impl Csv {
 
     /// The format for the input after `chunk`, if it differs.
     pub(super) fn after(&self, ctx: &Context, chunk: &[u8]) -> Option<Self> {
-        if self.layout.is_some() {
+        if self.header.layout().is_some() {
             return None;
         }
         let mut records = CsvCutter::new(chunk, self.delimiter(), ctx.max_record);
@@ -147,8 +144,7 @@ impl Csv {
             CsvRecord::Record(range) if !is_blank(&chunk[range.clone()]) => Some(range),
             _ => None,
         })?;
-        let layout = self.layout(&chunk[header]);
-        Some(Self { layout: Some(Arc::new(layout)), ..self.clone() })
+        Some(Self { header: self.read_header(&chunk[header]), ..self.clone() })
     }
 
     /// Length of the records at the start of `bytes` that are complete whatever follows.
@@ -158,19 +154,9 @@ impl Csv {
 
     /// Reads a record as the header, unless the header is known.
     pub(super) fn take_header(&mut self, record: &[u8]) {
-        if self.layout.is_none() {
-            self.layout = Some(Arc::new(self.layout(record)));
+        if self.header.layout().is_none() {
+            self.header = self.read_header(record);
         }
-    }
-
-    /// True if a column holds queries without their `?`.
-    pub(super) fn is_query(&self, column: usize) -> bool {
-        self.layout.as_ref().is_some_and(|layout| layout.is_query(column))
-    }
-
-    /// The names of the columns.
-    pub(super) fn header(&self) -> &[Vec<u8>] {
-        self.layout.as_ref().map_or(&[], |layout| &layout.names)
     }
 
     /// The fields of a record, without their quotation marks.
@@ -180,7 +166,7 @@ impl Csv {
 
     /// Reads parts of a record.
     pub(super) fn fields<'a>(&self, record: &'a [u8], out: &mut Fields<'a>) {
-        let Some(layout) = &self.layout else { return };
+        let Some(layout) = self.header.layout() else { return };
         let values = self.values(record);
         out.read_parts(|part, take| {
             let value = layout.column_of(part).and_then(|column| values.get(column));
@@ -188,8 +174,9 @@ impl Csv {
         });
     }
 
-    fn layout(&self, record: &[u8]) -> ColumnLayout {
-        self.columns.layout(&names(cut::fields(without_mark(record), self.delimiter())))
+    fn read_header(&self, record: &[u8]) -> Header {
+        let names = names(cut::fields(without_mark(record), self.delimiter()));
+        Header::known(self.columns.layout(&names))
     }
 }
 
