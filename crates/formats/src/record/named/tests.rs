@@ -30,10 +30,10 @@ fn source_of_an_entry_is_all_of_it() {
 fn a_mistake_in_a_file_is_reported_with_its_line() {
     let entry = "[[format]]\nname = \"x\"\ndescription = \"d\"\n";
     for (text, line, words) in [
-        ("[format]\n", 1, "begins with [[format]]"),
+        ("[format]\n", 1, "expected a sequence"),
         ("a = 1\n", 1, "unknown key `a`"),
-        ("[[format]]\nname = \"x\"\nlog = '$request'\n", 1, "needs `description`"),
-        ("[[format]]\nname = \"X y\"\n", 2, "small letters"),
+        ("[[format]]\nname = \"x\"\nlog = '$request'\n", 1, "missing field `description`"),
+        (&entry.replace("\"x\"", "\"X y\""), 2, "small letters"),
         (entry, 2, "needs one of log, json"),
         (&format!("{entry}log = '$host'\n"), 4, "names no request"),
         (&format!("{entry}log = '$request'\nreader = \"clf\"\n"), 2, "needs one of log, json"),
@@ -44,7 +44,7 @@ fn a_mistake_in_a_file_is_reported_with_its_line() {
         (&format!("{entry}json.hast = '/h'\n"), 4, "unknown part `hast`"),
         (&format!("{entry}tsv.url = 0\n"), 4, "counted from 1"),
         (&format!("{entry}reader = \"ws:2\"\nauto = 1\n"), 5, "true or false"),
-        (&format!("{entry}reader = \"ws:2\"\nurls = \"\"\n"), 5, "list of texts"),
+        (&format!("{entry}reader = \"ws:2\"\nurls = \"\"\n"), 5, "expected a sequence"),
         ("[[format]]\nname = \"clf\"\ndescription = \"d\"\nreader = \"ws:2\"\n", 1, "is taken"),
         (&format!("{entry}reader = \"ws:2\"\n{entry}reader = \"ws:3\"\n"), 5, "`x` is taken"),
         (&format!("{entry}log = '$host $request_uri'\nsample = 'a.example'\n"), 5, "no URL in"),
