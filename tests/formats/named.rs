@@ -272,6 +272,18 @@ fn a_host_that_the_format_drops_is_named() {
         (r#"{"host":"a.test","path":"/x","status":200}"#, "json:host=/host,target=/path"),
         (r#"{"host":"a.test","path":"/var/log/x"}"#, "lines"),
         (r#"{"path":"/x","status":200}"#, "lines"),
+        // A query in a member of its own: without it, two URLs would be one.
+        (
+            r#"{"vhost":"a.test","path":"/x","request_query":"id=1","status":200}"#,
+            "json:host=/vhost,path=/path,query=/request_query",
+        ),
+        (
+            r#"{"host":"a.test","url":"/x","param":"","method":"GET"}"#,
+            "json:host=/host,path=/url,query=/param",
+        ),
+        (r#"{"url":"/x","args":"id=1"}"#, "json:path=/url,query=/args"),
+        (r#"{"url":"/x?a","args":"a"}"#, "json:target=/url"),
+        (r#"{"url":"http://h/x","query":"shoes"}"#, "json:/url"),
     ] {
         assert_eq!(detect("x", line.as_bytes(), true).name(), name, "{line}");
     }

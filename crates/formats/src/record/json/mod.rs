@@ -22,7 +22,7 @@ use std::sync::Arc;
 use memchr::memmem;
 use serde::Deserialize;
 
-pub(super) use self::guess::guess;
+pub(super) use self::guess::{guess, is_name_of_query};
 use self::pointer::Node;
 use super::columns::parts;
 use super::fields::Fields;

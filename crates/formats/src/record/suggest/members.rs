@@ -2,6 +2,7 @@
 //!
 //! The walk stops where the text ends or is no JSON, so the beginning of a long document is enough.
 
+use super::super::json::is_name_of_query;
 use super::{COLUMNS, Sample, Suggestion, is_url};
 
 /// A step of a path.
@@ -106,7 +107,20 @@ fn request(members: &[Member]) -> Option<String> {
     let scheme = find(&["scheme", "proto"], is_scheme);
     let part =
         |name: &str, pointer: Option<String>| pointer.map(|pointer| format!("{name}={pointer}"));
-    let parts = [part("scheme", scheme), part("host", host), part("target", Some(target))];
+    // The query of a target that has none itself.
+    let of_query = |member: &&Member| is_name_of_query(name(&member.path));
+    let query = members.iter().find(of_query).and_then(|member| pointer(&member.path));
+    let has_query = |member: &Member| {
+        pointer(&member.path).as_ref() == Some(&target) && member.value.contains('?')
+    };
+    let query = query.filter(|_| !members.iter().any(has_query));
+    let of_target = if query.is_some() { "path" } else { "target" };
+    let parts = [
+        part("scheme", scheme),
+        part("host", host),
+        part(of_target, Some(target)),
+        part("query", query),
+    ];
     Some(format!("json:{}", parts.into_iter().flatten().collect::<Vec<_>>().join(",")))
 }
 
@@ -233,6 +247,14 @@ mod tests {
                 &["json:scheme=/ReqProto,host=/VHost,target=/ReqPath"],
             ),
             (r#"{"r":{"path":"/a"},"host":"1.2.3.4"}"#, &["json:target=/r/path"]),
+            (
+                r#"{"reqHost":"a.example","reqPath":"/p","queryStr":"k=1"}"#,
+                &["json:host=/reqHost,path=/reqPath,query=/queryStr"],
+            ),
+            (
+                r#"{"p":{"requestUri":"/s?v","requestQuery":"v","host":"a.example"}}"#,
+                &["json:host=/p/host,target=/p/requestUri"],
+            ),
         ] {
             assert_eq!(suggested(&format!("{line}\n{line}\n")), formats(names), "{line}");
         }
