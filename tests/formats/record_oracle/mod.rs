@@ -223,6 +223,8 @@ fn request(
     // A lone version is a target: only a word before a version can be the target.
     if words.len() > 1 && is_version(words.last().unwrap()) {
         words.pop();
+    } else if words[1..].iter().any(|word| is_version(word)) {
+        return Holds::Reject("log-syntax", 0);
     }
     while words.last().is_some_and(|word| word.is_empty()) {
         words.pop();
@@ -239,6 +241,7 @@ fn is_token(b: &u8) -> bool {
 
 fn is_version(word: &[u8]) -> bool {
     let Ok(word) = std::str::from_utf8(word) else { return false };
+    let word = word.to_ascii_uppercase();
     let Some(numbers) = word.strip_prefix("HTTP/") else { return false };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     match numbers.split_once('.') {

@@ -95,7 +95,7 @@ fn split_any(request: &[u8]) -> Option<(Method, Range<usize>)> {
     let mut end = without_trailing_spaces(request).max(start);
     if let Some(length) = version(&request[start..end]) {
         end -= length;
-    } else if end == start {
+    } else if end == start || has_version_inside(&request[start..end]) {
         return None;
     }
     end = start + without_trailing_spaces(&request[start..end]);
@@ -134,7 +134,16 @@ fn version(rest: &[u8]) -> Option<usize> {
     if rest[..end].ends_with(b".") {
         end = without_digits(&rest[..end - 1])?;
     }
-    rest[..end].ends_with(b" HTTP/").then(|| rest.len() - end + 6)
+    // Some CDNs write the name in small letters.
+    let name = rest[..end].last_chunk::<6>()?;
+    name.eq_ignore_ascii_case(b" HTTP/").then(|| rest.len() - end + 6)
+}
+
+/// True if words follow a version. The line is no request, or its fields were put together wrong: with
+/// them in the target, `GET /a HTTP/1.1 200 5` would be a URL for each status.
+fn has_version_inside(rest: &[u8]) -> bool {
+    let mut spaces = (0..rest.len()).filter(|at| rest[*at] == b' ');
+    spaces.any(|at| version(&rest[..at]).is_some())
 }
 
 /// Length of `text` less the spaces at its end.
@@ -175,7 +184,7 @@ mod tests {
 
     #[test]
     fn target_is_between_method_and_version() {
-        for version in ["HTTP/1.1", "HTTP/1.0", "HTTP/2", "HTTP/2.0", "HTTP/10.12"] {
+        for version in ["HTTP/1.1", "HTTP/1.0", "HTTP/2", "HTTP/2.0", "HTTP/10.12", "http/1.1"] {
             assert_eq!(target(&format!("GET /a {version}")), Some("/a"));
         }
     }
@@ -207,7 +216,7 @@ mod tests {
     #[test]
     fn malformed_version_belongs_to_the_target() {
         for rest in
-            ["/a HTTP/", "/a HTTP/1.", "/a HTTP/.1", "/a http/1.1", "/a XHTTP/1.1", "/aHTTP/1.1"]
+            ["/a HTTP/", "/a HTTP/1.", "/a HTTP/.1", "/a XHTTP/1.1", "/aHTTP/1.1", "/a/HTTP/1.1 b"]
         {
             assert_eq!(target(&format!("GET {rest}")), Some(rest));
         }
@@ -231,6 +240,13 @@ mod tests {
         assert_eq!(target("GET HTTP/1.1"), Some("HTTP/1.1"));
         assert_eq!(target("GET "), None);
         assert_eq!(target("GET"), None);
+    }
+
+    #[test]
+    fn words_after_a_version_make_no_target() {
+        for odd in ["GET /a HTTP/1.1 200 5", "GET /a http/2 x", "GET /a HTTP/1.1 HTTP/"] {
+            assert_eq!(target(odd), None, "{odd}");
+        }
     }
 
     #[test]
