@@ -409,7 +409,7 @@ fn error_messages_name_the_cause_and_the_alternatives() {
         (&["dedup", "in", "-f", "csv"], "format `csv`: it is followed by a column, as in csv:url"),
         (
             &["dedup", "in", "-f", "frob"],
-            "unknown format `frob`\nhint: list the formats with `uniqurl dedup --help`\n",
+            "unknown format `frob`\nhint: list the formats with `uniqurl formats`\n",
         ),
         // Words that are not commands, and options of another command.
         (&["in"], "\nhint: read the file with `uniqurl dedup in`\n"),
@@ -486,7 +486,7 @@ fn an_unknown_name_is_reported_with_the_nearest_one() {
         (
             &["-f", "combned"][..],
             "unknown format `combned` (did you mean `combined`?)\n\
-             hint: list the formats with `uniqurl dedup --help`\n",
+             hint: list the formats with `uniqurl formats`\n",
         ),
         (&["-f", "jsonl"], "unknown format `jsonl` (did you mean `json:POINTER`?)\n"),
         (&["-p", "crwal"], "unknown profile `crwal` (did you mean `crawl`?)\n"),

@@ -192,7 +192,7 @@ fn hint(error: &clap::Error, words: &[OsString]) -> String {
         ("--profile", ErrorKind::InvalidValue) => {
             "list the profiles with `uniqurl profiles`".into()
         }
-        ("--format", _) if unknown_format => format!("list the formats with `{help}`"),
+        ("--format", _) if unknown_format => "list the formats with `uniqurl formats`".into(),
         ("--order", ErrorKind::InvalidValue) if is_value(error, "none") => {
             "leave --order out; the order is then `first`, which is as fast as any".into()
         }
