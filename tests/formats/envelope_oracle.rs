@@ -88,7 +88,7 @@ impl Envelopes {
                 lines.map(|l| read(format, known, l.strip_suffix(b"\r").unwrap_or(l))).collect()
             };
             let mut found = read(&inner.text);
-            // What comes after the cut may change the URL.
+            // The bytes after the cut may belong to the URL.
             if inner.is_cut && !matches!(found.last(), Some(Holds::Blank | Holds::Skipped)) {
                 let longer = read(&[&inner.text[..], b"x"].concat());
                 let is_rejected = matches!(found.last(), Some(Holds::Reject(..)));

@@ -96,8 +96,8 @@ impl ZstdFrame {
     const NEW: Self = Self { wanted: ZSTD_FIRST, head: Vec::new(), given: 0 };
 
     /// Decodes a header or a block, or part of one. On error the library loses its counts of consumed
-    /// and produced bytes. So each call gets at most one header or block: what is lost before damage is
-    /// less than a block.
+    /// and produced bytes. So each call gets at most one header or block: a damaged input then loses
+    /// less than a block before the damage.
     fn step(
         &mut self,
         decoder: &mut ZstdDecoder<'_>,

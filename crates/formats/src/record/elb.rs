@@ -38,8 +38,8 @@ pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
     });
 }
 
-/// Reads parts of a line, of which the last 11 fields before the request are named. Application balancers
-/// put their type in front.
+/// Reads parts of a line. The fields are counted back from the request, since application balancers write
+/// their type as a further field at the start.
 pub(super) fn fields<'a>(line: &'a [u8], out: &mut Fields<'a>) {
     let mut marks = memchr_iter(b'"', line);
     let Some(open) = marks.next() else { return };

@@ -88,8 +88,8 @@ impl Footer {
                 reader.structs(kind, &mut |reader, left| self.schema.read_column(reader, left))
             }
             ROW_GROUPS => reader.structs(kind, &mut |reader, _| self.read_group(reader)),
-            // The library goes by field numbers alone. What has another type than it expects could hide
-            // the schema that it reads, if it came first. All writers write the fields in order.
+            // The library looks at field numbers, not at types. A field of a wrong type before the schema
+            // could hide the schema that the library reads. All writers write the fields in order.
             _ if !has_schema => Err(ThriftError::Not("its schema does not follow its version")),
             _ => reader.skip(kind),
         })

@@ -263,7 +263,7 @@ impl ColumnPages {
     }
 
     /// Adds values to those of about one batch, which may take `room` bytes if they are in several pages. A
-    /// batch may begin in the middle of what is added up here, and then takes twice as much.
+    /// batch may begin in the middle of one such sum, and then takes as many bytes as two.
     fn add(&mut self, values: usize, bytes: usize) -> Checked {
         if self.values >= self.batch {
             (self.values, self.bytes) = (0, 0);

@@ -144,9 +144,9 @@ fn without(query: &[u8], kinds: &[Kind], most: usize) -> Vec<u8> {
     read.bytes
 }
 
-/// Whether an id between `before` and `after`, the last byte of which comes first, stays because of triplets.
-/// After a literal `%` the bytes behind it might make a triplet, which the next reading would decode. An
-/// id that begins inside a triplet, as in `%cfid=1`, would leave a part of it.
+/// True if removing an id between `before` and `after` would make or break a triplet; `after` is reversed. A
+/// literal `%` before the id and digits after it would become a triplet, which the next reading decodes. An
+/// id that begins inside a triplet, as in `%cfid=1`, would leave half of that triplet.
 fn breaks_triplets(before: &[u8], after: &[u8]) -> bool {
     let digits = after.iter().rev().take_while(|byte| byte.is_ascii_hexdigit()).take(2).count();
     match before {

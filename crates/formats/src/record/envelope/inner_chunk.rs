@@ -225,7 +225,7 @@ fn shifted(span: Span, line: &InnerLine, at: u32) -> Span {
     Span { start: span.start - line.start + at, end: span.end - line.start + at }
 }
 
-/// The length of the URL or target of a record without what was put in front of it.
+/// The length of the URL or target of a record, without a scheme and host that its reader added.
 fn length(found: Extracted) -> Option<usize> {
     match found {
         Extracted::Url(_, span) | Extracted::Target(_, span) => Some(span.len()),

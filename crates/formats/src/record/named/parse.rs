@@ -247,7 +247,7 @@ fn check_source(
     }
 }
 
-/// The text of an entry, given with what stands between it and the next one.
+/// The text of an entry, from `text`, which ends where the next entry begins.
 fn source(text: &str) -> String {
     // Comments at its end are about the next one.
     let mut lines: Vec<&str> = text.lines().collect();
