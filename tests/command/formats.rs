@@ -615,18 +615,32 @@ fn formats_with_a_name_are_listed_and_printed() {
 }
 
 #[test]
-fn a_guess_that_drops_hosts_is_a_warning() {
+fn a_guess_that_would_drop_hosts_stops_with_the_format_that_reads_them() {
     let line = |host: &str| {
         let time = "[10/Oct/2025:13:55:36 +0000]";
         format!("1.2.3.4 - - {time} \"GET /x HTTP/1.1\" 200 5 \"-\" \"x\" {host}\n")
     };
+    let member = |host: &str| format!("{{\"url\":\"/x\",\"tenant\":\"{host}\"}}\n");
+    let log = "log:$remote_addr $x $x [$time_local] \"$request\" $status $body_bytes_sent \"$x\" \"$x\" $host";
     let place = Place::new();
-    let run = place.run_on(["dedup"], [line("a.test"), line("b.test")].concat()).exits(0);
-    let told = "warning: -: combined does not read field 10, which names hosts";
-    assert!(run.err.contains(told), "{}", run.err);
+    let sites = ["a.test", "b.test"];
+    for (lines, hint, format) in [
+        (sites.map(line), "read field 10 too,", log),
+        (sites.map(member), "read the URLs", "json:host=/tenant,target=/url"),
+    ] {
+        let run = place.run_on(["dedup"], lines.concat()).exits(3);
+        assert!(run.err.contains(&format!("hint: {hint}")), "{}", run.err);
+        assert!(run.err.replace('\'', "").contains(format), "{}", run.err);
+        let run = place.run_on(["dedup", "-f", format], lines.concat()).exits(0);
+        assert_eq!(run.out(), "http://a.test/x\nhttp://b.test/x\n");
+        // No base makes URLs of these lines.
+        place.run_on(["dedup", "--base", "http://h/"], lines.concat()).exits(3);
+        place.run_on(["dedup", "--assume-scheme", "http"], lines.concat()).exits(3);
+    }
     let run = place.run_on(["dedup"], [line("a.test"), line("a.test")].concat()).exits(0);
     assert!(!run.err.contains("warning"), "{}", run.err);
-    let member = |host: &str| format!("{{\"url\":\"/x\",\"tenant\":\"{host}\"}}\n");
-    let run = place.run_on(["dedup"], [member("a.test"), member("b.test")].concat()).exits(0);
-    assert!(run.err.contains("does not read /tenant"), "{}", run.err);
+    // No format of a user's names the request of JSON, so this is read and warned of.
+    let request = |host: &str| format!("{{\"request\":\"GET /x HTTP/1.1\",\"zone\":\"{host}\"}}\n");
+    let run = place.run_on(["dedup"], sites.map(request).concat()).exits(0);
+    assert!(run.err.contains("nginx-json does not read /zone, which names hosts"), "{}", run.err);
 }

@@ -24,9 +24,6 @@ fn prose_is_rejected_and_its_format_is_named() {
     let uvicorn = "INFO:     10.0.0.9:51000 - \"GET /a?b HTTP/1.1\" 200 OK\n\
         INFO:     10.0.0.9:51001 - \"POST /c HTTP/1.1\" 201 Created\n";
     leads_to(uvicorn, "uvicorn", "/a?b\n/c\n");
-    let ltsv = "host:10.0.0.9\tvhost:h.example\treq:GET /a HTTP/2\tstatus:200\n".repeat(2);
-    let layout = r"log:host:$x\tvhost:$host\treq:$request\tstatus:$status";
-    leads_to(&ltsv, layout, "http://h.example/a\n");
     let place = Place::new();
     for prose in ["Host: h.example\nAccept: */*\n", "name: x\nsize: 1\n", "step:1\nstep:2\n"] {
         let run = place.run_on(["dedup"], prose).exits(3);
@@ -86,25 +83,34 @@ fn logs_in_unusual_envelopes_lead_to_the_option() {
 
 #[test]
 fn columns_are_told_of_whatever_stands_between_them() {
-    for (row, format) in [
-        ("http://h/{},200", "csv:1"),
-        ("http://h/{} 404", "ws:1"),
-        ("http://h/{} [404]", "ws:1"),
-        ("7\thttp://h/{}", "tsv:2"),
-    ] {
-        let rows: String = (1..=3).map(|n| row.replace("{}", &n.to_string()) + "\n").collect();
-        leads_to(&rows, format, "http://h/1\nhttp://h/2\nhttp://h/3\n");
+    let urls = "http://h/1\nhttp://h/2\nhttp://h/3\n";
+    let rows =
+        |row: &str| (1..=3).map(|n| row.replace("{}", &n.to_string()) + "\n").collect::<String>();
+    for (row, format) in
+        [("http://h/{},200,10%", "csv:1"), ("http://h/{} OK", "ws:1"), ("7\thttp://h/{}", "tsv:2")]
+    {
+        leads_to(&rows(row), format, urls);
     }
     let place = Place::new();
-    for list in ["http://h/a,1.html\nhttp://h/b,2.html\n", "http://h/a b\nhttp://h/c d\n"] {
-        let run = place.run_on(["dedup"], list).exits(0);
-        assert!(!run.err.contains("hint"), "{}", run.err);
+    // No path holds what follows.
+    for (row, format) in
+        [("http://h/{} 404", "ws:1"), ("http://h/{} [404]", "ws:1"), ("http://h/{}\t7", "tsv:1")]
+    {
+        let run = place.run_on(["dedup"], rows(row)).exits(0);
+        assert!(run.out() == urls && run.err.contains(&format!("read as {format}")), "{}", run.err);
     }
+    let run = place.run_on(["dedup"], "http://h/a,1.html\nhttp://h/b,2.html\n").exits(0);
+    assert!(!run.err.contains("hint"), "{}", run.err);
+    let run = place.run_on(["dedup"], "http://h/a b\nhttp://h/c d\n").exits(0);
+    assert!(run.err.contains("its lines have columns") && run.err.contains("ws:1"), "{}", run.err);
+    assert_eq!(run.out(), "http://h/a%20b\nhttp://h/c%20d\n");
+    let semicolons = place.run_on(["dedup"], rows("http://h/{};200;Page 1")).exits(0);
+    assert!(semicolons.err.contains("--format csv:1 --delimiter ';'"), "{}", semicolons.err);
     // Paths of two sites are two URLs.
     let row = "POST,h.example,/a\nPOST,i.example,/a\n";
     leads_to(row, "csv:host=2,target=3", "http://h.example/a\nhttp://i.example/a\n");
-    let run = place.run_on(["dedup"], row.replace(',', " ")).exits(3);
-    assert!(!run.err.contains("ws:"), "{}", run.err);
+    let log = "log:$request_method $host $request_uri";
+    leads_to(&row.replace(',', " "), log, "http://h.example/a\nhttp://i.example/a\n");
     // CloudFront's columns without the header that names them.
     let row = "2026-01-31\t12:00:00\tFRA\t7\t10.0.0.9\tGET\td.cloudfront.net\t/a\t200\t-\tUA\tb=1\t-\t\
         Hit\tid\th.example\thttps\t6\t0.1\n";

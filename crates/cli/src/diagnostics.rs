@@ -10,7 +10,7 @@ use uniqurl::RejectReason;
 use uniqurl_engine::output::{self, Tally};
 use uniqurl_engine::{InputFormat, JobPlan, MaxRejected, Report};
 use uniqurl_formats::input::InputState;
-use uniqurl_formats::record::{self, Suggestion};
+use uniqurl_formats::record::{self, Finds, Suggestion};
 use uniqurl_text::Printable;
 
 /// The message about a last line that was still being written when the input was read.
@@ -172,20 +172,26 @@ const DOUBTED: u64 = 5;
 /// were rejected.
 fn warn_of_lists(report: &Report, are_all_rejected: bool) -> bool {
     let guessed = report.guessed.iter().filter(|(_, format)| **format == *"lines");
-    let lists = || guessed.clone().map(|(input, _)| &report.files[*input]);
+    let lists = || guessed.clone().map(|(input, _)| (*input, &report.files[*input]));
     for kind in ["csv", "tsv"] {
-        let mut named = lists().filter(|file| kind_of_table(&file.path) == Some(kind));
-        let Some(file) = named.next() else { continue };
+        let mut named = lists().filter(|(_, file)| kind_of_table(&file.path) == Some(kind));
+        let Some((index, file)) = named.next() else { continue };
         let path = Printable::path(&file.path);
         let more = match named.count() {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
+        let hint = match suggestion_of(report, index) {
+            // The error of the run has it.
+            _ if are_all_rejected => None,
+            Some(suggestion) => Some(hints::of_suggestion(suggestion)),
+            None => Some(format!("read a column with --format {kind}:COLUMN").into()),
+        };
         eprint_hinted(
             format_args!(
                 "warning: {path}{more}: read as lines, though its name is that of a table"
             ),
-            Some(&format!("read a column with --format {kind}:COLUMN")),
+            hint.as_deref(),
         );
     }
     // The run fails for this reason, and its error says the same.
@@ -195,8 +201,7 @@ fn warn_of_lists(report: &Report, are_all_rejected: bool) -> bool {
     let is_doubted =
         |tally: &Tally| tally.rejected >= DOUBTED && tally.rejected * 2 > tally.records;
     let mut are_doubted = false;
-    let doubted = guessed.clone().map(|(index, _)| (*index, &report.files[*index]));
-    for (index, file) in doubted.filter(|(_, file)| is_doubted(&file.tally)) {
+    for (index, file) in lists().filter(|(_, file)| is_doubted(&file.tally)) {
         let (path, tally) = (Printable::path(&file.path), &file.tally);
         let most = most_frequent(tally);
         let code = most.map_or("", RejectReason::name);
@@ -243,8 +248,15 @@ fn format_of(report: &Report, index: usize) -> &str {
 
 /// Warns of lists whose lines look like rows of a table. With NUL as the separator they cannot be.
 fn warn_of_columns(report: &Report, separator: record::Separator) {
+    let is_told_by_name = |index: usize| {
+        format_of(report, index) == "lines" && kind_of_table(&report.files[index].path).is_some()
+    };
     let columns = report.suggestions.iter().find_map(|(index, suggestion)| match suggestion {
-        Suggestion::Column(_) => Some((*index, suggestion)),
+        Suggestion::Format { finds: Finds::Columns | Finds::HostPaths, .. }
+            if !is_told_by_name(*index) =>
+        {
+            Some((*index, suggestion))
+        }
         _ => None,
     });
     if report.tabbed * 100 > report.listed && separator == record::Separator::LineFeed {

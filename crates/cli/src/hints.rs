@@ -16,9 +16,9 @@ use uniqurl::{Normalizer, Profile, RejectReason};
 use uniqurl_engine::output::JobKind;
 use uniqurl_engine::{RunError, SeenError, SeenTrouble};
 use uniqurl_formats::input::{Compression, InputError, Trouble};
-use uniqurl_formats::record::Suggestion;
+use uniqurl_formats::record::{Finds, Suggestion};
 use uniqurl_store::seen::{SeenStoreError, SeenStoreProblem};
-use uniqurl_text::UrlExcerpt;
+use uniqurl_text::{Printable, UrlExcerpt};
 
 /// The hint of an error that ends a run.
 pub(crate) fn of_run(error: &RunError, job: JobKind) -> Option<Cow<'static, str>> {
@@ -138,7 +138,11 @@ pub(crate) fn of_set(error: &InputError) -> Option<&'static str> {
     }
 }
 
-/// The hint for records that were mostly rejected with the code `most`, in lists or in other formats.
+/// The hint where nothing better is known.
+const OTHER_FORMAT: &str =
+    "see each reason with `uniqurl normalize --json`, or name another --format";
+
+/// The hint for records that were mostly rejected with the code `most`.
 pub(crate) fn of_rejects(
     most: Option<RejectReason>,
     are_lists: bool,
@@ -152,7 +156,7 @@ pub(crate) fn of_rejects(
         (Some(RejectReason::Relative), None) if are_lists => {
             "resolve relative URLs with --base, or read hosts with --assume-scheme"
         }
-        _ => "see each reason with `uniqurl normalize --json`, or name another --format",
+        _ => OTHER_FORMAT,
     };
     hint.into()
 }
@@ -175,22 +179,27 @@ pub(crate) const FOR_LABELS: &str =
 /// The hint for an input that may be read better in another way.
 pub(crate) fn of_suggestion(suggestion: &Suggestion) -> Cow<'static, str> {
     match suggestion {
-        Suggestion::Formats(formats) => {
-            let formats: Vec<String> = formats.iter().map(|format| of_shell(format)).collect();
-            match &formats[..] {
-                [format] => format!("read the URLs in it with --format {format}").into(),
-                formats => {
-                    format!("read the URLs in it with --format {}", formats.join(" or ")).into()
+        Suggestion::Format { name, delimiter, finds } => {
+            let delimiter = delimiter.map(|byte| format!(" --delimiter '{}'", char::from(byte)));
+            let options = format!("--format {}{}", of_shell(name), delimiter.unwrap_or_default());
+            match finds {
+                Finds::Urls => format!("read the URLs in it with {options}"),
+                Finds::Columns => format!("read the column with {options}"),
+                Finds::HostPaths => {
+                    format!("read its URLs, which lack a scheme, with {options} --assume-scheme https")
+                }
+                Finds::LeftOut(place) => {
+                    let place = Printable(place.as_bytes());
+                    format!("read {place} too, without which different URLs would be one, with {options}")
                 }
             }
-        }
-        Suggestion::Column(format) => {
-            format!("read the column with --format {}", of_shell(format)).into()
+            .into()
         }
         Suggestion::Envelope(envelope) => {
             format!("take off what stands around its lines with --envelope {}", envelope.name())
                 .into()
         }
+        Suggestion::NoList => OTHER_FORMAT.into(),
         Suggestion::Words => {
             "name the layout of its lines with --format log:'FORMAT', or see each reason with \
              `uniqurl normalize --json`"
@@ -404,7 +413,7 @@ mod tests {
         let hints = [
             of_rejects(Some(RejectReason::TooLong), true, None),
             of_rejects(Some(RejectReason::Relative), true, None),
-            of_rejects(Some(RejectReason::Relative), false, None),
+            of_rejects(Some(RejectReason::Relative), true, Some(&Suggestion::NoList)),
         ];
         assert!(hints[0].contains("--max-url") && hints[1].contains("--base"));
         assert_eq!(hints[2], of_rejects(None, true, None));

@@ -22,6 +22,16 @@ pub fn suffix_length(name: &[u8]) -> usize {
     LIST.find(name.rsplit(|byte| *byte == b'.')).len
 }
 
+/// True if a rule of the list names the suffix of a name in lower case, so that it is hardly a name of something
+/// else.
+///
+/// ```
+/// assert!(uniqurl_psl::is_known(b"example.co.uk") && !uniqurl_psl::is_known(b"john.doe"));
+/// ```
+pub fn is_known(name: &[u8]) -> bool {
+    LIST.find(name.rsplit(|byte| *byte == b'.')).typ.is_some()
+}
+
 /// The date of the list, such as `2026-10-22`.
 pub fn date() -> &'static str {
     let version = TEXT.lines().find_map(|line| line.strip_prefix("// VERSION: "));

@@ -14,10 +14,16 @@ use memchr::{memchr_iter, memrchr};
 
 use super::Archive;
 use super::access::{Access, AddressPorts};
-use super::dropped::dropped_host;
+use super::advice::Columns;
+use super::census::Census;
+use super::label::{self, Labels};
+use super::left_out::{LeftOut, left_out};
 use super::line::{is_blank, without_mark};
 use super::named::{Family, LineTest, is_absolute};
-use super::{Format, FormatTable, Text, cdx, clf, extended, label, robots, sitemap};
+use super::suggest::{Finds, columns_after, most};
+use super::trial::Trial;
+use super::value_kind::ValueKind;
+use super::{Format, FormatTable, Text, cdx, clf, csv, extended, robots, sitemap};
 use super::{READS_TABLES, Refusal};
 use super::{Suggestion, suggest};
 
@@ -100,9 +106,21 @@ impl FormatTable {
         // The user describes this very input, and a guess may be wrong.
         let own = self.own_format(lines(whole));
         let format = own.unwrap_or_else(|| self.guess(name, head, whole));
-        let dropped_host = dropped_host(&format, lines(whole));
-        let suggestion = suggest(&format, whole);
-        Detected { format, doubts: Doubts { dropped_host, suggestion } }
+        match left_out(&format, lines(whole)) {
+            None => {
+                let suggestion = suggest(&format, whole);
+                Detected { format, doubts: Doubts { dropped_host: None, suggestion } }
+            }
+            Some(LeftOut { place, whole: None }) => {
+                Detected { format, doubts: Doubts { dropped_host: Some(place), suggestion: None } }
+            }
+            // Different URLs would become one, so the user decides.
+            Some(LeftOut { place, whole: Some(name) }) => {
+                let suggestion = Some(Suggestion::format(name, Finds::LeftOut(place)));
+                let doubts = Doubts { dropped_host: None, suggestion };
+                Detected { format: Format::Labelled(Labels::All), doubts }
+            }
+        }
     }
 
     /// The format that an input seems to have. `whole` are the whole lines of `head`.
@@ -123,13 +141,32 @@ impl FormatTable {
         let mut votes = Votes::new(self);
         lines(whole).filter(|line| !cdx::is_alias(line)).for_each(|line| votes.cast(line));
         let name = name.to_ascii_lowercase();
-        match votes.winner(name.contains("log") || name.contains("access")) {
-            Format::Lines if label::are_most(lines(whole)) => {
-                Format::Labelled(label::Labels::Unregistered)
-            }
-            format => format,
+        let format = match votes.winner(name.contains("log") || name.contains("access")) {
+            // No URL begins with a brace, and a base would make one of it.
+            None => guess_members(lines(whole)).unwrap_or(Format::Labelled(Labels::All)),
+            Some(format) => format,
+        };
+        if !matches!(format, Format::Lines | Format::Target) {
+            return format;
         }
+        let first_column = match columns_after(&Trial::of(whole), format == Format::Target) {
+            Some((Suggestion::Format { name, .. }, true)) => Format::parse(&name).ok(),
+            _ => None,
+        };
+        let are_labels = || format == Format::Lines && label::are_most(lines(whole));
+        first_column.unwrap_or_else(|| match are_labels() {
+            true => Format::Labelled(Labels::Unregistered),
+            false => format.clone(),
+        })
     }
+}
+
+/// The pointers to the parts of a URL in JSON that has no name, where the names of the members say what they
+/// are.
+fn guess_members<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Option<Format> {
+    let census = Census::of_json(lines.filter(|line| line.starts_with(b"{")).take(RECORDS));
+    let found = Columns::find(&census).filter(|found| found.are_sure(&census))?;
+    Format::parse(&found.format("json", |column| column.place.clone())).ok()
 }
 
 /// Why an input with this beginning can be no input at all.
@@ -188,21 +225,23 @@ fn by_header(name: &str, head: &[u8]) -> Option<Format> {
     // Names of compressed files end in more than the table's own ending.
     let named = |ending: &str| name.to_ascii_lowercase().split('.').skip(1).any(|n| n == ending);
     for (table, delimiter) in [("csv", b','), ("tsv", b'\t'), ("csv", b';'), ("csv", b'|')] {
-        let trim = |cell: &[u8]| {
-            let cell = cell.trim_ascii();
-            let quoted = cell.strip_prefix(b"\"").and_then(|cell| cell.strip_suffix(b"\""));
-            quoted.unwrap_or(cell).to_ascii_lowercase()
+        let names = csv::cells(first, delimiter);
+        let is_such =
+            |column: usize, name: &str| names[column].eq_ignore_ascii_case(name.as_bytes());
+        let named_so = |name| {
+            (0..names.len()).find(|column| is_such(*column, name)).map(|column| (column, name))
         };
-        let cells: Vec<Vec<u8>> = first.split(|byte| *byte == delimiter).map(trim).collect();
         // A row of data may hold the word as well.
-        if cells.iter().any(|cell| is_absolute(cell)) {
-            continue;
-        }
-        let column = ["url", "uri"].iter().find(|name| cells.iter().any(|c| c == name.as_bytes()));
-        if let Some(column) = column
-            && (cells.len() > 1 || named(table))
-        {
-            return Some(match Format::parse(&format!("{table}:{column}")).ok()? {
+        let Some((column, name)) = ["url", "uri"].into_iter().find_map(named_so) else { continue };
+        let rows: Vec<&[u8]> = lines(head).skip(1).take(RECORDS).collect();
+        let is_like_it = |row: &[u8]| {
+            csv::cells(row, delimiter)
+                .get(column)
+                .is_some_and(|cell| ValueKind::of(cell) == ValueKind::Word)
+        };
+        let is_header = !names.iter().any(|cell| is_absolute(cell)) && !most(&rows, is_like_it);
+        if is_header && (names.len() > 1 || named(table)) {
+            return Some(match Format::parse(&format!("{table}:{name}")).ok()? {
                 Format::Csv(csv) => Format::Csv(csv.with_delimiter(delimiter)),
                 format => format,
             });
@@ -236,8 +275,8 @@ struct Votes<'t> {
     /// Headers of an index in `cdxj`. They speak for no format, and against all others.
     cdxj_headers: usize,
     json: usize,
-    /// What the lines in JSON can be read as, and how many of them.
-    in_json: Vec<(Format, usize)>,
+    /// Lines in JSON that no entry knows.
+    unknown: usize,
 }
 
 impl<'t> Votes<'t> {
@@ -253,7 +292,7 @@ impl<'t> Votes<'t> {
             addresses: AddressPorts::default(),
             cdxj_headers: 0,
             json: 0,
-            in_json: Vec::new(),
+            unknown: 0,
         }
     }
 
@@ -275,21 +314,13 @@ impl<'t> Votes<'t> {
             return;
         }
         let entry = self.table.entries().position(|entry| entry.test.fits(line));
-        if line.starts_with(b"{") {
-            self.json += 1;
-            let format = match entry.and_then(|entry| self.table.entries().nth(entry)) {
-                Some(entry) => Some(entry.format.clone()),
-                None => super::json::guess(line).map(Format::Json),
-            };
-            let Some(format) = format else { return };
-            match self.in_json.iter_mut().find(|(known, _)| *known == format) {
-                Some((_, votes)) => *votes += 1,
-                None => self.in_json.push((format, 1)),
-            }
-            return;
-        }
         if let Some(entry) = entry {
             self.by_entry[entry] += 1;
+        }
+        if line.starts_with(b"{") {
+            self.json += 1;
+            self.unknown += usize::from(entry.is_none());
+            return;
         }
         // A line of a log by its layout is most often an access log by its beginning, too.
         match Access::of(line) {
@@ -301,29 +332,38 @@ impl<'t> Votes<'t> {
         }
     }
 
-    fn winner(self, named_log: bool) -> Format {
+    /// The format of most lines; none if they are JSON that no entry knows.
+    fn winner(self, named_log: bool) -> Option<Format> {
         let most = |votes: usize| votes * 2 > self.all || (named_log && votes * 2 == self.all);
         if self.all == 0 {
-            return Format::Lines;
+            return Some(Format::Lines);
         }
-        for (entry, votes) in self.table.entries().zip(&self.by_entry) {
+        let entries = || self.table.entries().zip(&self.by_entry);
+        for (entry, votes) in entries() {
             let is_it = match entry.test {
                 LineTest::Reader(Family::Cdx) => votes * 2 > self.all,
                 LineTest::Reader(Family::Cdxj) => votes * 2 > self.all - self.cdxj_headers,
                 _ => most(*votes),
             };
             if *votes > 0 && is_it {
-                return entry.format.clone();
+                return Some(entry.format.clone());
             }
         }
         let (sites, clients) = self.addresses.sites_and_clients();
         let vhost = self.vhost + sites;
         let plain = self.clf + self.combined + clients;
         if self.json * 2 > self.all {
+            let is_json = |test: &LineTest| matches!(test, LineTest::Json(..));
             // Of equals the first.
-            let most = self.in_json.into_iter().rev().max_by_key(|(_, votes)| *votes);
-            most.map_or(Format::Lines, |(format, _)| format)
-        } else if most(vhost) {
+            let known = entries()
+                .rev()
+                .filter(|(entry, _)| is_json(&entry.test))
+                .max_by_key(|(_, votes)| **votes);
+            return known
+                .filter(|(_, votes)| **votes >= self.unknown)
+                .map(|(entry, _)| entry.format.clone());
+        }
+        Some(if most(vhost) {
             Format::Vhost
         } else if most(plain + vhost) {
             // Without the host of some lines, all of them can be read as combined.
@@ -332,7 +372,7 @@ impl<'t> Votes<'t> {
             Format::Target
         } else {
             Format::Lines
-        }
+        })
     }
 }
 
@@ -483,7 +523,7 @@ mod tests {
         for (head, name) in [
             (r#"{"uri":"//h/x"}"#.to_owned(), "json:target=/uri"),
             (r#"{"url":"/x","uri":"http://h/"}"#.to_owned(), "json:target=/url"),
-            (r#"{"url":"x","uri":"/x"}"#.to_owned(), "json:/url"),
+            (r#"{"url":"x","uri":"/x"}"#.to_owned(), "json:target=/uri"),
             ("{\"uri\":\"http://h/\"}\n{\"uri\":\"//h/x\"}\n".repeat(2), "json:/uri"),
             (
                 "{\"uri\":\"http://h/\"}\n{\"uri\":\"/\"}\n{\"uri\":\"/\"}".into(),

@@ -4,8 +4,6 @@
 //! By its grammar any such word is a scheme. No scheme has a blank after its colon, and a scheme without
 //! `//` that nobody registered is most often no scheme.
 
-use memchr::memchr;
-
 /// The schemes that are registered.
 const SCHEMES: &str = include_str!("../../data/schemes.txt");
 
@@ -19,6 +17,8 @@ pub enum Labels {
     Spaced,
     /// Those without a registered scheme, too.
     Unregistered,
+    /// All: they are records of a format that reads more parts of a URL than any that `auto` knows.
+    All,
 }
 
 impl Labels {
@@ -26,6 +26,7 @@ impl Labels {
     #[inline]
     pub fn has(self, line: &[u8]) -> bool {
         match line {
+            _ if self == Labels::All => true,
             // Nearly all URLs.
             [b'h', b't', b't', b'p', b':', b'/', ..]
             | [b'h', b't', b't', b'p', b's', b':', b'/', ..] => false,
@@ -76,20 +77,6 @@ pub(super) fn are_most<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
         spaced += usize::from(Labels::Spaced.has(line));
     }
     labels > spaced && labels * 2 > all
-}
-
-/// The names of the fields of a line in LTSV (`host:h<TAB>req:GET /a`), and their values. None if the line
-/// is something else.
-pub(super) fn fields(line: &[u8]) -> Option<Vec<(&[u8], &[u8])>> {
-    memchr(b'\t', line)?;
-    line.split(|byte| *byte == b'\t')
-        .map(|field| {
-            let colon = memchr(b':', field).filter(|colon| *colon > 0)?;
-            let name = &field[..colon];
-            let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
-            name.iter().all(is_name).then(|| (name, &field[colon + 1..]))
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -16,9 +16,13 @@
 
 mod detect;
 mod access;
-mod dropped;
-mod hosts;
+mod left_out;
 mod suggest;
+mod trial;
+mod advice;
+mod census;
+mod value_kind;
+mod hosts;
 mod unsupported;
 mod format;
 mod named;
@@ -77,7 +81,7 @@ pub use label::Labels;
 pub use log::LogFormat;
 pub use named::{FormatFileError, FormatTable, NamedFormat};
 pub use part::{PartSet, RecordPart};
-pub use suggest::{Suggestion, suggest, suggest_members};
+pub use suggest::{Finds, Suggestion, suggest, suggest_members};
 pub use table::TableFormat;
 pub use text::Text;
 pub use tsv::Tsv;

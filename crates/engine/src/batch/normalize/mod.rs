@@ -37,7 +37,7 @@ impl WorkBatch {
         // To `string`, a URL is any bytes.
         let labels =
             labels.filter(|_| rules.normalizer.profile().rules().grammar != Grammar::Ignored);
-        let is_quick = !any_tab && labels != Some(Labels::Unregistered);
+        let is_quick = !any_tab && labels.is_none_or(|labels| labels == Labels::Spaced);
         let how = SpanLoop::new(rules, rules.context.max_url, is_quick).without(labels);
         let run = SpanRun { bytes, buffer: BufferId::Chunk, spans: &lines, records: None };
         how.run(self, run)?;

@@ -6,7 +6,7 @@ use crate::batch::text::{IN_CHUNK, IN_REWRITTEN, IN_SCRATCH, UrlRef};
 use crate::batch::{ParseRules, WorkBatch};
 use uniqurl::internal::{AllocError, Form, GROWTH, Span, UrlKind, alloc};
 use uniqurl::{Reject, RejectReason};
-use uniqurl_formats::record::{BufferId, Extracted, MARK, Record};
+use uniqurl_formats::record::{BufferId, Extracted, Labels, MARK, Record};
 
 impl WorkBatch {
     /// Takes a record without a URL, or with a request target.
@@ -114,8 +114,8 @@ impl WorkBatch {
                     return Ok(());
                 }
                 self.tally.tabbed += u64::from(memchr::memchr(b'\t', url).is_some());
-                if how.labels.is_some_and(|labels| labels.has(url)) {
-                    self.tally.labelled += 1;
+                if let Some(labels) = how.labels.filter(|labels| labels.has(url)) {
+                    self.tally.labelled += u64::from(labels != Labels::All);
                     let reject = Reject::new(RejectReason::Relative, 0);
                     self.reject(whole, BufferId::Chunk, span, Shown::Url, reject);
                     return Ok(());

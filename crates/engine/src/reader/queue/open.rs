@@ -281,7 +281,7 @@ impl InputQueue<'_> {
             record::Format::Lines => record::Format::Labelled(Labels::Spaced),
             // Targets of requests get no assumed scheme, so `//host/path` is none. And what begins with
             // a word and a colon may be a host and a port.
-            record::Format::Target | record::Format::Labelled(_)
+            record::Format::Target | record::Format::Labelled(Labels::Unregistered)
                 if self.plan.normalizer.assumed_scheme().is_some() =>
             {
                 record::Format::Labelled(Labels::Spaced)

@@ -30,6 +30,15 @@ pub struct Csv {
     pub(super) header: Header,
 }
 
+/// The cells of a row, without quotation marks and white space around them.
+pub(super) fn cells(row: &[u8], delimiter: u8) -> Vec<&[u8]> {
+    let cells = cut::fields(row, delimiter).map(|cell| match cell {
+        [b'"', inner @ .., b'"'] => inner.trim_ascii(),
+        cell => cell.trim_ascii(),
+    });
+    cells.collect()
+}
+
 /// The rows that show whether a byte separates columns.
 const ROWS: usize = 20;
 

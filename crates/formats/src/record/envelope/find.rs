@@ -9,7 +9,7 @@ use memchr::{memchr_iter, memrchr};
 use super::super::detect::lines;
 use super::super::named::is_absolute;
 use super::super::{
-    Archive, BufferId, Context, Detected, Doubts, Extracted, Format, FormatTable, Records,
+    Archive, BufferId, Context, Detected, Doubts, Extracted, Format, FormatTable, Labels, Records,
     Suggestion,
 };
 use super::inner_chunk::InnerChunk;
@@ -32,11 +32,8 @@ impl FormatTable {
         let mut bare = self.detect(name, head, is_whole);
         let head = whole_lines(head, is_whole);
         let Some((envelope, lines)) = envelope_of(choice, head) else {
-            let reads = matches!(
-                bare.doubts.suggestion,
-                Some(Suggestion::Formats(_) | Suggestion::Column(_))
-            );
-            if bare.format == Format::Lines && !reads {
+            let reads = matches!(bare.doubts.suggestion, Some(Suggestion::Format { .. }));
+            if has_no_format(&bare.format) && !reads {
                 let envelope = self.envelope_of_logs(head).map(Suggestion::Envelope);
                 bare.doubts.suggestion = envelope.or(bare.doubts.suggestion);
             }
@@ -52,7 +49,7 @@ impl FormatTable {
         };
         let is_better = match (&found.format, &bare.format) {
             _ if lines == BareLines::AreRejected => true,
-            (Format::Lines, Format::Lines) => most_are_values(&inner),
+            (found, bare) if has_no_format(found) && has_no_format(bare) => most_are_values(&inner),
             // Lines that begin with a word and a colon are a log's, and no list's.
             (Format::Lines | Format::Labelled(_), _) => false,
             // Its reader finds the fields after any header, so the envelope would only cost time.
@@ -78,6 +75,11 @@ impl FormatTable {
             is_log && format.fits_envelopes() && urls_in(&format, &inner) * 2 > all
         })
     }
+}
+
+/// True for an input that no format but that of lists is known for.
+fn has_no_format(format: &Format) -> bool {
+    matches!(format, Format::Lines | Format::Labelled(Labels::All))
 }
 
 /// `format` in the envelope that the lines of an input with this beginning seem to have; none if

@@ -10,7 +10,6 @@
 //! does nearly everywhere. An unescaped control character is accepted in a string that a pointer
 //! leads to, and is an error elsewhere.
 
-mod guess;
 mod pointer;
 pub(super) mod slice;
 mod slow_path;
@@ -22,7 +21,6 @@ use std::sync::Arc;
 use memchr::memmem;
 use serde::Deserialize;
 
-pub(super) use self::guess::{guess, is_name_of_query};
 use self::pointer::Node;
 use super::columns::parts;
 use super::fields::Fields;

@@ -35,15 +35,6 @@ pub(in crate::record) fn at<'a>(text: &'a [u8], tokens: &[impl AsRef<[u8]>]) -> 
     at(found?, rest)
 }
 
-/// The names and values of an object's members; none for any other value.
-pub(in crate::record) fn members(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    let mut walk = Walk(trimmed(text).strip_prefix(b"{").unwrap_or_default());
-    std::iter::from_fn(move || {
-        let name = walk.next()?.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-        Some((name, walk.next()?))
-    })
-}
-
 /// The values of an array; none for any other value.
 pub(in crate::record) fn elements(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     Walk(trimmed(text).strip_prefix(b"[").unwrap_or_default())

@@ -103,7 +103,7 @@ impl FormatTable {
     }
 
     /// The entries.
-    pub fn entries(&self) -> impl Iterator<Item = &NamedFormat> {
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = &NamedFormat> + DoubleEndedIterator {
         self.entries.iter().map(|entry| &**entry)
     }
 
