@@ -295,6 +295,15 @@ fn a_host_that_the_format_drops_is_named() {
         (r#"{"url":"/x","args":"id=1"}"#, "json:path=/url,query=/args"),
         (r#"{"url":"/x?a","args":"a"}"#, "json:target=/url"),
         (r#"{"url":"http://h/x","query":"shoes"}"#, "json:/url"),
+        // OpenTelemetry names its attributes as the Elastic Common Schema does, but for the host.
+        (
+            r#"{"url.scheme":"https","url.path":"/x","url.query":"q","server.address":"a.test"}"#,
+            "otel-http",
+        ),
+        (r#"{"url.domain":"a.test","url.path":"/x","server.address":"192.0.2.1"}"#, "ecs-parts"),
+        (r#"{"url.path":"/x","url.query":"q"}"#, "ecs-parts"),
+        // Columns of IIS have the names of CloudFront's, but its paths are decoded.
+        (r#"{"cs-uri-stem":"/x","cs-uri-query":"q","cs-host":"a.test"}"#, "lines"),
     ] {
         assert_eq!(detect("x", line.as_bytes(), true).name(), name, "{line}");
     }

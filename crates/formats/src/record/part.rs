@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr3};
 
+use super::extended::decoded;
 use super::line::{Line, is_blank};
 use super::origin::{RecordOrigin, scheme_of};
 use super::target::{self, Method, TargetText};
@@ -316,8 +317,7 @@ impl<'a> Said<'a> {
     /// The URL of `host/path`, with the query of the record if it has none.
     fn with_scheme(&self, ctx: &Context, uri: &[u8], scratch: &mut Vec<u8>) -> TargetText {
         let start = scratch.len();
-        let scheme = self.get(RecordPart::Scheme);
-        let told = scheme.or_else(|| self.get(RecordPart::Port).and_then(scheme_of));
+        let told = self.scheme().or_else(|| self.get(RecordPart::Port).and_then(scheme_of));
         let base = ctx.base.as_ref().map(|base| base.scheme.as_slice());
         scratch.extend_from_slice(told.or(base).unwrap_or(b"http"));
         scratch.extend_from_slice(b"://");
@@ -329,13 +329,39 @@ impl<'a> Said<'a> {
         TargetText::Side(start..scratch.len())
     }
 
+    /// The scheme that the record names.
+    fn scheme(&self) -> Option<&[u8]> {
+        match self.get(RecordPart::Scheme)? {
+            // Whether the connection has TLS, as nginx's `$https` and Azure's gateways say.
+            b"on" => Some(b"https"),
+            b"off" => Some(b"http"),
+            // Some of Akamai's streams have a version of the protocol there. The port may tell.
+            version if version.starts_with(b"HTTP/") => None,
+            scheme => Some(scheme),
+        }
+    }
+
+    /// Undoes the percent-encoding that the log itself put around each value.
+    pub fn decode(&mut self) {
+        for (part, place) in self.values.iter_mut().enumerate() {
+            let value = match place.take() {
+                Some(Value::InLine(bytes)) => decoded(bytes),
+                Some(Value::Elsewhere(bytes)) => {
+                    Value::Elsewhere(decoded(&bytes).into_cow().into_owned().into())
+                }
+                None => continue,
+            };
+            *place = Some(if part == RecordPart::Query as usize { marked(value) } else { value });
+        }
+    }
+
     /// The scheme and host that the record names, if it names a host.
     fn origin(&self) -> Result<Option<RecordOrigin<'_>>, RejectReason> {
         let (client, own) = (self.get(RecordPart::ClientHost), self.get(RecordPart::Host));
         if client.or(own).is_none() {
             return Ok(None);
         }
-        let scheme = self.get(RecordPart::Scheme);
+        let scheme = self.scheme();
         let is_scheme = |name: &[u8]| {
             name[0].is_ascii_alphabetic()
                 && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte))

@@ -23,6 +23,7 @@ use serde::Deserialize;
 
 use self::pointer::Node;
 use super::columns::parts;
+use super::extended::decoded;
 use super::fields::Fields;
 use super::line::{self, Line};
 use super::part::{PartSet, RecordPart, Said, Value};
@@ -38,6 +39,8 @@ pub struct Json {
     facts: PartSet,
     /// The name of the format, if it is one of [`FormatTable`](super::FormatTable).
     name: Option<Arc<str>>,
+    /// Whether values are percent-encoded once, as CloudFront does.
+    is_encoded: bool,
     beside: Arc<PartPointers>,
 }
 
@@ -86,13 +89,24 @@ impl Json {
             let pointers = pointers_in(&root, part);
             beside.extend((!pointers.is_empty()).then_some((part, pointers)));
         }
-        Self { text: text.to_owned(), root, facts, name: None, beside: Arc::new(beside) }
+        Self {
+            text: text.to_owned(),
+            root,
+            facts,
+            name: None,
+            is_encoded: false,
+            beside: Arc::new(beside),
+        }
     }
 
     /// The format of this name. If several pointers give the same part, the first one with a value
     /// counts.
-    pub(super) fn named(name: &str, parts: &[(RecordPart, String)]) -> Result<Self, &'static str> {
-        Ok(Self { name: Some(name.into()), ..Self::new("", parts)? })
+    pub(super) fn named(
+        name: &str,
+        parts: &[(RecordPart, String)],
+        is_encoded: bool,
+    ) -> Result<Self, &'static str> {
+        Ok(Self { name: Some(name.into()), is_encoded, ..Self::new("", parts)? })
     }
 
     /// The parts beside the URL.
@@ -120,7 +134,10 @@ impl Json {
             let pointers = self.beside.iter().filter(|(other, _)| *other == part);
             let values =
                 pointers.flat_map(|(_, list)| list).filter_map(|pointer| value_at(text, pointer));
-            values.for_each(|value| take(in_line(value)));
+            values.for_each(|value| match self.is_encoded {
+                true => take(Cow::Owned(decoded(&value).into_cow().into_owned())),
+                false => take(in_line(value)),
+            });
         });
     }
 
@@ -215,12 +232,17 @@ impl Json {
         buffer: &'a mut Vec<u8>,
     ) -> Result<Said<'a>, JsonError> {
         let rewritten = memmem::find(text, b"\\x").is_some();
-        if !rewritten {
-            return walk::walk(&self.root, text, Value::InLine);
+        let mut said = if rewritten {
+            buffer.clear();
+            without_hex_escapes(text, buffer);
+            walk::walk(&self.root, buffer, |bytes| Value::Elsewhere(bytes.into()))?
+        } else {
+            walk::walk(&self.root, text, Value::InLine)?
+        };
+        if self.is_encoded {
+            said.decode();
         }
-        buffer.clear();
-        without_hex_escapes(text, buffer);
-        walk::walk(&self.root, buffer, |bytes| Value::Elsewhere(bytes.into()))
+        Ok(said)
     }
 }
 

@@ -8,6 +8,10 @@ fn json(pointer: &str, line: &[u8]) -> String {
     show(&format, &Context::default(), line)
 }
 
+fn named(name: &str, line: &[u8]) -> String {
+    show(&Format::parse(name).unwrap(), &Context::default(), line)
+}
+
 #[test]
 fn pointer_walks_objects_and_arrays() {
     assert_eq!(json("/url", br#"{"a":[{}],"url":"http://h/"}"#), "url http://h/");
@@ -286,4 +290,36 @@ fn other_selected_values_need_not_be_utf8() {
     assert_eq!(json("scheme=/s,host=/h,target=/t", scheme), "log-syntax 0");
     assert_eq!(json("url=/u,mime=/m", b"{\"u\":1,\"m\":\"\xE9\"}"), "no-field 0");
     assert_eq!(json("url=/u,mime=/m", b"{\"u\":\"x\",\"m\":\"\xE9\""), "log-syntax 0");
+}
+
+#[test]
+fn scheme_may_be_a_switch_or_a_version() {
+    for (scheme, shown) in [
+        ("on", "joined 11 https://h:8/a"),
+        ("off", "joined 10 http://h:8/a"),
+        ("HTTP/2", "joined 10 http://h:8/a"),
+        ("HTTPS", "joined 11 HTTPS://h:8/a"),
+    ] {
+        let line = format!(r#"{{"s":"{scheme}","h":"h:8","p":"/a"}}"#);
+        assert_eq!(json("scheme=/s,host=/h,path=/p", line.as_bytes()), shown, "{line}");
+    }
+    assert_eq!(
+        named(
+            "akamai-ds2",
+            br#"{"proto":"HTTP/1.1","reqHost":"h","reqPort":"443","reqPath":"/a"}"#
+        ),
+        "joined 9 https://h/a"
+    );
+}
+
+#[test]
+fn percent_encoding_of_the_log_itself_is_undone_once() {
+    let members = r#""x-host-header":"h","cs-uri-stem":"/a%2520b","cs-uri-query":"?c=%2541""#;
+    for line in [format!("{{{members}}}"), format!(r#"{{{members},"x":"\x41"}}"#)] {
+        assert_eq!(
+            named("cloudfront-v2", line.as_bytes()),
+            "joined 8 http://h/a%20b??c=%41",
+            "{line}"
+        );
+    }
 }

@@ -6,7 +6,7 @@ use super::super::access::is_access;
 use super::super::cdx;
 use super::super::clf::{begins_as_time, bracketed_time};
 use super::super::hosts::is_authority;
-use super::super::json::slice;
+use super::super::json::{Pointers, slice};
 use super::super::log::LineShape;
 use super::super::part::{RecordPart, Said, Value};
 use super::super::{Format, Json, cdxj, elb, request};
@@ -21,12 +21,21 @@ pub(in crate::record) enum LineTest {
     Header,
     /// The line has the layout of a format string.
     Log(LineShape),
-    /// The line is an object with these values, and has members at these pointers.
-    Json(Json, Vec<Vec<Vec<u8>>>),
+    /// The line is an object with these values and members.
+    Json(Json, Members),
     /// The line has at least so many columns, and these are parts.
     Tsv(Vec<(usize, RecordPart)>, usize),
     /// A format with a reader of its own.
     Reader(Family),
+}
+
+/// The pointers to members that tell an object from those of other formats.
+#[derive(Debug, Default)]
+pub(in crate::record) struct Members {
+    /// Those that it has.
+    pub needs: Pointers,
+    /// Those that only others have.
+    pub lacks: Pointers,
 }
 
 /// The formats with a reader of their own that one line shows.
@@ -72,24 +81,26 @@ impl LineTest {
         match self {
             LineTest::Never | LineTest::Header => false,
             LineTest::Log(shape) => shape.fits(line),
-            LineTest::Json(json, needs) => fits_json(json, needs, line),
+            LineTest::Json(json, members) => fits_json(json, members, line),
             LineTest::Tsv(columns, least) => fits_tsv(columns, *least, line),
             LineTest::Reader(family) => family.fits(line),
         }
     }
 }
 
-fn fits_json(json: &Json, needs: &[Vec<Vec<u8>>], line: &[u8]) -> bool {
+fn fits_json(json: &Json, members: &Members, line: &[u8]) -> bool {
     // Most lines are of another format, and lack a name.
     let holds =
         |tokens: &Vec<Vec<u8>>| tokens.last().is_none_or(|name| memmem::find(line, name).is_some());
-    if !line.starts_with(b"{") || !needs.iter().all(holds) || !json.may_read(line) {
+    let has = |tokens: &Vec<Vec<u8>>| slice::at(line, tokens).is_some();
+    if !line.starts_with(b"{") || !members.needs.iter().all(holds) || !json.may_read(line) {
         return false;
     }
     let mut buffer = Vec::new();
     json.said(line, &mut buffer)
         .is_ok_and(|said| is_request(&said, || json.has_member(line, RecordPart::Query)))
-        && needs.iter().all(|tokens| slice::at(line, tokens).is_some())
+        && members.needs.iter().all(has)
+        && !members.lacks.iter().any(has)
 }
 
 fn fits_tsv(columns: &[(usize, RecordPart)], least: usize, line: &[u8]) -> bool {

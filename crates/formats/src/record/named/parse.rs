@@ -28,7 +28,7 @@ use super::super::log::LineShape;
 use super::super::part::RecordPart;
 use super::super::{Container, Format, Json, LogFormat, READS_TABLES, Tsv, json};
 use super::super::{Context, Extracted, Records};
-use super::fits::{Family, LineTest};
+use super::fits::{Family, LineTest, Members};
 use super::{FormatFileError, NamedFormat};
 
 /// A file as it is written.
@@ -176,8 +176,13 @@ fn of_log(name: &str, log: &Spanned<String>) -> Result<(Format, LineTest), Mista
 
 fn of_json(name: &str, parts: &Spanned<Parts>) -> Result<(Format, LineTest), Mistake> {
     let mut pointers = Vec::new();
-    let mut needs = Vec::new();
+    let mut members = Members::default();
+    let mut is_encoded = false;
     for (key, value) in parts.get_ref() {
+        if let ("encoded", Some(is)) = (&key[..], value.get_ref().as_bool()) {
+            is_encoded = is;
+            continue;
+        }
         let list: Option<Vec<String>> = match value.get_ref() {
             Value::String(text) => Some(vec![text.clone()]),
             value => value.clone().try_into().ok(),
@@ -186,17 +191,22 @@ fn of_json(name: &str, parts: &Spanned<Parts>) -> Result<(Format, LineTest), Mis
             let reason = format!("`json.{key}` is a pointer or a list of pointers");
             return Err(mistake(value, reason));
         };
-        if key == "needs" {
+        let tokens = || {
             let tokens = list.iter().map(|pointer| json::tokens(pointer));
-            needs = tokens.collect::<Result<_, _>>().map_err(|why| mistake(value, why))?;
-        } else {
-            let part = part(key, value)?;
-            pointers.extend(list.into_iter().map(|pointer| (part, pointer)));
+            tokens.collect::<Result<_, _>>().map_err(|why| mistake(value, why))
+        };
+        match &key[..] {
+            "needs" => members.needs = tokens()?,
+            "lacks" => members.lacks = tokens()?,
+            _ => {
+                let part = part(key, value)?;
+                pointers.extend(list.into_iter().map(|pointer| (part, pointer)));
+            }
         }
     }
     check_source(parts, pointers.iter().map(|(part, _)| *part))?;
-    let json = Json::named(name, &pointers).map_err(|why| mistake(parts, why))?;
-    Ok((Format::Json(json.clone()), LineTest::Json(json, needs)))
+    let json = Json::named(name, &pointers, is_encoded).map_err(|why| mistake(parts, why))?;
+    Ok((Format::Json(json.clone()), LineTest::Json(json, members)))
 }
 
 fn of_tsv(name: &str, parts: &Spanned<Parts>) -> Result<(Format, LineTest), Mistake> {

@@ -42,6 +42,8 @@ fn a_mistake_in_a_file_is_reported_with_its_line() {
         (&format!("{entry}json.host = '/h'\n"), 4, "name no url"),
         (&format!("{entry}json.url = 'h'\n"), 4, "begins with a slash"),
         (&format!("{entry}json.hast = '/h'\n"), 4, "unknown part `hast`"),
+        (&format!("{entry}json.url = '/u'\njson.lacks = '/u~'\n"), 5, "a pointer, ~"),
+        (&format!("{entry}json.url = '/u'\njson.encoded = 1\n"), 5, "is a pointer"),
         (&format!("{entry}tsv.url = 0\n"), 4, "counted from 1"),
         (&format!("{entry}reader = \"ws:2\"\nauto = 1\n"), 5, "true or false"),
         (&format!("{entry}reader = \"ws:2\"\nurls = \"\"\n"), 5, "expected a sequence"),
@@ -69,5 +71,23 @@ fn each_part_may_be_named_in_json_and_in_columns() {
             let table = FormatTable::shipped().with_file(&text);
             assert!(table.is_ok(), "{text}: {table:?}");
         }
+    }
+}
+
+#[test]
+fn members_of_others_rule_a_format_out() {
+    let entry = "[[format]]\nname = 'x'\ndescription = 'd'\n\
+        json = { url = '/u', needs = '/n', lacks = ['/a', '/b/c'] }\n";
+    let table = FormatTable::default().with_file(entry).unwrap();
+    let test = &table.find("x").unwrap().test;
+    for (members, fits) in [
+        (r#""n":1"#, true),
+        (r#""n":1,"b":{}"#, true),
+        ("\"m\":1", false),
+        (r#""n":1,"a":null"#, false),
+        (r#""n":1,"b":{"c":2}"#, false),
+    ] {
+        let line = format!(r#"{{"u":"http://h/",{members}}}"#);
+        assert_eq!(test.fits(line.as_bytes()), fits, "{line}");
     }
 }

@@ -167,15 +167,22 @@ cloudflare: client (time) method status (bytes) (referrer) (agent)
 traefik-json: client time method status (bytes) (referrer) (agent)
 gcp-lb: client time method status (bytes) (referrer) agent
 azure-frontdoor: client time method status (bytes) (referrer) (agent)
+azure-appgw: client time method status bytes (agent)
+akamai-ds2: client time method status bytes (referrer) agent
+aws-waf: client time method (status)
+cloudfront-v2: client time method status bytes referrer agent
+wikimedia-webrequest: client time method status bytes referrer agent
 http2: method (status) (referrer) agent
 envoy-json: time method status (bytes) agent
 fastly: client time method status bytes (referrer) agent
 ecs: (client) time method status (bytes) (referrer) (agent)
+otel-http: client (time) method status (bytes) agent
 ecs-parts: (client) time method status (bytes) (referrer) (agent)
 katana: time method status
 pino-http: client time method status (referrer) agent
 suricata: client time method status bytes (referrer) (agent)
 oscar: (time)
+ingress-nginx-json: client time method status bytes (referrer) agent
 nginx-json: client time method status (bytes) (referrer) (agent)
 ";
 
