@@ -1,7 +1,8 @@
 //! Takes the format string out of a whole directive of a server's configuration.
 //!
-//! `LogFormat "%v %h ..." vhost` (Apache) and `log_format main '$host ' '...';` (nginx) are what people
-//! have at hand. Around the string they have a name, and nginx joins several strings.
+//! `LogFormat "%v %h ..." vhost` (Apache), `log_format main '$host ' '...';` (nginx) and `log-format %h ...`
+//! (GoAccess) are what people have at hand. The first two have a name around the string, and nginx joins
+//! several strings.
 
 /// The format string in a directive. None if the text is no directive, but the string itself.
 pub(super) fn format_of(text: &str) -> Option<String> {
@@ -10,10 +11,12 @@ pub(super) fn format_of(text: &str) -> Option<String> {
     if directive.eq_ignore_ascii_case("LogFormat") {
         return apache(rest);
     }
-    if directive == "log_format" {
-        return nginx(rest);
+    match directive {
+        "log_format" => nginx(rest),
+        // GoAccess's configuration needs no marks around it.
+        "log-format" => Some(rest.to_owned()),
+        _ => None,
     }
-    None
 }
 
 /// The string of Apache's directive, whose quotation marks are escaped inside.
@@ -74,6 +77,7 @@ mod tests {
                 "$host \"$request\" $status",
             ),
             ("log_format a $host;", "$host"),
+            (r#"log-format %h "%r""#, r#"%h "%r""#),
         ] {
             assert_eq!(format_of(text).as_deref(), Some(format), "{text}");
         }

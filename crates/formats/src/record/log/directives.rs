@@ -1,9 +1,11 @@
 //! Splits a format string into literals and fields.
 //!
 //! Apache writes `%h`, `%>s`, `%{Referer}i`, `%!200,304{User-agent}i`, `%%`; nginx writes
-//! `$remote_addr` and `${name}`. The first directive decides whose syntax it is. In both, `\"`,
+//! `$remote_addr` and `${name}`. The first directive decides whose syntax it is; a string with fields of
+//! [`goaccess`] alone is GoAccess's. In all, `\"`,
 //! `\\` and `\t` have the meaning that they have in the servers' configuration files.
 
+use super::goaccess;
 use super::plan::Field;
 use super::shape::Shape;
 
@@ -30,12 +32,12 @@ pub(super) struct Variable {
 }
 
 impl Variable {
-    fn new(field: Field, shape: Shape) -> Self {
+    pub fn new(field: Field, shape: Shape) -> Self {
         Self { field, spaces: 0, is_padded: false, shape }
     }
 
     /// A variable unrelated to the URL.
-    fn other(shape: Shape) -> Self {
+    pub fn other(shape: Shape) -> Self {
         Self::new(Field::Other, shape)
     }
 }
@@ -54,15 +56,18 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, FormatStringErro
         _ => None,
     });
     let sign = if is_nginx == Some(true) { b'$' } else { b'%' };
+    let directive = match sign {
+        b'$' => nginx,
+        _ if goaccess::is_its_own(text) => goaccess::field,
+        _ => apache,
+    };
     let mut out = Vec::new();
     let mut found = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
         let start = at;
         if bytes[at] == sign {
-            let rest = &text[at + 1..];
-            let length =
-                if sign == b'$' { nginx(rest, &mut found) } else { apache(rest, &mut found) };
+            let length = directive(&text[at + 1..], &mut found);
             at += 1 + length.map_err(|why| (start, why))?;
         } else if let [b'\\', escaped @ (b'"' | b'\\' | b't'), ..] = bytes[at..] {
             found.push(Token::Literal(if escaped == b't' { b'\t' } else { escaped }));
@@ -78,7 +83,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, FormatStringErro
     Ok(out)
 }
 
-fn literal(text: &[u8], out: &mut Vec<Token>) {
+pub(super) fn literal(text: &[u8], out: &mut Vec<Token>) {
     out.extend(text.iter().map(|&byte| Token::Literal(byte)));
 }
 
@@ -233,7 +238,7 @@ const NUMBERS: [&str; 7] =
     ["_length", "_size", "_time", "_count", "_number", "bytes_sent", "bytes_received"];
 
 /// `HTTP/1.1`: the literal separates it from the end of a path that has spaces.
-fn protocol(out: &mut Vec<Token>) {
+pub(super) fn protocol(out: &mut Vec<Token>) {
     literal(b"HTTP/", out);
     out.push(Token::Field(Variable::other(Shape::Word)));
 }

@@ -1,4 +1,4 @@
-//! Reads `log:FORMAT`, logs written by an Apache or nginx format string.
+//! Reads `log:FORMAT`, logs written by a format string of Apache, nginx or GoAccess.
 //!
 //! [`directives`] splits the string into parts, and [`plan`] turns them into a list of pieces. Here
 //! each line is matched against the pieces: literal, field, literal, field. A field runs to the
@@ -16,6 +16,7 @@
 
 mod directive;
 mod directives;
+mod goaccess;
 mod plan;
 mod shape;
 
@@ -243,7 +244,16 @@ impl LogFormat {
             name => request::method(name),
         };
         let text = match self.plan.source {
-            Field::Uri => TargetText::unescaped(line, source, Escape::Backslash, scratch),
+            Field::Uri => match query(line.bytes, range(Field::Query), 0..0) {
+                Some(query) if !text.contains(&b'?') => {
+                    let start = scratch.len();
+                    Escape::Backslash.undo(text, scratch);
+                    scratch.push(b'?');
+                    Escape::Backslash.undo(&line.bytes[query], scratch);
+                    TargetText::Side(start..scratch.len())
+                }
+                _ => TargetText::unescaped(line, source, Escape::Backslash, scratch),
+            },
             Field::Path => {
                 let query = query(line.bytes, range(Field::Query), range(Field::Args));
                 decoded(line, source, query, scratch)

@@ -220,7 +220,8 @@ pub(super) fn plan(tokens: Vec<(usize, Token)>) -> Result<LinePlan, FormatString
         .ok_or((0, NO_REQUEST))?;
     let matters = |field: Field| match field {
         Field::Method => source != Field::Request,
-        Field::Query | Field::Args => source == Field::Path,
+        Field::Query => matches!(source, Field::Path | Field::Uri),
+        Field::Args => source == Field::Path,
         field if field.is_request() => field == source,
         field => field != Field::Other,
     };

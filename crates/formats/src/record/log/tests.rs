@@ -1,6 +1,7 @@
 //! Tests of `log:FORMAT`.
 
 use super::super::format::tests::show;
+use super::super::part::RecordPart;
 use super::super::{Context, Format};
 use uniqurl::internal::Origin;
 
@@ -216,4 +217,49 @@ fn only_a_reason_of_squid_is_no_target() {
         let line = format!("GET {target} 200");
         assert_eq!(show(&format, &Context::default(), line.as_bytes()), found, "{target}");
     }
+}
+
+#[test]
+fn format_strings_of_goaccess_are_read() {
+    let combined = r#"%h %^[%d:%t %^] "%r" %s %b "%R" "%u""#;
+    assert_eq!(log(combined, LINE), "target /a%20b");
+    assert_eq!(log(&format!("log-format {combined}"), LINE), "target /a%20b");
+    let vhost = format!("h.example:443 {LINE}");
+    assert_eq!(log(&format!("%v:%^ {combined}"), &vhost), "joined 16 http://h.example/a%20b");
+    for (format, line, shown) in [
+        (
+            r#"%v %h %d %t "%m %U %H" %~%D"#,
+            r#"h 1.2.3.4 a b "GET /x?y HTTP/1.1"   5"#,
+            "joined 8 http://h/x?y",
+        ),
+        (
+            r"%dT%t.%^\t%U\t%q\t%K\t%v",
+            "2015-05-13T23:39:43.9Z\t/x%20\tq=1\tTLSv1.2\th",
+            "joined 9 https://h/x%20?q=1",
+        ),
+        (r"%d\t%U\t%q", "2015-05-13\t/x\t-", "target /x"),
+        (r"%d\t%U\t%q", "2015-05-13\t/x?a\ta", "target /x?a"),
+        ("100%% %x %U", "100% t /x", "target /x"),
+    ] {
+        assert_eq!(log(format, line), shown, "{format}");
+    }
+    assert!(error("%^ %Z %r").contains("no field of GoAccess"));
+    assert!(error("%^ %~ %r").contains("after %~ stands"));
+    // These are Apache's: a letter means another field there.
+    assert_eq!(log(r#"%^FB 50%%d %t "%r""#, r#"x 50%d [t t] "GET /x""#), "target /x");
+}
+
+#[test]
+fn fields_beside_the_url_are_read_by_a_format_string_of_goaccess() {
+    let format = r#"%h %^[%d:%t %^] "%r" %s %b "%R" "%u" %T"#;
+    let format = Format::parse(&format!("log:{format}")).unwrap();
+    let line = r#"192.0.2.1 - - [17/May/2015:10:05:03 +0200] "GET /a HTTP/1.1" 404 5 "http://r/" "UA x" 0.25"#;
+    let fields = format.fields(line.as_bytes(), format.parts()).unwrap();
+    assert_eq!(fields.text(RecordPart::Client), Some(&b"192.0.2.1"[..]));
+    assert_eq!(fields.text(RecordPart::Referrer), Some(&b"http://r/"[..]));
+    assert_eq!(fields.text(RecordPart::Agent), Some(&b"UA x"[..]));
+    let numbers = fields.numbers;
+    assert_eq!((numbers.status, numbers.bytes), (Some(404), Some(5)));
+    assert_eq!(numbers.duration, Some(250_000));
+    assert_eq!(numbers.time, Some(1_431_849_903));
 }
