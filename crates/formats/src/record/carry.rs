@@ -80,6 +80,8 @@ pub struct Carrier {
     common: PartSet,
     /// For tables of text: the position of each column under the last header.
     places: Vec<Option<usize>>,
+    /// For JSON: the pointers to the columns.
+    pointers: json::Pointers,
     /// Buffers for a record without its envelope, and for a value.
     buffers: [Vec<u8>; 2],
 }
@@ -258,9 +260,12 @@ impl Carrier {
             format: format.clone(),
             common: PartSet::NONE,
             places: Vec::new(),
+            pointers: json::Pointers::default(),
             buffers: Default::default(),
         };
         carrier.common = carrier.columns.iter().filter_map(|column| column.common).collect();
+        let pointers = carrier.columns.iter().map(|column| column.pointer().0);
+        carrier.pointers = json::Pointers::new(pointers);
         carrier.find_places();
         carrier
     }
@@ -304,7 +309,7 @@ impl Carrier {
     /// Reads the columns of a record into `out`.
     pub fn values(&mut self, line: &[u8], out: &mut Values) -> Result<(), AllocError> {
         out.clear();
-        let Self { format, columns, common, places, buffers: [record, buffer] } = self;
+        let Self { format, columns, common, places, pointers, buffers: [record, buffer] } = self;
         let (format, line) = format.unwrapped(line, record);
         let take = |fields: &[&[u8]], out: &mut Values| {
             for place in places.iter() {
@@ -326,7 +331,6 @@ impl Carrier {
             Format::Json(_) | Format::Cdxj(_) => {
                 let is_cdxj = matches!(format, Format::Cdxj(_));
                 let object = if is_cdxj { cdxj::object(line).unwrap_or_default() } else { line };
-                let pointers = columns.iter().map(|column| column.pointer().0);
                 let mut before = columns.iter().map(|column| column.pointer().1);
                 json::carry(object, pointers, buffer, |value| {
                     let before = before.next().flatten();

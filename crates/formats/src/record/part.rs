@@ -222,6 +222,11 @@ impl<'a> Said<'a> {
         self.values[part as usize] = Some(value);
     }
 
+    /// Sets the value of a part, unless it has one.
+    pub fn set_first(&mut self, part: RecordPart, value: Value<'a>) {
+        self.values[part as usize].get_or_insert(value);
+    }
+
     /// The value of a part; none also if it is empty or a dash, as logs write it.
     pub fn get(&self, part: RecordPart) -> Option<&[u8]> {
         let value = self.values[part as usize].as_ref()?.bytes();

@@ -4,13 +4,9 @@
 //! record. Only responses are read: their target, or every link of the page.
 
 use std::borrow::Cow;
-use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use serde::de::{IgnoredAny, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
-
-use super::super::json::{JsonText, slice};
+use super::super::json::{Controls, Pointers, Scan, Scanned, Sink, string};
 use super::super::{Context, Extracted, Record, Records};
 use super::base::{Base, TooLong};
 use super::links::Links;
@@ -19,94 +15,65 @@ use super::{scratch, warc};
 use uniqurl::internal::Span;
 use uniqurl::{RejectReason, uri};
 
-#[derive(Deserialize)]
-struct Document<'a> {
-    #[serde(rename = "Envelope", borrow)]
-    envelope: Envelope<'a>,
+/// The members of interest: the type and the target of the record that is described, and the base and the lists
+/// of links of a page.
+static MEMBERS: LazyLock<Pointers> = LazyLock::new(|| {
+    let head = ["Envelope", "WARC-Header-Metadata"];
+    let page = ["Envelope", "Payload-Metadata", "HTTP-Response-Metadata", "HTML-Metadata"];
+    pointers(&[
+        &[&head[..], &["WARC-Type"]].concat(),
+        &[&head[..], &["WARC-Target-URI"]].concat(),
+        &[&page[..], &["Head", "Base"]].concat(),
+        &[&page[..], &["Head", "Link"]].concat(),
+        &[&page[..], &["Head", "Scripts"]].concat(),
+        &[&page[..], &["Links"]].concat(),
+    ])
+});
+
+/// The members of a link with its target. `href` is used instead of `url` for a URL in a style sheet of the
+/// page: `STYLE/#text`.
+static TARGETS: LazyLock<Pointers> = LazyLock::new(|| pointers(&[&["url"], &["href"]]));
+
+fn pointers(names: &[&[&str]]) -> Pointers {
+    let tokens = names.iter().map(|names| names.iter().map(|name| name.as_bytes().to_vec()));
+    let tokens: Vec<Vec<_>> = tokens.map(Iterator::collect).collect();
+    Pointers::new(tokens.iter().map(Vec::as_slice))
 }
 
-#[derive(Deserialize)]
-struct Envelope<'a> {
-    #[serde(rename = "WARC-Header-Metadata", borrow)]
-    head: HeaderMetadata<'a>,
-    #[serde(rename = "Payload-Metadata", borrow)]
-    payload: Option<Payload<'a>>,
+/// The values at [`MEMBERS`].
+#[derive(Default)]
+struct Members<'a> {
+    /// The type, the target and the base, as the text writes them.
+    texts: [Option<&'a [u8]>; 3],
+    /// The targets in each list of links, likewise.
+    lists: [Vec<&'a [u8]>; 3],
 }
 
-#[derive(Deserialize)]
-struct HeaderMetadata<'a> {
-    #[serde(rename = "WARC-Type", borrow)]
-    kind: Option<JsonText<'a>>,
-    #[serde(rename = "WARC-Target-URI", borrow)]
-    target: Option<JsonText<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Payload<'a> {
-    #[serde(rename = "HTTP-Response-Metadata", borrow)]
-    response: Option<Response<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Response<'a> {
-    #[serde(rename = "HTML-Metadata", borrow)]
-    page: Option<PageMetadata<'a>>,
-}
-
-#[derive(Deserialize)]
-struct PageMetadata<'a> {
-    #[serde(rename = "Head", borrow)]
-    head: Option<PageHead<'a>>,
-    #[serde(rename = "Links", borrow, default, deserialize_with = "references")]
-    links: Vec<JsonText<'a>>,
-}
-
-#[derive(Deserialize)]
-struct PageHead<'a> {
-    #[serde(rename = "Base", borrow)]
-    base: Option<JsonText<'a>>,
-    #[serde(rename = "Link", borrow, default, deserialize_with = "references")]
-    links: Vec<JsonText<'a>>,
-    #[serde(rename = "Scripts", borrow, default, deserialize_with = "references")]
-    scripts: Vec<JsonText<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Link<'a> {
-    #[serde(borrow)]
-    url: Option<JsonText<'a>>,
-    /// Used instead of `url` for a URL in a style sheet of the page: `STYLE/#text`.
-    #[serde(borrow)]
-    href: Option<JsonText<'a>>,
-}
-
-impl<'a> Link<'a> {
-    fn reference(self) -> Option<JsonText<'a>> {
-        self.url.or(self.href)
-    }
-}
-
-/// The targets of a list of links. Empty ones are dropped: in JSON they take three bytes each, and
-/// in memory many more.
-fn references<'de: 'a, 'a, D: Deserializer<'de>>(list: D) -> Result<Vec<JsonText<'a>>, D::Error> {
-    list.deserialize_seq(References)
-}
-
-struct References;
-
-impl<'de> Visitor<'de> for References {
-    type Value = Vec<JsonText<'de>>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of links")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut references = Vec::new();
-        while let Some(link) = list.next_element::<Link>()? {
-            references.extend(link.reference());
+impl<'a> Sink<'a> for Members<'a> {
+    fn take(&mut self, pointer: usize, scan: &mut Scan<'a>) -> Scanned {
+        let Some(list) = pointer.checked_sub(3) else { return self.texts.take(pointer, scan) };
+        let list = &mut self.lists[list];
+        list.clear();
+        if !scan.skip(b'[') {
+            return scan.value(Controls::Pass).map(|_| ());
         }
-        Ok(references)
+        let mut is_first = true;
+        while scan.element(is_first)? {
+            is_first = false;
+            let mut targets = [None; 2];
+            TARGETS.follow(scan, &mut targets)?;
+            // Elements without a target are dropped: in JSON they take three bytes each, and in memory many more.
+            list.extend(targets.into_iter().flatten().find(|target| target.starts_with(b"\"")));
+        }
+        Ok(())
+    }
+
+    /// Values of another type count as missing.
+    fn lack(&mut self, pointer: usize, _: bool) {
+        match pointer.checked_sub(3) {
+            Some(list) => self.lists[list].clear(),
+            None => self.texts[pointer] = None,
+        }
     }
 }
 
@@ -118,7 +85,9 @@ enum WatRecord<'a> {
     Malformed,
     Response {
         target: Cow<'a, [u8]>,
-        page: Option<PageMetadata<'a>>,
+        base: Option<Cow<'a, [u8]>>,
+        /// The targets of the links in the head of the page, its scripts, and its body.
+        lists: [Vec<&'a [u8]>; 3],
     },
 }
 
@@ -128,47 +97,17 @@ fn wat_record(record: &[u8]) -> WatRecord<'_> {
     if !warc::is_wat(head) {
         return WatRecord::Nothing;
     }
-    let (HeaderMetadata { kind, target }, page) = match serde_json::from_slice(body) {
-        Ok(Document { envelope: Envelope { head, payload } }) => {
-            (head, payload.and_then(|payload| payload.response?.page))
-        }
-        Err(_) if serde_json::from_slice::<IgnoredAny>(body).is_ok() => odd(body),
-        Err(_) => return WatRecord::Malformed,
-    };
-    match kind {
-        Some(JsonText(kind)) if kind.eq_ignore_ascii_case(b"response") => {}
-        Some(_) => return WatRecord::Nothing,
-        None => return WatRecord::Malformed,
+    let mut scan = Scan::new(body);
+    let mut members = Members::default();
+    if MEMBERS.follow(&mut scan, &mut members).and_then(|()| scan.end()).is_err() {
+        return WatRecord::Malformed;
     }
-    match target {
-        Some(JsonText(target)) => WatRecord::Response { target, page },
-        None => WatRecord::Malformed,
+    let [kind, target, base] = members.texts.map(|text| text.and_then(string));
+    match (kind, target) {
+        (Some(kind), _) if !kind.eq_ignore_ascii_case(b"response") => WatRecord::Nothing,
+        (Some(_), Some(target)) => WatRecord::Response { target, base, lists: members.lists },
+        _ => WatRecord::Malformed,
     }
-}
-
-/// Slow path for JSON in which a name occurs twice or a value has the wrong type. The last of equal
-/// names counts, and a useless value counts as missing.
-fn odd(body: &[u8]) -> (HeaderMetadata<'_>, Option<PageMetadata<'_>>) {
-    fn text<'a>(object: &'a [u8], name: &str) -> Option<JsonText<'a>> {
-        serde_json::from_slice(slice::at(object, &[name])?).ok()
-    }
-    fn links<'a>(object: &'a [u8], name: &str) -> Vec<JsonText<'a>> {
-        let links = slice::elements(slice::at(object, &[name]).unwrap_or_default());
-        let links = links.map(|link| Link { url: text(link, "url"), href: text(link, "href") });
-        links.filter_map(Link::reference).collect()
-    }
-    let at = |names: &[&str]| slice::at(body, names).unwrap_or_default();
-    let head = at(&["Envelope", "WARC-Header-Metadata"]);
-    let page = at(&["Envelope", "Payload-Metadata", "HTTP-Response-Metadata", "HTML-Metadata"]);
-    let top = slice::at(page, &["Head"]).unwrap_or_default();
-    let top = PageHead {
-        base: text(top, "Base"),
-        links: links(top, "Link"),
-        scripts: links(top, "Scripts"),
-    };
-    let head =
-        HeaderMetadata { kind: text(head, "WARC-Type"), target: text(head, "WARC-Target-URI") };
-    (head, Some(PageMetadata { head: Some(top), links: links(page, "Links") }))
 }
 
 /// Appends the target of a response.
@@ -221,23 +160,20 @@ pub(super) fn links(
 
 /// The links of the page that a record describes, or the outcome for the whole record.
 fn links_of(ctx: &Context, record: &[u8]) -> Result<Links, Extracted> {
-    let (target, page) = match wat_record(record) {
+    let (target, base, lists) = match wat_record(record) {
         WatRecord::Nothing => return Err(Extracted::Skipped),
         WatRecord::Malformed => return Err(Extracted::Reject(RejectReason::LogSyntax, 0)),
-        WatRecord::Response { target, page } => (target, page),
+        WatRecord::Response { target, base, lists } => (target, base, lists),
     };
-    let (head, body) = page.map_or((None, Vec::new()), |page| (page.head, page.links));
-    let head = head.unwrap_or(PageHead { base: None, links: Vec::new(), scripts: Vec::new() });
     let own = bare(&target);
-    let mut base = Vec::new();
-    match &head.base {
-        Some(JsonText(reference))
-            if uri::resolve(own, reference.trim_ascii(), &mut base).is_ok() => {}
-        _ => base = own.to_vec(),
+    let mut resolved = Vec::new();
+    match base {
+        Some(reference) if uri::resolve(own, reference.trim_ascii(), &mut resolved).is_ok() => {}
+        _ => resolved = own.to_vec(),
     }
-    let mut links = Links::new(Base::new(&base, ctx.max_url, ctx.targets));
-    for JsonText(reference) in head.links.iter().chain(&head.scripts).chain(&body) {
-        links.add(reference);
+    let mut links = Links::new(Base::new(&resolved, ctx.max_url, ctx.targets));
+    for reference in lists.iter().flatten().filter_map(|text| string(text)) {
+        links.add(&reference);
     }
     Ok(links)
 }
@@ -268,10 +204,8 @@ mod tests {
         let chunk = String::from_utf8(archive("http://h/", &["a", "b"])).unwrap();
         for list in [r#"[{},{"url":"#, r#"[{},{"url":1,"url":"#] {
             let chunk = chunk.replace(r#"[{"url":"#, list);
-            let WatRecord::Response { page: Some(page), .. } = wat_record(chunk.as_bytes()) else {
-                panic!("a page");
-            };
-            assert_eq!(page.links.len(), 2, "{list}");
+            let links = links_of(&Context::default(), chunk.as_bytes()).unwrap();
+            assert_eq!(links.len(), 2, "{list}");
         }
     }
 

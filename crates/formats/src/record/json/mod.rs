@@ -1,27 +1,27 @@
 //! Reads `json:POINTER`, JSON Lines: one value a line, and pointers (RFC 6901) to the parts of the URL.
 //!
-//! serde_json reads the value and skips everything that no pointer leads to. A string comes out as
-//! bytes, UTF-8 or not. nginx's default escaping leaves `\xHH` in a hand-made format. It is not
-//! JSON, but is read as that byte: lines that contain `\x` are rewritten first, and hardly any
-//! other lines do.
+//! One [scan](scan) follows all pointers and checks the rest; what a value means for its part is decided
+//! afterwards, here. A string comes out as bytes, UTF-8 or not. nginx's default escaping leaves `\xHH` in
+//! a hand-made format. It is not JSON, but is read as that byte: a line that is no JSON is read again
+//! without such escapes, if it has any.
 //!
 //! Text that is not JSON is `log-syntax`. A pointer that leads to nothing, or to a value that is
 //! not a string, is `no-field`. If a name occurs twice in an object, the last one counts, as it
-//! does nearly everywhere. An unescaped control character is accepted in a string that a pointer
-//! leads to, and is an error elsewhere.
+//! does nearly everywhere. An unescaped control character is accepted in what a pointer leads to, and
+//! is an error elsewhere.
 
-mod pointer;
-pub(super) mod slice;
-mod slow_path;
-mod walk;
+mod pointers;
+mod scan;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use memchr::memmem;
-use serde::Deserialize;
 
-use self::pointer::Node;
+use self::pointers::Found;
+pub(super) use self::pointers::{Pointer, Pointers, Sink, at};
+use self::scan::NotJson;
+pub(super) use self::scan::{Controls, JsonText, Scan, Scanned, string};
 use super::columns::parts;
 use super::extended::decoded;
 use super::fields::Fields;
@@ -34,22 +34,40 @@ use uniqurl::RejectReason;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Json {
     text: String,
-    root: Node,
-    /// The parts that pointers lead to.
+    /// The parts of the URL, and those for filters.
+    url: Arc<PartPointers>,
+    /// The parts that are read again where they are asked for.
+    beside: Arc<PartPointers>,
+    /// All parts that pointers lead to.
     facts: PartSet,
     /// The name of the format, if it is one of [`FormatTable`](super::FormatTable).
     name: Option<Arc<str>>,
     /// Whether values are percent-encoded once, as CloudFront does.
     is_encoded: bool,
-    beside: Arc<PartPointers>,
 }
 
-/// The tokens of pointers.
-pub(super) type Pointers = Vec<Vec<Vec<u8>>>;
+/// The pointers to parts. Of several to one part, the first with a value counts.
+#[derive(Debug, PartialEq, Eq)]
+struct PartPointers {
+    list: Vec<(RecordPart, Pointer)>,
+    pointers: Pointers,
+}
 
-/// The pointers to the parts of a record that are read again where they are asked for. Of several to one
-/// part, the first with a value counts.
-pub(super) type PartPointers = Vec<(RecordPart, Pointers)>;
+impl PartPointers {
+    fn new(list: Vec<(RecordPart, Pointer)>) -> Arc<Self> {
+        let pointers = Pointers::new(list.iter().map(|(_, tokens)| &tokens[..]));
+        Arc::new(Self { list, pointers })
+    }
+
+    /// The pointers to such a part.
+    fn to(&self, is: impl Fn(RecordPart) -> bool) -> impl Iterator<Item = &Pointer> {
+        self.list.iter().filter(move |(part, _)| is(*part)).map(|(_, tokens)| tokens)
+    }
+
+    fn parts(&self) -> PartSet {
+        self.list.iter().map(|(part, _)| *part).collect()
+    }
+}
 
 /// The reason why a value yields nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,36 +85,44 @@ impl Json {
     }
 
     fn new(text: &str, parts: &[(RecordPart, impl AsRef<str>)]) -> Result<Self, &'static str> {
-        let mut root = Node::default();
-        let mut beside = PartPointers::new();
-        for (rank, (part, pointer)) in parts.iter().enumerate() {
-            if part.is_read_at_once() {
-                root.add(pointer.as_ref(), *part, rank)?;
-                continue;
-            }
-            let pointer = tokens(pointer.as_ref())?;
-            match beside.iter_mut().find(|(other, _)| other == part) {
-                Some((_, pointers)) => pointers.push(pointer),
-                None => beside.push((*part, vec![pointer])),
+        let pointer = |(part, pointer): &(RecordPart, _)| {
+            pointers::parse(AsRef::as_ref(pointer)).map(|tokens| (*part, tokens))
+        };
+        let list: Vec<_> = parts.iter().map(pointer).collect::<Result<_, _>>()?;
+        let of_url = |(part, _): &&(RecordPart, _)| part.is_read_at_once();
+        for (_, tokens) in list.iter().filter(of_url) {
+            let leads_into =
+                |(_, other): &(_, Pointer)| other != tokens && other.starts_with(tokens);
+            if list.iter().filter(of_url).any(leads_into) {
+                return Err("one pointer leads into what another one takes as a whole");
             }
         }
-        let facts = parts.iter().map(|(part, _)| *part).collect();
-        Ok(Self::of_tree(text, root, facts, beside))
+        Ok(Self::of_pointers(text, list))
     }
 
-    fn of_tree(text: &str, root: Node, facts: PartSet, mut beside: PartPointers) -> Self {
-        for part in [RecordPart::Status, RecordPart::Method] {
-            let pointers = pointers_in(&root, part);
-            beside.extend((!pointers.is_empty()).then_some((part, pointers)));
-        }
+    fn of_pointers(text: &str, list: Vec<(RecordPart, Pointer)>) -> Self {
+        let is_beside = |part: RecordPart| {
+            !part.is_read_at_once() || matches!(part, RecordPart::Status | RecordPart::Method)
+        };
+        let facts = list.iter().map(|(part, _)| *part).collect();
+        let beside = list.iter().filter(|(part, _)| is_beside(*part)).cloned().collect();
+        let url = list.into_iter().filter(|(part, _)| part.is_read_at_once()).collect();
         Self {
             text: text.to_owned(),
-            root,
+            url: PartPointers::new(url),
+            beside: PartPointers::new(beside),
             facts,
             name: None,
             is_encoded: false,
-            beside: Arc::new(beside),
         }
+    }
+
+    /// The object in a line of `cdxj`.
+    pub(super) fn of_cdxj() -> Self {
+        let parts =
+            [("url", RecordPart::Url), ("status", RecordPart::Status), ("mime", RecordPart::Mime)];
+        let list = parts.map(|(name, part)| (part, vec![name.as_bytes().to_vec()]));
+        Self::of_pointers("", list.to_vec())
     }
 
     /// The format of this name. If several pointers give the same part, the first one with a value
@@ -111,45 +137,36 @@ impl Json {
 
     /// The parts beside the URL.
     pub(super) fn parts(&self) -> PartSet {
-        self.beside.iter().map(|(part, _)| *part).collect()
+        self.beside.parts()
     }
 
     /// Reads parts of a record.
     pub(super) fn fields<'a>(&self, text: &'a [u8], out: &mut Fields<'a>) {
-        if memmem::find(text, b"\\x").is_none() {
-            return self.read_parts(text, out, |value| value);
+        let (found, end) = self.beside.pointers.scan(text);
+        if end.is_ok() || !has_hex_escapes(text) {
+            return self.read_parts(&found, out, |value| value);
         }
         let mut rewritten = Vec::new();
         without_hex_escapes(text, &mut rewritten);
-        self.read_parts(&rewritten, out, |value| Cow::Owned(value.into_owned()));
+        let (found, _) = self.beside.pointers.scan(&rewritten);
+        self.read_parts(&found, out, |value| Cow::Owned(value.into_owned()));
     }
 
     fn read_parts<'t, 'a>(
         &self,
-        text: &'t [u8],
+        found: &[Found<'t>],
         out: &mut Fields<'a>,
         in_line: impl Fn(Cow<'t, [u8]>) -> Cow<'a, [u8]>,
     ) {
         out.read_parts(|part, take| {
-            let pointers = self.beside.iter().filter(|(other, _)| *other == part);
-            let values =
-                pointers.flat_map(|(_, list)| list).filter_map(|pointer| value_at(text, pointer));
-            values.for_each(|value| match self.is_encoded {
-                true => take(Cow::Owned(decoded(&value).into_cow().into_owned())),
-                false => take(in_line(value)),
+            let found = self.beside.list.iter().zip(found).filter(|((other, _), _)| *other == part);
+            found.filter_map(|(_, value)| shown((*value)?)).for_each(|value| {
+                match self.is_encoded {
+                    true => take(Cow::Owned(decoded(&value).into_cow().into_owned())),
+                    false => take(in_line(value)),
+                }
             });
         });
-    }
-
-    /// The object in a line of `cdxj`.
-    pub(super) fn of_cdxj() -> Self {
-        let parts =
-            [("url", RecordPart::Url), ("status", RecordPart::Status), ("mime", RecordPart::Mime)];
-        let node = |part| Node { parts: vec![(part, 0)], ..Node::default() };
-        let children = parts.map(|(name, part)| (name.as_bytes().to_vec(), node(part)));
-        let root = Node { children: children.to_vec(), ..Node::default() };
-        let facts = PartSet::of(&[RecordPart::Status, RecordPart::Mime]);
-        Self::of_tree("", root, facts, PartPointers::new())
     }
 
     /// The name that [`Format::parse`](super::Format::parse) accepts.
@@ -162,45 +179,40 @@ impl Json {
 
     /// True if records name a host.
     pub(super) fn has_host(&self) -> bool {
-        self.root.gives(|part| matches!(part, RecordPart::Host | RecordPart::ClientHost))
+        let is_host = |part| matches!(part, RecordPart::Host | RecordPart::ClientHost);
+        self.url.to(is_host).next().is_some()
     }
 
     /// False if the text lacks the names of all members that a URL can be built from.
     pub(super) fn may_read(&self, text: &[u8]) -> bool {
-        let sources = [
-            RecordPart::Url,
-            RecordPart::Target,
-            RecordPart::Uri,
-            RecordPart::Request,
-            RecordPart::Path,
-            RecordPart::DecodedPath,
-        ];
-        sources
-            .into_iter()
-            .flat_map(|part| self.root.pointers_to(part))
-            .any(|tokens| tokens.last().is_none_or(|name| memmem::find(text, name).is_some()))
+        let is_source = |part: RecordPart| {
+            part.is_source() || matches!(part, RecordPart::Uri | RecordPart::DecodedPath)
+        };
+        let mut names = self.url.to(is_source).map(|tokens| tokens.last());
+        names.any(|name| name.is_none_or(|name| memmem::find(text, name).is_some()))
     }
 
     /// True if an object has a member for this part, be it empty.
     pub(super) fn has_member(&self, text: &[u8], part: RecordPart) -> bool {
-        self.root.pointers_to(part).iter().any(|tokens| slice::at(text, tokens).is_some())
+        self.url.to(|other| other == part).any(|tokens| at(text, tokens).is_some())
     }
 
     /// True if the URL is built from a request target.
     pub(super) fn has_target(&self) -> bool {
-        !self.root.gives(|part| part == RecordPart::Url)
+        self.url.to(|part| part == RecordPart::Url).next().is_none()
     }
 
     /// True if a pointer leads to a query in a member of its own.
     pub(super) fn has_queries(&self) -> bool {
-        self.root.holds_query(&[])
+        self.is_query(&[])
     }
 
     /// True if the value at a pointer is such a query, or holds one.
     pub(super) fn is_query(&self, tokens: &[Vec<u8>]) -> bool {
-        self.root.holds_query(tokens)
+        self.url.to(RecordPart::is_query).any(|query| query.starts_with(tokens))
     }
 
+    /// The parts that pointers lead to.
     pub(super) fn facts(&self) -> PartSet {
         self.facts
     }
@@ -231,33 +243,69 @@ impl Json {
         text: &'a [u8],
         buffer: &'a mut Vec<u8>,
     ) -> Result<Said<'a>, JsonError> {
-        let rewritten = memmem::find(text, b"\\x").is_some();
-        let mut said = if rewritten {
-            buffer.clear();
-            without_hex_escapes(text, buffer);
-            walk::walk(&self.root, buffer, |bytes| Value::Elsewhere(bytes.into()))?
-        } else {
-            walk::walk(&self.root, text, Value::InLine)?
+        let mut said = match self.read_url(text, Value::InLine) {
+            Err(JsonError::Syntax) if has_hex_escapes(text) => {
+                buffer.clear();
+                without_hex_escapes(text, buffer);
+                self.read_url(buffer, |bytes| Value::Elsewhere(bytes.into()))?
+            }
+            said => said?,
         };
         if self.is_encoded {
             said.decode();
         }
         Ok(said)
     }
+
+    /// Reads the parts of the URL. `in_text` makes values of slices of the text.
+    fn read_url<'a>(
+        &self,
+        text: &'a [u8],
+        in_text: impl Fn(&'a [u8]) -> Value<'a>,
+    ) -> Result<Said<'a>, JsonError> {
+        let found = self.url.pointers.read(text).map_err(|NotJson| JsonError::Syntax)?;
+        let mut said = Said::default();
+        for ((part, _), value) in self.url.list.iter().zip(found) {
+            let Some(value) = value else { continue };
+            let Some(value) = meaning(*part, value)? else { continue };
+            if *part == RecordPart::Url || !matches!(&value[..], b"" | b"-") {
+                said.set_first(
+                    *part,
+                    match value {
+                        Cow::Borrowed(bytes) => in_text(bytes),
+                        owned => Value::Elsewhere(owned),
+                    },
+                );
+            }
+        }
+        Ok(said)
+    }
 }
 
-/// The pointers of a tree to a part.
-fn pointers_in(root: &Node, part: RecordPart) -> Pointers {
-    let pointers = root.pointers_to(part);
-    pointers.iter().map(|tokens| tokens.iter().map(|token| token.to_vec()).collect()).collect()
+/// What a value says of a part: nothing, or bytes.
+fn meaning(part: RecordPart, value: &[u8]) -> Result<Option<Cow<'_, [u8]>>, JsonError> {
+    use RecordPart::{Method, Mime, Port, Scheme, Status, Url};
+    Ok(match value {
+        [b'"', ..] => string(value),
+        // As in tables, this counts as an empty URL.
+        b"null" => (part == Url).then_some(Cow::Borrowed(b"")),
+        // An object in the place of the scheme describes the TLS connection of the request.
+        [b'{', ..] if part == Scheme => Some(Cow::Borrowed(b"https")),
+        // The URL needs none of these, so a useless value counts as missing. A status is a number or a string.
+        _ if matches!(part, Scheme | Port | Method | Status | Mime) => {
+            let text = std::str::from_utf8(value).ok();
+            text.filter(|text| text.parse::<u64>().is_ok()).map(|_| Cow::Borrowed(value))
+        }
+        _ => return Err(JsonError::Type),
+    })
 }
 
 /// Parses a pointer to a carried column: RFC 6901 if it begins with a slash, else the name of a
 /// member.
-pub(super) fn tokens(column: &str) -> Result<Vec<Vec<u8>>, &'static str> {
-    match column.strip_prefix('/') {
-        Some(tokens) => tokens.split('/').map(pointer::unescaped).collect(),
-        None => Ok(vec![column.as_bytes().to_vec()]),
+pub(super) fn tokens(column: &str) -> Result<Pointer, &'static str> {
+    match column.starts_with('/') {
+        true => pointers::parse(column),
+        false => Ok(vec![column.as_bytes().to_vec()]),
     }
 }
 
@@ -265,37 +313,32 @@ pub(super) fn tokens(column: &str) -> Result<Vec<Vec<u8>>, &'static str> {
 /// to be rewritten.
 pub(super) fn carry(
     text: &[u8],
-    pointers: impl IntoIterator<Item = impl AsRef<[Vec<u8>]>>,
+    pointers: &Pointers,
     buffer: &mut Vec<u8>,
     mut take: impl FnMut(Option<&[u8]>),
 ) {
-    let mut text = text;
-    if memmem::find(text, b"\\x").is_some() {
+    let (mut found, end) = pointers.scan(text);
+    if end.is_err() && has_hex_escapes(text) {
         buffer.clear();
         without_hex_escapes(text, buffer);
-        text = buffer;
+        found = pointers.scan(buffer).0;
     }
-    for pointer in pointers {
-        take(value_at(text, pointer.as_ref()).as_deref());
-    }
+    found.into_iter().for_each(|value| take(value.and_then(shown).as_deref()));
 }
 
-/// The value at a pointer: the bytes of a string, or the text of any other value but `null`.
-fn value_at<'t>(text: &'t [u8], pointer: &[Vec<u8>]) -> Option<Cow<'t, [u8]>> {
-    match slice::at(text, pointer)? {
-        value @ [b'"', ..] => bytes_of_string(value),
-        b"null" => None,
+/// A value as a column shows it: the bytes of a string, or the text of any other value but `null`.
+fn shown(value: &[u8]) -> Option<Cow<'_, [u8]>> {
+    match value {
+        [b'"', ..] => string(value),
+        b"" | b"null" => None,
         value => Some(Cow::Borrowed(value)),
     }
 }
 
-/// The content of a string, UTF-8 or not.
-#[derive(Deserialize)]
-#[serde(transparent)]
-pub(super) struct JsonText<'a>(#[serde(borrow)] pub Cow<'a, [u8]>);
-
-fn bytes_of_string(text: &[u8]) -> Option<Cow<'_, [u8]>> {
-    serde_json::from_slice(text).ok().map(|JsonText(bytes)| bytes)
+/// True if a text that is not JSON may be one but for `\xHH`. Without it, [`without_hex_escapes`] changes
+/// nothing in JSON, so that only other text needs this look.
+fn has_hex_escapes(text: &[u8]) -> bool {
+    memmem::find(text, b"\\x").is_some()
 }
 
 /// Appends `text` with each `\xHH` replaced by its byte, or by a JSON escape if a string cannot

@@ -1,5 +1,6 @@
 use super::super::format::tests::show;
 use super::super::{Context, Extracted, Format};
+use super::Pointers;
 use uniqurl::RejectReason;
 use uniqurl::internal::Origin;
 
@@ -122,43 +123,6 @@ fn selected_values_may_hold_any_byte() {
         let stepped_over = [&b"{\"v\":\"\t\","[..], &line[1..]].concat();
         assert_eq!(json(pointer, &stepped_over), "log-syntax 0", "{}", line.escape_ascii());
     }
-}
-
-#[test]
-fn slow_path_agrees_with_the_fast_path() {
-    let pointers = "url=/u,status=/s,mime=/m/0,scheme=/t";
-    let root = super::Json::parse(pointers).unwrap().root;
-    let values = [
-        r#""x""#,
-        r#""A\u0041""#,
-        "5",
-        "-5",
-        "0.5",
-        "1e3",
-        "18446744073709551616",
-        "true",
-        "null",
-        "{}",
-        "[]",
-        r#"["y","z"]"#,
-        r#"{"u":"n"}"#,
-        " \"\" ",
-    ];
-    let mut by_fast_path = 0;
-    for first in values {
-        for second in values {
-            for names in [["u", "s"], ["u", "m"], ["u", "t"], ["t", "s"], ["s", "s"], ["m", "m"]] {
-                let line =
-                    format!(r#"{{"{}":{first},"v":[1,{{}}],"{}":{second}}}"#, names[0], names[1]);
-                let text = line.as_bytes();
-                if let Some(taken) = super::walk::usual(&root, text) {
-                    by_fast_path += 1;
-                    assert_eq!(super::slow_path::walk(&root, text), Ok(taken), "{line}");
-                }
-            }
-        }
-    }
-    assert!(by_fast_path > 300, "the fast path read {by_fast_path} lines");
 }
 
 #[test]
@@ -321,5 +285,133 @@ fn percent_encoding_of_the_log_itself_is_undone_once() {
             "joined 8 http://h/a%20b??c=%41",
             "{line}"
         );
+    }
+}
+
+/// The values that generated JSON is made of.
+const VALUES: [&str; 17] = [
+    "null",
+    r#""\\x41\\\\x42""#,
+    "true",
+    "-0",
+    "12.5e+3",
+    "18446744073709551616",
+    r#""""#,
+    r#""http://h/a?b""#,
+    r#""a long string that takes several words""#,
+    r#""\u00e9\n\"\\\/""#,
+    r#""\u0061\ud83d\ude00""#,
+    "{ }",
+    "[\t]",
+    r#"{"a":{"b":[0,{"c":1}]}}"#,
+    r#"[{"name":"Host","value":"h"}]"#,
+    r#"{"\u0061":1,"a":2,"a/b~":"}"}"#,
+    "[[[]],[{}],\"]\"]",
+];
+
+fn generated(random: &mut impl FnMut(usize) -> usize, depth: usize) -> String {
+    let space = [" ", "", "", "\t\r\n"][random(4)];
+    let items = (0..random(4)).map(|_| match depth < 4 && random(2) == 0 {
+        true => generated(random, depth + 1),
+        false => VALUES[random(VALUES.len())].to_owned(),
+    });
+    let items: Vec<String> = items.collect();
+    let names = ["a", "b", "c", "a/b~", "\\u0062", "", "0"];
+    let member = |item: &String| format!("\"{}\"{space}:{item}", names[random(names.len())]);
+    let separator = format!("{space},{space}");
+    match items.len() % 2 == depth % 2 {
+        true => {
+            format!("{{{space}{}}}", items.iter().map(member).collect::<Vec<_>>().join(&separator))
+        }
+        false => format!("[{}{space}]", items.join(&separator)),
+    }
+}
+
+#[test]
+fn scan_agrees_with_serde_json_on_generated_and_damaged_text() {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut random = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as usize % below
+    };
+    let pointers =
+        ["", "/a", "/a/b", "/a/b/1/c", "/0", "/1", "/b", "/b/0", "/a~1b~0", "/a/a", "//a"];
+    let tokens: Vec<_> = pointers.map(|pointer| super::pointers::parse(pointer).unwrap()).into();
+    let tree = Pointers::new(tokens.iter().map(Vec::as_slice));
+    let nothing = Pointers::default();
+    let (mut valid, mut invalid, mut values) = (0, 0, 0);
+    for _ in 0..20_000 {
+        let mut text = generated(&mut random, 0).into_bytes();
+        for _ in 0..random(3) {
+            let at = random(text.len());
+            match random(4) {
+                0 => text[at] = b"{}[]\",:\\0-.eE+tfn\x01\xFF \n"[random(21)],
+                1 => text.truncate(at + 1),
+                2 => drop(text.remove(at)),
+                _ => text.insert(at, b"\"\\,:0]}"[random(7)]),
+            }
+        }
+        let shown = text.escape_ascii();
+        let is_valid = serde_json::from_slice::<serde::de::IgnoredAny>(&text).is_ok();
+        assert_eq!(nothing.read(&text).is_ok(), is_valid, "{shown}");
+        if !is_valid {
+            invalid += 1;
+            continue;
+        }
+        // Only text that is not JSON is rewritten.
+        let mut rewritten = Vec::new();
+        super::without_hex_escapes(&text, &mut rewritten);
+        assert_eq!(rewritten, text, "{shown}");
+        // Some of what is valid is too much for a value: bytes that are no UTF-8, numbers, lone surrogates.
+        let Ok(expected) = serde_json::from_slice::<serde_json::Value>(&text) else { continue };
+        valid += 1;
+        // The tree leads into what its first pointers take as a whole, too.
+        for (found, pointer) in tree.read(&text).unwrap().into_iter().zip(pointers) {
+            let found = found.filter(|value| !value.is_empty());
+            let found =
+                found.map(|value| serde_json::from_slice::<serde_json::Value>(value).unwrap());
+            values += usize::from(found.is_some());
+            assert_eq!(found.as_ref(), expected.pointer(pointer), "{pointer} {shown}");
+        }
+    }
+    assert!(valid > 8_000 && invalid > 4_000 && values > 15_000, "{valid} {invalid} {values}");
+}
+
+#[test]
+fn strings_decode_as_serde_json_decodes_them() {
+    let mut escaped = 0;
+    for first in 0..=255u8 {
+        for place in 0..20 {
+            for rest in ["", "\\n", "\\u00e9x", "\\ud800", "\\", "\\u12"] {
+                let text =
+                    [&b"\""[..], &b"x".repeat(place), &[first], rest.as_bytes(), b"\""].concat();
+                let mut scan = super::Scan::new(&text);
+                let found = scan.value(super::scan::Controls::Pass).ok();
+                let found = found.filter(|_| scan.end().is_ok()).and_then(super::string);
+                let expected = serde_json::from_slice(&text).ok().map(|super::JsonText(text)| text);
+                escaped += usize::from(!rest.is_empty() && expected.is_some());
+                assert_eq!(found, expected, "{}", text.escape_ascii());
+            }
+        }
+    }
+    assert!(escaped > 10_000, "{escaped}");
+}
+
+#[test]
+fn deep_brackets_cost_no_stack_and_an_element_is_found_by_a_member() {
+    let deep = [&b"[".repeat(1_000_000)[..], &b"]".repeat(1_000_000)].concat();
+    assert_eq!(Pointers::default().read(&deep), Ok(Vec::new()));
+    let host = "host=/r/h/name=host/value,path=/p";
+    for (headers, shown) in [
+        (r#"[{"name":"a","value":"x"},{"name":"Host","value":"h"}]"#, "joined 8 http://h/"),
+        (r#"[{"value":"h","n":1,"name":"HOST"},{"name":1,"value":"x"}]"#, "joined 8 http://h/"),
+        (r#"[{"name":"hos","value":"x"},["name"],"host",{}]"#, "target /"),
+        (r#"{"name=host":{"value":"h"}}"#, "joined 8 http://h/"),
+        (r#"{"name":"host","value":"x"}"#, "target /"),
+    ] {
+        let line = format!(r#"{{"r":{{"h":{headers}}},"p":"/"}}"#);
+        assert_eq!(json(host, line.as_bytes()), shown, "{line}");
     }
 }

@@ -6,7 +6,7 @@ use super::super::access::is_access;
 use super::super::cdx;
 use super::super::clf::{begins_as_time, bracketed_time};
 use super::super::hosts::is_authority;
-use super::super::json::{Pointers, slice};
+use super::super::json::{Pointer, at};
 use super::super::log::LineShape;
 use super::super::part::{RecordPart, Said, Value};
 use super::super::{Format, Json, cdxj, elb, request};
@@ -33,9 +33,9 @@ pub(in crate::record) enum LineTest {
 #[derive(Debug, Default)]
 pub(in crate::record) struct Members {
     /// Those that it has.
-    pub needs: Pointers,
+    pub needs: Vec<Pointer>,
     /// Those that only others have.
-    pub lacks: Pointers,
+    pub lacks: Vec<Pointer>,
 }
 
 /// The formats with a reader of their own that one line shows.
@@ -91,8 +91,8 @@ impl LineTest {
 fn fits_json(json: &Json, members: &Members, line: &[u8]) -> bool {
     // Most lines are of another format, and lack a name.
     let holds =
-        |tokens: &Vec<Vec<u8>>| tokens.last().is_none_or(|name| memmem::find(line, name).is_some());
-    let has = |tokens: &Vec<Vec<u8>>| slice::at(line, tokens).is_some();
+        |tokens: &Pointer| tokens.last().is_none_or(|name| memmem::find(line, name).is_some());
+    let has = |tokens: &Pointer| at(line, tokens).is_some();
     if !line.starts_with(b"{") || !members.needs.iter().all(holds) || !json.may_read(line) {
         return false;
     }

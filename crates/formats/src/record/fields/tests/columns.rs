@@ -169,7 +169,7 @@ gcp-lb: client time method status (bytes) (referrer) agent
 azure-frontdoor: client time method status (bytes) (referrer) (agent)
 azure-appgw: client time method status bytes (agent)
 akamai-ds2: client time method status bytes (referrer) agent
-aws-waf: client time method (status)
+aws-waf: client time method status (referrer) agent
 cloudfront-v2: client time method status bytes referrer agent
 wikimedia-webrequest: client time method status bytes referrer agent
 http2: method (status) (referrer) agent
