@@ -7,17 +7,19 @@
 mod told_twice {
     pub mod cases;
     pub mod generator;
+    pub mod imports;
     pub mod oracle;
     pub mod shared;
     pub mod subject;
     pub mod tsv;
 }
-use told_twice::{cases, generator, oracle, shared, subject, tsv};
+use told_twice::{cases, generator, imports, oracle, shared, subject, tsv};
 
 mod envelope_oracle;
 mod record_oracle;
 
 mod envelopes;
+mod floors;
 mod interface;
 mod named;
 mod records;

@@ -5,6 +5,7 @@
 mod browser;
 mod cases;
 mod generator;
+mod imports;
 mod law;
 mod oracle;
 mod shared;

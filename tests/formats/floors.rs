@@ -1,0 +1,97 @@
+//! The floor rule for the crate of formats: `record` knows neither of the others, and files import each other in
+//! no circle.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::imports::{Floors, circle, declared, imports, texts, violations};
+
+const FLOORS: &Floors = &[("input", 1), ("record", 0), ("table", 2)];
+
+/// Files that still import each other in a circle.
+const CIRCLES: &[&str] = &[
+    "input/buffers.rs",
+    "input/decoder.rs",
+    "input/events.rs",
+    "input/opened.rs",
+    "input/parallel_decode.rs",
+    "input/range.rs",
+    "input/read_ahead.rs",
+    "input/source.rs",
+    "input/stream.rs",
+    "input/stream_decode.rs",
+    "record/access.rs",
+    "record/archive/arc.rs",
+    "record/archive/mod.rs",
+    "record/archive/warc.rs",
+    "record/archive/wat.rs",
+    "record/carry.rs",
+    "record/cdx.rs",
+    "record/cdxj.rs",
+    "record/clf.rs",
+    "record/csv/mod.rs",
+    "record/elb.rs",
+    "record/envelope/cri.rs",
+    "record/envelope/docker.rs",
+    "record/envelope/inner_chunk.rs",
+    "record/envelope/journald.rs",
+    "record/envelope/mod.rs",
+    "record/envelope/syslog.rs",
+    "record/envelope/wrapped.rs",
+    "record/extended.rs",
+    "record/fields/mod.rs",
+    "record/format.rs",
+    "record/haproxy.rs",
+    "record/json/mod.rs",
+    "record/json/pointer.rs",
+    "record/json/slice.rs",
+    "record/json/slow_path.rs",
+    "record/json/walk.rs",
+    "record/log/directives.rs",
+    "record/log/mod.rs",
+    "record/log/plan.rs",
+    "record/log/shape.rs",
+    "record/named/fits.rs",
+    "record/named/mod.rs",
+    "record/named/parse.rs",
+    "record/suggest/members.rs",
+    "record/suggest/mod.rs",
+    "record/tsv.rs",
+    "record/unsupported.rs",
+    "record/vhost.rs",
+    "table/arrow.rs",
+    "table/column.rs",
+    "table/cut.rs",
+    "table/messages.rs",
+    "table/mod.rs",
+    "table/parquet.rs",
+];
+
+fn files() -> Vec<(String, String)> {
+    texts(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))
+}
+
+#[test]
+fn modules_import_lower_floors_only() {
+    let broken: Vec<_> =
+        files().iter().flat_map(|(file, text)| violations(FLOORS, file, text)).collect();
+    assert!(broken.is_empty(), "the floor rule is broken:\n{}", broken.join("\n"));
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let files = files();
+    assert!(files.len() > 90, "{} files", files.len());
+    let imports = imports(&files);
+    let many: usize = imports.values().map(BTreeSet::len).sum();
+    assert!(many > 300, "{many} imports");
+    let expected: BTreeSet<&str> = CIRCLES.iter().copied().collect();
+    assert_eq!(circle(&imports), expected, "these files import each other in a circle");
+}
+
+#[test]
+fn every_root_module_has_a_floor() {
+    let declared = declared(include_str!("../../crates/formats/src/lib.rs"));
+    let declared = declared.filter(|name| *name != "test_util");
+    assert!(declared.eq(FLOORS.iter().map(|(name, _)| *name)));
+}
