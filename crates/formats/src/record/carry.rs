@@ -7,11 +7,11 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::columns::{ColumnName, Columns, find_all};
-use super::extended;
-use super::fields::COLUMNS;
-use super::part::{PartSet, RecordPart, Value};
-use super::{Context, Csv, Format, Tsv, cdx, cdxj, json};
+use super::columns::{Column, ColumnName, Header, find_all};
+use super::fields::{COLUMNS, Fields};
+use super::json::Pointers;
+use super::part::{PartSet, RecordPart};
+use super::{Context, Format};
 use super::{NULL, READS_TABLES, RowBatch};
 use uniqurl::internal::{AllocError, alloc};
 use uniqurl_text::{Excerpt, HIDDEN, UrlExcerpt, redact, redact_query, redact_record};
@@ -33,17 +33,11 @@ impl Values {
     }
 
     fn push(&mut self, value: Option<&[u8]>) {
-        self.lacks |= self.try_push(value).is_err();
-    }
-
-    fn try_push(&mut self, value: Option<&[u8]>) -> Result<(), AllocError> {
-        let bytes = value.unwrap_or_default();
-        alloc::try_reserve(&mut self.bytes, bytes.len())?;
-        alloc::try_reserve(&mut self.places, 1)?;
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(bytes);
-        self.places.push(value.map(|_| start..self.bytes.len()));
-        Ok(())
+        self.lacks |= alloc::try_reserve(&mut self.places, 1).is_err();
+        if !self.lacks {
+            self.places.push(None);
+            value.into_iter().for_each(|value| self.fill(self.places.len() - 1, value));
+        }
     }
 
     /// An error if memory ran out for any of the values.
@@ -78,51 +72,19 @@ pub struct Carrier {
     /// The parts among them that logs have in common. They fill in where records have no column of that
     /// name.
     common: PartSet,
-    /// For tables of text: the position of each column under the last header.
-    places: Vec<Option<usize>>,
-    /// For JSON: the pointers to the columns.
-    pointers: json::Pointers,
+    /// The pointers to them, for JSON.
+    pointers: Pointers,
     /// Buffers for a record without its envelope, and for a value.
     buffers: [Vec<u8>; 2],
 }
-
-/// A column to carry.
-#[derive(Debug, Default)]
-struct Column {
-    /// The record's own column.
-    own: Option<OwnColumn>,
-    /// The part that logs have in common under this name.
-    common: Option<RecordPart>,
-}
-
-/// A column by the name that the format has for it.
-#[derive(Debug)]
-enum OwnColumn {
-    /// The letter of a legend.
-    Letter(u8),
-    /// A name in a header, or a number.
-    Named(ColumnName),
-    /// A pointer into a value of JSON, and the index of the field of a CDXJ line before its object that
-    /// counts where the object has no such member.
-    Pointer(Vec<Vec<u8>>, Option<usize>),
-}
-
-/// The fields of a CDXJ line before its object.
-const BEFORE: [&str; 2] = ["urlkey", "timestamp"];
 
 /// The list of formats with columns, for error messages.
 const SUCH: &str = "csv:COL, tsv:COL, json:POINTER, cdx, cdxj, w3c, cloudfront, parquet:COL, \
      arrow:COL and access logs";
 
-/// The parts that logs have in common which a format may have under their names. Tables with a header and
-/// indexes have names of their own.
+/// The parts that logs have in common which a format may have under their names.
 fn common(format: &Format) -> impl Iterator<Item = (&'static str, RecordPart)> {
-    let parts = match format {
-        Format::Tsv(tsv) if !tsv.is_fixed() => PartSet::NONE,
-        Format::Csv(_) | Format::Table(_) | Format::Wrapped(_) => PartSet::NONE,
-        Format::Cdx(_) | Format::Cdxj(_) => PartSet::NONE,
-        format => format.parts(),
-    };
+    let parts = format.common_columns();
     COLUMNS.into_iter().filter(move |(_, part)| parts.has(*part))
 }
 
@@ -131,47 +93,20 @@ fn column(format: &Format, name: &str) -> Result<Column, String> {
     if name.is_empty() {
         return Err("a column has a name or a number".into());
     }
-    let (_, common) = common(format).find(|(known, _)| *known == name).unzip();
-    match own_column(format, name) {
-        Err(why) if common.is_none() => Err(why),
-        own => Ok(Column { own: own.ok(), common }),
+    let (_, common_part) = common(format).find(|(known, _)| *known == name).unzip();
+    match format.column(name) {
+        Err(why) if common_part.is_none() => Err(why),
+        Ok(None) if common_part.is_none() => Err(lacks(format)),
+        own => Ok(Column { own: own.ok().flatten(), common: common_part, place: None }),
     }
 }
 
-fn own_column(format: &Format, name: &str) -> Result<OwnColumn, String> {
-    match format {
-        Format::Cdx(_) => letter(name).map(OwnColumn::Letter).ok_or_else(|| {
-            "cdx has no such column: its columns are the letters of the legend, or \
-             urlkey, timestamp, url, mime, status, digest, redirect, robotflags, \
-             length, offset and filename, of 14 also orig.length, orig.offset and \
-             orig.filename"
-                .into()
-        }),
-        Format::Json(_) => Ok(OwnColumn::Pointer(json::tokens(name)?, None)),
-        Format::Cdxj(_) => {
-            let before = BEFORE.iter().position(|known| *known == name);
-            Ok(OwnColumn::Pointer(json::tokens(name)?, before))
-        }
-        Format::Csv(Csv { columns: of_url, .. }) | Format::Tsv(Tsv { columns: of_url, .. }) => {
-            match ColumnName::parse(name)? {
-                ColumnName::Header(_) if common(format).next().is_some() => Err(lacks(format)),
-                ColumnName::Header(_) if !of_url.need_header() => Err(format!(
-                    "{} takes the first line for a record, so columns have only numbers",
-                    format.name()
-                )),
-                name => Ok(OwnColumn::Named(name)),
-            }
-        }
-        Format::Extended(_) => Ok(OwnColumn::Named(ColumnName::Header(name.into()))),
-        Format::Table(_) => Ok(OwnColumn::Named(ColumnName::parse(name)?)),
-        _ if common(format).next().is_some() => Err(lacks(format)),
-        _ => Err(format!("{} has no columns with names, as {SUCH} have", format.name())),
-    }
-}
-
-/// The reason why a log has no column of a name.
+/// The reason why a format has no column of a name.
 fn lacks(format: &Format) -> String {
     let names: Vec<_> = common(format).map(|(name, _)| name).collect();
+    if names.is_empty() {
+        return format!("{} has no columns with names, as {SUCH} have", format.name());
+    }
     format!("{} has no such column: its columns are {}", format.name(), names.join(", "))
 }
 
@@ -201,95 +136,67 @@ const LISTED: usize = 40;
 /// Finds the first header in a chunk that lacks one of `columns` or of the columns in the format's
 /// name, and returns the error message. `format` is the format at the start of the chunk.
 pub fn missing(format: &Format, ctx: &Context, chunk: &[u8], columns: &[String]) -> Option<String> {
-    let lacking = |names: &[ColumnName], header: &[Vec<u8>]| {
-        let mut places = names.iter().zip(find_all(names, header));
-        let lacks = |column: Option<usize>| column.is_none_or(|column| column >= header.len());
-        let (lacking, _) = places.find(|(_, column)| lacks(*column))?;
-        // A URL may stand in the place of a name: on the command line, or in a first row that is no header.
-        let shown = |name: &[u8]| match name.iter().any(|byte| b"/:@=".contains(byte)) {
-            true => UrlExcerpt(name).to_string(),
-            false => Excerpt(name).to_string(),
-        };
-        let column = match lacking {
-            ColumnName::Number(number) => (number + 1).to_string(),
-            ColumnName::Header(name) => shown(name),
-        };
-        if READS_TABLES && let Some(kind) = super::Container::of(chunk).map(super::Container::name)
-        {
-            return Some(format!("it is a table of the format {kind}"));
-        }
-        if let Some(why) = super::unsupported::refusal(chunk) {
-            return Some(format!("it has no column `{column}`: {why}"));
-        }
-        let mut listed: Vec<_> = header.iter().take(LISTED).map(|name| shown(name)).collect();
-        if header.len() > LISTED {
-            listed.push(format!("{} more", header.len() - LISTED));
-        }
-        Some(format!("it has no column `{column}`: its columns are {}", listed.join(", ")))
-    };
-    let named = |own: &Columns| -> Vec<ColumnName> {
-        let carried = columns.iter().filter_map(|column| ColumnName::parse(column).ok());
-        own.names().cloned().chain(carried).collect()
-    };
-    match format {
-        Format::Csv(csv) => lacking(&named(&csv.columns), csv.after(ctx, chunk)?.header.names()),
-        Format::Tsv(tsv) => lacking(&named(&tsv.columns), tsv.after(ctx, chunk)?.header.names()),
-        // A column that a `#Fields:` line does not list is missing from the records after it.
-        Format::Extended(extended) if !columns.is_empty() => {
-            extended.headers(ctx, chunk).find_map(|header| {
-                let fills_in = |name: &&String| {
-                    let part = COLUMNS.iter().find(|(known, _)| known == name);
-                    part.is_some_and(|(_, part)| extended::names(*part, &header))
-                };
-                let names = columns.iter().filter(|name| !fills_in(name));
-                let names = names.map(|name| ColumnName::Header(name.as_bytes().to_vec()));
-                lacking(&names.collect::<Vec<_>>(), &header)
-            })
-        }
-        Format::Wrapped(wrapped) => wrapped.missing(ctx, chunk, columns),
-        _ => None,
+    if let Format::Wrapped(wrapped) = format {
+        return missing(wrapped.format(), ctx, &wrapped.stripped(ctx, chunk)?, columns);
     }
+    let (lacking, header) = format.lacking(ctx, chunk, columns)?;
+    // A URL may stand in the place of a name: on the command line, or in a first row that is no header.
+    let shown = |name: &[u8]| match name.iter().any(|byte| b"/:@=".contains(byte)) {
+        true => UrlExcerpt(name).to_string(),
+        false => Excerpt(name).to_string(),
+    };
+    let column = match &lacking {
+        ColumnName::Number(number) => (number + 1).to_string(),
+        ColumnName::Header(name) => shown(name),
+    };
+    if READS_TABLES && let Some(kind) = super::Container::of(chunk).map(super::Container::name) {
+        return Some(format!("it is a table of the format {kind}"));
+    }
+    if let Some(why) = super::unsupported::refusal(chunk) {
+        return Some(format!("it has no column `{column}`: {why}"));
+    }
+    let mut listed: Vec<_> = header.iter().take(LISTED).map(|name| shown(name)).collect();
+    if header.len() > LISTED {
+        listed.push(format!("{} more", header.len() - LISTED));
+    }
+    Some(format!("it has no column `{column}`: its columns are {}", listed.join(", ")))
 }
 
 impl Carrier {
     /// Prepares to read `columns` from records of `format`, after [`carrying`] has accepted them.
     pub fn new(format: &Format, columns: &[String]) -> Self {
         let inner = format.inner();
+        let columns: Vec<Column> =
+            columns.iter().map(|name| column(inner, name).unwrap_or_default()).collect();
         let mut carrier = Self {
-            columns: columns.iter().map(|name| column(inner, name).unwrap_or_default()).collect(),
+            common: columns.iter().filter_map(|column| column.common).collect(),
+            pointers: Pointers::new(columns.iter().map(|column| column.pointer().0)),
+            columns,
             format: format.clone(),
-            common: PartSet::NONE,
-            places: Vec::new(),
-            pointers: json::Pointers::default(),
             buffers: Default::default(),
         };
-        carrier.common = carrier.columns.iter().filter_map(|column| column.common).collect();
-        let pointers = carrier.columns.iter().map(|column| column.pointer().0);
-        carrier.pointers = json::Pointers::new(pointers);
         carrier.find_places();
         carrier
     }
 
-    /// Finds the columns under the last header.
+    /// Finds the columns under the last header, or the cells of a table's row.
     fn find_places(&mut self) {
-        let Some(header) = self.format.inner().header() else { return };
-        let names: Vec<ColumnName> = self.columns.iter().map(Column::name).collect();
-        self.places = find_all(&names, header.names());
+        let places = match self.format.inner() {
+            Format::Table(table) => table.carried().iter().copied().map(Some).collect(),
+            format => {
+                let names: Vec<ColumnName> = self.columns.iter().map(Column::name).collect();
+                find_all(&names, format.header().map_or(&[], Header::names))
+            }
+        };
+        for (column, place) in self.columns.iter_mut().zip(places) {
+            column.place = place;
+        }
     }
 
     /// Appends the value of the n-th column of the last record read, with possible secrets hidden.
     pub fn mask(&self, n: usize, value: &[u8], out: &mut Vec<u8>) {
         let format = self.format.inner();
-        let place = self.places.get(n).copied().flatten();
-        let is_query = match format {
-            Format::Json(json) => {
-                self.columns.get(n).is_some_and(|column| json.is_query(column.pointer().0))
-            }
-            Format::Table(table) => {
-                table.carried().get(n).is_some_and(|cell| table.is_query(*cell))
-            }
-            format => format.header().zip(place).is_some_and(|(header, n)| header.is_query(n)),
-        };
+        let is_query = self.columns.get(n).is_some_and(|column| format.is_query(column));
         match format.is_json() && matches!(value, [b'{' | b'[', ..]) {
             // The query is not located within the value, so all of it is hidden.
             true if is_query => out.extend_from_slice(HIDDEN.as_bytes()),
@@ -302,50 +209,19 @@ impl Carrier {
 
     /// Applies a line that is not a record, such as a header.
     pub fn pass(&mut self, line: &[u8]) {
-        self.format.pass(line, &mut self.buffers[0]);
+        self.format.pass(line);
         self.find_places();
     }
 
     /// Reads the columns of a record into `out`.
     pub fn values(&mut self, line: &[u8], out: &mut Values) -> Result<(), AllocError> {
         out.clear();
-        let Self { format, columns, common, places, pointers, buffers: [record, buffer] } = self;
+        let Self { format, columns, common, pointers, buffers: [record, buffer] } = self;
         let (format, line) = format.unwrapped(line, record);
-        let take = |fields: &[&[u8]], out: &mut Values| {
-            for place in places.iter() {
-                out.push(place.and_then(|column| fields.get(column).copied()));
-            }
-        };
-        let bytes = |values: &[Value<'_>], out: &mut Values| {
-            take(&values.iter().map(Value::bytes).collect::<Vec<_>>(), out);
-        };
-        match format {
-            Format::Cdx(cdx) => {
-                let (delimiter, legend) = cdx.columns(line);
-                for column in columns.iter() {
-                    let place = legend.iter().position(|letter| column.is_letter(*letter));
-                    let mut fields = line.split(|byte| *byte == delimiter);
-                    out.push(place.and_then(|place| fields.nth(place)));
-                }
-            }
-            Format::Json(_) | Format::Cdxj(_) => {
-                let is_cdxj = matches!(format, Format::Cdxj(_));
-                let object = if is_cdxj { cdxj::object(line).unwrap_or_default() } else { line };
-                let mut before = columns.iter().map(|column| column.pointer().1);
-                json::carry(object, pointers, buffer, |value| {
-                    let before = before.next().flatten();
-                    let field = || line.split(|byte| *byte == b' ').nth(before?);
-                    out.push(value.or_else(field));
-                });
-            }
-            Format::Csv(csv) => bytes(&csv.values(line), out),
-            Format::Tsv(_) => take(&line.split(|byte| *byte == b'\t').collect::<Vec<_>>(), out),
-            Format::Extended(extended) => bytes(&extended.values(line), out),
-            _ => columns.iter().for_each(|_| out.push(None)),
-        }
+        format.cells(line, columns, pointers, &mut |value| out.push(value));
         out.are_whole()?;
         if !common.is_empty() {
-            let fields = format.fields(line, *common)?;
+            let fields = Fields::filled(*common, |fields| format.fields(line, fields))?;
             for (n, column) in columns.iter().enumerate() {
                 let value = column.common.and_then(|part| fields.shown(part, buffer));
                 value.into_iter().for_each(|value| out.fill(n, value));
@@ -370,37 +246,6 @@ impl Carrier {
         }
         out.are_whole()
     }
-}
-
-impl Column {
-    fn is_letter(&self, letter: u8) -> bool {
-        matches!(self.own, Some(OwnColumn::Letter(own)) if own == letter)
-    }
-
-    /// The pointer, and the field before the object.
-    fn pointer(&self) -> (&[Vec<u8>], Option<usize>) {
-        match &self.own {
-            Some(OwnColumn::Pointer(pointer, before)) => (pointer, *before),
-            _ => (&[], None),
-        }
-    }
-
-    /// The name in a header; one that no column has for other columns.
-    fn name(&self) -> ColumnName {
-        match &self.own {
-            Some(OwnColumn::Named(name)) => name.clone(),
-            _ => ColumnName::Number(usize::MAX),
-        }
-    }
-}
-
-/// The letter of a column in a legend.
-fn letter(column: &str) -> Option<u8> {
-    if let [letter @ (b'a'..=b'z' | b'A'..=b'Z')] = column.as_bytes() {
-        return Some(*letter);
-    }
-    let named = cdx::NAMES.iter().find(|(_, names)| names.contains(&column));
-    named.map(|(letter, _)| *letter)
 }
 
 #[cfg(test)]

@@ -10,10 +10,13 @@
 //! because a URL with a space in it cannot be told from its neighbours. OutbackCDX also has lines
 //! `@alias KEY KEY`.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::columns::ColumnLayout;
+use super::columns::{Column, ColumnKey, ColumnLayout};
 use super::fields::{Fields, stamp, status};
+use super::json::Pointers;
+use super::layout::Layout;
 use super::line::{self, Line, without_mark};
 use super::part::{PartSet, RecordPart, Value};
 use super::separators::Separators;
@@ -34,9 +37,12 @@ struct Legend {
     layout: ColumnLayout,
 }
 
-impl Cdx {
-    /// Appends a record for each line of `chunk`.
-    pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
+impl Layout for Cdx {
+    fn name(&self) -> Cow<'_, str> {
+        "cdx".into()
+    }
+
+    fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         let usual = usual();
         let mut now = self.legend.clone();
         let at_start = self.delimiter();
@@ -72,13 +78,86 @@ impl Cdx {
         });
     }
 
+    fn parts(&self) -> PartSet {
+        PartSet::of(&[RecordPart::Status, RecordPart::Time, RecordPart::Mime])
+    }
+
+    /// The lengths are those of compressed records, so there are no bytes.
+    fn fields<'a>(&self, line: &'a [u8], out: &mut Fields<'a>) {
+        let (delimiter, letters) = self.columns(line);
+        let fields = || line.split(|byte| *byte == delimiter);
+        let field = |letter| fields().nth(letters.iter().position(|other| *other == letter)?);
+        if fields().count() == letters.len() {
+            out.numbers.status = field(b's').and_then(status);
+            out.numbers.time = field(b'b').and_then(stamp);
+        }
+    }
+
+    fn looks_back(&self) -> bool {
+        true
+    }
+
+    fn following(&self, ctx: &Context, chunk: &[u8]) -> Option<Arc<dyn Layout>> {
+        let lines = candidates(chunk).filter(|line| line.len() <= ctx.max_record);
+        let last = lines.filter_map(legend).last()?;
+        Some(Arc::new(Self { legend: Some(Arc::new(last)) }))
+    }
+
+    fn fits_envelopes(&self) -> bool {
+        false
+    }
+
+    fn may_refuse(&self) -> bool {
+        true
+    }
+
+    /// True if a line has the usual columns. A `cdxj` line has an object in the place of the URL, and
+    /// may contain as many spaces.
+    fn fits(&self, line: &[u8]) -> Option<bool> {
+        let fields: Vec<_> = line.split(|byte| *byte == b' ').collect();
+        let is_time = |field: &[u8]| field.len() == 14 && field.iter().all(u8::is_ascii_digit);
+        let is_url = |field: &[u8]| field.contains(&b':') && !field.starts_with(b"{");
+        Some(is_usual_number(fields.len()) && is_time(fields[1]) && is_url(fields[2]))
+    }
+
+    fn common_columns(&self) -> PartSet {
+        PartSet::NONE
+    }
+
+    fn column(&self, name: &str) -> Result<Option<ColumnKey>, String> {
+        let letter = letter(name).ok_or(
+            "cdx has no such column: its columns are the letters of the legend, or \
+             urlkey, timestamp, url, mime, status, digest, redirect, robotflags, \
+             length, offset and filename, of 14 also orig.length, orig.offset and \
+             orig.filename",
+        )?;
+        Ok(Some(ColumnKey::Letter(letter)))
+    }
+
+    fn cells(
+        &self,
+        line: &[u8],
+        columns: &[Column],
+        _pointers: &Pointers,
+        take: &mut dyn FnMut(Option<&[u8]>),
+    ) {
+        let (delimiter, legend) = self.columns(line);
+        for column in columns {
+            let is_it = |letter: &u8| column.own == Some(ColumnKey::Letter(*letter));
+            let mut fields = line.split(|byte| *byte == delimiter);
+            take(legend.iter().position(is_it).and_then(|place| fields.nth(place)));
+        }
+    }
+}
+
+impl Cdx {
     /// The byte between columns.
     fn delimiter(&self) -> u8 {
         self.legend.as_ref().map_or(b' ', |legend| legend.delimiter)
     }
 
     /// The delimiter of a line, and the letter of each column.
-    pub(super) fn columns(&self, line: &[u8]) -> (u8, &[u8]) {
+    fn columns(&self, line: &[u8]) -> (u8, &[u8]) {
         match &self.legend {
             Some(legend) => (legend.delimiter, &legend.letters),
             None => match memchr::memchr_iter(b' ', line).count() + 1 {
@@ -90,35 +169,10 @@ impl Cdx {
             },
         }
     }
-
-    /// Reads the status and the time of a line. The lengths are those of compressed records, so no bytes.
-    pub(super) fn fields(&self, line: &[u8], out: &mut Fields<'_>) {
-        let (delimiter, letters) = self.columns(line);
-        let fields = || line.split(|byte| *byte == delimiter);
-        let field = |letter| fields().nth(letters.iter().position(|other| *other == letter)?);
-        if fields().count() == letters.len() {
-            out.numbers.status = field(b's').and_then(status);
-            out.numbers.time = field(b'b').and_then(stamp);
-        }
-    }
-
-    /// The format for the input after `chunk`, if it differs.
-    pub(super) fn after(&self, ctx: &Context, chunk: &[u8]) -> Option<Self> {
-        let lines = candidates(chunk).filter(|line| line.len() <= ctx.max_record);
-        let last = lines.filter_map(legend).last()?;
-        Some(Self { legend: Some(Arc::new(last)) })
-    }
-
-    /// Applies a line that is not a record: a legend.
-    pub(super) fn take(&mut self, line: &[u8]) {
-        if let Some(legend) = legend(line) {
-            self.legend = Some(Arc::new(legend));
-        }
-    }
 }
 
 /// The columns' usual names, by letter. Writers have no letters for the last three, so digits stand for them.
-pub(super) const NAMES: &[(u8, &[&str])] = &[
+const NAMES: &[(u8, &[&str])] = &[
     (b'N', &["urlkey"]),
     (b'b', &["timestamp"]),
     (b'a', &["url", "original"]),
@@ -134,6 +188,15 @@ pub(super) const NAMES: &[(u8, &[&str])] = &[
     (b'2', &["orig.offset"]),
     (b'3', &["orig.filename"]),
 ];
+
+/// The letter of a column in a legend.
+fn letter(column: &str) -> Option<u8> {
+    if let [letter @ (b'a'..=b'z' | b'A'..=b'Z')] = column.as_bytes() {
+        return Some(*letter);
+    }
+    let named = NAMES.iter().find(|(_, names)| names.contains(&column));
+    named.map(|(letter, _)| *letter)
+}
 
 fn usual() -> ColumnLayout {
     layout(vec![(2, RecordPart::Url), (3, RecordPart::Mime), (4, RecordPart::Status)])
@@ -154,17 +217,6 @@ fn is_usual_number(columns: usize) -> bool {
 /// True if a line declares two keys equal and describes no capture.
 pub(super) fn is_alias(line: &[u8]) -> bool {
     line.starts_with(b"@alias ")
-}
-
-/// True if a line has the usual columns. A `cdxj` line has an object in the place of the URL, and
-/// may contain as many spaces.
-pub(super) fn is_usual(line: &[u8]) -> bool {
-    let fields: Vec<_> = line.split(|byte| *byte == b' ').collect();
-    is_usual_number(fields.len())
-        && fields[1].len() == 14
-        && fields[1].iter().all(u8::is_ascii_digit)
-        && fields[2].contains(&b':')
-        && !fields[2].starts_with(b"{")
 }
 
 /// True if a line is a legend: any byte, `CDX`, and letters; or the same without its first byte, which
@@ -224,7 +276,7 @@ mod tests {
         BufferId, Context, Extracted, Format,
         format::tests::{read, show},
     };
-    use super::{Cdx, candidates};
+    use super::candidates;
 
     fn cdx() -> Format {
         Format::parse("cdx").unwrap()
@@ -253,12 +305,10 @@ mod tests {
 
     #[test]
     fn last_legend_of_a_chunk_applies_to_the_next_chunk() {
-        let first = Cdx::default();
         let ctx = Context::default();
-        assert_eq!(first.after(&ctx, b"k 20140126200624 http://h/CDX\n"), None);
-        let behind = first.after(&ctx, b" CDX N a\r\nk u\n CDX a N\n").unwrap();
-        assert_eq!(first.after(&ctx, b" CDX a N\n"), Some(behind.clone()));
-        let out = read(&Format::Cdx(behind), &ctx, b"u k\n");
+        assert_eq!(cdx().after(&ctx, b"k 20140126200624 http://h/CDX\n"), None);
+        let after = cdx().after(&ctx, b" CDX N a\r\nk u\n CDX a N\n").unwrap();
+        let out = read(&after, &ctx, b"u k\n");
         assert!(
             matches!(out.records[0].found, Extracted::Url(_, span) if span.of(b"u k\n") == b"u")
         );
@@ -268,11 +318,10 @@ mod tests {
     fn long_line_of_legend_markers_is_searched_once() {
         let mut chunk = b"\xEF\xBB\xBF CDX N a\n".to_vec();
         let ctx = Context::default();
-        let behind = Cdx::default().after(&ctx, &chunk);
-        assert!(behind.is_some());
+        assert!(cdx().after(&ctx, &chunk).is_some());
         chunk.extend(b" CDX".repeat(1 << 20));
         chunk.push(b'\n');
-        assert_eq!(Cdx::default().after(&ctx, &chunk), behind);
+        assert!(cdx().after(&ctx, &chunk).is_some());
         assert_eq!(candidates(&chunk).count(), 2);
     }
 

@@ -5,21 +5,55 @@
 //! whatever a proxy adds before either. So a line wrapped in another pair of quotation marks needs
 //! no rule of its own.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memrchr_iter};
 
 use super::escape::{Escape, closing_quote, quoted};
 use super::fields::{Fields, bracketed, status, whole};
+use super::layout::Layout;
 use super::line::{self, Line};
 use super::origin::RecordOrigin;
 use super::part::{PartSet, RecordPart};
 use super::{Context, Extracted, Records, request};
 use uniqurl::RejectReason;
 
-/// Appends a record for each line of `chunk`.
-pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
-    line::each(ctx, 0, chunk, out, |line, scratch| found(ctx, line, None, scratch));
+/// The layouts `clf` and `combined`, which differ in the parts after the bytes.
+#[derive(Debug)]
+pub(super) struct Clf {
+    name: &'static str,
+    parts: PartSet,
+}
+
+pub(super) const CLF: Clf = Clf { name: "clf", parts: PartSet::OF_REQUEST };
+
+pub(super) const COMBINED: Clf = Clf { name: "combined", parts: OF_COMBINED };
+
+/// The parts of `combined`.
+pub(super) const OF_COMBINED: PartSet =
+    PartSet::OF_REQUEST.with(RecordPart::Referrer).with(RecordPart::Agent);
+
+impl Layout for Clf {
+    fn name(&self) -> Cow<'_, str> {
+        self.name.into()
+    }
+
+    fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
+        line::each(ctx, 0, chunk, out, |line, scratch| found(ctx, line, None, scratch));
+    }
+
+    fn parts(&self) -> PartSet {
+        self.parts
+    }
+
+    fn fields<'a>(&self, line: &'a [u8], out: &mut Fields<'a>) {
+        fields(line, 0, out);
+    }
+
+    fn fits(&self, _line: &[u8]) -> Option<bool> {
+        Some(false)
+    }
 }
 
 /// Reads the request of a line. `origin` comes from the fields that the format has read before it.

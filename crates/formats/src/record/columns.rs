@@ -14,7 +14,7 @@ use uniqurl::RejectReason;
 
 /// The parts by column, ascending, counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct ColumnLayout {
+pub struct ColumnLayout {
     slots: Vec<(usize, RecordPart)>,
     /// The columns of parts beside the URL, which are read where they are asked for.
     beside: Vec<(usize, RecordPart)>,
@@ -40,7 +40,7 @@ impl ColumnLayout {
     /// Reads a record from its fields. `value` decodes each field that is used. Fields that only
     /// filters read are skipped if there is no filter. If a header names the fields, a record must have
     /// as many: in one with fewer or more, the place of a field does not tell its name.
-    pub fn found<'a, F: Clone>(
+    pub(super) fn found<'a, F: Clone>(
         &self,
         ctx: &Context,
         line: Line<'_>,
@@ -80,7 +80,7 @@ impl ColumnLayout {
 
 /// The header of a table or log: the names and the places of its columns, once they are known.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Header(Option<Arc<ColumnLayout>>);
+pub struct Header(Option<Arc<ColumnLayout>>);
 
 impl Header {
     /// A header that was read.
@@ -104,13 +104,65 @@ impl Header {
     }
 
     /// True if a column holds queries without their `?`.
-    pub fn is_query(&self, column: usize) -> bool {
-        self.layout().is_some_and(|layout| layout.is_query(column))
+    pub fn is_query(&self, column: &Column) -> bool {
+        self.layout().zip(column.place).is_some_and(|(layout, place)| layout.is_query(place))
     }
 }
 
+/// A column that is asked for beside the URL.
+#[derive(Debug, Default)]
+pub struct Column {
+    /// The format's own column.
+    pub own: Option<ColumnKey>,
+    /// The part that logs have in common under this name, which fills in where a record has no such column.
+    pub common: Option<RecordPart>,
+    /// Its place under the last header.
+    pub place: Option<usize>,
+}
+
+/// A column by the name that the format has for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ColumnKey {
+    /// The letter of a legend.
+    Letter(u8),
+    /// A name in a header, or a number.
+    Named(ColumnName),
+    /// A pointer into a value of JSON, and the index of the field of a CDXJ line before its object that
+    /// counts where the object has no such member.
+    Pointer(Vec<Vec<u8>>, Option<usize>),
+}
+
+impl Column {
+    /// The pointer, and the field before the object.
+    pub(super) fn pointer(&self) -> (&[Vec<u8>], Option<usize>) {
+        match &self.own {
+            Some(ColumnKey::Pointer(pointer, before)) => (pointer, *before),
+            _ => (&[], None),
+        }
+    }
+
+    /// The name in a header; one that no column has for other columns.
+    pub(super) fn name(&self) -> ColumnName {
+        match &self.own {
+            Some(ColumnKey::Named(name)) => name.clone(),
+            _ => ColumnName::Number(usize::MAX),
+        }
+    }
+}
+
+/// A column that a header lacks, and the header.
+pub type Lacking = (ColumnName, Vec<Vec<u8>>);
+
+/// The first of these columns that a header lacks.
+pub(super) fn first_lacking(names: &[ColumnName], header: &[Vec<u8>]) -> Option<Lacking> {
+    let mut places = names.iter().zip(find_all(names, header));
+    let lacks = |column: Option<usize>| column.is_none_or(|column| column >= header.len());
+    let (name, _) = places.find(|(_, column)| lacks(*column))?;
+    Some((name.clone(), header.to_vec()))
+}
+
 impl ColumnName {
-    pub fn parse(name: &str) -> Result<Self, &'static str> {
+    pub(super) fn parse(name: &str) -> Result<Self, &'static str> {
         if name.is_empty() {
             return Err("a column is a name in the header, or a number counted from 1");
         }
@@ -123,7 +175,7 @@ impl ColumnName {
 
     /// The column under this header, if any: matched exactly, else without case, else also without white
     /// space around it.
-    pub fn find(&self, header: &[Vec<u8>]) -> Option<usize> {
+    pub(super) fn find(&self, header: &[Vec<u8>]) -> Option<usize> {
         match self {
             ColumnName::Number(number) => Some(*number),
             ColumnName::Header(name) => position(header, name),
@@ -133,14 +185,14 @@ impl ColumnName {
 
 /// The columns that a user chose.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Columns {
+pub struct Columns {
     text: String,
     names: Vec<(RecordPart, ColumnName)>,
 }
 
 /// The name of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ColumnName {
+pub enum ColumnName {
     /// A number, counted from 0.
     Number(usize),
     /// A name from the header.
@@ -169,6 +221,23 @@ impl Columns {
     /// an ordinary record.
     pub fn need_header(&self) -> bool {
         self.names.iter().any(|(_, name)| matches!(name, ColumnName::Header(_)))
+    }
+
+    /// The column of this name in records of a format. Without a header, columns have only numbers.
+    pub fn column(&self, name: &str, format: &str) -> Result<ColumnKey, String> {
+        match ColumnName::parse(name)? {
+            ColumnName::Header(_) if !self.need_header() => Err(format!(
+                "{format} takes the first line for a record, so columns have only numbers"
+            )),
+            name => Ok(ColumnKey::Named(name)),
+        }
+    }
+
+    /// The first column that is needed or asked for and that a header lacks.
+    pub fn lacking(&self, header: &Header, columns: &[String]) -> Option<Lacking> {
+        let asked = columns.iter().filter_map(|column| ColumnName::parse(column).ok());
+        let names: Vec<ColumnName> = self.names().cloned().chain(asked).collect();
+        first_lacking(&names, header.names())
     }
 
     /// The name or number of each column.

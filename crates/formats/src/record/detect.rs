@@ -19,7 +19,7 @@ use super::census::Census;
 use super::label::{self, Labels};
 use super::left_out::{LeftOut, left_out};
 use super::line::{is_blank, without_mark};
-use super::named::{Family, LineTest, is_absolute};
+use super::origin::is_absolute;
 use super::suggest::{Finds, columns_after, most};
 use super::trial::Trial;
 use super::value_kind::ValueKind;
@@ -340,9 +340,9 @@ impl<'t> Votes<'t> {
         }
         let entries = || self.table.entries().zip(&self.by_entry);
         for (entry, votes) in entries() {
-            let is_it = match entry.test {
-                LineTest::Reader(Family::Cdx) => votes * 2 > self.all,
-                LineTest::Reader(Family::Cdxj) => votes * 2 > self.all - self.cdxj_headers,
+            let is_it = match &*entry.format.name() {
+                "cdx" => votes * 2 > self.all,
+                "cdxj" => votes * 2 > self.all - self.cdxj_headers,
                 _ => most(*votes),
             };
             if *votes > 0 && is_it {
@@ -353,11 +353,10 @@ impl<'t> Votes<'t> {
         let vhost = self.vhost + sites;
         let plain = self.clf + self.combined + clients;
         if self.json * 2 > self.all {
-            let is_json = |test: &LineTest| matches!(test, LineTest::Json(..));
             // Of equals the first.
             let known = entries()
                 .rev()
-                .filter(|(entry, _)| is_json(&entry.test))
+                .filter(|(entry, _)| matches!(entry.format, Format::Json(_)))
                 .max_by_key(|(_, votes)| **votes);
             return known
                 .filter(|(_, votes)| **votes >= self.unknown)

@@ -14,22 +14,24 @@
 //! `#Fields:` are.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter, memmem};
 
-use super::columns::{ColumnLayout, Header};
-use super::fields::{Fields, decimal};
+use super::columns::{ColumnKey, ColumnLayout, ColumnName, Header, Lacking, first_lacking};
+use super::fields::{COLUMNS, Fields, decimal};
+use super::layout::Layout;
 use super::line::{self, Line, MARK, without_mark};
-use super::part::{RecordPart, Value, encoded, marked};
+use super::part::{PartSet, RecordPart, Value, encoded, marked};
 use super::separators::Separators;
-use super::{Context, Extracted, Records};
+use super::{Context, Extracted, Records, clf};
 use uniqurl::RejectReason;
 
 /// The format and the directives read so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extended {
     dialect: Dialect,
-    pub(super) header: Header,
+    header: Header,
     software: Software,
     /// Whether fields are separated by tabs alone, as the names in `#Fields:` are.
     tabs_only: bool,
@@ -55,20 +57,16 @@ pub(super) enum Dialect {
     CloudFront,
 }
 
-impl Extended {
-    pub(super) fn new(dialect: Dialect) -> Self {
-        Self { dialect, header: Header::default(), software: Software::Other, tabs_only: false }
-    }
-
-    pub(super) fn name(&self) -> &'static str {
-        match self.dialect {
+impl Layout for Extended {
+    fn name(&self) -> Cow<'_, str> {
+        let name = match self.dialect {
             Dialect::W3c => "w3c",
             Dialect::CloudFront => "cloudfront",
-        }
+        };
+        name.into()
     }
 
-    /// Appends a record for each line of `chunk`.
-    pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
+    fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         let mut now = self.clone();
         let separators = self.dialect.separators(chunk);
         line::each(ctx, 0, chunk, out, |line, scratch| {
@@ -104,45 +102,12 @@ impl Extended {
         });
     }
 
-    /// The format for the input after `chunk`, if it differs.
-    pub(super) fn after(&self, ctx: &Context, chunk: &[u8]) -> Option<Self> {
-        let mut behind = self.clone();
-        let mut any = false;
-        for directive in directives(ctx, chunk) {
-            behind.take(directive);
-            any = true;
-        }
-        any.then_some(behind)
+    /// The owner of the log chooses its fields.
+    fn parts(&self) -> PartSet {
+        clf::OF_COMBINED.with(RecordPart::Seconds).with(RecordPart::Mime)
     }
 
-    /// The names of the columns, once for each `#Fields:` directive in `chunk`.
-    pub(super) fn headers(
-        &self,
-        ctx: &Context,
-        chunk: &[u8],
-    ) -> impl Iterator<Item = Vec<Vec<u8>>> {
-        directives(ctx, chunk).filter_map(|directive| {
-            let names = without_mark(directive).strip_prefix(b"#Fields:")?;
-            Some(self.dialect.layout(names).names)
-        })
-    }
-
-    /// The decoded fields of a line.
-    pub(super) fn values<'a>(&self, line: &'a [u8]) -> Vec<Value<'a>> {
-        match self.dialect {
-            Dialect::W3c if self.tabs_only => {
-                line.split(|byte| *byte == b'\t').map(Value::InLine).collect()
-            }
-            Dialect::W3c => {
-                let spaces = self.dialect.separators(line);
-                fields(Line { bytes: line, start: 0 }, &spaces, self.software).collect()
-            }
-            Dialect::CloudFront => line.split(|byte| *byte == b'\t').map(decoded).collect(),
-        }
-    }
-
-    /// Reads parts of a line.
-    pub(super) fn fields<'a>(&self, line: &'a [u8], out: &mut Fields<'a>) {
+    fn fields<'a>(&self, line: &'a [u8], out: &mut Fields<'a>) {
         let Some(layout) = self.header.layout() else { return };
         let values = self.values(line);
         // After a missing field or a space within one, all others are in the wrong place.
@@ -164,8 +129,72 @@ impl Extended {
         }
     }
 
+    fn has_queries(&self) -> bool {
+        true
+    }
+
+    fn looks_back(&self) -> bool {
+        true
+    }
+
+    fn following(&self, ctx: &Context, chunk: &[u8]) -> Option<Arc<dyn Layout>> {
+        let mut after = self.clone();
+        let count = directives(ctx, chunk).map(|directive| after.take(directive)).count();
+        if count > 0 { Some(Arc::new(after)) } else { None }
+    }
+
+    fn fits(&self, _line: &[u8]) -> Option<bool> {
+        Some(false)
+    }
+
+    fn column(&self, name: &str) -> Result<Option<ColumnKey>, String> {
+        Ok(Some(ColumnKey::Named(ColumnName::Header(name.into()))))
+    }
+
+    fn header(&self) -> Option<&Header> {
+        Some(&self.header)
+    }
+
+    /// The decoded fields of a line.
+    fn values<'a>(&self, line: &'a [u8]) -> Vec<Value<'a>> {
+        match self.dialect {
+            Dialect::W3c if self.tabs_only => {
+                line.split(|byte| *byte == b'\t').map(Value::InLine).collect()
+            }
+            Dialect::W3c => {
+                let spaces = self.dialect.separators(line);
+                fields(Line { bytes: line, start: 0 }, &spaces, self.software).collect()
+            }
+            Dialect::CloudFront => line.split(|byte| *byte == b'\t').map(decoded).collect(),
+        }
+    }
+
+    /// A column that a `#Fields:` line does not list is missing from the records after it, unless another
+    /// field holds the part that logs have in common under its name.
+    fn lacking(&self, ctx: &Context, chunk: &[u8], columns: &[String]) -> Option<Lacking> {
+        let headers = directives(ctx, chunk).filter_map(|directive| {
+            let names = without_mark(directive).strip_prefix(b"#Fields:")?;
+            Some(self.dialect.layout(names).names)
+        });
+        headers.into_iter().find_map(|header| {
+            let fills_in = |name: &&String| {
+                let part = COLUMNS.iter().find(|(known, _)| known == name);
+                part.is_some_and(|(_, part)| names(*part, &header))
+            };
+            let asked = columns.iter().filter(|name| !fills_in(name));
+            let asked = asked.map(|name| ColumnName::Header(name.as_bytes().to_vec()));
+            first_lacking(&asked.collect::<Vec<_>>(), &header)
+        })
+    }
+}
+
+impl Extended {
+    pub(super) fn new(dialect: Dialect) -> Self {
+        Self { dialect, header: Header::default(), software: Software::Other, tabs_only: false }
+    }
+
     /// Applies a directive.
-    pub(super) fn take(&mut self, directive: &[u8]) {
+    fn take(&mut self, directive: &[u8]) {
         let directive = without_mark(directive);
         if let Some(names) = directive.strip_prefix(b"#Fields:") {
             self.header = Header::known(self.dialect.layout(names));
@@ -228,7 +257,7 @@ const CLOUDFRONT: &[(&str, RecordPart)] = &[
 ];
 
 /// True if a header names a field for this part, which is beside the URL.
-pub(super) fn names(part: RecordPart, header: &[Vec<u8>]) -> bool {
+fn names(part: RecordPart, header: &[Vec<u8>]) -> bool {
     let has = |name: &str| header.iter().any(|field| field.eq_ignore_ascii_case(name.as_bytes()));
     W3C.iter().chain(BESIDE).any(|(name, other)| *other == part && has(name))
 }

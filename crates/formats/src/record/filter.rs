@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use super::fields::is_zero;
 use super::part::RecordPart;
 
 /// A filter for records. The default keeps all of them.
@@ -143,15 +144,6 @@ impl Filter {
         keeps(method, &self.methods, |fact, item| fact == item)
             && keeps(mime, &self.mimes, is_like)
             && (self.statuses.is_empty() || status.is_none_or(of_status))
-    }
-}
-
-/// True if the text after a whole number does not change its value: nothing, or a point and zeros.
-/// A column of decimals writes statuses so, and so does an integer column with gaps read as floats.
-fn is_zero(fraction: &[u8]) -> bool {
-    match fraction.strip_prefix(b".") {
-        Some(digits) => digits.iter().all(|digit| *digit == b'0'),
-        None => fraction.is_empty(),
     }
 }
 

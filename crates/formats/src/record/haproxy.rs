@@ -6,63 +6,100 @@
 //! mark after the time opens the request and the next one closes it; a backslash has no meaning.
 //! `<BADREQ>` marks an invalid request and yields no URL.
 
+use std::borrow::Cow;
+
 use memchr::memchr;
 
+use super::access::is_access;
 use super::escape::Escape;
 use super::fields::{Fields, bracketed, status, whole};
 use super::hosts::split_port;
+use super::layout::Layout;
 use super::line;
-use super::part::RecordPart;
+use super::part::{PartSet, RecordPart};
 use super::{Context, Extracted, Records, clf, request};
 use uniqurl::RejectReason;
 
-/// Appends a record for each line of `chunk`.
-pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
-    line::each(ctx, 0, chunk, out, |line, scratch| {
-        let quote = |from: usize| Some(from + memchr(b'"', &line.bytes[from..])?);
-        let open = clf::bracketed_time(line.bytes).and_then(|time| quote(time.end));
-        let Some(open) = open else {
-            return Extracted::Reject(RejectReason::LogSyntax, 0);
-        };
-        let Some(close) = quote(open + 1) else {
-            return Extracted::Reject(RejectReason::Truncated, 0);
-        };
-        if !ctx.filter.is_empty() {
-            let method = line.bytes[open + 1..close].split(|byte| *byte == b' ').next();
-            let behind = clf::bracketed_time(line.bytes).map_or(0, |time| time.end);
-            let status = from_timers(&line.bytes[behind..open]).nth(1);
-            if !ctx.filter.keeps(method, Some(status.unwrap_or_default()), None) {
-                return Extracted::Filtered;
-            }
-        }
-        request::found(ctx, line, open + 1..close, Escape::Hash, None, scratch)
-    });
-}
+/// The layout.
+#[derive(Debug)]
+pub(super) struct Haproxy;
 
-/// Reads parts of a line. The client stands before the time, with a port. A plus sign before a number says
-/// that the record was logged before the end: then it is not the last one.
-pub(super) fn fields<'a>(line: &'a [u8], out: &mut Fields<'a>) {
-    let Some(time) = clf::bracketed_time(line) else { return };
-    out.numbers.time = bracketed(&line[time.clone()]);
-    let before = line[..time.start].trim_ascii_end().rsplit(|byte| *byte == b' ').next();
-    if let Some(client @ [_, ..]) = before {
-        out.set_escaped(RecordPart::Client, split_port(client).0, Escape::Hash);
+impl Layout for Haproxy {
+    fn name(&self) -> Cow<'_, str> {
+        "haproxy".into()
     }
-    let Some(quote) = memchr(b'"', &line[time.end..]) else { return };
-    if let Some(method) = request::method_text(&line[time.end + quote + 1..]) {
-        out.set_escaped(RecordPart::Method, method, Escape::Hash);
+
+    fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
+        line::each(ctx, 0, chunk, out, |line, scratch| {
+            let quote = |from: usize| Some(from + memchr(b'"', &line.bytes[from..])?);
+            let open = clf::bracketed_time(line.bytes).and_then(|time| quote(time.end));
+            let Some(open) = open else {
+                return Extracted::Reject(RejectReason::LogSyntax, 0);
+            };
+            let Some(close) = quote(open + 1) else {
+                return Extracted::Reject(RejectReason::Truncated, 0);
+            };
+            if !ctx.filter.is_empty() {
+                let method = line.bytes[open + 1..close].split(|byte| *byte == b' ').next();
+                let behind = clf::bracketed_time(line.bytes).map_or(0, |time| time.end);
+                let status = from_timers(&line.bytes[behind..open]).nth(1);
+                if !ctx.filter.keeps(method, Some(status.unwrap_or_default()), None) {
+                    return Extracted::Filtered;
+                }
+            }
+            request::found(ctx, line, open + 1..close, Escape::Hash, None, scratch)
+        });
     }
-    let mut fields = from_timers(&line[time.end..time.end + quote]);
-    let (Some(timers), Some(told), Some(read)) = (fields.next(), fields.next(), fields.next())
-    else {
-        return;
-    };
-    let mut timers = timers.split(|byte| *byte == b'/').skip(4);
-    // A sixth timer would be of another layout.
-    let (Some(total), None) = (timers.next(), timers.next()) else { return };
-    out.numbers.status = status(told);
-    out.numbers.bytes = whole(read);
-    out.numbers.duration = whole(total).and_then(|millis| millis.checked_mul(1000));
+
+    /// Reads parts of a line. The client stands before the time, with a port. A plus sign before a number says
+    /// that the record was logged before the end: then it is not the last one.
+    fn fields<'a>(&self, line: &'a [u8], out: &mut Fields<'a>) {
+        let Some(time) = clf::bracketed_time(line) else { return };
+        out.numbers.time = bracketed(&line[time.clone()]);
+        let before = line[..time.start].trim_ascii_end().rsplit(|byte| *byte == b' ').next();
+        if let Some(client @ [_, ..]) = before {
+            out.set_escaped(RecordPart::Client, split_port(client).0, Escape::Hash);
+        }
+        let Some(quote) = memchr(b'"', &line[time.end..]) else { return };
+        if let Some(method) = request::method_text(&line[time.end + quote + 1..]) {
+            out.set_escaped(RecordPart::Method, method, Escape::Hash);
+        }
+        let mut fields = from_timers(&line[time.end..time.end + quote]);
+        let (Some(timers), Some(told), Some(read)) = (fields.next(), fields.next(), fields.next())
+        else {
+            return;
+        };
+        let mut timers = timers.split(|byte| *byte == b'/').skip(4);
+        // A sixth timer would be of another layout.
+        let (Some(total), None) = (timers.next(), timers.next()) else { return };
+        out.numbers.status = status(told);
+        out.numbers.bytes = whole(read);
+        out.numbers.duration = whole(total).and_then(|millis| millis.checked_mul(1000));
+    }
+
+    fn parts(&self) -> PartSet {
+        PartSet::OF_REQUEST.with(RecordPart::Seconds)
+    }
+
+    /// True if a line from its time on reads `[time.123] frontend backend/server`, or, where the
+    /// connection failed, `[time.123] frontend/listener: reason`.
+    fn fits(&self, line: &[u8]) -> Option<bool> {
+        let Some(time) = clf::bracketed_time(line) else { return Some(false) };
+        let mut fields = line[time.start..].split(|&byte| byte == b' ');
+        let is_time = fields.next().is_some_and(|time| {
+            clf::begins_as_time(&time[1..])
+                && matches!(time, [.., b'.', a, b, c, b']'] if [a, b, c].iter().all(|d| d.is_ascii_digit()))
+        });
+        let (Some(frontend), Some(server)) = (fields.next(), fields.next()) else {
+            return Some(false);
+        };
+        let has_failed = frontend.ends_with(b":") && frontend.contains(&b'/');
+        Some(is_time && (has_failed || (server.contains(&b'/') && is_access(line))))
+    }
+
+    fn reads_past_headers(&self) -> bool {
+        true
+    }
 }
 
 /// The fields between the time and the request from the timers on: timers, status, bytes. Before them

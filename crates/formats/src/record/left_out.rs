@@ -10,6 +10,7 @@ use super::advice::Columns;
 use super::census::{Census, Column, names_other, names_site};
 use super::hosts::is_site;
 use super::json::Json;
+use super::layout::Layout;
 use super::part::RecordPart;
 use super::trial::Trial;
 use super::value_kind::ValueKind;

@@ -1,11 +1,11 @@
 //! Cuts a chunk into lines, and handles blank and overlong ones for all formats.
 //!
 //! The input is a chunk of whole lines; the output is one [`Record`] each, filled by a format's
-//! closure. `lines`, the format whose whole line is the URL, is the simplest such closure.
+//! closure.
 
 use std::ops::Range;
 
-use super::{BufferId, Context, Extracted, Record, Records, Separator};
+use super::{Context, Extracted, Record, Records, Separator};
 use uniqurl::RejectReason;
 use uniqurl::internal::{Kernel, Span};
 
@@ -49,7 +49,7 @@ pub(super) fn each(
 
 /// The same for any separator.
 #[inline]
-fn each_between(
+pub(super) fn each_between(
     separator: Separator,
     ctx: &Context,
     too_long_at: usize,
@@ -106,18 +106,6 @@ pub fn without_mark(text: &[u8]) -> &[u8] {
 #[inline]
 pub(super) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|&byte| matches!(byte, b' ' | b'\t'))
-}
-
-/// Reads the format `lines`: the whole record is the URL, including tabs and spaces, and line feeds
-/// if records end in NUL.
-pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
-    each_between(ctx.separator, ctx, ctx.max_url, chunk, out, |line, _| {
-        if line.bytes.len() > ctx.max_url {
-            Extracted::Reject(RejectReason::TooLong, ctx.max_url as u32)
-        } else {
-            Extracted::Url(BufferId::Chunk, line.span(0..line.bytes.len()))
-        }
-    });
 }
 
 #[cfg(test)]

@@ -6,78 +6,80 @@
 //! nothing is dropped.
 //!
 //! The input is a chunk and a [`Context`]; the output is [`Records`], spans without lifetimes.
-//! [`Format`] lists the formats. Most new ones are an entry of `data/formats.toml`. For a layout that
-//! no entry can describe, write a file here with a `read` built on `line::each`, a variant of
-//! [`Format`], and a second, slow reader in `tests/formats/record_oracle/` that must agree with it. The
-//! compiler then asks for the facts of the format and for its other parts (`fields`). It does not ask for
-//! a reader of these parts, its columns (`carry`) and the test of its lines (`named/fits.rs`), without
-//! which filters, `--carry` and `auto` pass over it. A format with named fields only maps each field to
-//! a part of a record. A format with a header also has `after`: the format for the chunks that follow it.
-
-mod detect;
-mod access;
-mod left_out;
-mod suggest;
-mod trial;
-mod advice;
-mod census;
-mod value_kind;
-mod hosts;
-mod unsupported;
-mod format;
-mod named;
-
-mod filter;
-mod label;
-mod line;
-mod origin;
-mod target;
+//! A [`Format`] is a handle to a [`Layout`]. Most new formats are an entry of `data/formats.toml`. For a layout
+//! that no entry can describe, write a file with a `read` built on `line::each` and with what else the layout
+//! has (its parts, its columns, the test of its lines), a line in the list of `layouts`, and a second, slow
+//! reader in `tests/formats/record_oracle/` that must agree with it.
 
 mod escape;
 mod entity;
-mod request;
-
-mod columns;
-mod part;
+mod hosts;
+mod label;
+mod line;
 mod separators;
 
+mod filter;
+mod origin;
+mod target;
+mod request;
+mod part;
+mod columns;
+mod fields;
+mod error;
+
+mod layout;
+
+mod list;
+mod ws;
+mod clf;
+mod vhost;
+mod access;
+mod haproxy;
+mod elb;
+mod log;
+mod json;
+mod csv;
+mod extended;
+mod tsv;
 mod cdx;
 mod cdxj;
-mod clf;
-mod csv;
-mod elb;
-mod extended;
-mod haproxy;
-mod json;
-mod log;
 mod robots;
 mod sitemap;
+mod text;
+mod archive;
 mod container;
 mod table;
-mod text;
-mod tsv;
-mod vhost;
-mod ws;
-
-mod archive;
 
 mod envelope;
 
+mod format;
+mod layouts;
+mod named;
+mod names;
 mod carry;
-mod fields;
+
+mod unsupported;
+mod value_kind;
+mod census;
+mod advice;
+mod trial;
+mod left_out;
+mod suggest;
+mod detect;
 
 pub use archive::{Archive, Kinds};
-pub use cdx::Cdx;
 pub use container::Container;
 pub use csv::Csv;
 pub use detect::refusal;
 pub use detect::{Detected, Doubts, detect};
-pub use envelope::{Envelope, EnvelopeChoice, Wrapped, wrap};
+pub use envelope::{Envelope, EnvelopeChoice, wrap};
+pub use error::FormatError;
 pub use extended::Extended;
 pub use filter::{BadFilter, Filter};
-pub use format::{Format, FormatError};
+pub use format::{Format, Wrapped};
 pub use json::Json;
 pub use label::Labels;
+pub use layout::Layout;
 pub use log::LogFormat;
 pub use named::{FormatFileError, FormatTable, NamedFormat};
 pub use part::{PartSet, RecordPart};

@@ -8,7 +8,7 @@ use memchr::{memchr2, memchr3, memrchr2};
 
 use super::Context;
 use super::escape::Escape;
-use uniqurl::internal::Origin;
+use uniqurl::internal::{Origin, Parts};
 
 /// The scheme and authority that a target belongs to.
 #[derive(Debug, Clone, Copy)]
@@ -107,4 +107,10 @@ pub(super) fn scheme_of(port: &[u8]) -> Option<&'static [u8]> {
         b"80" => Some(b"http"),
         _ => None,
     }
+}
+
+/// True for a URL with a host.
+pub(super) fn is_absolute(text: &[u8]) -> bool {
+    let parts = Parts::split(text);
+    parts.scheme.is_some() && parts.authority.is_some()
 }

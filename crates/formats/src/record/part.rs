@@ -71,6 +71,15 @@ impl PartSet {
     /// No part.
     pub const NONE: PartSet = PartSet(0);
 
+    /// The parts beside the URL that nearly all logs of requests have.
+    pub(super) const OF_REQUEST: PartSet = PartSet::of(&[
+        RecordPart::Client,
+        RecordPart::Time,
+        RecordPart::Method,
+        RecordPart::Status,
+        RecordPart::Bytes,
+    ]);
+
     /// These parts.
     pub const fn of(parts: &[RecordPart]) -> Self {
         let (mut all, mut at) = (PartSet::NONE, 0);
@@ -175,7 +184,7 @@ impl RecordPart {
 
 /// A value, either a slice of the line or decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Value<'a> {
+pub enum Value<'a> {
     /// A slice of the line.
     InLine(&'a [u8]),
     /// A decoded copy: an escape or a quotation was undone.
@@ -183,14 +192,14 @@ pub(super) enum Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    pub fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         match self {
             Value::InLine(bytes) => bytes,
             Value::Elsewhere(bytes) => bytes,
         }
     }
 
-    pub fn into_cow(self) -> Cow<'a, [u8]> {
+    pub(super) fn into_cow(self) -> Cow<'a, [u8]> {
         match self {
             Value::InLine(bytes) => Cow::Borrowed(bytes),
             Value::Elsewhere(bytes) => bytes,

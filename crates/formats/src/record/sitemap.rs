@@ -5,20 +5,79 @@
 //! cut at line feeds but after each `>`. A piece is the text up to a `>`: it holds the end of some
 //! content, and then a tag, or a part of a comment or of CDATA.
 //!
-//! The plain loop goes from piece to piece with a [`State`]. [`whole`] ends a chunk where that state is
+//! The plain loop goes from piece to piece with a [`State`]. [`Sitemap::whole`] ends a chunk where that state is
 //! `Outside`, so that every chunk begins there.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use memchr::{memchr, memmem, memrchr};
 
+use super::layout::Layout;
 use super::line::{Line, is_blank, without_mark};
-use super::{BufferId, Context, Extracted, Record, Records, entity};
+use super::{BufferId, Context, Extracted, Record, Records, Separator, entity};
 use uniqurl::RejectReason;
 use uniqurl::internal::Span;
 
 /// The byte after which the text is cut.
-pub(super) const END: u8 = b'>';
+const END: u8 = b'>';
+
+/// The layout.
+#[derive(Debug)]
+pub(super) struct Sitemap;
+
+impl Layout for Sitemap {
+    fn name(&self) -> Cow<'_, str> {
+        "sitemap".into()
+    }
+
+    /// Appends a record for each `loc` of `chunk`, which begins outside of all of them.
+    fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
+        let mut pieces = Pieces::new(chunk, ctx.max_record);
+        while !out.is_full() {
+            let Some(ended) = pieces.take() else { break };
+            if let Some(content) = ended {
+                push(ctx, chunk, content, out);
+            }
+        }
+        let is_over = !out.is_full();
+        if let State::Loc(from) | State::Comment(Some(from)) | State::Cdata(Some(from)) =
+            pieces.state
+            && is_over
+        {
+            push(ctx, chunk, Content::Cut(from..chunk.len()), out);
+        }
+    }
+
+    fn separator(&self, _separator: Separator) -> u8 {
+        END
+    }
+
+    /// Length of the text that ends outside of any `loc`, comment and CDATA section.
+    fn whole(&self, ctx: &Context, text: &[u8]) -> usize {
+        let mut pieces = Pieces::new(text, ctx.max_record);
+        let mut whole = 0;
+        while pieces.take().is_some() {
+            whole = match pieces.state {
+                State::Outside => pieces.at,
+                _ => pieces.since,
+            };
+        }
+        whole
+    }
+
+    fn looks_back(&self) -> bool {
+        true
+    }
+
+    fn fits_envelopes(&self) -> bool {
+        false
+    }
+
+    fn fits(&self, _line: &[u8]) -> Option<bool> {
+        Some(false)
+    }
+}
 
 /// The place of a piece in the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -164,23 +223,6 @@ fn name(tag: &[u8]) -> &[u8] {
     memrchr(b':', name).map_or(name, |colon| &name[colon + 1..])
 }
 
-/// Appends a record for each `loc` of `chunk`, which begins outside of all of them.
-pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
-    let mut pieces = Pieces::new(chunk, ctx.max_record);
-    while !out.is_full() {
-        let Some(ended) = pieces.take() else { break };
-        if let Some(content) = ended {
-            push(ctx, chunk, content, out);
-        }
-    }
-    let is_over = !out.is_full();
-    if let State::Loc(from) | State::Comment(Some(from)) | State::Cdata(Some(from)) = pieces.state
-        && is_over
-    {
-        push(ctx, chunk, Content::Cut(from..chunk.len()), out);
-    }
-}
-
 fn push(ctx: &Context, chunk: &[u8], content: Content, out: &mut Records) {
     let (range, code) = match content {
         Content::Whole(range) => (range, None),
@@ -246,19 +288,6 @@ fn undo(text: &[u8], out: &mut Vec<u8>) {
         rest = length.map_or(&[], |length| &inner[length + end.len()..]);
     }
     entity::undo(rest, out);
-}
-
-/// Length of the text that ends outside of any `loc`, comment and CDATA section.
-pub(super) fn whole(ctx: &Context, text: &[u8]) -> usize {
-    let mut pieces = Pieces::new(text, ctx.max_record);
-    let mut whole = 0;
-    while pieces.take().is_some() {
-        whole = match pieces.state {
-            State::Outside => pieces.at,
-            _ => pieces.since,
-        };
-    }
-    whole
 }
 
 /// True if a document that begins like this is a sitemap or an index of sitemaps.
@@ -334,12 +363,12 @@ mod tests {
         let all = shown(&ctx, MAP);
         for first in 0..MAP.len() {
             let Some(cut) = MAP[..first].rfind('>').map(|at| at + 1) else { continue };
-            let whole = whole(&ctx, &MAP.as_bytes()[..cut]);
+            let whole = Sitemap.whole(&ctx, &MAP.as_bytes()[..cut]);
             let mut parts = shown(&ctx, &MAP[..whole]);
             parts.extend(shown(&ctx, &MAP[whole..]));
             assert_eq!(parts, all, "cut at {cut}, whole to {whole}");
         }
-        assert_eq!(whole(&ctx, MAP.as_bytes()), MAP.len());
+        assert_eq!(Sitemap.whole(&ctx, MAP.as_bytes()), MAP.len());
     }
 
     #[test]

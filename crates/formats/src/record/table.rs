@@ -10,7 +10,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::columns::{ColumnLayout, ColumnName, Columns};
+use super::columns::{Column, ColumnKey, ColumnLayout, ColumnName, Columns};
+use super::layout::Layout;
 use super::line::{Line, is_blank};
 use super::part::{PartSet, RecordPart, Value};
 use super::{BufferId, Container, Context, Extracted, Record, Records};
@@ -103,17 +104,47 @@ impl RowBatch {
     }
 }
 
+impl Layout for TableFormat {
+    fn name(&self) -> Cow<'_, str> {
+        match &self.columns {
+            Some(columns) => Cow::Owned(format!("{}:{}", self.container.name(), columns.as_str())),
+            None => Cow::Borrowed(self.container.name()),
+        }
+    }
+
+    fn parts(&self) -> PartSet {
+        self.facts().and(PartSet::of(&[RecordPart::Time, RecordPart::Agent]))
+    }
+
+    fn facts(&self) -> PartSet {
+        self.columns().map_or(PartSet::NONE, Columns::parts)
+    }
+
+    fn columns(&self) -> Option<&Columns> {
+        self.columns.as_ref()
+    }
+
+    fn fits_envelopes(&self) -> bool {
+        false
+    }
+
+    fn common_columns(&self) -> PartSet {
+        PartSet::NONE
+    }
+
+    fn column(&self, name: &str) -> Result<Option<ColumnKey>, String> {
+        Ok(Some(ColumnKey::Named(ColumnName::parse(name)?)))
+    }
+
+    fn is_query(&self, column: &Column) -> bool {
+        self.layout.as_ref().zip(column.place).is_some_and(|(layout, cell)| layout.is_query(cell))
+    }
+}
+
 impl TableFormat {
-    /// Parses the name of a container, and columns after a colon.
-    pub(super) fn parse(name: &str) -> Option<Result<Self, &'static str>> {
-        let (name, columns) = match name.split_once(':') {
-            Some((name, columns)) => (name, Some(columns)),
-            None => (name, None),
-        };
-        let container =
-            [Container::Parquet, Container::Arrow].into_iter().find(|c| c.name() == name)?;
-        let columns = columns.map(Columns::parse).transpose();
-        Some(columns.map(|columns| Self { columns, ..Self::any(container) }))
+    /// A container, and the columns after the colon of its name.
+    pub(super) fn parse(container: Container, columns: &str) -> Result<Self, &'static str> {
+        Ok(Self { columns: Some(Columns::parse(columns)?), ..Self::any(container) })
     }
 
     /// A container with no columns named.
@@ -131,24 +162,6 @@ impl TableFormat {
         &self.carried
     }
 
-    /// True if a column holds queries without their `?`.
-    pub(super) fn has_queries(&self) -> bool {
-        self.columns.as_ref().is_some_and(Columns::have_queries)
-    }
-
-    /// True if a cell of a row holds queries without their `?`.
-    pub(super) fn is_query(&self, cell: usize) -> bool {
-        self.layout.as_ref().is_some_and(|layout| layout.is_query(cell))
-    }
-
-    /// The name that `--format` takes.
-    pub fn name(&self) -> Cow<'_, str> {
-        match &self.columns {
-            Some(columns) => Cow::Owned(format!("{}:{}", self.container.name(), columns.as_str())),
-            None => Cow::Borrowed(self.container.name()),
-        }
-    }
-
     /// The cell of a row that its URL is built from.
     pub fn source(&self) -> usize {
         self.layout.as_ref().and_then(|layout| layout.source()).unwrap_or(0)
@@ -157,11 +170,6 @@ impl TableFormat {
     /// The cell of a row that holds a part.
     pub(super) fn cell_of(&self, part: RecordPart) -> Option<usize> {
         self.layout.as_ref()?.column_of(part)
-    }
-
-    /// The parts that columns hold.
-    pub(super) fn parts(&self) -> PartSet {
-        self.columns.as_ref().map_or(PartSet::NONE, Columns::parts)
     }
 
     /// The container that it reads.
@@ -213,11 +221,6 @@ impl TableFormat {
         Ok((resolved, wanted))
     }
 
-    /// True if a row is a URL and nothing else.
-    pub fn is_list(&self) -> bool {
-        self.carried.is_empty() && self.layout.as_ref().is_some_and(|layout| layout.is_url_alone())
-    }
-
     /// Appends a record for each row of a chunk.
     pub fn read(&self, ctx: &Context, chunk: &[u8], rows: &RowBatch, out: &mut Records) {
         let Some(layout) = &self.layout else { return };
@@ -249,6 +252,11 @@ impl TableFormat {
                 break;
             }
         }
+    }
+
+    /// True if a row is a URL and nothing else.
+    pub fn is_list(&self) -> bool {
+        self.carried.is_empty() && self.layout.as_ref().is_some_and(|layout| layout.is_url_alone())
     }
 }
 

@@ -12,9 +12,9 @@ use std::ops::Range;
 use memchr::{memchr, memchr3};
 
 use super::escape::Escape;
-use super::line::{self, Line};
+use super::line::Line;
 use super::origin::RecordOrigin;
-use super::{BufferId, Context, Extracted, Records};
+use super::{BufferId, Context, Extracted};
 use uniqurl::RejectReason;
 use uniqurl::internal::{Span, Targets, is_authority_form};
 
@@ -207,13 +207,6 @@ fn join(
             Extracted::Reject(RejectReason::TooLong, ctx.max_url as u32)
         }
     }
-}
-
-/// Reads the format `target`: the whole line is a request target.
-pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
-    line::each(ctx, ctx.max_url, chunk, out, |line, scratch| {
-        found(ctx, line, TargetText::Line(0..line.bytes.len()), Method::Unknown, None, scratch)
-    });
 }
 
 #[cfg(test)]

@@ -9,11 +9,14 @@
 
 mod markup;
 
+use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter, memmem};
 
 use self::markup::Place;
+use super::layout::Layout;
 use super::line::Line;
 use super::{BufferId, Context, Extracted, Record, Records};
 use uniqurl::RejectReason;
@@ -26,9 +29,13 @@ pub struct Text {
     is_markup: Option<bool>,
 }
 
-impl Text {
+impl Layout for Text {
+    fn name(&self) -> Cow<'_, str> {
+        "text".into()
+    }
+
     /// Appends a record for each URL in `chunk`, and a skipped one for each line without any.
-    pub(super) fn read(self, ctx: &Context, chunk: &[u8], out: &mut Records) {
+    fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         let is_markup = self.is_markup.or_else(|| markup::begins(chunk)).unwrap_or(false);
         let mut start = 0;
         let ends = memchr_iter(b'\n', chunk).map(|feed| {
@@ -48,17 +55,20 @@ impl Text {
         }
     }
 
-    /// The format for the input after `chunk`, if it differs.
-    pub(super) fn after(self, chunk: &[u8]) -> Option<Self> {
+    /// True until it is known whether the input is HTML or XML.
+    fn looks_back(&self) -> bool {
+        self.is_markup.is_none()
+    }
+
+    fn following(&self, _ctx: &Context, chunk: &[u8]) -> Option<Arc<dyn Layout>> {
         match self.is_markup {
-            None => markup::begins(chunk).map(|is_markup| Self { is_markup: Some(is_markup) }),
+            None => Some(Arc::new(Self { is_markup: Some(markup::begins(chunk)?) })),
             Some(_) => None,
         }
     }
 
-    /// True until it is known whether the input is HTML or XML.
-    pub(super) fn waits(self) -> bool {
-        self.is_markup.is_none()
+    fn is_within_lines(&self) -> bool {
+        true
     }
 }
 

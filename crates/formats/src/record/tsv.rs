@@ -7,11 +7,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::columns::{Columns, Header};
+use super::columns::{ColumnKey, ColumnName, Columns, Header};
 use super::extended::decoded;
-use super::fields::Fields;
+use super::fields::{COLUMNS, Fields};
+use super::layout::Layout;
 use super::line::{self, is_blank, without_mark};
-use super::part::{RecordPart, Value, marked};
+use super::part::{PartSet, RecordPart, Value, marked};
 use super::separators::Separators;
 use super::{Context, Extracted, Records};
 use uniqurl::RejectReason;
@@ -20,7 +21,7 @@ use uniqurl::RejectReason;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tsv {
     pub(super) columns: Columns,
-    pub(super) header: Header,
+    header: Header,
     /// The fixed layout of a format of [`FormatTable`](super::FormatTable).
     fixed: Option<Arc<FixedTsv>>,
 }
@@ -35,44 +36,15 @@ struct FixedTsv {
     is_encoded: bool,
 }
 
-impl Tsv {
-    pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
-        let columns = Columns::parse(text)?;
-        Ok(Self { header: Header::of(&columns), columns, fixed: None })
-    }
-
-    /// The format of this name, with these columns counted from 0.
-    pub(super) fn named(
-        name: &str,
-        parts: Vec<(usize, RecordPart)>,
-        least: usize,
-        is_encoded: bool,
-    ) -> Self {
-        let columns = Columns::numbered(parts);
-        let fixed = FixedTsv { name: name.to_owned(), least, is_encoded };
-        Self { header: Header::of(&columns), columns, fixed: Some(Arc::new(fixed)) }
-    }
-
-    /// The name that [`Format::parse`](super::Format::parse) accepts.
-    pub(super) fn name(&self) -> Cow<'_, str> {
+impl Layout for Tsv {
+    fn name(&self) -> Cow<'_, str> {
         match &self.fixed {
             Some(fixed) => Cow::Borrowed(&fixed.name),
             None => Cow::Owned(format!("tsv:{}", self.columns.as_str())),
         }
     }
 
-    /// True if the software that writes it fixes the layout.
-    pub(super) fn is_fixed(&self) -> bool {
-        self.fixed.is_some()
-    }
-
-    /// True until the header has been read.
-    pub(super) fn waits(&self) -> bool {
-        self.header.layout().is_none()
-    }
-
-    /// Appends a record for each line of `chunk`.
-    pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
+    fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         let mut now = self.header.clone();
         let tabs = Separators::find(chunk, [b'\t']);
         line::each(ctx, 0, chunk, out, |line, scratch| {
@@ -96,27 +68,7 @@ impl Tsv {
         });
     }
 
-    /// The format for the input after `chunk`, if it differs.
-    pub(super) fn after(&self, ctx: &Context, chunk: &[u8]) -> Option<Self> {
-        if !self.waits() {
-            return None;
-        }
-        let header = chunk
-            .split(|byte| *byte == b'\n')
-            .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
-            .find(|line| line.len() <= ctx.max_record && !is_blank(line))?;
-        Some(Self { header: self.read_header(header), ..self.clone() })
-    }
-
-    /// Reads a line as the header, unless the header is known.
-    pub(super) fn take_header(&mut self, line: &[u8]) {
-        if self.waits() {
-            self.header = self.read_header(line);
-        }
-    }
-
-    /// Reads parts of a line.
-    pub(super) fn fields<'a>(&self, line: &'a [u8], out: &mut Fields<'a>) {
+    fn fields<'a>(&self, line: &'a [u8], out: &mut Fields<'a>) {
         let Some(layout) = self.header.layout() else { return };
         let is_encoded = self.fixed.as_ref().is_some_and(|fixed| fixed.is_encoded);
         out.read_parts(|part, take| {
@@ -127,6 +79,71 @@ impl Tsv {
                 false => take(Cow::Borrowed(field)),
             });
         });
+    }
+
+    /// True until the header has been read.
+    fn looks_back(&self) -> bool {
+        self.header.layout().is_none()
+    }
+
+    fn common_columns(&self) -> PartSet {
+        // A layout that software fixes has no header with names of its own.
+        self.fixed.as_ref().map_or(PartSet::NONE, |_| self.parts())
+    }
+
+    fn column(&self, name: &str) -> Result<Option<ColumnKey>, String> {
+        let common = self.common_columns();
+        let has_common = COLUMNS.iter().any(|(_, part)| common.has(*part));
+        match ColumnName::parse(name)? {
+            ColumnName::Header(_) if has_common => Ok(None),
+            _ => self.columns.column(name, &self.name()).map(Some),
+        }
+    }
+
+    fn columns(&self) -> Option<&Columns> {
+        Some(&self.columns)
+    }
+
+    fn header(&self) -> Option<&Header> {
+        Some(&self.header)
+    }
+
+    fn header_in(&self, ctx: &Context, chunk: &[u8]) -> Option<Header> {
+        if !self.looks_back() {
+            return None;
+        }
+        let header = chunk
+            .split(|byte| *byte == b'\n')
+            .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+            .find(|line| line.len() <= ctx.max_record && !is_blank(line))?;
+        Some(self.read_header(header))
+    }
+
+    fn following(&self, ctx: &Context, chunk: &[u8]) -> Option<Arc<dyn Layout>> {
+        Some(Arc::new(Self { header: self.header_in(ctx, chunk)?, ..self.clone() }))
+    }
+
+    fn values<'a>(&self, line: &'a [u8]) -> Vec<Value<'a>> {
+        line.split(|byte| *byte == b'\t').map(Value::InLine).collect()
+    }
+}
+
+impl Tsv {
+    pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
+        let columns = Columns::parse(text)?;
+        Ok(Self { header: Header::of(&columns), columns, fixed: None })
+    }
+
+    /// The format of this name, with these columns counted from 0.
+    pub(super) fn named(
+        name: &str,
+        parts: Vec<(usize, RecordPart)>,
+        least: usize,
+        is_encoded: bool,
+    ) -> Self {
+        let columns = Columns::numbered(parts);
+        let fixed = FixedTsv { name: name.to_owned(), least, is_encoded };
+        Self { header: Header::of(&columns), columns, fixed: Some(Arc::new(fixed)) }
     }
 
     fn read_header(&self, line: &[u8]) -> Header {

@@ -5,19 +5,45 @@
 //! for a line of the Common Log Format among them: its first field is an address and its second `-`, where
 //! a line with a host has the client.
 
+use std::borrow::Cow;
+
 use memchr::memchr;
 
+use super::fields::Fields;
 use super::hosts::{is_ipv4, is_ipv6};
+use super::layout::Layout;
 use super::line;
 use super::origin::RecordOrigin;
+use super::part::PartSet;
 use super::{Context, Records, clf};
 
-/// Appends a record for each line of `chunk`.
-pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
-    line::each(ctx, 0, chunk, out, |line, scratch| {
-        let origin = RecordOrigin::logged(None, first_field(line.bytes));
-        clf::found(ctx, line, origin, scratch)
-    });
+/// The layout.
+#[derive(Debug)]
+pub(super) struct Vhost;
+
+impl Layout for Vhost {
+    fn name(&self) -> Cow<'_, str> {
+        "vhost".into()
+    }
+
+    fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
+        line::each(ctx, 0, chunk, out, |line, scratch| {
+            let origin = RecordOrigin::logged(None, first_field(line.bytes));
+            clf::found(ctx, line, origin, scratch)
+        });
+    }
+
+    fn parts(&self) -> PartSet {
+        clf::OF_COMBINED
+    }
+
+    fn fields<'a>(&self, line: &'a [u8], out: &mut Fields<'a>) {
+        clf::fields(line, 1, out);
+    }
+
+    fn fits(&self, _line: &[u8]) -> Option<bool> {
+        Some(false)
+    }
 }
 
 /// The first field, without the quotation mark of a line that is quoted as a whole. Empty if it is a client.

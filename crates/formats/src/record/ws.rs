@@ -4,35 +4,60 @@
 //! it a request target. Anything else is read as a URL, so `--assume-scheme` and the base apply as
 //! they do for a list. `*`, `host:digits` and the `-` of an empty log field are neither.
 
+use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
 use memchr::memchr2;
 
+use super::layout::Layout;
 use super::line;
 use super::target::{self, Method, TargetText};
 use super::{BufferId, Context, Extracted, Records};
 use uniqurl::RejectReason;
 
-/// Appends a record for each line of `chunk`.
-pub(super) fn read(ctx: &Context, field: NonZeroUsize, chunk: &[u8], out: &mut Records) {
-    line::each(ctx, 0, chunk, out, |line, scratch| match nth(line.bytes, field.get()) {
-        Some(range) if &line.bytes[range.clone()] != b"-" => {
-            let is_path = target::is_path(&line.bytes[range.clone()], ctx.targets);
-            let text = TargetText::Line(range.clone());
-            match target::found(ctx, line, text, Method::Unknown, None, scratch) {
-                Extracted::Reject(RejectReason::Relative, _)
-                | Extracted::Target(..)
-                | Extracted::Joined { .. }
-                    if !is_path =>
-                {
-                    Extracted::Url(BufferId::Chunk, line.span(range))
+/// The layout, with the number of the field.
+#[derive(Debug)]
+pub(super) struct Ws(NonZeroUsize);
+
+impl Ws {
+    /// Parses the number of a field.
+    pub fn parse(number: &str) -> Result<Self, &'static str> {
+        let digits = number.bytes().all(|byte| byte.is_ascii_digit());
+        let field = number.parse().ok().filter(|_| digits);
+        let error = "it is followed by the number of a field, counted from 1, as in ws:3";
+        field.map(Self).ok_or(error)
+    }
+}
+
+impl Layout for Ws {
+    fn name(&self) -> Cow<'_, str> {
+        format!("ws:{}", self.0).into()
+    }
+
+    fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
+        line::each(ctx, 0, chunk, out, |line, scratch| match nth(line.bytes, self.0.get()) {
+            Some(range) if &line.bytes[range.clone()] != b"-" => {
+                let is_path = target::is_path(&line.bytes[range.clone()], ctx.targets);
+                let text = TargetText::Line(range.clone());
+                match target::found(ctx, line, text, Method::Unknown, None, scratch) {
+                    Extracted::Reject(RejectReason::Relative, _)
+                    | Extracted::Target(..)
+                    | Extracted::Joined { .. }
+                        if !is_path =>
+                    {
+                        Extracted::Url(BufferId::Chunk, line.span(range))
+                    }
+                    found => found,
                 }
-                found => found,
             }
-        }
-        _ => Extracted::Reject(RejectReason::LogSyntax, 0),
-    });
+            _ => Extracted::Reject(RejectReason::LogSyntax, 0),
+        });
+    }
+
+    fn names_place(&self) -> bool {
+        true
+    }
 }
 
 /// The range of the `n`-th field of a line, counted from 1.

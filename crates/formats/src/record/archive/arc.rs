@@ -1,7 +1,8 @@
 //! Reads the heads of ARC records, version 1: a line of URL, address, date, type and length.
 
+use super::super::fields::whole;
 use super::super::{BufferId, Context, Extracted};
-use super::url;
+use super::found::url;
 use uniqurl::RejectReason;
 
 /// The beginning of every file: a record about itself.
@@ -28,7 +29,7 @@ pub fn fields(line: &[u8]) -> Option<Fields<'_>> {
 
 /// The length of the body, if the line is a head.
 pub fn body_length(line: &[u8]) -> Option<u64> {
-    super::number(fields(line)?.length)
+    whole(fields(line)?.length)
 }
 
 /// Finds the URL of a record.

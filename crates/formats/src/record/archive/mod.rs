@@ -3,6 +3,8 @@
 //! The input is a chunk of heads (for WAT with their bodies) and the [`Frame`] of each; the output
 //! is the records found in them. The only bodies it reads are JSON.
 
+mod found;
+
 mod arc;
 mod base;
 mod kinds;
@@ -20,9 +22,9 @@ use std::sync::Arc;
 
 use self::links::Links;
 use super::fields::{Fields, stamp, written};
-use super::line::is_blank;
+use super::layout::Layout;
 use super::part::{PartSet, RecordPart};
-use super::{BufferId, Context, Extracted, Framing, Record, Records};
+use super::{Context, Extracted, Framing, Record, Records};
 use uniqurl::RejectReason;
 use uniqurl::internal::Span;
 
@@ -80,19 +82,8 @@ impl Frame {
     }
 }
 
-impl Archive {
-    /// Parses the name of an archive format.
-    pub(super) fn named(name: &str) -> Option<Self> {
-        match name {
-            "warc" => Some(Archive::Warc(Kinds::default())),
-            "wat" => Some(Archive::Wat),
-            "wat:links" => Some(Archive::WatLinks),
-            "arc" => Some(Archive::Arc),
-            _ => None,
-        }
-    }
-
-    pub(super) fn name(self) -> Cow<'static, str> {
+impl Layout for Archive {
+    fn name(&self) -> Cow<'_, str> {
         Cow::Borrowed(match self {
             Archive::Warc(_) => "warc",
             Archive::Wat => "wat",
@@ -101,21 +92,7 @@ impl Archive {
         })
     }
 
-    /// Detects an archive by its beginning. Its first records distinguish WAT files from other WARC files.
-    pub(super) fn detect(head: &[u8]) -> Option<Self> {
-        let head = without_blanks(head);
-        if head.starts_with(warc::VERSION) {
-            let is_wat = warc::begins_wat(head);
-            Some(if is_wat { Archive::Wat } else { Archive::Warc(Kinds::default()) })
-        } else if head.starts_with(arc::FIRST) {
-            Some(Archive::Arc)
-        } else {
-            None
-        }
-    }
-
-    /// The parts beside the URL.
-    pub(super) fn parts(self) -> PartSet {
+    fn parts(&self) -> PartSet {
         match self {
             Archive::Warc(_) | Archive::Arc => PartSet::of(&[RecordPart::Time]),
             Archive::Wat | Archive::WatLinks => PartSet::NONE,
@@ -123,7 +100,7 @@ impl Archive {
     }
 
     /// Reads the time of a record from its head.
-    pub(super) fn fields(self, head: &[u8], out: &mut Fields<'_>) {
+    fn fields<'a>(&self, head: &'a [u8], out: &mut Fields<'a>) {
         out.numbers.time = match self {
             Archive::Warc(_) => warc::field(head, b"warc-date").and_then(|date| written(&date)),
             // `URL IP-address date media-type length`
@@ -136,11 +113,30 @@ impl Archive {
         };
     }
 
-    pub(super) fn framing(self) -> Framing {
+    fn framing(&self) -> Framing {
         match self {
             Archive::Warc(_) => Framing::Warc { bodies: false },
             Archive::Wat | Archive::WatLinks => Framing::Warc { bodies: true },
             Archive::Arc => Framing::Arc,
+        }
+    }
+
+    fn fits_envelopes(&self) -> bool {
+        false
+    }
+}
+
+impl Archive {
+    /// Detects an archive by its beginning. Its first records distinguish WAT files from other WARC files.
+    pub(super) fn detect(head: &[u8]) -> Option<Self> {
+        let head = without_blanks(head);
+        if head.starts_with(warc::VERSION) {
+            let is_wat = warc::begins_wat(head);
+            Some(if is_wat { Archive::Wat } else { Archive::Warc(Kinds::default()) })
+        } else if head.starts_with(arc::FIRST) {
+            Some(Archive::Arc)
+        } else {
+            None
         }
     }
 
@@ -205,28 +201,4 @@ fn head_length(bytes: &[u8]) -> u32 {
     let head = &bytes[..warc::end_of_fields(bytes).unwrap_or(bytes.len())];
     let ending = head.iter().rev().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
     (head.len() - ending) as u32
-}
-
-/// A target at `start`, unless it is blank, or too long for a URL.
-fn url(ctx: &Context, place: BufferId, start: u32, target: &[u8]) -> Extracted {
-    if is_blank(target) {
-        Extracted::Blank
-    } else if target.len() > ctx.max_url {
-        Extracted::Reject(RejectReason::TooLong, ctx.max_url as u32)
-    } else {
-        Extracted::Url(place, Span { start, end: start + target.len() as u32 })
-    }
-}
-
-/// The URL at the end of [`Records::scratch`], from `start` on.
-fn scratch(ctx: &Context, start: usize, out: &Records) -> Extracted {
-    match u32::try_from(start) {
-        Ok(start) => url(ctx, BufferId::Scratch, start, &out.scratch[start as usize..]),
-        Err(_) => Extracted::Reject(RejectReason::TooLong, ctx.max_url as u32),
-    }
-}
-
-fn number(digits: &[u8]) -> Option<u64> {
-    let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
-    std::str::from_utf8(digits).ok().filter(|_| is_number)?.parse().ok()
 }

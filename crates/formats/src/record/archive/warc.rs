@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr_iter};
 
+use super::super::fields::whole;
 use super::super::{BufferId, Context, Extracted, Records};
-use super::{Kinds, scratch, url};
+use super::Kinds;
+use super::found::{scratch, url};
 use uniqurl::RejectReason;
 
 /// The beginning of every record (WARC 1.1 section 4: `version = "WARC/1.1" CRLF`). Drafts began with 0.
@@ -64,7 +66,7 @@ fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// The length of the body, if the head gives it.
 pub fn content_length(head: &[u8]) -> Option<u64> {
-    super::number(&field(head, b"content-length")?)
+    whole(&field(head, b"content-length")?)
 }
 
 /// Finds the target of a record. A folded target is copied into `out`. `start` is the offset of the

@@ -9,9 +9,10 @@ use std::sync::{Arc, LazyLock};
 use super::super::json::{Controls, Pointers, Scan, Scanned, Sink, string};
 use super::super::{Context, Extracted, Record, Records};
 use super::base::{Base, TooLong};
+use super::found::scratch;
 use super::links::Links;
+use super::warc;
 use super::warc::bare;
-use super::{scratch, warc};
 use uniqurl::internal::Span;
 use uniqurl::{RejectReason, uri};
 

@@ -10,13 +10,16 @@
 
 mod cut;
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use memchr::memchr;
 
 use self::cut::{CsvCutter, CsvRecord};
 use super::columns::{Columns, Header};
-use super::fields::Fields;
+use super::layout::Layout;
 use super::line::{Line, is_blank, without_mark};
-use super::named::is_absolute;
+use super::origin::is_absolute;
 use super::part::Value;
 use super::{Context, Extracted, Record, Records};
 use uniqurl::RejectReason;
@@ -27,7 +30,7 @@ pub struct Csv {
     pub(super) columns: Columns,
     /// The byte between columns, if it is known; otherwise a comma.
     delimiter: Option<u8>,
-    pub(super) header: Header,
+    header: Header,
 }
 
 /// The cells of a row, without quotation marks and white space around them.
@@ -44,6 +47,74 @@ const ROWS: usize = 20;
 
 /// The bytes that may separate columns, by rank.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+
+impl Layout for Csv {
+    fn name(&self) -> Cow<'_, str> {
+        format!("csv:{}", self.columns.as_str()).into()
+    }
+
+    /// Appends the records of `chunk`, which ends with a record or with the input.
+    fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
+        let mut now = self.header.clone();
+        for cut in CsvCutter::new(chunk, self.delimiter(), ctx.max_record) {
+            let range = cut.range();
+            let line = Line { bytes: &chunk[range.clone()], start: range.start as u32 };
+            let found = match (cut, now.layout()) {
+                (CsvRecord::TooLong(_), _) => Extracted::Reject(RejectReason::TooLong, 0),
+                (CsvRecord::Unclosed(_), _) => Extracted::Reject(RejectReason::Truncated, 0),
+                (CsvRecord::Record(_), _) if is_blank(line.bytes) => Extracted::Blank,
+                (CsvRecord::Record(_), None) => {
+                    now = self.read_header(line.bytes);
+                    Extracted::Skipped
+                }
+                (CsvRecord::Record(_), Some(layout)) => {
+                    let fields = cut::fields(line.bytes, self.delimiter());
+                    layout.found(ctx, line, fields, |_, field| value(field), &mut out.scratch)
+                }
+            };
+            out.push(Record { line: line.span(0..line.bytes.len()), found });
+            if out.is_full() {
+                break;
+            }
+        }
+    }
+
+    fn whole(&self, ctx: &Context, bytes: &[u8]) -> usize {
+        cut::whole(bytes, self.delimiter(), ctx.max_record)
+    }
+
+    fn looks_back(&self) -> bool {
+        true
+    }
+
+    fn columns(&self) -> Option<&Columns> {
+        Some(&self.columns)
+    }
+
+    fn header(&self) -> Option<&Header> {
+        Some(&self.header)
+    }
+
+    fn header_in(&self, ctx: &Context, chunk: &[u8]) -> Option<Header> {
+        if self.header.layout().is_some() {
+            return None;
+        }
+        let mut records = CsvCutter::new(chunk, self.delimiter(), ctx.max_record);
+        let header = records.find_map(|cut| match cut {
+            CsvRecord::Record(range) if !is_blank(&chunk[range.clone()]) => Some(range),
+            _ => None,
+        })?;
+        Some(self.read_header(&chunk[header]))
+    }
+
+    fn following(&self, ctx: &Context, chunk: &[u8]) -> Option<Arc<dyn Layout>> {
+        Some(Arc::new(Self { header: self.header_in(ctx, chunk)?, ..self.clone() }))
+    }
+
+    fn values<'a>(&self, record: &'a [u8]) -> Vec<Value<'a>> {
+        cut::fields(record, self.delimiter()).map(value).collect()
+    }
+}
 
 impl Csv {
     pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
@@ -115,72 +186,6 @@ impl Csv {
                 let columns = count(rows[0], *delimiter);
                 columns > 1 && rows.iter().all(|row| count(row, *delimiter) == columns)
             })
-    }
-
-    /// Appends the records of `chunk`, which ends with a record or with the input.
-    pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
-        let mut now = self.header.clone();
-        for cut in CsvCutter::new(chunk, self.delimiter(), ctx.max_record) {
-            let range = cut.range();
-            let line = Line { bytes: &chunk[range.clone()], start: range.start as u32 };
-            let found = match (cut, now.layout()) {
-                (CsvRecord::TooLong(_), _) => Extracted::Reject(RejectReason::TooLong, 0),
-                (CsvRecord::Unclosed(_), _) => Extracted::Reject(RejectReason::Truncated, 0),
-                (CsvRecord::Record(_), _) if is_blank(line.bytes) => Extracted::Blank,
-                (CsvRecord::Record(_), None) => {
-                    now = self.read_header(line.bytes);
-                    Extracted::Skipped
-                }
-                (CsvRecord::Record(_), Some(layout)) => {
-                    let fields = cut::fields(line.bytes, self.delimiter());
-                    layout.found(ctx, line, fields, |_, field| value(field), &mut out.scratch)
-                }
-            };
-            out.push(Record { line: line.span(0..line.bytes.len()), found });
-            if out.is_full() {
-                break;
-            }
-        }
-    }
-
-    /// The format for the input after `chunk`, if it differs.
-    pub(super) fn after(&self, ctx: &Context, chunk: &[u8]) -> Option<Self> {
-        if self.header.layout().is_some() {
-            return None;
-        }
-        let mut records = CsvCutter::new(chunk, self.delimiter(), ctx.max_record);
-        let header = records.find_map(|cut| match cut {
-            CsvRecord::Record(range) if !is_blank(&chunk[range.clone()]) => Some(range),
-            _ => None,
-        })?;
-        Some(Self { header: self.read_header(&chunk[header]), ..self.clone() })
-    }
-
-    /// Length of the records at the start of `bytes` that are complete whatever follows.
-    pub(super) fn whole(&self, ctx: &Context, bytes: &[u8]) -> usize {
-        cut::whole(bytes, self.delimiter(), ctx.max_record)
-    }
-
-    /// Reads a record as the header, unless the header is known.
-    pub(super) fn take_header(&mut self, record: &[u8]) {
-        if self.header.layout().is_none() {
-            self.header = self.read_header(record);
-        }
-    }
-
-    /// The fields of a record, without their quotation marks.
-    pub(super) fn values<'a>(&self, record: &'a [u8]) -> Vec<Value<'a>> {
-        cut::fields(record, self.delimiter()).map(value).collect()
-    }
-
-    /// Reads parts of a record.
-    pub(super) fn fields<'a>(&self, record: &'a [u8], out: &mut Fields<'a>) {
-        let Some(layout) = self.header.layout() else { return };
-        let values = self.values(record);
-        out.read_parts(|part, take| {
-            let value = layout.column_of(part).and_then(|column| values.get(column));
-            value.cloned().into_iter().for_each(|value| take(value.into_cow()));
-        });
     }
 
     fn read_header(&self, record: &[u8]) -> Header {

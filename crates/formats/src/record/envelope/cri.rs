@@ -5,7 +5,7 @@
 
 use memchr::memchr;
 
-use super::Stripped;
+use super::stripped::Stripped;
 use super::time::rfc3339;
 
 pub(super) fn strip(line: &[u8]) -> Option<Stripped> {

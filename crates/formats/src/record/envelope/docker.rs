@@ -7,7 +7,7 @@
 use serde::Deserialize;
 
 use super::super::json::JsonText;
-use super::{Stripped, StrippedText};
+use super::stripped::{Stripped, StrippedText};
 
 /// Length of the parts of a line that is cut: the size of the driver's buffer.
 const PART: usize = 16 << 10;

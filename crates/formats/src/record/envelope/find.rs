@@ -7,17 +7,24 @@
 use memchr::{memchr_iter, memrchr};
 
 use super::super::detect::lines;
-use super::super::named::is_absolute;
+use super::super::origin::is_absolute;
 use super::super::{
     Archive, BufferId, Context, Detected, Doubts, Extracted, Format, FormatTable, Labels, Records,
-    Suggestion,
+    Suggestion, Wrapped,
 };
 use super::inner_chunk::InnerChunk;
-use super::wrapped::{BareLines, Wrapped};
+use super::stripped::BareLines;
 use super::{Envelope, EnvelopeChoice};
 
 /// How many lines are looked at for an envelope.
 const LINES: usize = 100;
+
+impl EnvelopeChoice {
+    /// True if inputs of this format may have an envelope of this choice.
+    pub fn looks_into(self, format: &Format) -> bool {
+        self != EnvelopeChoice::None && format.fits_envelopes()
+    }
+}
 
 impl FormatTable {
     /// The format that an input with this name and beginning seems to have, in the envelope that its
@@ -53,7 +60,7 @@ impl FormatTable {
             // Lines that begin with a word and a colon are a log's, and no list's.
             (Format::Lines | Format::Labelled(_), _) => false,
             // Its reader finds the fields after any header, so the envelope would only cost time.
-            (Format::Haproxy, Format::Haproxy) => envelope.escapes(),
+            (found, bare) if found == bare && bare.reads_past_headers() => envelope.escapes(),
             _ => true,
         };
         if !is_better {
@@ -99,13 +106,9 @@ pub fn wrap(
         let within = urls_in(format, &inner_lines(envelope, lines, format, head));
         let without = urls_in(format, head);
         // Who names a column or a member may have counted from the start of the line.
-        let names_place = match format {
-            Format::Ws(_) | Format::Csv(_) | Format::Tsv(_) | Format::Json(_) => true,
-            // Reads the same with and without a header, and faster without.
-            Format::Haproxy => !envelope.escapes(),
-            _ => false,
-        };
-        within > 0 && (within > without || within == without && !names_place)
+        let prefers_bare =
+            format.names_place() || format.reads_past_headers() && !envelope.escapes();
+        within > 0 && (within > without || within == without && !prefers_bare)
     };
     is_taken.then(|| wrapped(envelope, lines, format.clone()))
 }
@@ -154,7 +157,7 @@ fn most_have(envelope: Envelope, head: &[u8]) -> bool {
 
 /// The lines in their envelopes.
 fn inner_lines(envelope: Envelope, lines: BareLines, format: &Format, head: &[u8]) -> Vec<u8> {
-    InnerChunk::new(envelope, lines, format, &Context::default(), head).bytes
+    InnerChunk::new(envelope, lines, &**format, &Context::default(), head).bytes
 }
 
 /// Whether more than half of the lines are URLs, or JSON objects, in which the user may know the

@@ -7,15 +7,14 @@
 //! Docker and containerd cut long lines over several envelopes. Each part is a line here: parts of
 //! several streams alternate, and a missing one would join lines that do not belong together.
 
-use memchr::memchr;
-
 use uniqurl::RejectReason;
 use uniqurl::internal::{Kernel, Span};
 
+use super::super::layout::Layout;
 use super::super::line::{cut, is_blank};
-use super::super::{BufferId, Context, Csv, Extracted, Format, Record, Records, Separator};
-use super::wrapped::BareLines;
-use super::{Envelope, StrippedText};
+use super::super::{BufferId, Context, Extracted, Record, Records, Separator};
+use super::Envelope;
+use super::stripped::{BareLines, StrippedText};
 
 /// Inner lines, each with its line feed, and their places.
 #[derive(Debug, Default)]
@@ -53,7 +52,7 @@ impl InnerChunk {
     pub fn new(
         envelope: Envelope,
         bare: BareLines,
-        format: &Format,
+        layout: &dyn Layout,
         ctx: &Context,
         chunk: &[u8],
     ) -> Self {
@@ -63,9 +62,7 @@ impl InnerChunk {
         cut(Kernel::best(), Separator::LineFeed, chunk, &mut lines);
         for span in lines {
             inner.strip(envelope, bare, ctx, chunk, span);
-            if let Format::Csv(csv) = format {
-                inner.check_quotations(csv, ctx);
-            }
+            inner.check_quotations(layout, ctx);
         }
         inner
     }
@@ -119,10 +116,10 @@ impl InnerChunk {
 
     /// Takes the last line out if a quotation does not close in it, which would run on into the next
     /// envelope.
-    fn check_quotations(&mut self, csv: &Csv, ctx: &Context) {
+    fn check_quotations(&mut self, layout: &dyn Layout, ctx: &Context) {
         let Some(last) = self.lines.last_mut() else { return };
         let text = &self.bytes[last.start as usize..];
-        if memchr(b'"', text).is_some() && csv.whole(ctx, text) < text.len() {
+        if layout.whole(ctx, text) < text.len() {
             self.bytes.truncate(last.start as usize);
             self.bytes.push(b'\n');
             last.text = InnerText::Missing(RejectReason::Truncated);
@@ -132,7 +129,7 @@ impl InnerChunk {
 
     /// Rejects the records of cut lines that are no URL, or one that may go on after the cut: where one
     /// more byte would change it.
-    pub fn reject_cut(&self, format: &Format, ctx: &Context, out: &mut Records) {
+    pub fn reject_cut(&self, layout: &dyn Layout, ctx: &Context, out: &mut Records) {
         if !self.lines.iter().any(|line| line.is_cut) {
             return;
         }
@@ -147,7 +144,7 @@ impl InnerChunk {
         // A base in front of each of all targets could take any amount of memory.
         let ctx = Context { base: None, ..ctx.clone() };
         let mut others = Records::default();
-        format.read(&ctx, &longer, &mut others);
+        layout.read(&ctx, &longer, &mut others);
         for (line, (end, end_of_other)) in self.lines.iter().zip(ends) {
             // Only the last record of a line can touch its end. It may be one that the window skips.
             let at = out.records.partition_point(|record| record.line.start < end);
@@ -165,8 +162,8 @@ impl InnerChunk {
         }
     }
 
-    /// Moves the records that `format` found in the inner lines to the outer ones.
-    pub fn place(&self, format: &Format, out: &mut Records) {
+    /// Moves the records that `layout` found in the inner lines to the outer ones.
+    pub fn place(&self, layout: &dyn Layout, out: &mut Records) {
         let headers = out.headers();
         let mut lines = self.lines.iter().peekable();
         let mut line = lines.next();
@@ -184,9 +181,7 @@ impl InnerChunk {
             self.place_url(line, record, &mut out.scratch);
             record.line = match line.text {
                 // There a record is less than a line.
-                InnerText::Same(at) if matches!(format, Format::Text(_)) => {
-                    shifted(record.line, line, at)
-                }
+                InnerText::Same(at) if layout.is_within_lines() => shifted(record.line, line, at),
                 _ => line.outer,
             };
         }

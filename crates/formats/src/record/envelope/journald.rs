@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, SeqAccess, Visitor};
 
-use super::{Stripped, StrippedText};
+use super::stripped::{Stripped, StrippedText};
 
 #[derive(serde::Deserialize)]
 struct JournalEntry<'a> {

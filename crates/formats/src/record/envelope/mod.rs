@@ -5,6 +5,7 @@
 //! them, and says where in the chunk each record is. [`find`] tells from the beginning of an input
 //! which envelope its lines have.
 
+mod stripped;
 mod time;
 
 mod cri;
@@ -13,16 +14,13 @@ mod journald;
 mod syslog;
 
 mod inner_chunk;
-mod wrapped;
+pub(super) mod wrapped;
 
 mod find;
 
 pub use find::wrap;
-pub use wrapped::Wrapped;
 
-use std::ops::Range;
-
-use super::Format;
+use self::stripped::{Stripped, StrippedText};
 use super::line::{MARK, without_mark};
 
 /// The text around each line.
@@ -64,37 +62,6 @@ impl EnvelopeChoice {
                 .find(|envelope| envelope.name() == name)
                 .map(EnvelopeChoice::Named),
         }
-    }
-
-    /// True if inputs of this format may have an envelope of this choice.
-    pub fn looks_into(self, format: &Format) -> bool {
-        self != EnvelopeChoice::None && format.fits_envelopes()
-    }
-}
-
-/// A line without its envelope.
-#[derive(Debug)]
-struct Stripped {
-    text: StrippedText,
-    /// True if the line goes on in a later envelope.
-    is_cut: bool,
-    /// True if nothing else is likely to write such lines.
-    is_typical: bool,
-}
-
-/// The bytes between an envelope.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum StrippedText {
-    /// They stand in the line.
-    InLine(Range<usize>),
-    /// They were escaped, and are appended to the buffer.
-    Unescaped,
-}
-
-impl Stripped {
-    /// The rest of a line, from `start` on.
-    fn rest_of(line: &[u8], start: usize) -> Self {
-        Self { text: StrippedText::InLine(start..line.len()), is_cut: false, is_typical: true }
     }
 }
 

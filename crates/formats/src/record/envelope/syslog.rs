@@ -12,7 +12,7 @@
 use memchr::memchr;
 
 use super::super::line::without_mark;
-use super::Stripped;
+use super::stripped::Stripped;
 use super::time::{rfc3164, rfc3339};
 
 /// Longest tag; RFC 3164 allows 32 bytes, and senders do not keep to it.

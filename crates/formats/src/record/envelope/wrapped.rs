@@ -1,31 +1,68 @@
 //! A format whose records stand in envelopes.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
 
-use super::super::{Context, Format, Records, Separator, carry};
+use super::super::layout::Layout;
+use super::super::part::PartSet;
+use super::super::{Context, Records, Separator};
+use super::Envelope;
 use super::inner_chunk::InnerChunk;
-use super::{Envelope, StrippedText};
+use super::stripped::{BareLines, StrippedText};
 
 /// A format in an envelope. A record's own bytes are the line with its envelope; its URL is found by
 /// the format in the line without it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wrapped {
+pub struct Wrapped<F> {
     envelope: Envelope,
     bare: BareLines,
-    format: Format,
+    format: F,
 }
 
-/// What happens to lines without the envelope.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BareLines {
-    /// They are read as they stand, since the envelope was found in most lines only.
-    AreRead,
-    /// They are rejected.
-    AreRejected,
+/// A handle to a layout, which an envelope can hold: [`Format`](super::super::Format), which itself may be an
+/// envelope, so that this file cannot name it.
+pub trait Handle: Deref<Target = dyn Layout> + Clone + fmt::Debug + Send + Sync {
+    /// The handle for the input after `chunk`, if it differs.
+    fn after(&self, ctx: &Context, chunk: &[u8]) -> Option<Self>;
 }
 
-impl Wrapped {
-    pub(super) fn new(envelope: Envelope, bare: BareLines, format: Format) -> Self {
+impl<F: Handle> Layout for Wrapped<F> {
+    fn name(&self) -> Cow<'_, str> {
+        format!("{} in {}", self.format.name(), self.envelope.name()).into()
+    }
+
+    fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
+        let ctx = &*lines_of(ctx);
+        let inner = self.inner(ctx, chunk);
+        self.format.read(ctx, &inner.bytes, out);
+        inner.reject_cut(&*self.format, ctx, out);
+        inner.place(&*self.format, out);
+    }
+
+    fn parts(&self) -> PartSet {
+        self.format.parts()
+    }
+
+    fn facts(&self) -> PartSet {
+        self.format.facts()
+    }
+
+    fn has_queries(&self) -> bool {
+        self.envelope.hides_bytes() || self.format.has_queries()
+    }
+
+    fn looks_back(&self) -> bool {
+        self.format.looks_back()
+    }
+
+    fn fits_envelopes(&self) -> bool {
+        false
+    }
+}
+
+impl<F: Handle> Wrapped<F> {
+    pub(in crate::record) fn new(envelope: Envelope, bare: BareLines, format: F) -> Self {
         Self { envelope, bare, format }
     }
 
@@ -39,59 +76,25 @@ impl Wrapped {
     }
 
     /// The format of the lines in the envelopes.
-    pub fn format(&self) -> &Format {
+    pub fn format(&self) -> &F {
         &self.format
-    }
-
-    /// Applies a line that is not a record, such as a header.
-    pub(in crate::record) fn pass(&mut self, line: &[u8], buffer: &mut Vec<u8>) {
-        let line = self.text_of(line, buffer);
-        self.format.pass(line, &mut Vec::new());
     }
 
     /// The same envelope around another format.
     #[must_use]
-    pub fn with(&self, format: Format) -> Self {
+    pub fn with(&self, format: F) -> Self {
         Self { format, ..self.clone() }
     }
 
-    pub(in crate::record) fn name(&self) -> String {
-        format!("{} in {}", self.format.name(), self.envelope.name())
-    }
-
-    pub(in crate::record) fn has_queries(&self) -> bool {
-        self.envelope.hides_bytes() || self.format.has_queries()
-    }
-
-    pub(in crate::record) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
-        let ctx = &*lines_of(ctx);
-        let inner = self.inner(ctx, chunk);
-        self.format.read(ctx, &inner.bytes, out);
-        inner.reject_cut(&self.format, ctx, out);
-        inner.place(&self.format, out);
-    }
-
+    /// The format for the input after `chunk`, if it differs.
     pub(in crate::record) fn after(&self, ctx: &Context, chunk: &[u8]) -> Option<Self> {
-        if !self.format.looks_back() {
-            return None;
-        }
-        let ctx = &*lines_of(ctx);
-        let format = self.format.after(ctx, &self.inner(ctx, chunk).bytes)?;
+        let format = self.format.after(&lines_of(ctx), &self.stripped(ctx, chunk)?)?;
         Some(self.with(format))
     }
 
-    /// See [`carry::missing`].
-    pub(in crate::record) fn missing(
-        &self,
-        ctx: &Context,
-        chunk: &[u8],
-        columns: &[String],
-    ) -> Option<String> {
-        if !self.format.looks_back() {
-            return None;
-        }
-        let ctx = &*lines_of(ctx);
-        carry::missing(&self.format, ctx, &self.inner(ctx, chunk).bytes, columns)
+    /// The lines of a chunk without their envelopes, for a format that needs the lines before.
+    pub(in crate::record) fn stripped(&self, ctx: &Context, chunk: &[u8]) -> Option<Vec<u8>> {
+        self.looks_back().then(|| self.inner(&lines_of(ctx), chunk).bytes)
     }
 
     /// The text in the envelope of a record. A line without the envelope is its own text.
@@ -109,7 +112,7 @@ impl Wrapped {
     }
 
     fn inner(&self, ctx: &Context, chunk: &[u8]) -> InnerChunk {
-        InnerChunk::new(self.envelope, self.bare, &self.format, ctx, chunk)
+        InnerChunk::new(self.envelope, self.bare, &*self.format, ctx, chunk)
     }
 }
 

@@ -1,13 +1,15 @@
 //! Reads parts of a record beside its URL: who asked, when, and what the response was.
 //!
-//! In: a format, then the lines of a chunk, headers included. Out: [`Fields`], numbers in one unit each
-//! and texts unescaped once, whatever the log writes. This parses a record a second time, so reading
+//! [`FieldReader`] gets a format, then the lines of a chunk, headers included. Out: [`Fields`], numbers in one
+//! unit each and texts unescaped once, whatever the log writes. This parses a record a second time, so reading
 //! costs nothing where neither a filter, nor a column, nor a tally asks.
 
 mod number;
+mod reader;
 mod time;
 
-pub(super) use self::number::{decimal, status, whole};
+pub(super) use self::number::{decimal, is_zero, status, whole};
+pub use self::reader::FieldReader;
 pub use self::time::write_time;
 pub(super) use self::time::{date_and_time, epoch_in, of_any_form, stamp, written};
 
@@ -15,8 +17,7 @@ use std::borrow::Cow;
 
 use super::escape::Escape;
 use super::part::{PartSet, RecordPart};
-use super::{Format, NULL, RowBatch};
-use uniqurl::internal::{AllocError, Span, alloc};
+use uniqurl::internal::{AllocError, alloc};
 
 /// The numbers of one record; None where its format has no such field, the field holds no number, or
 /// nobody asks.
@@ -69,6 +70,18 @@ impl<'a> Fields<'a> {
     /// Without values so far.
     pub(super) fn new(wanted: PartSet) -> Self {
         Self { wanted, ..Self::default() }
+    }
+
+    /// The values that `read` sets, of those that are wanted.
+    pub(super) fn filled(
+        wanted: PartSet,
+        read: impl FnOnce(&mut Self),
+    ) -> Result<Self, AllocError> {
+        let mut fields = Self::new(wanted);
+        if !wanted.is_empty() {
+            read(&mut fields);
+        }
+        if fields.lacks_memory { Err(AllocError) } else { Ok(fields) }
     }
 
     /// True if this part is asked for.
@@ -170,121 +183,6 @@ fn write(number: impl ToString, out: &mut Vec<u8>) {
 /// A time with the brackets around it.
 pub(super) fn bracketed(text: &[u8]) -> Option<i64> {
     written(text.strip_prefix(b"[")?.strip_suffix(b"]")?)
-}
-
-/// Reads parts of the records of one chunk.
-#[derive(Debug)]
-pub struct FieldReader {
-    format: Format,
-    parts: PartSet,
-    /// A line without its envelope.
-    buffer: Vec<u8>,
-}
-
-impl FieldReader {
-    /// For those of these parts that records of `format` can have. It is the format at the start of the
-    /// chunk.
-    pub fn new(format: &Format, wanted: PartSet) -> Self {
-        Self { format: format.clone(), parts: format.parts().and(wanted), buffer: Vec::new() }
-    }
-
-    /// The parts that it reads.
-    pub fn parts(&self) -> PartSet {
-        self.parts
-    }
-
-    /// Applies a line that is not a record, such as a header.
-    pub fn pass(&mut self, line: &[u8]) {
-        self.format.pass(line, &mut self.buffer);
-    }
-
-    /// Reads a record.
-    ///
-    /// # Errors
-    ///
-    /// Memory ran out.
-    pub fn read<'a>(&'a mut self, line: &'a [u8]) -> Result<Fields<'a>, AllocError> {
-        let (format, line) = self.format.unwrapped(line, &mut self.buffer);
-        format.fields(line, self.parts)
-    }
-
-    /// Reads a row of a table.
-    pub fn read_row<'a>(&self, chunk: &'a [u8], rows: &RowBatch, row: usize) -> Fields<'a> {
-        let mut fields = Fields::new(self.parts);
-        let Format::Table(table) = &self.format else { return fields };
-        let cells = &rows.cells[row * rows.width..][..rows.width];
-        let cell = |part| table.cell_of(part).map(|cell| cells[cell]);
-        fields.read_parts(|part, take| {
-            let cell = cell(part).filter(|cell: &Span| *cell != NULL);
-            cell.into_iter().for_each(|cell| take(Cow::Borrowed(cell.of(chunk))));
-        });
-        fields
-    }
-}
-
-impl Format {
-    /// The parts of a record that are read beside its URL. Tables name their own columns, so of their rows
-    /// only what a filter asks for.
-    pub fn parts(&self) -> PartSet {
-        use RecordPart::{Agent, Bytes, Client, Method, Referrer, Seconds, Status, Time};
-        const CLF: PartSet = PartSet::of(&[Client, Time, Method, Status, Bytes]);
-        match self {
-            Format::Clf => CLF,
-            Format::Combined | Format::Vhost => CLF.with(Referrer).with(Agent),
-            Format::Elb => CLF.with(Seconds).with(Agent),
-            Format::Haproxy => CLF.with(Seconds),
-            Format::Log(format) => format.parts(),
-            // The owner of the log chooses its fields.
-            Format::Extended(_) => CLF.with(Seconds).with(Referrer).with(Agent),
-            Format::Json(json) => json.parts(),
-            Format::Cdx(_) | Format::Cdxj(_) => PartSet::of(&[Status, Time]),
-            Format::Csv(csv) => csv.columns.parts(),
-            Format::Tsv(tsv) => tsv.columns.parts(),
-            Format::Archive(archive) => archive.parts(),
-            Format::Table(table) => table.parts().and(PartSet::of(&[Time, Agent])),
-            Format::Wrapped(wrapped) => wrapped.format().parts(),
-            Format::Lines | Format::Labelled(_) | Format::Target => PartSet::NONE,
-            Format::Text(_) | Format::Sitemap | Format::Ws(_) => PartSet::NONE,
-        }
-    }
-
-    /// The format of a record in its envelope, and the record without it.
-    pub(super) fn unwrapped<'f, 'a>(
-        &'f self,
-        line: &'a [u8],
-        buffer: &'a mut Vec<u8>,
-    ) -> (&'f Format, &'a [u8]) {
-        match self {
-            Format::Wrapped(wrapped) => (wrapped.format(), wrapped.text_of(line, buffer)),
-            format => (format, line),
-        }
-    }
-
-    /// Reads parts of a record, which has no envelope.
-    pub(super) fn fields<'a>(
-        &self,
-        line: &'a [u8],
-        wanted: PartSet,
-    ) -> Result<Fields<'a>, AllocError> {
-        let mut out = Fields::new(wanted);
-        match self {
-            _ if wanted.is_empty() => {}
-            Format::Clf | Format::Combined => super::clf::fields(line, 0, &mut out),
-            Format::Vhost => super::clf::fields(line, 1, &mut out),
-            Format::Elb => super::elb::fields(line, &mut out),
-            Format::Haproxy => super::haproxy::fields(line, &mut out),
-            Format::Log(format) => format.fields(line, &mut out),
-            Format::Extended(extended) => extended.fields(line, &mut out),
-            Format::Json(json) => json.fields(line, &mut out),
-            Format::Cdxj(json) => super::cdxj::fields(json, line, &mut out),
-            Format::Cdx(cdx) => cdx.fields(line, &mut out),
-            Format::Csv(csv) => csv.fields(line, &mut out),
-            Format::Tsv(tsv) => tsv.fields(line, &mut out),
-            Format::Archive(archive) => archive.fields(line, &mut out),
-            _ => {}
-        }
-        if out.lacks_memory { Err(AllocError) } else { Ok(out) }
-    }
 }
 
 /// Parses a date and time as logs write them, such as `2000-10-10T13:55:36-07:00`, in seconds since 1970

@@ -3,12 +3,17 @@
 /// A status: three digits from 100, perhaps with a point and zeros, as tables of decimals write it.
 pub(in crate::record) fn status(text: &[u8]) -> Option<u16> {
     let [a @ b'1'..=b'9', b, c, fraction @ ..] = text else { return None };
-    let is_zero = match fraction.strip_prefix(b".") {
+    let digit = |byte: &u8| byte.is_ascii_digit().then(|| u16::from(byte - b'0'));
+    Some(100 * digit(a)? + 10 * digit(b)? + digit(c)?).filter(|_| is_zero(fraction))
+}
+
+/// True if the text after a whole number does not change its value: nothing, or a point and zeros.
+/// A column of decimals writes statuses so, and so does an integer column with gaps read as floats.
+pub(in crate::record) fn is_zero(fraction: &[u8]) -> bool {
+    match fraction.strip_prefix(b".") {
         Some(digits) => digits.iter().all(|digit| *digit == b'0'),
         None => fraction.is_empty(),
-    };
-    let digit = |byte: &u8| byte.is_ascii_digit().then(|| u16::from(byte - b'0'));
-    Some(100 * digit(a)? + 10 * digit(b)? + digit(c)?).filter(|_| is_zero)
+    }
 }
 
 /// A whole number without a sign.

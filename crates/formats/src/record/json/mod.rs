@@ -10,7 +10,7 @@
 //! does nearly everywhere. An unescaped control character is accepted in what a pointer leads to, and
 //! is an error elsewhere.
 
-mod pointers;
+pub(super) mod pointers;
 mod scan;
 
 use std::borrow::Cow;
@@ -22,9 +22,10 @@ use self::pointers::Found;
 pub(super) use self::pointers::{Pointer, Pointers, Sink, at};
 use self::scan::NotJson;
 pub(super) use self::scan::{Controls, JsonText, Scan, Scanned, string};
-use super::columns::parts;
+use super::columns::{Column, ColumnKey, parts};
 use super::extended::decoded;
 use super::fields::Fields;
+use super::layout::Layout;
 use super::line::{self, Line};
 use super::part::{PartSet, RecordPart, Said, Value};
 use super::{Context, Extracted, Records};
@@ -76,6 +77,71 @@ pub(super) enum JsonError {
     Syntax,
     /// A pointer leads to a value of the wrong type.
     Type,
+}
+
+impl Layout for Json {
+    fn name(&self) -> Cow<'_, str> {
+        match &self.name {
+            Some(name) => Cow::Borrowed(name),
+            None => Cow::Owned(format!("json:{}", self.text)),
+        }
+    }
+
+    fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
+        let mut buffer = Vec::new();
+        line::each(ctx, 0, chunk, out, |line, scratch| self.found(ctx, line, &mut buffer, scratch));
+    }
+
+    fn parts(&self) -> PartSet {
+        self.beside.parts()
+    }
+
+    fn facts(&self) -> PartSet {
+        self.facts
+    }
+
+    fn fields<'a>(&self, text: &'a [u8], out: &mut Fields<'a>) {
+        let (found, end) = self.beside.pointers.scan(text);
+        if end.is_ok() || !has_hex_escapes(text) {
+            return self.read_parts(&found, out, |value| value);
+        }
+        let mut rewritten = Vec::new();
+        without_hex_escapes(text, &mut rewritten);
+        let (found, _) = self.beside.pointers.scan(&rewritten);
+        self.read_parts(&found, out, |value| Cow::Owned(value.into_owned()));
+    }
+
+    fn has_queries(&self) -> bool {
+        self.url.to(RecordPart::is_query).next().is_some()
+    }
+
+    fn is_json(&self) -> bool {
+        true
+    }
+
+    fn names_place(&self) -> bool {
+        true
+    }
+
+    fn column(&self, name: &str) -> Result<Option<ColumnKey>, String> {
+        Ok(Some(ColumnKey::Pointer(tokens(name)?, None)))
+    }
+
+    fn cells(
+        &self,
+        line: &[u8],
+        _columns: &[Column],
+        pointers: &Pointers,
+        take: &mut dyn FnMut(Option<&[u8]>),
+    ) {
+        cells(line, pointers, take);
+    }
+
+    /// True if the value at the pointer is such a query, or holds one.
+    fn is_query(&self, column: &Column) -> bool {
+        let tokens = column.pointer().0;
+        self.url.to(RecordPart::is_query).any(|query| query.starts_with(tokens))
+    }
 }
 
 impl Json {
@@ -135,23 +201,6 @@ impl Json {
         Ok(Self { name: Some(name.into()), is_encoded, ..Self::new("", parts)? })
     }
 
-    /// The parts beside the URL.
-    pub(super) fn parts(&self) -> PartSet {
-        self.beside.parts()
-    }
-
-    /// Reads parts of a record.
-    pub(super) fn fields<'a>(&self, text: &'a [u8], out: &mut Fields<'a>) {
-        let (found, end) = self.beside.pointers.scan(text);
-        if end.is_ok() || !has_hex_escapes(text) {
-            return self.read_parts(&found, out, |value| value);
-        }
-        let mut rewritten = Vec::new();
-        without_hex_escapes(text, &mut rewritten);
-        let (found, _) = self.beside.pointers.scan(&rewritten);
-        self.read_parts(&found, out, |value| Cow::Owned(value.into_owned()));
-    }
-
     fn read_parts<'t, 'a>(
         &self,
         found: &[Found<'t>],
@@ -167,14 +216,6 @@ impl Json {
                 }
             });
         });
-    }
-
-    /// The name that [`Format::parse`](super::Format::parse) accepts.
-    pub(super) fn name(&self) -> Cow<'_, str> {
-        match &self.name {
-            Some(name) => Cow::Borrowed(name),
-            None => Cow::Owned(format!("json:{}", self.text)),
-        }
     }
 
     /// True if records name a host.
@@ -200,27 +241,6 @@ impl Json {
     /// True if the URL is built from a request target.
     pub(super) fn has_target(&self) -> bool {
         self.url.to(|part| part == RecordPart::Url).next().is_none()
-    }
-
-    /// True if a pointer leads to a query in a member of its own.
-    pub(super) fn has_queries(&self) -> bool {
-        self.is_query(&[])
-    }
-
-    /// True if the value at a pointer is such a query, or holds one.
-    pub(super) fn is_query(&self, tokens: &[Vec<u8>]) -> bool {
-        self.url.to(RecordPart::is_query).any(|query| query.starts_with(tokens))
-    }
-
-    /// The parts that pointers lead to.
-    pub(super) fn facts(&self) -> PartSet {
-        self.facts
-    }
-
-    /// Appends a record for each line of `chunk`.
-    pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
-        let mut buffer = Vec::new();
-        line::each(ctx, 0, chunk, out, |line, scratch| self.found(ctx, line, &mut buffer, scratch));
     }
 
     fn found(
@@ -309,19 +329,13 @@ pub(super) fn tokens(column: &str) -> Result<Pointer, &'static str> {
     }
 }
 
-/// Passes the value at each pointer in `text` to `take`. `buffer` holds the text's copy if it has
-/// to be rewritten.
-pub(super) fn carry(
-    text: &[u8],
-    pointers: &Pointers,
-    buffer: &mut Vec<u8>,
-    mut take: impl FnMut(Option<&[u8]>),
-) {
+/// Passes the value at each pointer in `text` to `take`.
+pub(super) fn cells(text: &[u8], pointers: &Pointers, take: &mut dyn FnMut(Option<&[u8]>)) {
     let (mut found, end) = pointers.scan(text);
+    let mut rewritten = Vec::new();
     if end.is_err() && has_hex_escapes(text) {
-        buffer.clear();
-        without_hex_escapes(text, buffer);
-        found = pointers.scan(buffer).0;
+        without_hex_escapes(text, &mut rewritten);
+        found = pointers.scan(&rewritten).0;
     }
     found.into_iter().for_each(|value| take(value.and_then(shown).as_deref()));
 }

@@ -14,7 +14,7 @@ const DEEPEST: usize = 128;
 
 /// Pointers to follow.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(in crate::record) struct Pointers {
+pub struct Pointers {
     root: Node,
     count: usize,
 }
@@ -54,7 +54,7 @@ impl<'a, F: AsMut<[Found<'a>]>> Sink<'a> for F {
 pub(in crate::record) type Found<'a> = Option<&'a [u8]>;
 
 impl Pointers {
-    pub fn new<'p>(pointers: impl IntoIterator<Item = &'p [Vec<u8>]>) -> Self {
+    pub(in crate::record) fn new<'p>(pointers: impl IntoIterator<Item = &'p [Vec<u8>]>) -> Self {
         let mut new = Self::default();
         for tokens in pointers {
             let mut node = &mut new.root;
@@ -75,13 +75,13 @@ impl Pointers {
     }
 
     /// The value at each pointer, in their order. If a name occurs twice in an object, the last one counts.
-    pub fn read<'a>(&self, text: &'a [u8]) -> Scanned<Vec<Found<'a>>> {
+    pub(in crate::record) fn read<'a>(&self, text: &'a [u8]) -> Scanned<Vec<Found<'a>>> {
         let (found, end) = self.scan(text);
         end.map(|()| found)
     }
 
     /// The same of a text that may be cut: those before its end, and whether it was JSON.
-    pub fn scan<'a>(&self, text: &'a [u8]) -> (Vec<Found<'a>>, Scanned) {
+    pub(in crate::record) fn scan<'a>(&self, text: &'a [u8]) -> (Vec<Found<'a>>, Scanned) {
         let mut scan = Scan::new(text);
         let mut found = vec![None; self.count];
         let end = self.follow(&mut scan, &mut found).and_then(|()| scan.end());
@@ -89,7 +89,11 @@ impl Pointers {
     }
 
     /// Follows the pointers through the value that comes next in a scan.
-    pub fn follow<'a>(&self, scan: &mut Scan<'a>, sink: &mut dyn Sink<'a>) -> Scanned {
+    pub(in crate::record) fn follow<'a>(
+        &self,
+        scan: &mut Scan<'a>,
+        sink: &mut dyn Sink<'a>,
+    ) -> Scanned {
         self.root.follow(scan, sink)
     }
 }

@@ -30,6 +30,7 @@ use self::plan::{End, Field, LinePlan, LogField, Quote};
 pub(super) use self::shape::LineShape;
 use super::escape::{Escape, closing_quote};
 use super::fields::{Fields, Measured, decimal, epoch_in, status, whole, written};
+use super::layout::Layout;
 use super::line::{self, Line};
 use super::origin::{RecordOrigin, scheme_of};
 use super::part::{PartSet, RecordPart};
@@ -51,50 +52,15 @@ pub struct LogFormat {
 /// The value of each field in a line; empty if missing.
 type Slots = [Span; Field::COUNT];
 
-impl LogFormat {
-    /// Compiles `text`, the value of Apache's `LogFormat` or nginx's `log_format` directive, or the whole
-    /// directive.
-    ///
-    /// # Errors
-    ///
-    /// The string is malformed, its fields cannot be separated, or it has no request.
-    pub fn parse(text: &str) -> Result<Self, FormatError> {
-        let directive = directive::format_of(text);
-        // The string of a directive may be joined, so its offsets are not those of the text.
-        let error = |(at, why)| {
-            let at = if directive.is_some() { 0 } else { at };
-            FormatError { name: text.to_owned(), at, why }
-        };
-        let tokens = directives::tokens(directive.as_deref().unwrap_or(text)).map_err(error)?;
-        let plan = plan::plan(tokens).map_err(error)?;
-        Ok(Self { text: text.to_owned(), plan, name: None })
-    }
-
-    /// The same format under a name.
-    pub(super) fn named(self, name: &str) -> Self {
-        Self { name: Some(name.into()), ..self }
-    }
-
-    /// The name that [`Format::parse`](super::Format::parse) accepts.
-    pub(super) fn name(&self) -> Cow<'_, str> {
+impl Layout for LogFormat {
+    fn name(&self) -> Cow<'_, str> {
         match &self.name {
             Some(name) => Cow::Borrowed(name),
             None => Cow::Owned(format!("log:{}", self.text)),
         }
     }
 
-    /// True if lines name a host.
-    pub(super) fn has_host(&self) -> bool {
-        self.plan.pieces.iter().any(|piece| piece.field.is_host())
-    }
-
-    /// The string it was compiled from.
-    pub fn as_str(&self) -> &str {
-        &self.text
-    }
-
-    /// Appends a record for each line of `chunk`.
-    pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
+    fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         line::each(ctx, 0, chunk, out, |line, scratch| match self.slots(ctx, line.bytes) {
             Ok(slots) if !self.is_wanted(ctx, line.bytes, &slots) => Extracted::Filtered,
             Ok(slots) => self.found(ctx, line, &slots, scratch),
@@ -102,26 +68,12 @@ impl LogFormat {
         });
     }
 
-    /// The fields of a line.
-    fn slots(&self, ctx: &Context, line: &[u8]) -> Result<Slots, RejectReason> {
-        let LinePlan { pieces, of_url, of_filter, .. } = &self.plan;
-        let count = if ctx.filter.is_empty() { *of_url } else { *of_filter };
-        let mut slots = Slots::default();
-        self.walk(&pieces[..count], *of_url, line, |field, range| {
-            if let Some(slot) = slots.get_mut(field as usize).filter(|slot| slot.is_empty()) {
-                *slot = Span { start: range.start as u32, end: range.end as u32 };
-            }
-        })?;
-        Ok(slots)
-    }
-
-    /// The parts beside the URL.
-    pub(super) fn parts(&self) -> PartSet {
+    fn parts(&self) -> PartSet {
         self.plan.pieces.iter().filter_map(|piece| piece.field.part()).collect()
     }
 
     /// Reads parts of a line, up to where it does not match the format.
-    pub(super) fn fields<'a>(&self, line: &'a [u8], out: &mut Fields<'a>) {
+    fn fields<'a>(&self, line: &'a [u8], out: &mut Fields<'a>) {
         let LinePlan { pieces, duration, .. } = &self.plan;
         let is_wanted = |piece: &LogField| piece.field.part().is_some_and(|part| out.want(part));
         let count = pieces.iter().rposition(is_wanted).map_or(0, |last| last + 1);
@@ -158,6 +110,58 @@ impl LogFormat {
                 }
             }
         });
+    }
+
+    fn has_queries(&self) -> bool {
+        self.plan.pieces.iter().any(|piece| piece.field == Field::Args)
+    }
+}
+
+impl LogFormat {
+    /// Compiles `text`, the value of Apache's `LogFormat` or nginx's `log_format` directive, or the whole
+    /// directive.
+    ///
+    /// # Errors
+    ///
+    /// The string is malformed, its fields cannot be separated, or it has no request.
+    pub fn parse(text: &str) -> Result<Self, FormatError> {
+        let directive = directive::format_of(text);
+        // The string of a directive may be joined, so its offsets are not those of the text.
+        let error = |(at, why)| {
+            let at = if directive.is_some() { 0 } else { at };
+            FormatError { name: text.to_owned(), at, why }
+        };
+        let tokens = directives::tokens(directive.as_deref().unwrap_or(text)).map_err(error)?;
+        let plan = plan::plan(tokens).map_err(error)?;
+        Ok(Self { text: text.to_owned(), plan, name: None })
+    }
+
+    /// The same format under a name.
+    pub(super) fn named(self, name: &str) -> Self {
+        Self { name: Some(name.into()), ..self }
+    }
+
+    /// True if lines name a host.
+    pub(super) fn has_host(&self) -> bool {
+        self.plan.pieces.iter().any(|piece| piece.field.is_host())
+    }
+
+    /// The string it was compiled from.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The fields of a line.
+    fn slots(&self, ctx: &Context, line: &[u8]) -> Result<Slots, RejectReason> {
+        let LinePlan { pieces, of_url, of_filter, .. } = &self.plan;
+        let count = if ctx.filter.is_empty() { *of_url } else { *of_filter };
+        let mut slots = Slots::default();
+        self.walk(&pieces[..count], *of_url, line, |field, range| {
+            if let Some(slot) = slots.get_mut(field as usize).filter(|slot| slot.is_empty()) {
+                *slot = Span { start: range.start as u32, end: range.end as u32 };
+            }
+        })?;
+        Ok(slots)
     }
 
     /// Matches a line against pieces. It must have the first `of_url` of them.
@@ -212,11 +216,6 @@ impl LogFormat {
         // The value also ends at a space: the line may go on after the format's last field.
         let status = value(Field::Status).split(|byte| *byte == b' ').next();
         ctx.filter.keeps(method, status.filter(|_| parts.has(RecordPart::Status)), None)
-    }
-
-    /// True if the query is in a field of its own, without its mark.
-    pub(super) fn has_args(&self) -> bool {
-        self.plan.pieces.iter().any(|piece| piece.field == Field::Args)
     }
 
     fn found(

@@ -1,5 +1,6 @@
 //! Tests of `log:FORMAT`.
 
+use super::super::fields::Fields;
 use super::super::format::tests::show;
 use super::super::part::RecordPart;
 use super::super::{Context, Format};
@@ -254,7 +255,7 @@ fn fields_beside_the_url_are_read_by_a_format_string_of_goaccess() {
     let format = r#"%h %^[%d:%t %^] "%r" %s %b "%R" "%u" %T"#;
     let format = Format::parse(&format!("log:{format}")).unwrap();
     let line = r#"192.0.2.1 - - [17/May/2015:10:05:03 +0200] "GET /a HTTP/1.1" 404 5 "http://r/" "UA x" 0.25"#;
-    let fields = format.fields(line.as_bytes(), format.parts()).unwrap();
+    let fields = Fields::filled(format.parts(), |out| format.fields(line.as_bytes(), out)).unwrap();
     assert_eq!(fields.text(RecordPart::Client), Some(&b"192.0.2.1"[..]));
     assert_eq!(fields.text(RecordPart::Referrer), Some(&b"http://r/"[..]));
     assert_eq!(fields.text(RecordPart::Agent), Some(&b"UA x"[..]));

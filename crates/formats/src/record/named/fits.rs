@@ -2,32 +2,12 @@
 
 use memchr::memmem;
 
-use super::super::access::is_access;
-use super::super::cdx;
-use super::super::clf::{begins_as_time, bracketed_time};
 use super::super::hosts::is_authority;
 use super::super::json::{Pointer, at};
 use super::super::log::LineShape;
+use super::super::origin::is_absolute;
 use super::super::part::{RecordPart, Said, Value};
-use super::super::{Format, Json, cdxj, elb, request};
-use uniqurl::internal::Parts;
-
-/// How to tell the lines of an entry.
-#[derive(Debug)]
-pub(in crate::record) enum LineTest {
-    /// `auto` does not look for the format.
-    Never,
-    /// `auto` finds the format by its header.
-    Header,
-    /// The line has the layout of a format string.
-    Log(LineShape),
-    /// The line is an object with these values and members.
-    Json(Json, Members),
-    /// The line has at least so many columns, and these are parts.
-    Tsv(Vec<(usize, RecordPart)>, usize),
-    /// A format with a reader of its own.
-    Reader(Family),
-}
+use super::super::{Format, Json, request};
 
 /// The pointers to members that tell an object from those of other formats.
 #[derive(Debug, Default)]
@@ -38,52 +18,30 @@ pub(in crate::record) struct Members {
     pub lacks: Vec<Pointer>,
 }
 
-/// The formats with a reader of their own that one line shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::record) enum Family {
-    /// The access logs whose request is the first quoted field after the time: `clf`, `combined` and
-    /// `vhost`, which the detector tells from each other.
-    Access,
-    Elb,
-    Haproxy,
-    Cdx,
-    Cdxj,
-}
-
-impl Family {
-    /// The family of a format.
-    pub fn of(format: &Format) -> Option<Self> {
-        match format {
-            Format::Clf | Format::Combined | Format::Vhost => Some(Family::Access),
-            Format::Elb => Some(Family::Elb),
-            Format::Haproxy => Some(Family::Haproxy),
-            Format::Cdx(_) => Some(Family::Cdx),
-            Format::Cdxj(_) => Some(Family::Cdxj),
-            _ => None,
-        }
-    }
-
-    fn fits(self, line: &[u8]) -> bool {
-        match self {
-            // Most other formats are logs as well, so this is left for the end.
-            Family::Access => false,
-            Family::Elb => elb::is_one(line),
-            Family::Haproxy => is_haproxy(line),
-            Family::Cdx => cdx::is_usual(line),
-            Family::Cdxj => cdxj::object(line).is_some(),
-        }
-    }
+/// How to tell the lines of an entry.
+#[derive(Debug)]
+pub(in crate::record) enum LineTest {
+    /// `auto` does not look for the format.
+    Never,
+    /// The line has the layout of a format string.
+    Log(LineShape),
+    /// The line is an object with these values and members.
+    Json(Json, Members),
+    /// The line has at least so many columns, and these are parts.
+    Tsv(Vec<(usize, RecordPart)>, usize),
+    /// A layout of its own, which may also be found by a header.
+    Reader(Format),
 }
 
 impl LineTest {
     /// True if the line has this layout.
     pub fn fits(&self, line: &[u8]) -> bool {
         match self {
-            LineTest::Never | LineTest::Header => false,
+            LineTest::Never => false,
             LineTest::Log(shape) => shape.fits(line),
             LineTest::Json(json, members) => fits_json(json, members, line),
             LineTest::Tsv(columns, least) => fits_tsv(columns, *least, line),
-            LineTest::Reader(family) => family.fits(line),
+            LineTest::Reader(format) => format.fits(line) == Some(true),
         }
     }
 }
@@ -140,24 +98,4 @@ fn is_request(said: &Said<'_>, has_query: impl Fn() -> bool) -> bool {
         && fits(RecordPart::Status, &|status| {
             is_status(status) || status == b"0" || status == b"000"
         })
-}
-
-/// True for a URL with a host.
-pub(in crate::record) fn is_absolute(text: &[u8]) -> bool {
-    let parts = Parts::split(text);
-    parts.scheme.is_some() && parts.authority.is_some()
-}
-
-/// True if a line from its time on reads `[time.123] frontend backend/server`, or, where the
-/// connection failed, `[time.123] frontend/listener: reason`.
-fn is_haproxy(line: &[u8]) -> bool {
-    let Some(time) = bracketed_time(line) else { return false };
-    let mut fields = line[time.start..].split(|&byte| byte == b' ');
-    let is_time = fields.next().is_some_and(|time| {
-        begins_as_time(&time[1..])
-            && matches!(time, [.., b'.', a, b, c, b']'] if [a, b, c].iter().all(|d| d.is_ascii_digit()))
-    });
-    let (Some(frontend), Some(server)) = (fields.next(), fields.next()) else { return false };
-    let has_failed = frontend.ends_with(b":") && frontend.contains(&b'/');
-    is_time && (has_failed || (server.contains(&b'/') && is_access(line)))
 }

@@ -5,12 +5,12 @@
 //! one entry.
 
 mod fits;
+mod entry;
 mod parse;
 
-use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-pub(super) use self::fits::{Family, LineTest, is_absolute};
+pub use self::entry::{FormatFileError, NamedFormat};
 use super::{Format, FormatError};
 
 /// The entries that come with the program.
@@ -20,45 +20,6 @@ static TABLE: LazyLock<Arc<FormatTable>> = LazyLock::new(|| {
     let entries = parse::entries(SHIPPED);
     Arc::new(FormatTable { entries: entries.unwrap_or_default(), own: 0 })
 });
-
-/// A format with a name.
-#[derive(Debug)]
-pub struct NamedFormat {
-    /// The name.
-    pub name: String,
-    /// Other names.
-    pub aliases: Vec<String>,
-    /// What writes the format, in one line.
-    pub description: String,
-    /// Some lines of the format.
-    pub sample: String,
-    /// The URLs in the sample, as the profile `crawl` writes them.
-    pub urls: Vec<String>,
-    /// The entry as it is written in its file.
-    pub source: String,
-    /// The reader.
-    pub(super) format: Format,
-    /// Whether a line has this format.
-    pub(super) test: LineTest,
-    /// Whether a hint may name the format where `auto` finds none.
-    pub(super) is_suggested: bool,
-}
-
-impl NamedFormat {
-    /// The reader.
-    pub fn format(&self) -> &Format {
-        &self.format
-    }
-
-    /// True if `auto` finds the format.
-    pub fn is_detected(&self) -> bool {
-        !matches!(self.test, LineTest::Never)
-    }
-
-    fn has_name(&self, name: &str) -> bool {
-        self.name == name || self.aliases.iter().any(|alias| alias == name)
-    }
-}
 
 /// The formats with a name, in the order in which `auto` tries them.
 #[derive(Debug, Default)]
@@ -140,23 +101,6 @@ impl FormatTable {
         self.find(name).map(|entry| entry.format.clone())
     }
 }
-
-/// The reason why a file of formats cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FormatFileError {
-    /// The line of the error, counted from 1.
-    pub line: usize,
-    /// The reason, in printable characters.
-    pub reason: String,
-}
-
-impl fmt::Display for FormatFileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.reason)
-    }
-}
-
-impl std::error::Error for FormatFileError {}
 
 #[cfg(test)]
 mod tests;

@@ -28,8 +28,8 @@ use super::super::log::LineShape;
 use super::super::part::RecordPart;
 use super::super::{Container, Format, Json, LogFormat, READS_TABLES, Tsv, json};
 use super::super::{Context, Extracted, Records};
-use super::fits::{Family, LineTest, Members};
-use super::{FormatFileError, NamedFormat};
+use super::entry::{FormatFileError, NamedFormat};
+use super::fits::{LineTest, Members};
 
 /// A file as it is written.
 #[derive(Deserialize)]
@@ -231,11 +231,8 @@ fn of_tsv(name: &str, parts: &Spanned<Parts>) -> Result<(Format, LineTest), Mist
 
 fn of_reader(reader: &Spanned<String>) -> Result<(Format, LineTest), Mistake> {
     let format = Format::built_in(reader.get_ref()).map_err(|error| mistake(reader, error))?;
-    let test = match (&format, Family::of(&format)) {
-        (_, Some(family)) => LineTest::Reader(family),
-        (Format::Extended(_) | Format::Sitemap, None) => LineTest::Header,
-        _ => LineTest::Never,
-    };
+    let is_detected = format.fits(b"").is_some();
+    let test = if is_detected { LineTest::Reader(format.clone()) } else { LineTest::Never };
     Ok((format, test))
 }
 

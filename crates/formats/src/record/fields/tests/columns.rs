@@ -97,7 +97,7 @@ fn every_format_with_a_name_reads_the_columns_that_it_has() {
     for entry in FormatTable::shipped().entries() {
         let format = entry.format();
         let columns = names(format);
-        if columns.is_empty() || matches!(format, Format::Cdx(_) | Format::Cdxj(_)) {
+        if columns.is_empty() || ["cdx", "cdxj"].contains(&&*format.name()) {
             continue;
         }
         let mut found = vec![false; columns.len()];
