@@ -601,6 +601,8 @@ const SECRETIVE: &[(&str, &str, &str)] = &[
         "",
         r#"2015-05-13T23:39:43.945958Z lb 192.168.131.39:2817 10.0.0.1:80 0.000073 0.001048 0.000057 200 200 0 29 "GET http://u:SECRET@h:x/?SECRET#SECRET HTTP/1.1" "curl/7.38.0" - -"#,
     ),
+    ("ltsv", "", "query:SECRET&t=SECRET\turi:a\treferer:http://u:SECRET@r/?SECRET"),
+    ("ltsv", "", r"req:GET a\x3fSECRET\x26t=SECRET HTTP/1.1"),
     ("ws:2", "", "a http://u:SECRET@h:x/?SECRET&t=SECRET#SECRET b"),
     ("csv:u", "n,u", r#""x","http://u:SECRET@h:x/?SECRET&t=SECRET#SECRET""#),
     ("csv:path=p,query=q", "p,q,h", r#"a,"SECRET&t=SECRET",h"#),

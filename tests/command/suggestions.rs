@@ -24,7 +24,11 @@ fn prose_is_rejected_and_its_format_is_named() {
     let uvicorn = "INFO:     10.0.0.9:51000 - \"GET /a?b HTTP/1.1\" 200 OK\n\
         INFO:     10.0.0.9:51001 - \"POST /c HTTP/1.1\" 201 Created\n";
     leads_to(uvicorn, "uvicorn", "/a?b\n/c\n");
+    let ltsv = "host:10.0.0.9\tvhost:h.example\treq:GET /a HTTP/2\tstatus:200\n".repeat(2);
     let place = Place::new();
+    let run = place.run_on(["dedup"], ltsv.as_str()).exits(0);
+    assert_eq!(run.out(), "http://h.example/a\n");
+    assert!(run.err.contains("ltsv"), "{}", run.err);
     for prose in ["Host: h.example\nAccept: */*\n", "name: x\nsize: 1\n", "step:1\nstep:2\n"] {
         let run = place.run_on(["dedup"], prose).exits(3);
         assert!(!run.err.contains("--base "), "{}", run.err);

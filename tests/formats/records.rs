@@ -181,6 +181,17 @@ fn kinds(format: &str) -> &'static [&'static str] {
         "too-long",
         "url",
     ];
+    const OF_LABELS: &[&str] = &[
+        "asterisk-form",
+        "authority-form",
+        "blank",
+        "joined",
+        "log-syntax",
+        "no-field",
+        "target",
+        "too-long",
+        "url",
+    ];
     match format {
         "lines" => &["blank", "too-long", "url"],
         "target" => OF_TARGETS,
@@ -195,6 +206,7 @@ fn kinds(format: &str) -> &'static [&'static str] {
         "cdxj" => &["blank", "log-syntax", "skipped", "url"],
         "json:/url" | "json:/a/url" => &["blank", "log-syntax", "no-field", "url"],
         "elb" => &["blank", "log-syntax", "truncated", "url"],
+        "ltsv" => OF_LABELS,
         "text" => &["skipped", "too-long", "url"],
         other => panic!("{other} has no kinds"),
     }
@@ -538,6 +550,12 @@ pub(crate) const TABLE_WORDS: &[&[u8]] = &[
     b"\n@alias http://h/a http://h/b\n",
     b"\nk 2014 {\"url\":\"http://h/a\"}\n",
     b"\nh2 2015 \"GET http://h/\\x22 HTTP/1.1\" \"-\"\n",
+    b"\nhost:x\treq:GET /\\x22 HTTP/1.1",
+    b"\treq:GET ",
+    b"\tvhost:h.org:8\tserver_name:i",
+    b"\nscheme:https\thttp_host:h",
+    b"\nuri:/a\tquery:",
+    b"\tmethod:CONNECT\tpath:h:8",
     b"\"- ",
     b"\n{\"url\":\"",
     b"\n{\"a\":{\"url\":\"http://h/\\x22\\u0041\",\"b\":null}}\n",
@@ -571,6 +589,7 @@ fn every_format_with_named_fields_agrees_with_the_oracle() {
         "w3c",
         "cloudfront",
         "elb",
+        "ltsv",
         "text",
     ];
     for name in formats {

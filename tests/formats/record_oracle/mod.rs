@@ -209,22 +209,30 @@ fn request(
     unescape: fn(&[u8]) -> Vec<u8>,
     host: Option<Host>,
 ) -> Holds {
+    match method_and_target(field) {
+        Some((method, text)) => target(known, &unescape(&text), Some(&method), host),
+        None => Holds::Reject("log-syntax", 0),
+    }
+}
+
+/// The method and the target of a request line.
+fn method_and_target(field: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let mut words: Vec<Vec<u8>> = field.split(|b| *b == b' ').map(|word| word.to_vec()).collect();
     let method = words.remove(0);
     if method.is_empty() || !method.iter().all(is_token) {
-        return Holds::Reject("log-syntax", 0);
+        return None;
     }
     while words.last().is_some_and(|word| word.is_empty()) {
         words.pop();
     }
     if words.is_empty() {
-        return Holds::Reject("log-syntax", 0);
+        return None;
     }
     // A lone version is a target: only a word before a version can be the target.
     if words.len() > 1 && is_version(words.last().unwrap()) {
         words.pop();
     } else if words[1..].iter().any(|word| is_version(word)) {
-        return Holds::Reject("log-syntax", 0);
+        return None;
     }
     while words.last().is_some_and(|word| word.is_empty()) {
         words.pop();
@@ -232,7 +240,7 @@ fn request(
     while words.first().is_some_and(|word| word.is_empty()) {
         words.remove(0);
     }
-    target(known, &unescape(&words.join(&b' ')), Some(&method), host)
+    Some((method, words.join(&b' ')))
 }
 
 fn is_token(b: &u8) -> bool {

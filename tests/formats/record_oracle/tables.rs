@@ -1,6 +1,8 @@
 //! The formats whose fields have names: whole inputs, since a header affects the lines after it.
 
-use super::{Holds, Known, Slashless, hex_value, request, target};
+use super::{
+    Holds, Known, Slashless, hex_value, method_and_target, request, target, unescape_backslash,
+};
 
 type Said = Vec<(&'static str, Vec<u8>)>;
 
@@ -58,6 +60,7 @@ pub fn read_all(format: &str, known: &Known, input: &[u8]) -> Vec<Holds> {
                 Some(names) => extended(format, known, &line, &(names.clone(), has_tabs), software),
             },
             "elb" => elb(known, &line),
+            "ltsv" => ltsv(known, &line),
             "cdxj" => {
                 let skipped: [&[u8]; 3] = [b"!", b"@", b" CDX"];
                 if skipped.iter().any(|start| line.starts_with(start)) {
@@ -485,17 +488,10 @@ fn quoted_words(line: &[u8]) -> Vec<Vec<u8>> {
 
 /// The URL that the parts form.
 fn joined(known: &Known, said: &Said) -> Holds {
-    let part = |name: &str| {
-        let value = said.iter().find(|(other, _)| *other == name).map(|(_, value)| value.clone());
-        value.filter(|value| !value.is_empty() && value != b"-")
-    };
+    let part = |name: &str| part(said, name);
     let method = part("method");
     let scheme = part("scheme");
-    let is_scheme = |s: &Vec<u8>| {
-        s[0].is_ascii_alphabetic()
-            && s.iter().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(b))
-    };
-    if part("host").is_some() && scheme.as_ref().is_some_and(|s| !is_scheme(s)) {
+    if !has_valid_scheme(said) {
         return Holds::Reject("log-syntax", 0);
     }
     let whole = match (part("target"), part("path"), part("query")) {
@@ -520,9 +516,63 @@ fn joined(known: &Known, said: &Said) -> Holds {
             [&path, mark, &query].concat()
         }
     };
+    placed(known, &whole, method, said)
+}
+
+/// The value of a part, unless it is empty or a dash.
+fn part(said: &Said, name: &str) -> Option<Vec<u8>> {
+    let value = said.iter().find(|(other, _)| *other == name).map(|(_, value)| value.clone());
+    value.filter(|value| !value.is_empty() && value != b"-")
+}
+
+fn has_valid_scheme(said: &Said) -> bool {
+    let is_scheme = |s: Vec<u8>| {
+        s[0].is_ascii_alphabetic()
+            && s.iter().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(b))
+    };
+    part(said, "host").is_none() || part(said, "scheme").is_none_or(is_scheme)
+}
+
+/// A line of labels and values, whose loggers escape with backslashes.
+fn ltsv(known: &Known, line: &[u8]) -> Holds {
+    let fields = split(line, b'\t');
+    let first = |labels: &[&str]| {
+        let of = |label: &&str| {
+            let label = [label.as_bytes(), b":"].concat();
+            let mut values = fields.iter().filter_map(|field| field.strip_prefix(&label[..]));
+            values.find(|value| !value.is_empty() && *value != b"-").map(unescape_backslash)
+        };
+        labels.iter().find_map(of)
+    };
+    let (target, query) =
+        (first(&["request_uri", "uri", "path"]), first(&["query", "query_string", "args"]));
+    let mut said: Said = Vec::new();
+    for (name, labels) in [
+        ("method", &["method", "request_method"][..]),
+        ("host", &["vhost", "http_host", "server_name"]),
+        ("scheme", &["scheme"]),
+    ] {
+        first(labels).into_iter().for_each(|value| said.push((name, value)));
+    }
+    if let Some(request) = first(&["req", "request"]) {
+        return match method_and_target(&request).filter(|_| has_valid_scheme(&said)) {
+            Some((method, target)) => placed(known, &target, Some(method), &said),
+            None => Holds::Reject("log-syntax", 0),
+        };
+    }
+    let has_query = target.as_ref().is_some_and(|target| target.contains(&b'?'));
+    said.extend(target.map(|target| ("path", target)));
+    said.extend(query.filter(|_| !has_query).map(|query| ("query", query)));
+    joined(known, &said)
+}
+
+/// A target joined to the host of the record.
+fn placed(known: &Known, whole: &[u8], method: Option<Vec<u8>>, said: &Said) -> Holds {
+    let part = |name: &str| part(said, name);
+    let scheme = part("scheme");
     // The verdict on a target does not depend on the host; only one in origin-form is joined to it.
     let alone = Known { base: None, ..*known };
-    let holds = target(&alone, &whole, method.as_deref(), None);
+    let holds = target(&alone, whole, method.as_deref(), None);
     let Holds::Target(whole) = holds else { return holds };
     let lacks_slash = whole.iter().find(|b| !known.trims || **b > 0x20) != Some(&b'/');
     if lacks_slash && known.slashless == Slashless::Judged {

@@ -16,7 +16,7 @@ use uniqurl_text::Printable;
 pub struct FilterArgs {
     /// Keep only records with these statuses, such as 200,304 or 2xx
     ///
-    /// These formats have a status: access logs, w3c, elb, alb, cloudfront, haproxy, cdx,
+    /// These formats have a status: access logs, w3c, elb, alb, cloudfront, haproxy, ltsv, cdx,
     /// cdxj, the presets of json, and csv, tsv, json, parquet and arrow with a part status=.
     #[arg(
         long,
@@ -82,7 +82,7 @@ pub struct FilterArgs {
     /// without one; both are in UTC where they name no zone. An age such as 12h, 30d or 2w is so long
     /// before now. A record without a readable time is dropped.
     ///
-    /// These formats have a time: access logs, w3c, elb, alb, cloudfront, haproxy, warc, arc, cdx, cdxj,
+    /// These formats have a time: access logs, w3c, elb, alb, cloudfront, haproxy, ltsv, warc, arc, cdx, cdxj,
     /// log:'FORMAT' with such a field, most formats of uniqurl formats, and csv, tsv, json, parquet and
     /// arrow with a part time=.
     #[arg(

@@ -73,6 +73,7 @@ FORMAT says where the URL is in a record:
   elb, alb, cloudfront
                    Access logs of Amazon.
   haproxy          HTTP logs of HAProxy.
+  ltsv             Logs of labels and values between tabs.
   ws:N             The URL is field N between white space, counted from 1.
   csv:COL, tsv:COL
                    The URL is in this column: a name in the header, or a number.

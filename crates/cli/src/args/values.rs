@@ -134,7 +134,7 @@ pub(crate) fn charset(label: &str) -> Result<Charset, String> {
 }
 
 /// The formats that are complete by their names, which a shell can offer.
-pub(crate) const FORMATS: [&str; 21] = [
+pub(crate) const FORMATS: [&str; 22] = [
     "auto",
     "lines",
     "target",
@@ -148,6 +148,7 @@ pub(crate) const FORMATS: [&str; 21] = [
     "alb",
     "cloudfront",
     "haproxy",
+    "ltsv",
     "cdx",
     "cdxj",
     "warc",

@@ -69,7 +69,7 @@ pub enum Format {
     Table(TableFormat),
     /// Any format of lines, in an envelope around each line. [`parse`](Format::parse) never returns it.
     Wrapped(Box<Wrapped>),
-    /// Any other layout: `ws:N`, `elb`, `cdx`, `cdxj`.
+    /// Any other layout: `ws:N`, `elb`, `ltsv`, `cdx`, `cdxj`.
     Other(Arc<dyn Layout>),
 }
 

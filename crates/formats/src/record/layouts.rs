@@ -7,6 +7,7 @@ use super::cdxj::Cdxj;
 use super::elb::Elb;
 use super::error::UNKNOWN;
 use super::extended::{Dialect, Extended};
+use super::ltsv::Ltsv;
 use super::ws::Ws;
 use super::{Archive, Container, Csv, Format, FormatError, Json, Kinds, LogFormat};
 use super::{READS_TABLES, TableFormat, Text, Tsv};
@@ -15,7 +16,7 @@ use super::{READS_TABLES, TableFormat, Text, Tsv};
 type Make = fn(&str) -> Result<Format, FormatError>;
 
 /// The layouts by name. Capitals stand for the text after a colon.
-const LAYOUTS: [(&str, Make); 23] = [
+const LAYOUTS: [(&str, Make); 24] = [
     ("lines", |_| Ok(Format::Lines)),
     ("target", |_| Ok(Format::Target)),
     ("text", |_| Ok(Format::Text(Text::default()))),
@@ -32,6 +33,7 @@ const LAYOUTS: [(&str, Make); 23] = [
     ("csv:COL", |columns| Ok(Format::Csv(Csv::parse(columns)?))),
     ("tsv:COL", |columns| Ok(Format::Tsv(Tsv::parse(columns)?))),
     ("json:POINTER", |pointers| Ok(Format::Json(Json::parse(pointers)?))),
+    ("ltsv", |_| Ok(Format::other(Ltsv))),
     ("cdx", |_| Ok(Format::other(Cdx::default()))),
     ("cdxj", |_| Ok(Format::other(Cdxj::default()))),
     ("warc", |_| Ok(Format::Archive(Archive::Warc(Kinds::default())))),

@@ -37,6 +37,7 @@ mod access;
 mod haproxy;
 mod elb;
 mod log;
+mod ltsv;
 mod json;
 mod csv;
 mod extended;

@@ -148,6 +148,7 @@ crawl-log: time
 elb: client time method status bytes agent
 alb: client time method status bytes agent
 haproxy: client time method status bytes
+ltsv: client time method status bytes referrer agent
 cloudfront-real-time: client time method status bytes referrer agent
 cloudfront-rows: client time method status bytes referrer agent
 cloudfront-rows-2014: client time method status bytes referrer agent
