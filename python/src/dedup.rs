@@ -111,7 +111,7 @@ fn state_name(state: InputState) -> &'static str {
 
 /// The formats of input files.
 const OF_FILES: &str = "auto, lines, target, text, clf, combined, vhost, log:FORMAT, w3c, elb, alb, \
-                        cloudfront, haproxy, ws:N, csv:COL, tsv:COL, json:POINTER, cdx, cdxj, warc, wat, \
+                        cloudfront, haproxy, ltsv, ws:N, csv:COL, tsv:COL, json:POINTER, cdx, cdxj, warc, wat, \
                         wat:links, arc or sitemap";
 
 /// The options of a set.

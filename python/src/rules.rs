@@ -236,8 +236,8 @@ impl Rules {
 }
 
 /// The formats whose records can be values of a column.
-const OF_VALUES: &str = "lines, target, clf, combined, vhost, log:FORMAT, elb, alb, haproxy, ws:N, tsv:N, \
-                         json:POINTER or cdxj";
+const OF_VALUES: &str = "lines, target, clf, combined, vhost, log:FORMAT, elb, alb, haproxy, ltsv, ws:N, \
+                         tsv:N, json:POINTER or cdxj";
 
 /// The format of this name. `there` lists the supported formats for the error.
 pub fn format_of(py: Python<'_>, name: &str, there: &str) -> PyResult<Format> {

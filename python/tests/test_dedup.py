@@ -187,7 +187,7 @@ def test_error_for_an_unknown_format_lists_those_of_the_function():
         assert not re.search(not_there, str(caught.value))
     with pytest.raises(uniqurl.UsageError, match="^format auto is for files, "):
         uniqurl.normalize_column(column, format="auto")
-    for name in "lines target clf combined vhost log:%r elb alb haproxy ws:1 tsv:1 json:/a cdxj".split():
+    for name in "lines target clf combined vhost log:%r elb alb haproxy ltsv ws:1 tsv:1 json:/a cdxj".split():
         assert len(uniqurl.normalize_column(column, format=name)) == 1
 
 

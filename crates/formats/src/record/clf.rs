@@ -13,10 +13,10 @@ use memchr::{memchr, memchr_iter, memrchr_iter};
 use super::escape::{Escape, closing_quote, quoted};
 use super::fields::{Fields, bracketed, status, whole};
 use super::layout::Layout;
-use super::line::{self, Line};
+use super::line::Line;
 use super::origin::RecordOrigin;
 use super::part::{PartSet, RecordPart};
-use super::{Context, Extracted, Records, request};
+use super::{Context, Extracted, request};
 use uniqurl::RejectReason;
 
 /// The layouts `clf` and `combined`, which differ in the parts after the bytes.
@@ -39,8 +39,9 @@ impl Layout for Clf {
         self.name.into()
     }
 
-    fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
-        line::each(ctx, 0, chunk, out, |line, scratch| found(ctx, line, None, scratch));
+    #[inline(always)]
+    fn found(&self, ctx: &Context, line: Line<'_>, scratch: &mut Vec<u8>) -> Option<Extracted> {
+        Some(found(ctx, line, None, scratch))
     }
 
     fn parts(&self) -> PartSet {

@@ -14,9 +14,9 @@ use super::escape::Escape;
 use super::fields::{Fields, decimal, status as number, whole, written};
 use super::hosts::split_port;
 use super::layout::Layout;
-use super::line;
+use super::line::Line;
 use super::part::{PartSet, RecordPart};
-use super::{Context, Extracted, Records, request};
+use super::{Context, Extracted, request};
 use uniqurl::RejectReason;
 
 /// The layout.
@@ -28,25 +28,24 @@ impl Layout for Elb {
         "elb".into()
     }
 
-    fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
-        line::each(ctx, 0, chunk, out, |line, scratch| {
-            let Some(open) = memchr(b'"', line.bytes) else {
-                return Extracted::Reject(RejectReason::LogSyntax, 0);
-            };
-            let Some(length) = memchr(b'"', &line.bytes[open + 1..]) else {
-                return Extracted::Reject(RejectReason::Truncated, 0);
-            };
-            let field = open + 1..open + 1 + length;
-            let request = &line.bytes[field.clone()];
-            let method = request.split(|byte| *byte == b' ').next();
-            if !ctx.filter.keeps(method, Some(status(&line.bytes[..open])), None) {
-                return Extracted::Filtered;
-            }
-            if method == Some(b"-") {
-                return Extracted::Reject(RejectReason::LogSyntax, 0);
-            }
-            request::found(ctx, line, field, Escape::Hex, None, scratch)
-        });
+    #[inline(always)]
+    fn found(&self, ctx: &Context, line: Line<'_>, scratch: &mut Vec<u8>) -> Option<Extracted> {
+        let Some(open) = memchr(b'"', line.bytes) else {
+            return Some(Extracted::Reject(RejectReason::LogSyntax, 0));
+        };
+        let Some(length) = memchr(b'"', &line.bytes[open + 1..]) else {
+            return Some(Extracted::Reject(RejectReason::Truncated, 0));
+        };
+        let field = open + 1..open + 1 + length;
+        let request = &line.bytes[field.clone()];
+        let method = request.split(|byte| *byte == b' ').next();
+        if !ctx.filter.keeps(method, Some(status(&line.bytes[..open])), None) {
+            return Some(Extracted::Filtered);
+        }
+        if method == Some(b"-") {
+            return Some(Extracted::Reject(RejectReason::LogSyntax, 0));
+        }
+        Some(request::found(ctx, line, field, Escape::Hex, None, scratch))
     }
 
     /// Reads parts of a line. The fields are counted back from the request, since application balancers write

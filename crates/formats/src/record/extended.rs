@@ -138,9 +138,12 @@ impl Layout for Extended {
     }
 
     fn following(&self, ctx: &Context, chunk: &[u8]) -> Option<Arc<dyn Layout>> {
+        let mut directives = directives(ctx, chunk).peekable();
+        // Most chunks have none, and every line in an envelope is a chunk.
+        directives.peek()?;
         let mut after = self.clone();
-        let count = directives(ctx, chunk).map(|directive| after.take(directive)).count();
-        if count > 0 { Some(Arc::new(after)) } else { None }
+        directives.for_each(|directive| after.take(directive));
+        Some(Arc::new(after))
     }
 
     fn fits(&self, _line: &[u8]) -> Option<bool> {

@@ -15,9 +15,9 @@ use super::escape::Escape;
 use super::fields::{Fields, bracketed, status, whole};
 use super::hosts::split_port;
 use super::layout::Layout;
-use super::line;
+use super::line::Line;
 use super::part::{PartSet, RecordPart};
-use super::{Context, Extracted, Records, clf, request};
+use super::{Context, Extracted, clf, request};
 use uniqurl::RejectReason;
 
 /// The layout.
@@ -29,26 +29,25 @@ impl Layout for Haproxy {
         "haproxy".into()
     }
 
-    fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
-        line::each(ctx, 0, chunk, out, |line, scratch| {
-            let quote = |from: usize| Some(from + memchr(b'"', &line.bytes[from..])?);
-            let open = clf::bracketed_time(line.bytes).and_then(|time| quote(time.end));
-            let Some(open) = open else {
-                return Extracted::Reject(RejectReason::LogSyntax, 0);
-            };
-            let Some(close) = quote(open + 1) else {
-                return Extracted::Reject(RejectReason::Truncated, 0);
-            };
-            if !ctx.filter.is_empty() {
-                let method = line.bytes[open + 1..close].split(|byte| *byte == b' ').next();
-                let behind = clf::bracketed_time(line.bytes).map_or(0, |time| time.end);
-                let status = from_timers(&line.bytes[behind..open]).nth(1);
-                if !ctx.filter.keeps(method, Some(status.unwrap_or_default()), None) {
-                    return Extracted::Filtered;
-                }
+    #[inline(always)]
+    fn found(&self, ctx: &Context, line: Line<'_>, scratch: &mut Vec<u8>) -> Option<Extracted> {
+        let quote = |from: usize| Some(from + memchr(b'"', &line.bytes[from..])?);
+        let open = clf::bracketed_time(line.bytes).and_then(|time| quote(time.end));
+        let Some(open) = open else {
+            return Some(Extracted::Reject(RejectReason::LogSyntax, 0));
+        };
+        let Some(close) = quote(open + 1) else {
+            return Some(Extracted::Reject(RejectReason::Truncated, 0));
+        };
+        if !ctx.filter.is_empty() {
+            let method = line.bytes[open + 1..close].split(|byte| *byte == b' ').next();
+            let behind = clf::bracketed_time(line.bytes).map_or(0, |time| time.end);
+            let status = from_timers(&line.bytes[behind..open]).nth(1);
+            if !ctx.filter.keeps(method, Some(status.unwrap_or_default()), None) {
+                return Some(Extracted::Filtered);
             }
-            request::found(ctx, line, open + 1..close, Escape::Hash, None, scratch)
-        });
+        }
+        Some(request::found(ctx, line, open + 1..close, Escape::Hash, None, scratch))
     }
 
     /// Reads parts of a line. The client stands before the time, with a port. A plus sign before a number says

@@ -10,11 +10,12 @@ use std::sync::Arc;
 use super::columns::{Column, ColumnKey, Columns, Header, Lacking};
 use super::fields::Fields;
 use super::json::pointers::Pointers;
+use super::line::{self, Line};
 use super::part::{PartSet, Value};
-use super::{Context, Framing, Records, Separator};
+use super::{Context, Extracted, Framing, Records, Separator};
 
-/// How the records of an input are written. Only the name and the reader of URLs must be there: a layout
-/// without more has lines for records, and nothing in them beside the URL.
+/// How the records of an input are written. A layout has a name and a reader, of lines ([`found`](Self::found)) or
+/// of chunks ([`read`](Self::read)); without more, its records are lines with nothing in them beside the URL.
 ///
 /// A new layout is one file with an implementation of this, and one line in the list of layouts.
 pub trait Layout: fmt::Debug + Send + Sync {
@@ -28,7 +29,21 @@ pub trait Layout: fmt::Debug + Send + Sync {
     /// A chunk holds whole lines and is shorter than 4 GiB; its last line may lack its line feed.
     /// It is read as the start of an input: use the format that
     /// [`Format::after`](super::Format::after) returns for the next chunk.
-    fn read(&self, _ctx: &Context, _chunk: &[u8], _out: &mut Records) {}
+    fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
+        line::each(ctx, 0, chunk, out, |line, scratch| {
+            self.found(ctx, line, scratch).unwrap_or(Extracted::Skipped)
+        });
+    }
+
+    /// The content of one line, which is neither blank nor too long. None if the layout reads chunks alone: its
+    /// records are no lines, or it finds the fields of many lines at once.
+    ///
+    /// Implementations are inlined into [`read`](Self::read) of the same layout, since a content returned from a
+    /// call goes through memory.
+    #[doc(hidden)]
+    fn found(&self, _ctx: &Context, _line: Line<'_>, _out: &mut Vec<u8>) -> Option<Extracted> {
+        None
+    }
 
     /// The parts of a record that are read beside its URL. Tables name their own columns, so of their rows
     /// only what a filter asks for.

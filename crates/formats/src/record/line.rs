@@ -10,22 +10,24 @@ use uniqurl::RejectReason;
 use uniqurl::internal::{Kernel, Span};
 
 /// A line without its ending, and its offset in the chunk.
-#[derive(Clone, Copy)]
-pub(super) struct Line<'a> {
+#[derive(Clone, Copy, Debug)]
+pub struct Line<'a> {
+    /// Its bytes.
     pub bytes: &'a [u8],
+    /// Where it begins in the chunk.
     pub start: u32,
 }
 
 impl Line<'_> {
     /// A range of the line as a span of the chunk.
     #[inline]
-    pub fn span(&self, range: Range<usize>) -> Span {
+    pub(super) fn span(&self, range: Range<usize>) -> Span {
         Span { start: self.start + range.start as u32, end: self.start + range.end as u32 }
     }
 
     /// The range of a slice of the line; none if it is a slice of something else.
     #[inline]
-    pub fn range_of(&self, part: &[u8]) -> Option<Range<usize>> {
+    pub(super) fn range_of(&self, part: &[u8]) -> Option<Range<usize>> {
         let start = part.as_ptr().addr().checked_sub(self.bytes.as_ptr().addr())?;
         let range = start..start + part.len();
         (range.end <= self.bytes.len()).then_some(range)

@@ -14,11 +14,11 @@ use super::columns::{Column, ColumnKey, ColumnName};
 use super::escape::Escape;
 use super::fields::{Fields, whole};
 use super::layout::Layout;
-use super::line;
+use super::line::Line;
 use super::origin::is_absolute;
 use super::part::{PartSet, RecordPart, Said, Value};
 use super::request;
-use super::{Context, Records};
+use super::{Context, Extracted};
 
 /// The layout.
 #[derive(Debug)]
@@ -57,20 +57,17 @@ impl Layout for Ltsv {
         "ltsv".into()
     }
 
-    fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
-        line::each(ctx, 0, chunk, out, |line, scratch| {
-            let values = Values::of(line.bytes);
-            let mut said = Said::default();
-            for part in
-                [RecordPart::Method, RecordPart::Status, RecordPart::Host, RecordPart::Scheme]
-            {
-                values.get(part).into_iter().for_each(|value| said.set(part, unescaped(value)));
-            }
-            for (part, value) in values.source() {
-                said.set(part, unescaped(value));
-            }
-            said.found(ctx, self.parts(), line, scratch)
-        });
+    #[inline(always)]
+    fn found(&self, ctx: &Context, line: Line<'_>, scratch: &mut Vec<u8>) -> Option<Extracted> {
+        let values = Values::of(line.bytes);
+        let mut said = Said::default();
+        for part in [RecordPart::Method, RecordPart::Status, RecordPart::Host, RecordPart::Scheme] {
+            values.get(part).into_iter().for_each(|value| said.set(part, unescaped(value)));
+        }
+        for (part, value) in values.source() {
+            said.set(part, unescaped(value));
+        }
+        Some(said.found(ctx, self.parts(), line, scratch))
     }
 
     fn parts(&self) -> PartSet {

@@ -112,6 +112,9 @@ impl Layout for TableFormat {
         }
     }
 
+    /// The records are no lines.
+    fn read(&self, _ctx: &Context, _chunk: &[u8], _out: &mut Records) {}
+
     fn parts(&self) -> PartSet {
         self.facts().and(PartSet::of(&[RecordPart::Time, RecordPart::Agent]))
     }

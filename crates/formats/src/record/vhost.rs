@@ -12,10 +12,10 @@ use memchr::memchr;
 use super::fields::Fields;
 use super::hosts::{is_ipv4, is_ipv6};
 use super::layout::Layout;
-use super::line;
+use super::line::Line;
 use super::origin::RecordOrigin;
 use super::part::PartSet;
-use super::{Context, Records, clf};
+use super::{Context, Extracted, clf};
 
 /// The layout.
 #[derive(Debug)]
@@ -26,11 +26,10 @@ impl Layout for Vhost {
         "vhost".into()
     }
 
-    fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
-        line::each(ctx, 0, chunk, out, |line, scratch| {
-            let origin = RecordOrigin::logged(None, first_field(line.bytes));
-            clf::found(ctx, line, origin, scratch)
-        });
+    #[inline(always)]
+    fn found(&self, ctx: &Context, line: Line<'_>, scratch: &mut Vec<u8>) -> Option<Extracted> {
+        let origin = RecordOrigin::logged(None, first_field(line.bytes));
+        Some(clf::found(ctx, line, origin, scratch))
     }
 
     fn parts(&self) -> PartSet {

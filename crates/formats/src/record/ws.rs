@@ -11,9 +11,9 @@ use std::ops::Range;
 use memchr::memchr2;
 
 use super::layout::Layout;
-use super::line;
+use super::line::Line;
 use super::target::{self, Method, TargetText};
-use super::{BufferId, Context, Extracted, Records};
+use super::{BufferId, Context, Extracted};
 use uniqurl::RejectReason;
 
 /// The layout, with the number of the field.
@@ -35,24 +35,27 @@ impl Layout for Ws {
         format!("ws:{}", self.0).into()
     }
 
-    fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
-        line::each(ctx, 0, chunk, out, |line, scratch| match nth(line.bytes, self.0.get()) {
-            Some(range) if &line.bytes[range.clone()] != b"-" => {
-                let is_path = target::is_path(&line.bytes[range.clone()], ctx.targets);
-                let text = TargetText::Line(range.clone());
-                match target::found(ctx, line, text, Method::Unknown, None, scratch) {
-                    Extracted::Reject(RejectReason::Relative, _)
-                    | Extracted::Target(..)
-                    | Extracted::Joined { .. }
-                        if !is_path =>
-                    {
-                        Extracted::Url(BufferId::Chunk, line.span(range))
-                    }
-                    found => found,
-                }
+    #[inline(always)]
+    fn found(&self, ctx: &Context, line: Line<'_>, scratch: &mut Vec<u8>) -> Option<Extracted> {
+        let Some(range) = nth(line.bytes, self.0.get()) else {
+            return Some(Extracted::Reject(RejectReason::LogSyntax, 0));
+        };
+        let field = &line.bytes[range.clone()];
+        if field == b"-" {
+            return Some(Extracted::Reject(RejectReason::LogSyntax, 0));
+        }
+        let is_path = target::is_path(field, ctx.targets);
+        let text = TargetText::Line(range.clone());
+        Some(match target::found(ctx, line, text, Method::Unknown, None, scratch) {
+            Extracted::Reject(RejectReason::Relative, _)
+            | Extracted::Target(..)
+            | Extracted::Joined { .. }
+                if !is_path =>
+            {
+                Extracted::Url(BufferId::Chunk, line.span(range))
             }
-            _ => Extracted::Reject(RejectReason::LogSyntax, 0),
-        });
+            found => found,
+        })
     }
 
     fn names_place(&self) -> bool {

@@ -92,6 +92,9 @@ impl Layout for Archive {
         })
     }
 
+    /// The records are no lines.
+    fn read(&self, _ctx: &Context, _chunk: &[u8], _out: &mut Records) {}
+
     fn parts(&self) -> PartSet {
         match self {
             Archive::Warc(_) | Archive::Arc => PartSet::of(&[RecordPart::Time]),

@@ -9,10 +9,10 @@ use memchr::{memchr_iter, memrchr};
 use super::super::detect::lines;
 use super::super::origin::is_absolute;
 use super::super::{
-    Archive, BufferId, Context, Detected, Doubts, Extracted, Format, FormatTable, Labels, Records,
-    Suggestion, Wrapped,
+    Archive, BufferId, Context, Detected, Doubts, Extracted, Format, FormatTable, Labels,
+    MAX_RECORD, Records, Suggestion, Wrapped,
 };
-use super::inner_chunk::InnerChunk;
+use super::inner_line::stripped;
 use super::stripped::BareLines;
 use super::{Envelope, EnvelopeChoice};
 
@@ -49,7 +49,7 @@ impl FormatTable {
         if matches!(bare.format, Format::Archive(_)) || Archive::detect(head).is_some() {
             return bare;
         }
-        let inner = inner_lines(envelope, lines, &Format::Lines, head);
+        let inner = stripped(envelope, lines, MAX_RECORD, head);
         let found = match self.detect(name, &inner, true) {
             found if found.format.fits_envelopes() => found,
             _ => Detected { format: Format::Lines, doubts: Doubts::default() },
@@ -76,7 +76,7 @@ impl FormatTable {
         let head = memchr_iter(b'\n', head).nth(LINES).map_or(head, |feed| &head[..feed]);
         let all = lines(head).count();
         Envelope::ALL.into_iter().find(|envelope| {
-            let inner = inner_lines(*envelope, BareLines::AreRejected, &Format::Lines, head);
+            let inner = stripped(*envelope, BareLines::AreRejected, MAX_RECORD, head);
             let format = self.detect("", &inner, true).format;
             let is_log = !matches!(format, Format::Lines | Format::Labelled(_) | Format::Target);
             is_log && format.fits_envelopes() && urls_in(&format, &inner) * 2 > all
@@ -103,7 +103,7 @@ pub fn wrap(
     let head = whole_lines(head, is_whole);
     let (envelope, lines) = envelope_of(choice, head)?;
     let is_taken = lines == BareLines::AreRejected || {
-        let within = urls_in(format, &inner_lines(envelope, lines, format, head));
+        let within = urls_in(format, &stripped(envelope, lines, MAX_RECORD, head));
         let without = urls_in(format, head);
         // Who names a column or a member may have counted from the start of the line.
         let prefers_bare =
@@ -153,11 +153,6 @@ fn most_have(envelope: Envelope, head: &[u8]) -> bool {
         having += usize::from(found.is_some_and(|line| line.is_typical));
     }
     having * 2 > all
-}
-
-/// The lines in their envelopes.
-fn inner_lines(envelope: Envelope, lines: BareLines, format: &Format, head: &[u8]) -> Vec<u8> {
-    InnerChunk::new(envelope, lines, &**format, &Context::default(), head).bytes
 }
 
 /// Whether more than half of the lines are URLs, or JSON objects, in which the user may know the

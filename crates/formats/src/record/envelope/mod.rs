@@ -13,7 +13,7 @@ mod docker;
 mod journald;
 mod syslog;
 
-mod inner_chunk;
+mod inner_line;
 pub(super) mod wrapped;
 
 mod find;

@@ -89,7 +89,13 @@ impl Layout for Json {
 
     fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         let mut buffer = Vec::new();
-        line::each(ctx, 0, chunk, out, |line, scratch| self.found(ctx, line, &mut buffer, scratch));
+        line::each(ctx, 0, chunk, out, |line, scratch| {
+            self.content(ctx, line, &mut buffer, scratch)
+        });
+    }
+
+    fn found(&self, ctx: &Context, line: Line<'_>, scratch: &mut Vec<u8>) -> Option<Extracted> {
+        Some(self.content(ctx, line, &mut Vec::new(), scratch))
     }
 
     fn parts(&self) -> PartSet {
@@ -243,7 +249,7 @@ impl Json {
         self.url.to(|part| part == RecordPart::Url).next().is_none()
     }
 
-    fn found(
+    fn content(
         &self,
         ctx: &Context,
         line: Line<'_>,

@@ -31,11 +31,11 @@ pub(super) use self::shape::LineShape;
 use super::escape::{Escape, closing_quote};
 use super::fields::{Fields, Measured, decimal, epoch_in, status, whole, written};
 use super::layout::Layout;
-use super::line::{self, Line};
+use super::line::Line;
 use super::origin::{RecordOrigin, scheme_of};
 use super::part::{PartSet, RecordPart};
 use super::target::{self, Method, TargetText};
-use super::{Context, Extracted, FormatError, Records, request};
+use super::{Context, Extracted, FormatError, request};
 use uniqurl::RejectReason;
 use uniqurl::internal::Span;
 
@@ -60,12 +60,13 @@ impl Layout for LogFormat {
         }
     }
 
-    fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
-        line::each(ctx, 0, chunk, out, |line, scratch| match self.slots(ctx, line.bytes) {
+    #[inline(always)]
+    fn found(&self, ctx: &Context, line: Line<'_>, scratch: &mut Vec<u8>) -> Option<Extracted> {
+        Some(match self.slots(ctx, line.bytes) {
             Ok(slots) if !self.is_wanted(ctx, line.bytes, &slots) => Extracted::Filtered,
-            Ok(slots) => self.found(ctx, line, &slots, scratch),
+            Ok(slots) => self.url(ctx, line, &slots, scratch),
             Err(code) => Extracted::Reject(code, 0),
-        });
+        })
     }
 
     fn parts(&self) -> PartSet {
@@ -218,7 +219,7 @@ impl LogFormat {
         ctx.filter.keeps(method, status.filter(|_| parts.has(RecordPart::Status)), None)
     }
 
-    fn found(
+    fn url(
         &self,
         ctx: &Context,
         line: Line<'_>,
