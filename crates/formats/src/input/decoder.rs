@@ -14,7 +14,9 @@ use zstd::stream::raw::{DParameter, Decoder as ZstdDecoder, InBuffer, Operation,
 use zstd::zstd_safe::get_frame_content_size;
 
 use super::compression::Compression;
-use super::parallel_decode::AHEAD;
+
+/// Most segments per thread of a parallel decoder that are in progress or waiting.
+pub(super) const AHEAD: usize = 2;
 
 /// Allowed zstd window sizes, as powers of two. The largest is the default limit of `zstd`; the
 /// smallest is the one that decoders should support under any memory limit (RFC 8878 section

@@ -7,8 +7,32 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::time::Duration;
 
+use super::Chunk;
+use super::error::Trouble;
+use super::range::CutLine;
 use super::read_ahead::StreamShare;
-use super::stream::StreamEvent;
+use crate::record::Detected;
+
+/// An event of a stream.
+#[derive(Debug)]
+pub enum StreamEvent {
+    /// The detected format, or the given one in an envelope, before any other event; not sent for an
+    /// empty input.
+    Guess(Arc<Detected>),
+    /// Records, and the number of input bytes read for them.
+    Chunk(Chunk, u64),
+    /// An unfinished line that was left out because it was still being written.
+    Cut(CutLine),
+    /// Reading failed, at this offset if anything was read.
+    Error(Option<u64>, Trouble),
+    /// The stream ended.
+    End {
+        /// Input bytes read.
+        taken: u64,
+        /// How many of them were zeros after the compressed data.
+        padding: u64,
+    },
+}
 
 /// The events of a stream, in order.
 #[derive(Debug)]

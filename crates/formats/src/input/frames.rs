@@ -16,7 +16,7 @@ use std::ops::Range;
 use memchr::{memchr, memmem, memrchr};
 
 use super::buffers::Buffer;
-use super::source::ByteSource;
+use super::byte_source::ByteSource;
 use crate::record::{
     Frame, FrameState, Framing, WARC_VERSION, arc_body, blanks, warc_body, warc_head,
 };

@@ -17,17 +17,18 @@ mod error;
 mod state;
 pub mod pipe;
 mod opened;
+mod buffers;
 mod range;
+mod read_ahead;
 
 mod compression;
+mod byte_source;
 mod decoder;
 mod stream_decode;
 mod parallel_decode;
 mod source;
 mod whole;
 
-mod buffers;
-mod read_ahead;
 mod events;
 mod frames;
 mod stream;
@@ -42,13 +43,13 @@ pub use state::InputState;
 pub use whole::{read_whole, read_within};
 
 pub use decoder::Limits;
-pub use events::StreamEvents;
+pub use events::{StreamEvent, StreamEvents};
 pub use opened::OpenFile;
 pub use range::{CutLine, RangeBuffer, read_range};
 pub use read_ahead::ReadAhead;
 pub use source::{StreamSource, compression_of, unpacked_file};
 pub use source::{Unpacked, pipe, unpacked};
-pub use stream::{StreamEvent, StreamOptions, stream};
+pub use stream::{StreamOptions, stream};
 
 use bytes::{Buf, Bytes};
 

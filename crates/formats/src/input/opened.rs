@@ -2,12 +2,12 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::{InputError, Trouble};
-use super::source::{Pipe, pipe, redirected, stdin};
 
 /// An input that can be opened.
 #[derive(Debug, Clone)]
@@ -95,6 +95,11 @@ pub(super) fn standard_input() -> io::Result<Source> {
     Ok(Source::Redirected { size })
 }
 
+/// Standard input without the standard library's buffer.
+pub(super) fn stdin() -> io::Result<File> {
+    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
 impl Input {
     /// Device and inode of the file that its name stands for now.
     pub fn identity(&self) -> Option<(u64, u64)> {
@@ -103,19 +108,6 @@ impl Input {
             false => fs::metadata(&self.path),
         };
         metadata.ok().map(|found| (found.dev(), found.ino()))
-    }
-
-    /// Opens a stream.
-    pub fn open_stream(&self) -> Result<Box<dyn Pipe>, InputError> {
-        self.pipe().map_err(|error| InputError::new(&self.path, None, Trouble::Io(error)))
-    }
-
-    /// The same, without the name in the error.
-    pub(super) fn pipe(&self) -> io::Result<Box<dyn Pipe>> {
-        match self.source {
-            Source::Redirected { size } => redirected(size),
-            _ => pipe(&self.path),
-        }
     }
 }
 

@@ -28,11 +28,11 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use super::byte_source::{ByteSource, Counted, MemberStarts, Plain};
 use super::compression::Compression;
-use super::decoder::Limits;
+use super::decoder::{AHEAD, Limits};
 use super::opened::OpenFile;
 use super::read_ahead::StreamShare;
-use super::source::{ByteSource, Counted, MemberStarts, Plain};
 use super::stream_decode::{self, StreamDecoder, StreamPosition};
 
 /// Largest size of a segment, up to the end of its last member.
@@ -50,9 +50,6 @@ const STEP: usize = 64 << 10;
 
 /// Buffers up to this size are reused.
 const KEPT: usize = 2 << 20;
-
-/// Most segments per thread that are in progress or waiting.
-pub(super) const AHEAD: usize = 2;
 
 /// Upper bound for the back-off. After a wrong guess some members are decoded sequentially, and twice
 /// as many after each further one.

@@ -10,6 +10,7 @@ use std::os::unix::fs::FileExt;
 
 use memchr::{memchr, memrchr};
 
+use super::buffers::PAGE;
 use super::error::{InputError, Trouble};
 use super::opened::OpenFile;
 use uniqurl::internal::{AllocError, alloc};
@@ -83,11 +84,6 @@ const STEP: usize = 16 << 10;
 /// A line this many bytes longer than the record limit is too long under any terminator: one of the
 /// bytes may be the carriage return of a CRLF whose line feed is still unread.
 pub(super) const TOO_LONG: usize = 2;
-
-/// Every kernel and CPU copies fast if source and destination have the same offset within a page. If
-/// memory is ahead by 1 to about 20 bytes (as when the byte before a page is read to the start of one),
-/// `rep movsb` takes four times as long on AMD's Zen 4.
-pub(super) const PAGE: usize = 4096;
 
 /// Fills `block` with the records that start in `range`, which lies within the size of the file at
 /// opening. Records end with the byte `separator`. Returns the offset of the first record, and the

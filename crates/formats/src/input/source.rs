@@ -1,102 +1,24 @@
-//! Byte sources for pipes and files, with the metadata that record readers need.
+//! Opens pipes and files as sources of bytes, decompressed if necessary.
 
-use std::borrow::Borrow;
-use std::collections::VecDeque;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Chain, Cursor, Read, Seek};
-use std::os::fd::AsFd;
-use std::os::unix::fs::FileExt;
+use std::io::{self, Chain, Cursor, Read, Seek};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 
+use super::byte_source::{ByteSource, Counted, Plain};
 use super::compression::{Compression, HEAD};
 use super::decoder::Limits;
-use super::error::{Packed, Trouble};
-use super::opened::{self, Input, OpenFile, standard_input};
+use super::error::{InputError, Packed, Trouble};
+use super::opened::{self, Input, OpenFile, standard_input, stdin};
 use super::parallel_decode::ParallelDecoder;
 use super::range::has_grown;
 use super::read_ahead::{ReadAhead, StreamShare};
 use super::stream_decode::StreamDecoder;
 use crate::input::pipe::{self, BlockingReader};
-
-/// A source of bytes, decompressed if necessary.
-pub(super) trait ByteSource: Read {
-    /// Bytes of the input consumed so far; for a compressed input, compressed bytes.
-    fn taken(&self) -> u64;
-
-    /// How the input is compressed.
-    fn compression(&self) -> Option<Compression> {
-        None
-    }
-
-    /// Number of zero bytes after the last member.
-    fn padding(&self) -> u64 {
-        0
-    }
-
-    /// The offsets of member starts in the decoded bytes, if the input has members.
-    fn starts(&mut self) -> Option<&mut MemberStarts> {
-        None
-    }
-
-    /// True if the next read would find nothing for this long. `false` if that is unknown.
-    fn waits(&self, _patience: Duration) -> bool {
-        false
-    }
-
-    /// Skips `count` bytes, or all that remain. Returns how many were skipped.
-    fn skip(&mut self, count: u64) -> io::Result<u64> {
-        let mut scratch = [0; 16 << 10];
-        let mut skipped = 0;
-        while skipped < count {
-            let part = (count - skipped).min(scratch.len() as u64) as usize;
-            match self.read(&mut scratch[..part]) {
-                Ok(0) => break,
-                Ok(read) => skipped += read as u64,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(skipped)
-    }
-}
-
-/// Records where members started in the decoded bytes, for callers that ask.
-#[derive(Debug, Default)]
-pub(super) struct MemberStarts {
-    given: u64,
-    told: VecDeque<u64>,
-    unwanted: bool,
-}
-
-impl MemberStarts {
-    /// Records that a member, or the end, follows after `behind` more decoded bytes.
-    pub(super) fn begin(&mut self, behind: usize) {
-        let start = self.given + behind as u64;
-        if !self.unwanted && self.told.back() != Some(&start) {
-            self.told.push_back(start);
-        }
-    }
-
-    /// Adds `count` decoded bytes to the total.
-    pub(super) fn give(&mut self, count: usize) {
-        self.given += count as u64;
-    }
-
-    /// Moves the recorded starts to the end of `out`.
-    pub(super) fn take(&mut self, out: &mut VecDeque<u64>) {
-        out.append(&mut self.told);
-    }
-
-    /// Stops recording, because nobody will ask.
-    pub(super) fn forget(&mut self) {
-        (self.unwanted, self.told) = (true, VecDeque::new());
-    }
-}
 
 /// The origin of a stream.
 pub enum StreamSource {
@@ -309,17 +231,27 @@ pub fn pipe(path: &Path) -> io::Result<Box<dyn Pipe>> {
     Ok(Box::new(BlockingReader(file)))
 }
 
+impl Input {
+    /// Opens a stream.
+    pub fn open_stream(&self) -> Result<Box<dyn Pipe>, InputError> {
+        self.pipe().map_err(|error| InputError::new(&self.path, None, Trouble::Io(error)))
+    }
+
+    /// The same, without the name in the error.
+    fn pipe(&self) -> io::Result<Box<dyn Pipe>> {
+        match self.source {
+            opened::Source::Redirected { size } => redirected(size),
+            _ => pipe(&self.path),
+        }
+    }
+}
+
 /// Standard input redirected from a file of this `size`. Reading starts at the current position: at the
 /// end, if the file was read as an input before.
-pub(super) fn redirected(size: u64) -> io::Result<Box<dyn Pipe>> {
+fn redirected(size: u64) -> io::Result<Box<dyn Pipe>> {
     let mut file = stdin()?;
     let left = size.saturating_sub(file.stream_position()?);
     Ok(Box::new(Redirected { file: file.into(), size, left }))
-}
-
-/// Standard input without the standard library's buffer.
-pub(super) fn stdin() -> io::Result<File> {
-    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
 /// Like `unpacked`, but for a regular file, up to its size when it was checked.
@@ -333,94 +265,14 @@ fn alone() -> Arc<StreamShare> {
     ReadAhead::new(0, 1).share(0)
 }
 
-/// Counts the bytes read.
-pub(super) struct Counted<R> {
-    inner: R,
-    taken: u64,
-}
-
-/// Read size for a compressed input.
-const READ: usize = 64 << 10;
-
-impl<R: Read> Counted<BufReader<R>> {
-    pub(super) fn buffered(inner: R) -> Self {
-        Self { inner: BufReader::with_capacity(READ, inner), taken: 0 }
-    }
-}
-
-impl<R> Counted<R> {
-    pub(super) fn new(inner: R) -> Self {
-        Self { inner, taken: 0 }
-    }
-
-    pub(super) fn taken(&self) -> u64 {
-        self.taken
-    }
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(out)?;
-        self.taken += read as u64;
-        Ok(read)
-    }
-}
-
-impl<R: BufRead> BufRead for Counted<R> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.inner.fill_buf()
-    }
-
-    fn consume(&mut self, count: usize) {
-        self.taken += count as u64;
-        self.inner.consume(count);
-    }
-}
-
 /// A pipe whose first bytes were read for detection and are chained in front.
 impl ByteSource for Counted<Chain<Cursor<Vec<u8>>, Box<dyn Pipe>>> {
     fn taken(&self) -> u64 {
-        self.taken
+        Counted::taken(self)
     }
 
     fn waits(&self, patience: Duration) -> bool {
-        let (head, pipe) = self.inner.get_ref();
+        let (head, pipe) = self.inner().get_ref();
         head.position() == head.get_ref().len() as u64 && pipe.waits(patience)
-    }
-}
-
-/// The bytes of a file from an offset to its size at opening.
-pub(super) struct Plain<F> {
-    file: F,
-    at: u64,
-}
-
-impl<F: Borrow<OpenFile>> Plain<F> {
-    pub(super) fn new(file: F, at: u64) -> Self {
-        Self { file, at }
-    }
-}
-
-impl<F: Borrow<OpenFile>> Read for Plain<F> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let file = self.file.borrow();
-        let rest = usize::try_from(file.size().saturating_sub(self.at)).unwrap_or(usize::MAX);
-        let length = out.len().min(rest);
-        let read = file.file.read_at(&mut out[..length], self.at)?;
-        self.at += read as u64;
-        Ok(read)
-    }
-}
-
-impl<F: Borrow<OpenFile>> ByteSource for Plain<F> {
-    fn taken(&self) -> u64 {
-        self.at
-    }
-
-    /// Skips without reading.
-    fn skip(&mut self, count: u64) -> io::Result<u64> {
-        let skipped = count.min(self.file.borrow().size().saturating_sub(self.at));
-        self.at += skipped;
-        Ok(skipped)
     }
 }

@@ -12,39 +12,19 @@ use std::time::{Duration, Instant};
 use memchr::{memchr, memrchr};
 
 use super::buffers::{Buffer, BufferPool};
+use super::byte_source::ByteSource;
 use super::decoder::Limits;
 use super::error::Trouble;
-use super::events::{EventSender, StreamEvents, Unwanted, events};
+use super::events::{EventSender, StreamEvent, StreamEvents, Unwanted, events};
 use super::frames::Framer;
 use super::range::{CutLine, TOO_LONG};
 use super::read_ahead::ReadAhead;
-use super::source::{self, ByteSource, Growth, StreamSource};
+use super::source::{self, Growth, StreamSource};
 use super::{Chunk, Data};
 use crate::record::{
     self, Context, Detected, Doubts, EnvelopeChoice, Format, FormatTable, Framing, HeadLines,
     Separator,
 };
-
-/// An event of a stream.
-#[derive(Debug)]
-pub enum StreamEvent {
-    /// The detected format, or the given one in an envelope, before any other event; not sent for an
-    /// empty input.
-    Guess(Arc<Detected>),
-    /// Records, and the number of input bytes read for them.
-    Chunk(Chunk, u64),
-    /// An unfinished line that was left out because it was still being written.
-    Cut(CutLine),
-    /// Reading failed, at this offset if anything was read.
-    Error(Option<u64>, Trouble),
-    /// The stream ended.
-    End {
-        /// Input bytes read.
-        taken: u64,
-        /// How many of them were zeros after the compressed data.
-        padding: u64,
-    },
-}
 
 /// How to cut a stream.
 #[derive(Debug, Clone)]

@@ -4,9 +4,9 @@ use std::io::{self, BufRead, Read};
 
 use crc32fast::Hasher as Crc;
 
+use super::byte_source::{ByteSource, Counted, MemberStarts};
 use super::compression::Compression;
 use super::decoder::{DecodeError, DecodeStep, Decoder, Limits, Progress};
-use super::source::{ByteSource, Counted, MemberStarts};
 
 /// Largest zstd dictionary, compressed or not.
 const DICTIONARY: usize = 16 << 20;

@@ -3,12 +3,12 @@
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
+use super::byte_source::{ByteSource, Counted};
 use super::compression::Compression;
 use super::decoder::Limits;
 use super::opened::{OpenFile, check};
 use super::parallel_decode::{LARGEST, ParallelDecoder, SEARCHED};
 use super::read_ahead::{ReadAhead, StreamShare};
-use super::source::{ByteSource, Counted};
 use super::stream_decode::StreamDecoder;
 
 const ALL: [Compression; 4] =

@@ -5,13 +5,14 @@ use std::collections::{HashMap, HashSet};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_ipc::Block;
 use arrow_ipc::reader::{read_dictionary, read_record_batch};
-use arrow_schema::{ArrowError, DataType, Fields, Schema, SchemaRef};
+use arrow_schema::{DataType, Fields, Schema, SchemaRef};
 
-use super::error::TableError;
+use super::batch::{Column, Stop, TableOptions, Take};
+use super::column;
+use super::error::{TableError, arrow_message};
 use super::file::At;
 use super::messages::{Message, Messages};
 use super::schema::{self, Holds, Leaf};
-use super::{Column, Stop, TableOptions, Take, column};
 use crate::input::Trouble;
 use crate::record::TableFormat;
 
@@ -149,7 +150,7 @@ struct Batches<'a> {
 
 impl<'a> Batches<'a> {
     fn new(content: &'a ArrowFile, memory: usize) -> Result<Self, TableError> {
-        let wanted = content.schema.project(&content.projection).map_err(words)?;
+        let wanted = content.schema.project(&content.projection).map_err(arrow_message)?;
         Ok(Self {
             messages: Messages::new(&content.at, memory),
             content,
@@ -178,7 +179,7 @@ impl<'a> Batches<'a> {
             let (schema, columns) = (SchemaRef::clone(schema), Some(&projection[..]));
             let read =
                 read_record_batch(&body, batch, schema, &self.dictionaries, columns, &version);
-            return Ok(Some(read.map_err(words)?));
+            return Ok(Some(read.map_err(arrow_message)?));
         }
         let dictionary = message.header_as_dictionary_batch();
         let dictionary = dictionary.ok_or("a message is neither a batch nor a dictionary")?;
@@ -192,7 +193,7 @@ impl<'a> Batches<'a> {
             self.messages.dictionary(said, version, &dictionary)?;
             let body = self.messages.body(said)?;
             read_dictionary(&body, dictionary, &self.wanted, &mut self.dictionaries, &version)
-                .map_err(words)?;
+                .map_err(arrow_message)?;
         } else if !self.known.contains(&number) {
             return Err(format!("it has dictionary {number}, and no column of it").into());
         }
@@ -205,20 +206,6 @@ fn dictionaries(schema: &Schema) -> HashSet<i64> {
     // Nothing else tells which column a dictionary in a file belongs to.
     #[expect(deprecated)]
     schema.flattened_fields().iter().filter_map(|field| field.dict_id()).collect()
-}
-
-/// Returns the library's message without its prefix.
-pub(super) fn words(error: ArrowError) -> String {
-    match error {
-        ArrowError::ParquetError(words) => {
-            words.strip_prefix("Parquet error: ").map_or(words.clone(), str::to_owned)
-        }
-        ArrowError::ParseError(words)
-        | ArrowError::IpcError(words)
-        | ArrowError::InvalidArgumentError(words)
-        | ArrowError::IoError(words, _) => words,
-        error => error.to_string(),
-    }
 }
 
 /// Appends the columns with values below the struct with this path and place, in order.

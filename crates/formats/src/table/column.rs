@@ -15,7 +15,7 @@ use arrow_array::{
 use arrow_buffer::{Buffer, NullBuffer};
 use arrow_schema::{DataType, TimeUnit};
 
-use super::Column;
+use super::batch::Column;
 
 /// Finds a column of a batch by index path, because names may repeat.
 pub(super) fn find(batch: &RecordBatch, place: &[usize]) -> Option<Column> {

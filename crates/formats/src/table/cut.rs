@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
+use super::batch::{Column, Stop, TableOptions};
 use super::column::{Cell, Cells, Keys, Standing, Views};
-use super::{Column, Stop, TableOptions};
 use crate::input::{Chunk, Data};
 use crate::record::{ALIKE, NULL, RowBatch};
 use uniqurl::internal::Span;

@@ -1,5 +1,7 @@
 //! Errors of tables.
 
+use arrow_schema::ArrowError;
+
 use crate::input::Trouble;
 
 /// The reason that a table cannot be read further.
@@ -50,5 +52,19 @@ impl From<&str> for TableError {
 impl From<std::io::Error> for TableError {
     fn from(error: std::io::Error) -> Self {
         Self::Damage(error.to_string())
+    }
+}
+
+/// Returns the library's message without its prefix.
+pub(super) fn arrow_message(error: ArrowError) -> String {
+    match error {
+        ArrowError::ParquetError(words) => {
+            words.strip_prefix("Parquet error: ").map_or(words.clone(), str::to_owned)
+        }
+        ArrowError::ParseError(words)
+        | ArrowError::IpcError(words)
+        | ArrowError::InvalidArgumentError(words)
+        | ArrowError::IoError(words, _) => words,
+        error => error.to_string(),
     }
 }

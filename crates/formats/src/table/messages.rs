@@ -14,8 +14,7 @@ use arrow_ipc::{
 };
 use arrow_schema::{DataType, Fields, SchemaRef, UnionMode};
 
-use super::arrow::words;
-use super::error::TableError;
+use super::error::{TableError, arrow_message};
 use super::file::At;
 
 /// Approximate memory that the library uses per column of a schema.
@@ -264,7 +263,7 @@ impl<'a> Messages<'a> {
         if !schema.endianness().equals_to_target_endianness() {
             return Err("its numbers have their bytes in the other order".into());
         }
-        Ok(Arc::new(try_fb_to_schema(schema).map_err(words)?))
+        Ok(Arc::new(try_fb_to_schema(schema).map_err(arrow_message)?))
     }
 
     fn field(&self, field: &Field<'_>, above: usize, taken: &mut u64) -> Result<(), TableError> {

@@ -9,6 +9,7 @@
 //! readers run on their own threads, named [`THREAD`]; if one panics, the file is reported as damaged.
 
 mod arrow;
+mod batch;
 mod column;
 mod cut;
 mod deltas;
@@ -31,8 +32,9 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use arrow_array::ArrayRef;
+pub use self::batch::TableOptions;
 
+use self::batch::{Stop, Take};
 use self::cut::RowCutter;
 use self::error::TableError;
 use self::file::At;
@@ -45,31 +47,6 @@ pub const THREAD: &str = "uniqurl-table";
 
 /// Chunks of a section that may wait to be taken.
 const AHEAD: usize = 32;
-
-/// Limit for a footer or a batch if no memory limit is set.
-const UNSAID: usize = 4 << 30;
-
-/// Options for reading a table.
-#[derive(Debug, Clone, Copy)]
-pub struct TableOptions {
-    /// Size of a chunk in bytes.
-    pub chunk_size: usize,
-    /// Longest cell in bytes.
-    pub max_record: usize,
-    /// Threads that decode row groups.
-    pub threads: usize,
-    /// Total memory limit in bytes; `usize::MAX` if none is set.
-    pub memory: usize,
-    /// Whether rows with the same cell may be merged into one row with a count.
-    pub once: bool,
-}
-
-impl TableOptions {
-    /// The limit for data that exists only once per table.
-    fn at_once(&self) -> usize {
-        if self.memory == usize::MAX { UNSAID } else { self.memory }
-    }
-}
 
 /// Detects the container of a file.
 pub fn container_of(file: &Arc<OpenFile>) -> Result<Option<Container>, InputError> {
@@ -146,23 +123,6 @@ enum SectionEvent {
 enum TableContent {
     Parquet(parquet::ParquetFile),
     Arrow(arrow::ArrowFile),
-}
-
-/// The reason that a batch is not taken.
-enum Stop {
-    /// The receiver is gone.
-    Unwanted,
-    /// The file has this error.
-    Failed(TableError),
-}
-
-/// Takes the columns of a batch, and the file offset that the batch reaches.
-type Take<'a> = &'a mut dyn FnMut(&[Column], u64) -> Result<(), Stop>;
-
-/// A column of a batch, below the structs that contain it.
-struct Column {
-    above: Vec<ArrayRef>,
-    array: ArrayRef,
 }
 
 impl TableContent {

@@ -15,12 +15,13 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaDataReader};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type, TypePtr};
 
-use super::error::TableError;
+use super::batch::{Column, Stop, TableOptions, Take};
+use super::error::{TableError, arrow_message};
 use super::file::At;
 use super::page_headers::{self, PageHeader};
 use super::pages::GroupPages;
 use super::schema::{self, Holds, Leaf};
-use super::{Column, Stop, TableOptions, Take, arrow, column, footer};
+use super::{column, footer};
 use crate::input::Trouble;
 use crate::record::TableFormat;
 
@@ -170,7 +171,7 @@ impl ParquetFile {
                     batches = behind(levels, &groups, found)?;
                     continue;
                 }
-                Err(error) => return Err(failed(&groups, arrow::words(error))),
+                Err(error) => return Err(failed(&groups, arrow_message(error))),
             };
             found += batch.num_rows() as u64;
             let end = self.place(self.starts[section] + found);

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use super::*;
-use crate::input::source::MemberStarts;
+use crate::input::byte_source::MemberStarts;
 
 /// Longest head.
 const MAX_HEAD: usize = 400;
