@@ -13,6 +13,7 @@ use super::clf;
 use super::columns::{Column, ColumnKey, ColumnName};
 use super::escape::Escape;
 use super::fields::{Fields, whole};
+use super::json::Pointers;
 use super::layout::Layout;
 use super::line::Line;
 use super::origin::is_absolute;
@@ -113,7 +114,13 @@ impl Layout for Ltsv {
         Ok(Some(ColumnKey::Named(ColumnName::Header(name.into()))))
     }
 
-    fn cells(&self, line: &[u8], columns: &[Column], take: &mut dyn FnMut(Option<&[u8]>)) {
+    fn cells(
+        &self,
+        line: &[u8],
+        columns: &[Column],
+        _pointers: &Pointers,
+        take: &mut dyn FnMut(Option<&[u8]>),
+    ) {
         for column in columns {
             let ColumnName::Header(label) = column.name() else { continue };
             let value = field(line, &label).map(unescaped);
