@@ -290,8 +290,8 @@ mod tests {
             ),
             (r#"{"r":{"path":"/a"},"host":"1.2.3.4"}"#, "json:host=/host,target=/r/path"),
             (
-                r#"{"reqHost":"a.example","reqPath":"/p","queryStr":"k=1"}"#,
-                "json:host=/reqHost,path=/reqPath,query=/queryStr",
+                r#"{"rHost":"a.example","rPath":"/p","queryStr":"k=1"}"#,
+                "json:host=/rHost,path=/rPath,query=/queryStr",
             ),
             (
                 r#"{"p":{"requestUri":"/s?v","requestQuery":"v","host":"a.example"}}"#,
@@ -299,8 +299,8 @@ mod tests {
             ),
             // The machine that wrote the records is not their site.
             (
-                r#"{"hostname":"cp1.example","uri_host":"a.example","uri_path":"/w","uri_query":"?t=1"}"#,
-                "json:host=/uri_host,path=/uri_path,query=/uri_query",
+                r#"{"hostname":"cp1.example","u_host":"a.example","u_path":"/w","u_query":"?t=1"}"#,
+                "json:host=/u_host,path=/u_path,query=/u_query",
             ),
         ] {
             assert_eq!(suggested(&format!("{line}\n{line}\n")), urls(name), "{line}");
