@@ -9,7 +9,7 @@ use memchr::memchr;
 
 use super::columns::{Column, ColumnKey};
 use super::fields::{Fields, stamp};
-use super::json::{self, Json, JsonError, Pointers};
+use super::json::{self, Json, Pointers};
 use super::layout::Layout;
 use super::line;
 use super::part::{PartSet, RecordPart};
@@ -43,11 +43,7 @@ impl Layout for Cdxj {
             let Some(object) = object(line.bytes) else {
                 return Extracted::Reject(RejectReason::LogSyntax, 0);
             };
-            match self.0.said(object, &mut buffer) {
-                Ok(said) => said.found(ctx, self.parts(), line, scratch),
-                Err(JsonError::Syntax) => Extracted::Reject(RejectReason::LogSyntax, 0),
-                Err(JsonError::Type) => Extracted::Reject(RejectReason::NoField, 0),
-            }
+            self.0.content(ctx, line, object, &mut buffer, scratch)
         });
     }
 

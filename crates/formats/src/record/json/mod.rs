@@ -90,12 +90,12 @@ impl Layout for Json {
     fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         let mut buffer = Vec::new();
         line::each(ctx, 0, chunk, out, |line, scratch| {
-            self.content(ctx, line, &mut buffer, scratch)
+            self.content(ctx, line, line.bytes, &mut buffer, scratch)
         });
     }
 
     fn found(&self, ctx: &Context, line: Line<'_>, scratch: &mut Vec<u8>) -> Option<Extracted> {
-        Some(self.content(ctx, line, &mut Vec::new(), scratch))
+        Some(self.content(ctx, line, line.bytes, &mut Vec::new(), scratch))
     }
 
     fn parts(&self) -> PartSet {
@@ -249,14 +249,16 @@ impl Json {
         self.url.to(|part| part == RecordPart::Url).next().is_none()
     }
 
-    fn content(
+    /// Reads the value in a part of a line.
+    pub(super) fn content(
         &self,
         ctx: &Context,
         line: Line<'_>,
+        text: &[u8],
         buffer: &mut Vec<u8>,
         scratch: &mut Vec<u8>,
     ) -> Extracted {
-        match self.said(line.bytes, buffer) {
+        match self.said(text, buffer) {
             Ok(said) => said.found(ctx, self.facts, line, scratch),
             Err(JsonError::Syntax) => Extracted::Reject(RejectReason::LogSyntax, 0),
             Err(JsonError::Type) => Extracted::Reject(RejectReason::NoField, 0),

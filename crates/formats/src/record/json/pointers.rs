@@ -3,7 +3,7 @@
 //! An element of an array is found by its index, or by a member of its own, which the standard lacks:
 //! `/headers/name=host/value`, as some logs list the headers of a request.
 
-use super::scan::{Controls, Scan, Scanned, string};
+use super::scan::{Controls, Scan, Scanned, members, string};
 
 /// The reference tokens of a pointer.
 pub(in crate::record) type Pointer = Vec<Vec<u8>>;
@@ -177,7 +177,8 @@ impl Node {
     /// headers.
     fn element_with_key(&self, element: &[u8]) -> Option<&Node> {
         let has = |(name, wanted): (&[u8], &[u8])| {
-            let value = at(element, &[name]).and_then(string);
+            let named = members(element).filter(|(known, _)| *known == name);
+            let value = named.last().and_then(|(_, value)| string(value));
             value.is_some_and(|value| value.eq_ignore_ascii_case(wanted))
         };
         self.children.iter().find(|(token, _)| key(token).is_some_and(has)).map(|(_, node)| node)

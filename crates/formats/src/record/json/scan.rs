@@ -292,3 +292,16 @@ pub(in crate::record) fn string(text: &[u8]) -> Option<Cow<'_, [u8]>> {
 #[derive(Deserialize)]
 #[serde(transparent)]
 pub(in crate::record) struct JsonText<'a>(#[serde(borrow)] pub Cow<'a, [u8]>);
+
+/// The names and values of an object's members, as the text writes them but without the marks around
+/// names; none for any other value.
+pub(super) fn members(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let mut scan = Scan::new(text);
+    let is_object = scan.skip(b'{');
+    let mut is_first = true;
+    std::iter::from_fn(move || {
+        let name = scan.member(is_first).ok().flatten().filter(|_| is_object)?;
+        is_first = false;
+        Some((name.as_written(), scan.value(Controls::Pass).ok()?))
+    })
+}
