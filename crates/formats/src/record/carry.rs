@@ -220,7 +220,9 @@ impl Carrier {
         let (format, line) = format.unwrapped(line, record);
         format.cells(line, columns, pointers, &mut |value| out.push(value));
         out.are_whole()?;
-        if !common.is_empty() {
+        // Most records of formats with columns of their own have all of them, and are read once.
+        let lacks = |(n, column): (usize, &Column)| column.common.is_some() && out.get(n).is_none();
+        if columns.iter().enumerate().any(lacks) {
             let fields = Fields::filled(*common, |fields| format.fields(line, fields))?;
             for (n, column) in columns.iter().enumerate() {
                 let value = column.common.and_then(|part| fields.shown(part, buffer));

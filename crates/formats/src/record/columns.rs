@@ -278,6 +278,12 @@ impl ColumnLayout {
         self.slots.iter().chain(&self.beside).map(|(column, _)| *column)
     }
 
+    /// The columns of such parts.
+    pub fn columns_of(&self, is: impl Fn(&RecordPart) -> bool) -> impl Iterator<Item = usize> {
+        let all = self.slots.iter().chain(&self.beside);
+        all.filter(move |(_, part)| is(part)).map(|(column, _)| *column)
+    }
+
     /// The column of a part.
     pub fn column_of(&self, part: RecordPart) -> Option<usize> {
         let mut slots = self.slots.iter().chain(&self.beside);

@@ -16,11 +16,13 @@ use std::sync::Arc;
 use memchr::memchr;
 
 use self::cut::{CsvCutter, CsvRecord};
-use super::columns::{Columns, Header};
+use super::columns::{Column, Columns, Header};
+use super::fields::Fields;
+use super::json::pointers::Pointers;
 use super::layout::Layout;
 use super::line::{Line, is_blank, without_mark};
 use super::origin::is_absolute;
-use super::part::Value;
+use super::part::{RecordPart, Value};
 use super::{Context, Extracted, Record, Records};
 use uniqurl::RejectReason;
 
@@ -111,8 +113,32 @@ impl Layout for Csv {
         Some(Arc::new(Self { header: self.header_in(ctx, chunk)?, ..self.clone() }))
     }
 
-    fn values<'a>(&self, record: &'a [u8]) -> Vec<Value<'a>> {
-        cut::fields(record, self.delimiter()).map(value).collect()
+    /// Reads parts of a record.
+    fn fields<'a>(&self, record: &'a [u8], out: &mut Fields<'a>) {
+        let Some(layout) = self.header.layout() else { return };
+        let is_read = |part: &RecordPart| match part {
+            RecordPart::Date => out.want(RecordPart::Time),
+            part => out.want(*part),
+        };
+        let fields = self.raw_fields(record, layout.columns_of(is_read));
+        out.read_parts(|part, take| {
+            let field = layout.column_of(part).and_then(|column| fields.get(column));
+            field.into_iter().for_each(|field| take(value(field).into_cow()));
+        });
+    }
+
+    fn cells(
+        &self,
+        record: &[u8],
+        columns: &[Column],
+        _pointers: &Pointers,
+        take: &mut dyn FnMut(Option<&[u8]>),
+    ) {
+        let fields = self.raw_fields(record, columns.iter().filter_map(|column| column.place));
+        for column in columns {
+            let field = column.place.and_then(|place| fields.get(place));
+            take(field.map(|field| value(field)).as_ref().map(Value::bytes));
+        }
     }
 }
 
@@ -186,6 +212,20 @@ impl Csv {
                 let columns = count(rows[0], *delimiter);
                 columns > 1 && rows.iter().all(|row| count(row, *delimiter) == columns)
             })
+    }
+
+    /// The fields of a record up to the last of these columns, with their quotation marks. What comes after
+    /// is not looked at, since most of the time goes into finding the ends of fields.
+    fn raw_fields<'a>(
+        &self,
+        record: &'a [u8],
+        columns: impl Iterator<Item = usize>,
+    ) -> Vec<&'a [u8]> {
+        let Some(last) = columns.max() else { return Vec::new() };
+        // A column by number may be far beyond the end of the record.
+        let mut fields = Vec::with_capacity(last.min(self.header.names().len()) + 1);
+        fields.extend(cut::fields(record, self.delimiter()).take(last.saturating_add(1)));
+        fields
     }
 
     fn read_header(&self, record: &[u8]) -> Header {
