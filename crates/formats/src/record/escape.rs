@@ -16,6 +16,8 @@ pub(super) enum Escape {
     Hash,
     /// Amazon load balancers': only `\xHH`.
     Hex,
+    /// CloudFront's: percent-encoding, once more than the client's own.
+    Percent,
     /// Nothing is escaped.
     None,
 }
@@ -27,6 +29,7 @@ impl Escape {
         match self {
             Escape::Backslash | Escape::Hex => memchr(b'\\', text).is_some(),
             Escape::Hash => memchr(b'#', text).is_some(),
+            Escape::Percent => memchr(b'%', text).is_some(),
             Escape::None => false,
         }
     }
@@ -36,6 +39,7 @@ impl Escape {
         let mark = match self {
             Escape::Backslash | Escape::Hex => b'\\',
             Escape::Hash => b'#',
+            Escape::Percent => b'%',
             Escape::None => return out.extend_from_slice(text),
         };
         let mut rest = text;
@@ -45,7 +49,7 @@ impl Escape {
             let sequence = &rest[at + 1..];
             let decoded = match self {
                 Escape::Backslash => backslash(sequence),
-                Escape::Hash => hex(sequence),
+                Escape::Hash | Escape::Percent => hex(sequence),
                 Escape::Hex => {
                     let digits = sequence.strip_prefix(b"x").and_then(hex);
                     digits.map(|(byte, length)| (byte, length + 1))

@@ -95,7 +95,7 @@ impl Layout for Extended {
                     layout.found(ctx, line, fields, meant, scratch)
                 }
                 Dialect::CloudFront => {
-                    let value = |part, field| meant(part, decoded(field));
+                    let value = |part, field| meant(part, Value::decoded(field));
                     layout.found(ctx, line, separators.split(line), value, scratch)
                 }
             }
@@ -168,7 +168,7 @@ impl Layout for Extended {
                 let spaces = self.dialect.separators(line);
                 fields(Line { bytes: line, start: 0 }, &spaces, self.software).collect()
             }
-            Dialect::CloudFront => line.split(|byte| *byte == b'\t').map(decoded).collect(),
+            Dialect::CloudFront => line.split(|byte| *byte == b'\t').map(Value::decoded).collect(),
         }
     }
 
@@ -377,27 +377,4 @@ fn unquoted(text: &[u8]) -> Option<(Cow<'_, [u8]>, usize)> {
     }
     undone.extend_from_slice(rest);
     Some((Cow::Owned(undone), at + 1))
-}
-
-/// Undoes a field's percent-encoding once.
-pub(super) fn decoded(field: &[u8]) -> Value<'_> {
-    if memchr(b'%', field).is_none() {
-        return Value::InLine(field);
-    }
-    let mut out = Vec::with_capacity(field.len());
-    let mut at = 0;
-    while at < field.len() {
-        let hex = |at: usize| char::from(*field.get(at)?).to_digit(16);
-        match (field[at], hex(at + 1), hex(at + 2)) {
-            (b'%', Some(high), Some(low)) => {
-                out.push((high << 4 | low) as u8);
-                at += 3;
-            }
-            (byte, ..) => {
-                out.push(byte);
-                at += 1;
-            }
-        }
-    }
-    Value::Elsewhere(out.into())
 }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr3};
 
-use super::extended::decoded;
+use super::escape::Escape;
 use super::line::{Line, is_blank};
 use super::origin::{RecordOrigin, scheme_of};
 use super::target::{self, Method, TargetText};
@@ -192,6 +192,16 @@ pub enum Value<'a> {
 }
 
 impl<'a> Value<'a> {
+    /// A field whose percent-encoding by the logger is undone once.
+    pub fn decoded(field: &'a [u8]) -> Self {
+        if !Escape::Percent.is_in(field) {
+            return Value::InLine(field);
+        }
+        let mut out = Vec::with_capacity(field.len());
+        Escape::Percent.undo(field, &mut out);
+        Value::Elsewhere(out.into())
+    }
+
     pub(super) fn bytes(&self) -> &[u8] {
         match self {
             Value::InLine(bytes) => bytes,
@@ -359,9 +369,9 @@ impl<'a> Said<'a> {
     pub fn decode(&mut self) {
         for (part, place) in self.values.iter_mut().enumerate() {
             let value = match place.take() {
-                Some(Value::InLine(bytes)) => decoded(bytes),
+                Some(Value::InLine(bytes)) => Value::decoded(bytes),
                 Some(Value::Elsewhere(bytes)) => {
-                    Value::Elsewhere(decoded(&bytes).into_cow().into_owned().into())
+                    Value::Elsewhere(Value::decoded(&bytes).into_cow().into_owned().into())
                 }
                 None => continue,
             };

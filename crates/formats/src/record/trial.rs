@@ -137,6 +137,11 @@ fn names_site(origin: &[u8]) -> bool {
     is_dotted(&origin[start..]) || names_port(&origin[start..])
 }
 
+/// True if more than half of some lines are such.
+pub(super) fn most(lines: &[&[u8]], is_one: impl Fn(&[u8]) -> bool) -> bool {
+    lines.iter().filter(|line| is_one(line)).count() * 2 > lines.len()
+}
+
 #[cfg(test)]
 thread_local! {
     /// The bytes that this thread looked at for trials.

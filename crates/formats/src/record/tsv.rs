@@ -8,7 +8,6 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::columns::{ColumnKey, ColumnName, Columns, Header};
-use super::extended::decoded;
 use super::fields::{COLUMNS, Fields};
 use super::layout::Layout;
 use super::line::{self, is_blank, without_mark};
@@ -61,8 +60,8 @@ impl Layout for Tsv {
             }
             let value = |part, field| match (fixed.is_encoded, part) {
                 (false, _) => Value::InLine(field),
-                (true, RecordPart::Query) => marked(decoded(field)),
-                (true, _) => decoded(field),
+                (true, RecordPart::Query) => marked(Value::decoded(field)),
+                (true, _) => Value::decoded(field),
             };
             layout.found(ctx, line, tabs.split(line), value, scratch)
         });
@@ -75,7 +74,7 @@ impl Layout for Tsv {
             let column = layout.column_of(part);
             let field = column.and_then(|n| line.split(|byte| *byte == b'\t').nth(n));
             field.into_iter().for_each(|field| match is_encoded {
-                true => take(decoded(field).into_cow()),
+                true => take(Value::decoded(field).into_cow()),
                 false => take(Cow::Borrowed(field)),
             });
         });

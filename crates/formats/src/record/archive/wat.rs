@@ -98,7 +98,7 @@ fn wat_record(record: &[u8]) -> WatRecord<'_> {
     if !warc::is_wat(head) {
         return WatRecord::Nothing;
     }
-    let mut scan = Scan::new(body);
+    let mut scan = Scan::new(body, Controls::Fail);
     let mut members = Members::default();
     if MEMBERS.follow(&mut scan, &mut members).and_then(|()| scan.end()).is_err() {
         return WatRecord::Malformed;

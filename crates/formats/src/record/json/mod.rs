@@ -23,7 +23,6 @@ pub(super) use self::pointers::{Pointer, Pointers, Sink, at};
 use self::scan::NotJson;
 pub(super) use self::scan::{Controls, JsonText, Scan, Scanned, string};
 use super::columns::{Column, ColumnKey, parts};
-use super::extended::decoded;
 use super::fields::Fields;
 use super::layout::Layout;
 use super::line::{self, Line};
@@ -107,13 +106,13 @@ impl Layout for Json {
     }
 
     fn fields<'a>(&self, text: &'a [u8], out: &mut Fields<'a>) {
-        let (found, end) = self.beside.pointers.scan(text);
+        let (found, end) = self.beside.pointers.read_again(text);
         if end.is_ok() || !has_hex_escapes(text) {
             return self.read_parts(&found, out, |value| value);
         }
         let mut rewritten = Vec::new();
         without_hex_escapes(text, &mut rewritten);
-        let (found, _) = self.beside.pointers.scan(&rewritten);
+        let (found, _) = self.beside.pointers.read_again(&rewritten);
         self.read_parts(&found, out, |value| Cow::Owned(value.into_owned()));
     }
 
@@ -217,7 +216,7 @@ impl Json {
             let found = self.beside.list.iter().zip(found).filter(|((other, _), _)| *other == part);
             found.filter_map(|(_, value)| shown((*value)?)).for_each(|value| {
                 match self.is_encoded {
-                    true => take(Cow::Owned(decoded(&value).into_cow().into_owned())),
+                    true => take(Cow::Owned(Value::decoded(&value).into_cow().into_owned())),
                     false => take(in_line(value)),
                 }
             });
@@ -339,11 +338,11 @@ pub(super) fn tokens(column: &str) -> Result<Pointer, &'static str> {
 
 /// Passes the value at each pointer in `text` to `take`.
 pub(super) fn cells(text: &[u8], pointers: &Pointers, take: &mut dyn FnMut(Option<&[u8]>)) {
-    let (mut found, end) = pointers.scan(text);
+    let (mut found, end) = pointers.read_again(text);
     let mut rewritten = Vec::new();
     if end.is_err() && has_hex_escapes(text) {
         without_hex_escapes(text, &mut rewritten);
-        found = pointers.scan(&rewritten).0;
+        found = pointers.read_again(&rewritten).0;
     }
     found.into_iter().for_each(|value| take(value.and_then(shown).as_deref()));
 }

@@ -76,13 +76,18 @@ impl Pointers {
 
     /// The value at each pointer, in their order. If a name occurs twice in an object, the last one counts.
     pub(in crate::record) fn read<'a>(&self, text: &'a [u8]) -> Scanned<Vec<Found<'a>>> {
-        let (found, end) = self.scan(text);
+        let (found, end) = self.scan(text, Controls::Fail);
         end.map(|()| found)
     }
 
-    /// The same of a text that may be cut: those before its end, and whether it was JSON.
-    pub(in crate::record) fn scan<'a>(&self, text: &'a [u8]) -> (Vec<Found<'a>>, Scanned) {
-        let mut scan = Scan::new(text);
+    /// The same of a text that was read by other pointers, which may lead to control characters. A text that is
+    /// cut gives the values before its end, and an error.
+    pub(in crate::record) fn read_again<'a>(&self, text: &'a [u8]) -> (Vec<Found<'a>>, Scanned) {
+        self.scan(text, Controls::Pass)
+    }
+
+    fn scan<'a>(&self, text: &'a [u8], others: Controls) -> (Vec<Found<'a>>, Scanned) {
+        let mut scan = Scan::new(text, others);
         let mut found = vec![None; self.count];
         let end = self.follow(&mut scan, &mut found).and_then(|()| scan.end());
         (found, end)
@@ -106,10 +111,14 @@ impl Node {
             (ends, children) => {
                 let value = scan.value(Controls::Pass)?;
                 for end in ends {
-                    sink.take(*end, &mut Scan::new(value))?;
+                    sink.take(*end, &mut Scan::new(value, Controls::Pass))?;
                 }
                 // A pointer may lead into what another one takes as a whole.
-                if children.is_empty() { Ok(()) } else { self.enter(&mut Scan::new(value), sink) }
+                if children.is_empty() {
+                    Ok(())
+                } else {
+                    self.enter(&mut Scan::new(value, Controls::Pass), sink)
+                }
             }
         }
     }
@@ -121,7 +130,7 @@ impl Node {
             while let Some(name) = scan.member(is_first)? {
                 is_first = false;
                 let Some(child) = self.child(&name.content()) else {
-                    scan.value(Controls::Fail)?;
+                    scan.other()?;
                     continue;
                 };
                 // The name may have occurred before.
@@ -137,15 +146,15 @@ impl Node {
                 if let Some(child) = self.element(index) {
                     child.follow(scan, sink)?;
                 } else {
-                    let element = scan.value(Controls::Fail)?;
+                    let element = scan.other()?;
                     if has_keys && let Some(child) = self.element_with_key(element) {
-                        child.follow(&mut Scan::new(element), sink)?;
+                        child.follow(&mut Scan::new(element, Controls::Pass), sink)?;
                     }
                 }
                 index += 1;
             }
         } else {
-            let value = scan.value(Controls::Fail)?;
+            let value = scan.other()?;
             self.children.iter().for_each(|(_, child)| child.lack(value != b"null", sink));
         }
         Ok(())

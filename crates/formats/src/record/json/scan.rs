@@ -32,14 +32,16 @@ pub(in crate::record) enum Controls {
 pub(in crate::record) struct Scan<'a> {
     text: &'a [u8],
     at: usize,
+    /// How to read names, and values that nobody asks for.
+    others: Controls,
     /// The brackets that close the arrays and objects around the position, in the value at hand.
     open: Vec<u8>,
 }
 
 impl<'a> Scan<'a> {
-    /// The start of a text.
-    pub fn new(text: &'a [u8]) -> Self {
-        Self { text, at: 0, open: Vec::new() }
+    /// The start of a text, in whose names and values that nobody asks for control characters are read so.
+    pub fn new(text: &'a [u8], others: Controls) -> Self {
+        Self { text, at: 0, others, open: Vec::new() }
     }
 
     /// The next byte that is no white space.
@@ -78,7 +80,7 @@ impl<'a> Scan<'a> {
             _ if is_first => {}
             _ => return Err(NotJson),
         }
-        self.name(Controls::Fail).map(Some)
+        self.name(self.others).map(Some)
     }
 
     /// True if the array has another element, which comes next.
@@ -100,6 +102,11 @@ impl<'a> Scan<'a> {
             b'"' => self.string(controls).map(|string| string.text),
             first => self.value_from(first, controls),
         }
+    }
+
+    /// Scans a value that nobody asks for.
+    pub fn other(&mut self) -> Scanned<&'a [u8]> {
+        self.value(self.others)
     }
 
     fn value_from(&mut self, first: u8, controls: Controls) -> Scanned<&'a [u8]> {
@@ -296,12 +303,12 @@ pub(in crate::record) struct JsonText<'a>(#[serde(borrow)] pub Cow<'a, [u8]>);
 /// The names and values of an object's members, as the text writes them but without the marks around
 /// names; none for any other value.
 pub(super) fn members(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    let mut scan = Scan::new(text);
+    let mut scan = Scan::new(text, Controls::Pass);
     let is_object = scan.skip(b'{');
     let mut is_first = true;
     std::iter::from_fn(move || {
         let name = scan.member(is_first).ok().flatten().filter(|_| is_object)?;
         is_first = false;
-        Some((name.as_written(), scan.value(Controls::Pass).ok()?))
+        Some((name.as_written(), scan.other().ok()?))
     })
 }

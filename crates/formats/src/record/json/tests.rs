@@ -1,3 +1,4 @@
+use super::super::fields::Fields;
 use super::super::format::tests::show;
 use super::super::{Context, Extracted, Format};
 use super::Pointers;
@@ -123,6 +124,18 @@ fn selected_values_may_hold_any_byte() {
         let stepped_over = [&b"{\"v\":\"\t\","[..], &line[1..]].concat();
         assert_eq!(json(pointer, &stepped_over), "log-syntax 0", "{}", line.escape_ascii());
     }
+}
+
+#[test]
+fn control_characters_of_the_url_hide_no_part_beside_it() {
+    let format = Format::parse("json:url=/u,status=/s").unwrap();
+    let line = b"{\"a\":{\"n\":1},\"u\":\"http://h/\ta\",\"s\":404}";
+    let fields = Fields::filled(format.parts(), |out| format.fields(line, out)).unwrap();
+    assert_eq!(fields.numbers.status, Some(404));
+    let mut values = Vec::new();
+    let pointers = Pointers::new([&[b"s".to_vec()][..]]);
+    super::cells(line, &pointers, &mut |value| values.extend(value.map(<[u8]>::to_vec)));
+    assert_eq!(values, [b"404"]);
 }
 
 #[test]
@@ -387,8 +400,8 @@ fn strings_decode_as_serde_json_decodes_them() {
             for rest in ["", "\\n", "\\u00e9x", "\\ud800", "\\", "\\u12"] {
                 let text =
                     [&b"\""[..], &b"x".repeat(place), &[first], rest.as_bytes(), b"\""].concat();
-                let mut scan = super::Scan::new(&text);
-                let found = scan.value(super::scan::Controls::Pass).ok();
+                let mut scan = super::Scan::new(&text, super::Controls::Fail);
+                let found = scan.value(super::Controls::Pass).ok();
                 let found = found.filter(|_| scan.end().is_ok()).and_then(super::string);
                 let expected = serde_json::from_slice(&text).ok().map(|super::JsonText(text)| text);
                 escaped += usize::from(!rest.is_empty() && expected.is_some());

@@ -4,9 +4,9 @@
 //! of their own (`date-format`, `time-format`), which the string does not tell: those that logs write
 //! are read.
 
-use super::directives::{Token, Variable, literal, protocol};
-use super::plan::Field;
+use super::field::Field;
 use super::shape::Shape;
+use super::token::{Token, Variable, literal, protocol};
 
 /// True for a string that can only be GoAccess's: Apache has no such directives, but for `%^FB` and in an
 /// argument (`%{%d/%b/%Y}t`), and GoAccess has no arguments.

@@ -17,8 +17,11 @@
 mod directive;
 mod directives;
 mod goaccess;
+mod field;
+mod line_shape;
 mod plan;
 mod shape;
+mod token;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -26,8 +29,9 @@ use std::sync::Arc;
 
 use memchr::{memchr, memchr3, memmem};
 
-use self::plan::{End, Field, LinePlan, LogField, Quote};
-pub(super) use self::shape::LineShape;
+use self::field::Field;
+pub(super) use self::line_shape::LineShape;
+use self::plan::{End, LinePlan, LogField, Quote};
 use super::escape::{Escape, closing_quote};
 use super::fields::{Fields, Measured, decimal, epoch_in, status, whole, written};
 use super::layout::Layout;

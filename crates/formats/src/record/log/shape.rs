@@ -1,17 +1,10 @@
-//! Tests strictly whether a line has the layout of a format string, to detect its format.
-//!
-//! Reading is generous: it stops at the last field in use, and takes any text for it. Detection is
-//! not. Every literal must be in its place up to the end of the line, and each field must look like
-//! one of its kind.
+//! The forms of the values of fields, by which a line is told from others.
 
-use memchr::{memchr, memmem};
+use memchr::memmem;
 
 use super::super::clf::begins_as_time;
-use super::super::escape::closing_quote;
 use super::super::hosts::{is_address, is_authority};
 use super::super::request;
-use super::directives::{FormatStringError, tokens};
-use super::plan::{Field, RawField, parts};
 
 /// The form of a field's values. Each but `Any` admits a dash where a log may have no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +43,7 @@ pub(in crate::record) enum Shape {
 }
 
 impl Shape {
-    fn fits(self, value: &[u8], is_enclosed: bool) -> bool {
+    pub fn fits(self, value: &[u8], is_enclosed: bool) -> bool {
         let digits = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
         let is_dash = value == b"-";
         match self {
@@ -96,66 +89,4 @@ impl Shape {
             Shape::TlsVersion => is_dash || value.starts_with(b"TLS") || value.starts_with(b"SSL"),
         }
     }
-}
-
-/// The layout of a line, with the form of each field.
-#[derive(Debug)]
-pub(in crate::record) struct LineShape {
-    fields: Vec<RawField>,
-    /// The literal that ends the line.
-    tail: Vec<u8>,
-}
-
-impl LineShape {
-    /// The layout that a format string describes.
-    pub fn parse(text: &str) -> Result<Self, FormatStringError> {
-        let (fields, tail) = parts(tokens(text)?);
-        Ok(Self { fields, tail })
-    }
-
-    /// True if the whole line has this layout.
-    pub fn fits(&self, line: &[u8]) -> bool {
-        let mut rest = line;
-        let mut is_quoted = false;
-        for (index, field) in self.fields.iter().enumerate() {
-            let Some(behind) = rest.strip_prefix(&field.before[..]) else { return false };
-            rest = behind;
-            is_quoted ^= field.before.iter().filter(|byte| **byte == b'"').count() % 2 == 1;
-            if field.is_padded {
-                rest = rest.trim_ascii_start();
-            }
-            let literal = self.fields.get(index + 1).map_or(&self.tail, |next| &next.before);
-            let Some(end) = end(field, rest, literal, is_quoted) else { return false };
-            let is_enclosed = is_quoted || field.before.ends_with(b"[");
-            if !field.shape.fits(&rest[..end], is_enclosed) {
-                return false;
-            }
-            rest = &rest[end..];
-        }
-        rest == self.tail
-    }
-}
-
-/// The length of a field that begins `text`, before the literal after it.
-fn end(field: &RawField, text: &[u8], literal: &[u8], is_quoted: bool) -> Option<usize> {
-    if literal.is_empty() {
-        // Only a slash can separate the two, or the line ends.
-        return match field.field {
-            Field::Host | Field::ClientHost | Field::ServerName | Field::Port => {
-                Some(memchr(b'/', text).unwrap_or(text.len()))
-            }
-            _ => Some(text.len()),
-        };
-    }
-    if is_quoted && literal[0] == b'"' {
-        return closing_quote(text, 0);
-    }
-    let mut from = 0;
-    for _ in 0..field.spaces {
-        from += memchr(b' ', &text[from..])? + 1;
-    }
-    if field.field.is_host() && text.starts_with(b"[") {
-        from += memchr(b']', &text[from..])?;
-    }
-    Some(from + memmem::find(&text[from..], literal)?)
 }

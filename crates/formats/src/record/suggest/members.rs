@@ -7,7 +7,7 @@ use super::super::census::{Census, Column};
 use super::super::line::without_mark;
 use super::super::trial::Trial;
 use super::super::value_kind::ValueKind;
-use super::{Finds, Suggestion};
+use super::suggestion::{Finds, Suggestion};
 
 /// The format of the members that make a URL.
 pub(super) fn of_json(head: &[u8], trial: &Trial<'_>) -> Option<Suggestion> {

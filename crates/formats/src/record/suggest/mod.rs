@@ -6,52 +6,15 @@
 
 mod members;
 mod rows;
+mod suggestion;
 
 use self::members::of_json;
 pub(super) use self::rows::columns_after;
 use self::rows::{of_table, of_words};
-use super::trial::{Found, Trial};
+pub use self::suggestion::{Finds, Suggestion};
+use super::trial::{Found, Trial, most};
 use super::value_kind::{ValueKind, is_url};
-use super::{Envelope, Format, FormatTable, NamedFormat};
-
-/// A way to read an input that has no format of its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Suggestion {
-    /// A format reads it.
-    Format {
-        /// Its name.
-        name: String,
-        /// The byte between columns, if it is neither a comma nor a tab.
-        delimiter: Option<u8>,
-        /// What it finds.
-        finds: Finds,
-    },
-    /// Its lines are those of a format in this envelope.
-    Envelope(Envelope),
-    /// Its lines are words, and no format is known for them.
-    Words,
-    /// It is no list, and no format is known that reads it.
-    NoList,
-}
-
-/// What a suggested format finds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Finds {
-    /// The URLs.
-    Urls,
-    /// The column of a table with the URLs, or those with their parts.
-    Columns,
-    /// URLs without a scheme, which has to be assumed.
-    HostPaths,
-    /// A field that the format of `auto` leaves out: its place, as `field 3` or the pointer of a member.
-    LeftOut(String),
-}
-
-impl Suggestion {
-    pub(super) fn format(name: String, finds: Finds) -> Self {
-        Self::Format { name, delimiter: None, finds }
-    }
-}
+use super::{Format, FormatTable, NamedFormat};
 
 /// Formats of logs that are tried first: those that `auto` may have found in too few lines.
 const LOGS: [&str; 5] = ["vhost", "combined", "haproxy", "cdx", "cdxj"];
@@ -115,10 +78,6 @@ pub fn suggest(format: &Format, head: &[u8]) -> Option<Suggestion> {
 /// What could read a record that a format with JSON pointers rejected.
 pub fn suggest_members(record: &[u8]) -> Option<Suggestion> {
     of_json(record, &Trial::of(record))
-}
-
-pub(super) fn most(lines: &[&[u8]], is_one: impl Fn(&[u8]) -> bool) -> bool {
-    lines.iter().filter(|line| is_one(line)).count() * 2 > lines.len()
 }
 
 #[cfg(test)]

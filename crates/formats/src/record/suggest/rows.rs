@@ -6,9 +6,9 @@ use super::super::advice::Columns;
 use super::super::census::{Census, Column};
 use super::super::csv;
 use super::super::left_out::{Field, fields, log_of};
-use super::super::trial::Trial;
+use super::super::trial::{Trial, most};
 use super::super::value_kind::{ValueKind, is_url};
-use super::{Finds, Suggestion, most};
+use super::suggestion::{Finds, Suggestion};
 
 /// Columns of words that are tried: each of them means reading all of the lines.
 const COLUMNS: usize = 30;
