@@ -52,8 +52,8 @@ pub struct FilterArgs {
     /// The match may be anywhere in the agent as the log writes it. The option may be given several
     /// times, and one match is enough. A record without an agent is dropped.
     ///
-    /// These formats have an agent: combined, vhost, w3c, elb, alb, cloudfront, log:'FORMAT' with such a
-    /// field, most formats of uniqurl formats, and csv, tsv, json, parquet and arrow with a part agent=.
+    /// These formats have an agent: combined, vhost, w3c, elb, alb, cloudfront, ltsv, log:'FORMAT' with such
+    /// a field, most formats of uniqurl formats, and csv, tsv, json, parquet and arrow with a part agent=.
     #[arg(
         long = "agent",
         value_name = "REGEX",

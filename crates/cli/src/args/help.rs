@@ -183,6 +183,7 @@ decides how a column is named:
   cdxj   The same, or urlkey, timestamp.
   w3c, cloudfront
          A name in #Fields, or one of the next names.
+  ltsv   A label, or one of the next names.
   access logs
          client, time, method, status, bytes, referrer, agent: those that the format has.
          A time is written as 2026-11-27T08:00:00Z. The presets of json have these names

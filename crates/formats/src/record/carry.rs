@@ -79,8 +79,8 @@ pub struct Carrier {
 }
 
 /// The list of formats with columns, for error messages.
-const SUCH: &str = "csv:COL, tsv:COL, json:POINTER, cdx, cdxj, w3c, cloudfront, parquet:COL, \
-     arrow:COL and access logs";
+const SUCH: &str = "csv:COL, tsv:COL, json:POINTER, cdx, cdxj, w3c, cloudfront, ltsv, \
+     parquet:COL, arrow:COL and access logs";
 
 /// The parts that logs have in common which a format may have under their names.
 fn common(format: &Format) -> impl Iterator<Item = (&'static str, RecordPart)> {

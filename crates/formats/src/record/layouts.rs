@@ -16,7 +16,7 @@ use super::{READS_TABLES, TableFormat, Text, Tsv};
 type Make = fn(&str) -> Result<Format, FormatError>;
 
 /// The layouts by name. Capitals stand for the text after a colon.
-const LAYOUTS: [(&str, Make); 24] = [
+const LAYOUTS: &[(&str, Make)] = &[
     ("lines", |_| Ok(Format::Lines)),
     ("target", |_| Ok(Format::Target)),
     ("text", |_| Ok(Format::Text(Text::default()))),
@@ -44,7 +44,7 @@ const LAYOUTS: [(&str, Make); 24] = [
 ];
 
 /// The layouts of tables.
-const TABLES: [(&str, Make); 4] = [
+const TABLES: &[(&str, Make)] = &[
     ("parquet", |_| Ok(Format::Table(TableFormat::any(Container::Parquet)))),
     ("parquet:COL", |columns| Ok(Format::Table(TableFormat::parse(Container::Parquet, columns)?))),
     ("arrow", |_| Ok(Format::Table(TableFormat::any(Container::Arrow)))),
@@ -52,7 +52,7 @@ const TABLES: [(&str, Make); 4] = [
 ];
 
 /// Names that are no format by themselves, and the reason.
-const INCOMPLETE: [(&str, &str); 6] = [
+const INCOMPLETE: &[(&str, &str)] = &[
     ("csv", "it is followed by a column, as in csv:url or csv:1"),
     ("tsv", "it is followed by a column, as in tsv:url or tsv:1"),
     ("json", "it is followed by a pointer, as in json:/url"),
@@ -74,10 +74,8 @@ impl Format {
             let takes_any = parameter.starts_with(|c: char| c.is_ascii_uppercase());
             name.strip_prefix(kind)?.strip_prefix(':').filter(|_| takes_any)
         };
-        let made = layouts().find_map(|(known, make)| match *known == name {
-            true => Some(make("")),
-            false => text(known).map(make),
-        });
+        let made = layouts()
+            .find_map(|(known, make)| text(known).or((*known == name).then_some("")).map(make));
         let why = || INCOMPLETE.iter().find(|(known, _)| *known == name).map_or(UNKNOWN, |e| e.1);
         made.unwrap_or_else(|| Err(why().into())).map_err(|error| error.of(name))
     }

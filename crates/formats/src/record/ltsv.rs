@@ -78,7 +78,12 @@ impl Layout for Ltsv {
     fn fields<'a>(&self, line: &'a [u8], out: &mut Fields<'a>) {
         let values = Values::of(line);
         out.read_parts(|part, take| {
-            values.get(part).into_iter().for_each(|value| take(unescaped(value).into_cow()));
+            let value = values.get(part).map(|value| match value {
+                // The site's own example has the time in brackets, and nginx's variables have none.
+                [b'[', time @ .., b']'] if part == RecordPart::Time => time,
+                value => value,
+            });
+            value.into_iter().for_each(|value| take(unescaped(value).into_cow()));
         });
         // A method of its own comes before that of the request.
         let request = values.get(RecordPart::Request).and_then(request::method_text);
@@ -122,15 +127,22 @@ impl Layout for Ltsv {
         take: &mut dyn FnMut(Option<&[u8]>),
     ) {
         for column in columns {
-            let ColumnName::Header(label) = column.name() else { continue };
-            let value = field(line, &label).map(unescaped);
+            let value = label(column).and_then(|label| field(line, label)).map(unescaped);
             take(value.as_ref().map(Value::bytes));
         }
     }
 
     fn is_query(&self, column: &Column) -> bool {
-        let ColumnName::Header(label) = column.name() else { return false };
-        LABELS.iter().any(|(known, part)| part.is_query() && known.as_bytes() == label)
+        let is_it = |known: &str| label(column).is_some_and(|label| known.as_bytes() == label);
+        LABELS.iter().any(|(known, part)| part.is_query() && is_it(known))
+    }
+}
+
+/// The label of a column.
+fn label(column: &Column) -> Option<&[u8]> {
+    match &column.own {
+        Some(ColumnKey::Named(ColumnName::Header(label))) => Some(label),
+        _ => None,
     }
 }
 
@@ -197,7 +209,7 @@ fn unescaped(value: &[u8]) -> Value<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::format::tests::show;
-    use super::super::{Context, Format};
+    use super::super::{Context, FieldReader, Format, Measured, RecordPart};
 
     fn ltsv() -> Format {
         Format::parse("ltsv").unwrap()
@@ -246,5 +258,32 @@ mod tests {
         {
             assert!(!fits(line), "{line}");
         }
+    }
+
+    #[test]
+    fn fields_are_read_by_their_labels() {
+        let mut reader = FieldReader::new(&ltsv(), ltsv().parts());
+        let mut read = |line: &str| {
+            let line = line.replace('|', "\t").into_bytes();
+            let fields = reader.read(&line).unwrap();
+            let text = |part| String::from_utf8(fields.text(part)?.to_vec()).ok();
+            (fields.numbers, [RecordPart::Method, RecordPart::Agent].map(text))
+        };
+        let numbers = Measured {
+            status: Some(200),
+            bytes: Some(2326),
+            duration: Some(1500),
+            time: Some(971_211_336),
+        };
+        let texts = [Some("GET".to_owned()), Some("a \"b\"".to_owned())];
+        let line = r"req:GET / HTTP/1.1|status:200|size:2326|ua:a \x22b\x22";
+        for more in [
+            "time:[10/Oct/2000:13:55:36 -0700]|reqtime:0.0015",
+            "time:10/Oct/2000:13:55:36 -0700|reqtime_microsec:1500",
+            "time:2000-10-10T20:55:36Z|reqtime:0.0015|reqtime_microsec:7",
+        ] {
+            assert_eq!(read(&format!("{line}|{more}")), (numbers, texts.clone()), "{more}");
+        }
+        assert_eq!(read("uri:/|method:PUT|status:-").1, [Some("PUT".to_owned()), None]);
     }
 }

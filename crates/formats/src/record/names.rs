@@ -110,6 +110,14 @@ mod tests {
     }
 
     #[test]
+    fn column_may_be_called_like_the_placeholder_of_a_name() {
+        for name in ["csv:COL", "tsv:COL", "csv:csv:COL"] {
+            assert_eq!(Format::parse(name).unwrap().name(), name);
+        }
+        assert!(Format::parse("wat:other").is_err() && Format::parse("lines:x").is_err());
+    }
+
+    #[test]
     fn well_known_log_formats_have_names() {
         assert_eq!(Format::parse("log:combined"), Ok(Format::Combined));
         assert_eq!(Format::parse("log:vhost_combined"), Ok(Format::Vhost));

@@ -8,9 +8,8 @@
 //! its cells do.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use super::columns::{Column, ColumnKey, ColumnLayout, ColumnName, Columns};
+use super::columns::{ColumnKey, ColumnLayout, ColumnName, Columns, Header};
 use super::layout::Layout;
 use super::line::{Line, is_blank};
 use super::part::{PartSet, RecordPart, Value};
@@ -24,7 +23,7 @@ pub struct TableFormat {
     container: Container,
     /// None: use the column that seems to hold the URL.
     columns: Option<Columns>,
-    layout: Option<Arc<ColumnLayout>>,
+    header: Header,
     /// Columns to carry beside the URL, and their cells once the schema is known.
     carry: Vec<String>,
     carried: Vec<usize>,
@@ -131,16 +130,12 @@ impl Layout for TableFormat {
         false
     }
 
-    fn common_columns(&self) -> PartSet {
-        PartSet::NONE
-    }
-
     fn column(&self, name: &str) -> Result<Option<ColumnKey>, String> {
         Ok(Some(ColumnKey::Named(ColumnName::parse(name)?)))
     }
 
-    fn is_query(&self, column: &Column) -> bool {
-        self.layout.as_ref().zip(column.place).is_some_and(|(layout, cell)| layout.is_query(cell))
+    fn header(&self) -> Option<&Header> {
+        Some(&self.header)
     }
 }
 
@@ -152,7 +147,13 @@ impl TableFormat {
 
     /// A container with no columns named.
     pub fn any(container: Container) -> Self {
-        Self { container, columns: None, layout: None, carry: Vec::new(), carried: Vec::new() }
+        Self {
+            container,
+            columns: None,
+            header: Header::default(),
+            carry: Vec::new(),
+            carried: Vec::new(),
+        }
     }
 
     /// The same format with these columns carried beside the URL.
@@ -167,12 +168,12 @@ impl TableFormat {
 
     /// The cell of a row that its URL is built from.
     pub fn source(&self) -> usize {
-        self.layout.as_ref().and_then(|layout| layout.source()).unwrap_or(0)
+        self.header.layout().and_then(ColumnLayout::source).unwrap_or(0)
     }
 
     /// The cell of a row that holds a part.
     pub(super) fn cell_of(&self, part: RecordPart) -> Option<usize> {
-        self.layout.as_ref()?.column_of(part)
+        self.header.layout()?.column_of(part)
     }
 
     /// The container that it reads.
@@ -217,7 +218,7 @@ impl TableFormat {
         let resolved = Self {
             container: self.container,
             columns: Some(columns),
-            layout: Some(Arc::new(layout)),
+            header: Header::known(layout),
             carry: self.carry.clone(),
             carried: carried.into_iter().map(cell).collect(),
         };
@@ -226,7 +227,7 @@ impl TableFormat {
 
     /// Appends a record for each row of a chunk.
     pub fn read(&self, ctx: &Context, chunk: &[u8], rows: &RowBatch, out: &mut Records) {
-        let Some(layout) = &self.layout else { return };
+        let Some(layout) = self.header.layout() else { return };
         out.records.reserve(rows.len());
         // The window may be left out: records of tables are as large as their spans, and a table that goes on
         // begins at its first row (`Chunk::again`).
@@ -259,7 +260,7 @@ impl TableFormat {
 
     /// True if a row is a URL and nothing else.
     pub fn is_list(&self) -> bool {
-        self.carried.is_empty() && self.layout.as_ref().is_some_and(|layout| layout.is_url_alone())
+        self.carried.is_empty() && self.header.layout().is_some_and(ColumnLayout::is_url_alone)
     }
 }
 

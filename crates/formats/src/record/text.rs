@@ -61,10 +61,8 @@ impl Layout for Text {
     }
 
     fn following(&self, _ctx: &Context, chunk: &[u8]) -> Option<Arc<dyn Layout>> {
-        match self.is_markup {
-            None => Some(Arc::new(Self { is_markup: Some(markup::begins(chunk)?) })),
-            Some(_) => None,
-        }
+        let is_markup = markup::begins(chunk).filter(|_| self.is_markup.is_none())?;
+        Some(Arc::new(Self { is_markup: Some(is_markup) }))
     }
 
     fn is_within_lines(&self) -> bool {

@@ -97,7 +97,8 @@ impl Layout for Archive {
 
     fn parts(&self) -> PartSet {
         match self {
-            Archive::Warc(_) | Archive::Arc => PartSet::of(&[RecordPart::Time]),
+            Archive::Warc(_) => PartSet::of(&[RecordPart::Time]),
+            Archive::Arc => PartSet::of(&[RecordPart::Time, RecordPart::Mime]),
             Archive::Wat | Archive::WatLinks => PartSet::NONE,
         }
     }
