@@ -22,14 +22,14 @@ pub fn suffix_length(name: &[u8]) -> usize {
     LIST.find(name.rsplit(|byte| *byte == b'.')).len
 }
 
-/// True if a rule of the list names the suffix of a name in lower case, so that it is hardly a name of something
-/// else.
+/// True for a top-level domain of the list, in small letters and in Unicode. The list is searched as it is, since
+/// few names are asked for.
 ///
 /// ```
-/// assert!(uniqurl_psl::is_known(b"example.co.uk") && !uniqurl_psl::is_known(b"john.doe"));
+/// assert!(uniqurl_psl::is_listed(b"uk") && !uniqurl_psl::is_listed(b"doe"));
 /// ```
-pub fn is_known(name: &[u8]) -> bool {
-    LIST.find(name.rsplit(|byte| *byte == b'.')).typ.is_some()
+pub fn is_listed(domain: &[u8]) -> bool {
+    !domain.is_empty() && rules().any(|rule| rule.as_bytes() == domain)
 }
 
 /// The date of the list, such as `2026-10-22`.

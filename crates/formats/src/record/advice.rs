@@ -5,6 +5,7 @@
 //! a host beside a target. So two URLs never become one for want of a part.
 
 use super::census::{Census, Column, names_site};
+use super::hosts::has_public_suffix;
 use super::value_kind::ValueKind;
 
 /// The columns of the parts of a URL.
@@ -25,9 +26,10 @@ impl<'c> Columns<'c> {
         let is_request = census.has(ValueKind::Method);
         let target = Self::of_target(census, is_request);
         let is_url = |column: &&Column| {
-            column.count(ValueKind::Url) * 2 >= column.full().count().max(1)
-                && rank_of_url(&column.name) > 0
-                && !column.is_item
+            let rank = rank_of_url(&column.name);
+            // The names of some columns are enough, and others have to make URLs of most records.
+            let all = if rank > 2 { column.full().count().max(1) } else { column.values.len() };
+            column.count(ValueKind::Url) * 2 >= all && rank > 0 && !column.is_item
         };
         // The last of equals is taken, so the first one has to come last.
         let url = columns.iter().rev().filter(is_url).max_by_key(|column| {
@@ -88,6 +90,10 @@ impl<'c> Columns<'c> {
     /// The column of the site. One that says so by its name comes first, then one that varies: a host that is
     /// the same in all records while another differs is no site, but the machine that wrote them.
     pub fn host_beside(census: &'c Census, target: &Column) -> Option<&'c Column> {
+        // Names of metrics and classes have dots, too.
+        let is_of_web = |column: &Column| {
+            !column.place.starts_with('/') || column.full().all(has_public_suffix)
+        };
         let is_host = |column: &&Column| {
             let is_near = target.place.starts_with(column.object());
             !column.is_item
@@ -96,7 +102,7 @@ impl<'c> Columns<'c> {
                 && (column.varies()
                     || (is_near && names_site(&column.name))
                     || !column.place.starts_with('/'))
-                && (is_near || names_site(&column.name))
+                && (names_site(&column.name) || is_near && is_of_web(column))
         };
         census.columns.iter().rev().filter(is_host).max_by_key(|column| {
             let is_beside = column.object() == target.object();
@@ -117,7 +123,8 @@ impl<'c> Columns<'c> {
             // Other texts have names and values too, such as cookies, so the name has to say so, or the place.
             let is_named = is_name_of_query(&column.name)
                 && column.full().all(|value| {
-                    !matches!(ValueKind::of(value), ValueKind::Target | ValueKind::Url)
+                    use ValueKind::{Number, Target, Url};
+                    !matches!(ValueKind::of(value), Number | Target | Url)
                 });
             let is_next = after.as_ref().is_ok_and(|after| *after == column.place);
             // The key of a search beside a URL is no part of it.
@@ -174,7 +181,9 @@ fn rank_of_url(name: &str) -> u8 {
     match name {
         _ if has("refer") || has("schema") || has("namespace") => 0,
         "url" | "uri" => 3,
-        _ if ["url", "uri", "href", "link", "loc", "address", "page"].into_iter().any(has) => 2,
+        // Not `location`, to which a client is sent.
+        "loc" => 2,
+        _ if ["url", "uri", "href", "link", "address", "page"].into_iter().any(has) => 2,
         _ => 1,
     }
 }

@@ -141,11 +141,10 @@ impl FormatTable {
         let mut votes = Votes::new(self);
         lines(whole).filter(|line| !cdx::is_alias(line)).for_each(|line| votes.cast(line));
         let name = name.to_ascii_lowercase();
-        let format = match votes.winner(name.contains("log") || name.contains("access")) {
-            // No URL begins with a brace, and a base would make one of it.
-            None => guess_members(lines(whole)).unwrap_or(Format::Labelled(Labels::All)),
-            Some(format) => format,
-        };
+        let is_log = name.contains("log") || name.contains("access");
+        let winner = votes.winner(is_log, || guess_members(lines(whole)));
+        // No URL begins with a brace, and a base would make one of it.
+        let format = winner.unwrap_or(Format::Labelled(Labels::All));
         if !matches!(format, Format::Lines | Format::Target) {
             return format;
         }
@@ -332,8 +331,8 @@ impl<'t> Votes<'t> {
         }
     }
 
-    /// The format of most lines; none if they are JSON that no entry knows.
-    fn winner(self, named_log: bool) -> Option<Format> {
+    /// The format of most lines. None if they are JSON that neither an entry nor `guess` knows.
+    fn winner(self, named_log: bool, guess: impl FnOnce() -> Option<Format>) -> Option<Format> {
         let most = |votes: usize| votes * 2 > self.all || (named_log && votes * 2 == self.all);
         if self.all == 0 {
             return Some(Format::Lines);
@@ -358,9 +357,12 @@ impl<'t> Votes<'t> {
                 .rev()
                 .filter(|(entry, _)| matches!(entry.format, Format::Json(_)))
                 .max_by_key(|(_, votes)| **votes);
-            return known
-                .filter(|(_, votes)| **votes >= self.unknown)
-                .map(|(entry, _)| entry.format.clone());
+            let known = known.filter(|(_, votes)| **votes > 0);
+            let format = known.map(|(entry, _)| entry.format.clone());
+            return match known {
+                Some((_, votes)) if *votes >= self.unknown => format,
+                _ => guess().or(format),
+            };
         }
         Some(if most(vhost) {
             Format::Vhost

@@ -83,6 +83,15 @@ pub(super) fn is_address(word: &[u8]) -> bool {
     is_ipv6(word) || is_name(host) || is_bracketed(host)
 }
 
+/// True for a name below a top-level domain, or below one that is kept for examples (RFC 6761). A port may
+/// follow it.
+pub(super) fn has_public_suffix(word: &[u8]) -> bool {
+    let (host, _) = split_port(word);
+    let last = host.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
+    [&b"example"[..], b"test", b"localhost", b"invalid"].contains(&last)
+        || uniqurl_psl::is_listed(&last.to_ascii_lowercase())
+}
+
 /// Endings of files, which are no names of sites.
 const FILES: [&[u8]; 22] = [
     b"html", b"htm", b"php", b"js", b"css", b"png", b"jpg", b"jpeg", b"gif", b"ico", b"txt",

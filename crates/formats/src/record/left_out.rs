@@ -8,7 +8,7 @@ use memchr::memchr2;
 use super::access::time_and_request;
 use super::advice::Columns;
 use super::census::{Census, Column, names_other, names_site};
-use super::hosts::is_site;
+use super::hosts::{has_public_suffix, is_site};
 use super::json::Json;
 use super::layout::Layout;
 use super::part::RecordPart;
@@ -75,17 +75,10 @@ fn candidates<'a>(line: &'a [u8], fields: &[Field<'a>]) -> Option<Vec<&'a [u8]>>
         // Before the time stand the client, a name that only some servers log a host in, and the name of a
         // user, which hardly ends as names of sites do.
         let is_client = index < before && (is_syslog || before > 2 && index + 3 == before);
-        let is_user = before > 2 && index + 1 == before && !has_known_suffix(field.text);
+        let is_user = before > 2 && index + 1 == before && !has_public_suffix(field.text);
         if is_client || is_user || field.text.contains(&b' ') { &[] } else { field.text }
     };
     Some(fields.iter().enumerate().map(candidate).collect())
-}
-
-/// True for a name below a public suffix, or below a name that is kept for examples (RFC 6761).
-fn has_known_suffix(name: &[u8]) -> bool {
-    let last = name.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
-    [&b"example"[..], b"test", b"localhost", b"invalid"].contains(&last)
-        || uniqurl_psl::is_known(&name.to_ascii_lowercase())
 }
 
 /// The label and the site that a word names: `a.example`, `vhost=a.example`, `vhost:"a.example"`, or one of

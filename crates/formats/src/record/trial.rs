@@ -76,9 +76,8 @@ impl<'a> Trial<'a> {
             Found::Joined(origin, target) => {
                 is_target(target) && (name != "vhost" || names_site(origin))
             }
-            Found::Target(target) => {
-                is_target(target) && name != "vhost" && !(is_of_words && has_mark(target))
-            }
+            Found::Target(target) if is_of_words => is_target_among_words(target),
+            Found::Target(target) => is_target(target) && name != "vhost",
         })
     }
 
@@ -124,6 +123,11 @@ pub(super) enum Found<'a> {
 
 fn is_target(text: &[u8]) -> bool {
     ValueKind::of(text) == ValueKind::Target
+}
+
+/// True for a target among words.
+pub(super) fn is_target_among_words(text: &[u8]) -> bool {
+    is_target(text) && !has_mark(text)
 }
 
 /// True for a word with a mark at its end that belongs to the text around it.

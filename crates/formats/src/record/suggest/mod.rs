@@ -27,17 +27,20 @@ pub fn suggest(format: &Format, head: &[u8]) -> Option<Suggestion> {
         _ if trial.lines.is_empty() => return None,
         Format::Lines | Format::Labelled(_) | Format::Target => {}
         Format::Csv(_) | Format::Tsv(_) | Format::Json(_) => {
-            let is_one = |found: Found<'_>| matches!(found, Found::Url(url) if ValueKind::of(url) == ValueKind::HostPath);
+            let is_one = |found: Found<'_>| match found {
+                Found::Url(url) => ValueKind::of(url) == ValueKind::HostPath,
+                _ => false,
+            };
             let are_most = trial.count_of(format, is_one) * 2 > trial.lines.len();
-            return are_most
-                .then(|| Suggestion::format(format.name().into_owned(), Finds::HostPaths));
+            let suggestion = || Suggestion::format(format.name().into_owned(), Finds::HostPaths);
+            return are_most.then(suggestion);
         }
         _ => return None,
     }
     match trial.lines[0].trim_ascii_start() {
         [b'{', ..] => return of_json(head, &trial).or(Some(Suggestion::NoList)),
         // Most lines of markup hold no URL.
-        [b'<', ..] => {
+        [b'<', b'!' | b'?' | b'/' | b'a'..=b'z' | b'A'..=b'Z', ..] => {
             let text = || Suggestion::format("text".to_owned(), Finds::Urls);
             return Some(if trial.found("text") > 0 { text() } else { Suggestion::NoList });
         }

@@ -6,7 +6,7 @@ use super::super::advice::Columns;
 use super::super::census::{Census, Column};
 use super::super::csv;
 use super::super::left_out::{Field, fields, log_of};
-use super::super::trial::{Trial, most};
+use super::super::trial::{Trial, is_target_among_words, most};
 use super::super::value_kind::{ValueKind, is_url};
 use super::suggestion::{Finds, Suggestion};
 
@@ -126,7 +126,12 @@ pub(super) fn of_words(trial: &Trial<'_>) -> Option<Suggestion> {
         trial.lines.iter().map(|line| fields(line).into_iter().map(|field| (&b""[..], field.text)));
     let census = Census::of_rows(rows, &[]);
     if let Some(found) = Columns::find(&census).filter(|found| found.source.0 != "url") {
-        let line = fields(trial.lines[0]);
+        // Lines of another layout may stand among them.
+        let is_such = |value: &Option<Vec<u8>>| {
+            value.as_ref().is_some_and(|value| is_target_among_words(value))
+        };
+        let line = trial.lines[found.source.1.values.iter().position(is_such)?];
+        let (text, line) = (line, fields(line));
         let number = |column: &Column| column.place.parse::<usize>().unwrap_or_default();
         let (part, source) = found.source;
         let parts = [
@@ -150,8 +155,8 @@ pub(super) fn of_words(trial: &Trial<'_>) -> Option<Suggestion> {
             // The target alone would lose the site.
             return Some(Suggestion::Words);
         }
-        let text = line.get(number(source) - 1).map(|field| field.text);
-        let word = words(trial.lines[0]).position(|word| Some(word) == text);
+        let target = line.get(number(source) - 1).map(|field| field.text);
+        let word = words(text).position(|word| Some(word) == target);
         let name = word.filter(|_| is_alone).map_or(name, |word| format!("ws:{}", word + 1));
         return Some(match trial.reads(&name) {
             true => Suggestion::format(name, Finds::Columns),
