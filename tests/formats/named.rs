@@ -293,6 +293,8 @@ fn a_host_that_the_format_drops_is_named() {
             "json:host=/host,path=/url,query=/param",
         ),
         (r#"{"url":"/x","args":"id=1"}"#, "json:path=/url,query=/args"),
+        (r#"{"url":"/x","q":"?id=1"}"#, "json:path=/url,query=/q"),
+        (r#"{"url":"/x","c":"id=1"}"#, "json:target=/url"),
         (r#"{"url":"/x?a","args":"a"}"#, "json:target=/url"),
         (r#"{"url":"http://h/x","query":"shoes"}"#, "json:/url"),
         // OpenTelemetry names its attributes as the Elastic Common Schema does, but for the host.

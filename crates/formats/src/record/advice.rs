@@ -126,12 +126,14 @@ impl<'c> Columns<'c> {
                     use ValueKind::{Number, Target, Url};
                     !matches!(ValueKind::of(value), Number | Target | Url)
                 });
+            let is_marked = column.is_filled_by(ValueKind::Query)
+                && column.full().all(|value| value.starts_with(b"?"));
             let is_next = after.as_ref().is_ok_and(|after| *after == column.place);
             // The key of a search beside a URL is no part of it.
             let rows = || column.values.iter().enumerate().filter(|(_, value)| value.is_some());
             !column.is_item
                 && column.object() == target.object()
-                && (is_named || is_next && column.is(ValueKind::Query))
+                && (is_named || is_marked || is_next && column.is(ValueKind::Query))
                 && rows().any(|(row, _)| !has_own(row))
                 && rows()
                     .all(|(row, value)| !has_own(row) || value.as_ref().is_none_or(Vec::is_empty))
@@ -154,7 +156,7 @@ impl<'c> Columns<'c> {
     /// how a column is named after it.
     pub fn format(&self, kind: &str, name: impl Fn(&Column) -> String) -> String {
         let (part, source) = self.source;
-        if part == "url" && kind != "log" {
+        if part == "url" {
             return format!("{kind}:{}", name(source));
         }
         let parts = [
@@ -172,7 +174,8 @@ impl<'c> Columns<'c> {
 
 /// True if a column of this name holds the query of the request beside it.
 pub(super) fn is_name_of_query(name: &str) -> bool {
-    name.contains("query") || ["args", "param", "params", "uri_param"].contains(&name)
+    name.contains("query")
+        || ["args", "param", "params", "qs", "search", "uri_param"].contains(&name)
 }
 
 /// How likely a column of this name is to hold the URL: 0 for that of a page before.
