@@ -122,6 +122,28 @@ fn columns_are_told_of_whatever_stands_between_them() {
 }
 
 #[test]
+fn urls_without_a_scheme_in_a_column_lead_to_assume_scheme() {
+    let place = Place::new();
+    let json = |n: u32| format!("{{\"http\":{{\"requestUrl\":\"a.example/{n}\"}}}}\n");
+    for (text, format) in [
+        ("url,n\na.example/1,1\na.example/2,2\n".to_owned(), "csv:url"),
+        ("1,url,a.example/1\n2,url,a.example/2\n".to_owned(), "csv:3"),
+        ((1..=2).map(json).collect(), "json:/http/requestUrl"),
+    ] {
+        let run = place.run_on(["dedup"], text.as_str()).exits(3);
+        let hint = format!("--format {format} --assume-scheme https\n");
+        assert!(run.err.contains(&hint), "{}", run.err);
+        let with_scheme = ["dedup", "-f", format, "--assume-scheme", "https"];
+        let run = place.run_on(with_scheme, text.as_str()).exits(0);
+        assert_eq!(run.out(), "https://a.example/1\nhttps://a.example/2\n");
+        assert!(!run.err.contains("hint"), "{}", run.err);
+    }
+    let run =
+        place.run_on(["dedup", "--assume-scheme", "https"], "url,n\na.example/1,1\n").exits(0);
+    assert!(!run.err.contains("hint"), "{}", run.err);
+}
+
+#[test]
 fn logs_of_words_are_not_told_to_use_a_base() {
     let proxied =
         "[31/Jan/2026:12:00:00 +0000] - 200 200 - GET https h.example \"/a\" [Client 10.0.0.9]\n";

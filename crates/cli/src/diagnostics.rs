@@ -248,16 +248,13 @@ fn format_of(report: &Report, index: usize) -> &str {
 
 /// Warns of lists whose lines look like rows of a table. With NUL as the separator they cannot be.
 fn warn_of_columns(report: &Report, separator: record::Separator) {
-    let is_told_by_name = |index: usize| {
-        format_of(report, index) == "lines" && kind_of_table(&report.files[index].path).is_some()
-    };
-    let columns = report.suggestions.iter().find_map(|(index, suggestion)| match suggestion {
-        Suggestion::Format { finds: Finds::Columns | Finds::HostPaths, .. }
-            if !is_told_by_name(*index) =>
-        {
-            Some((*index, suggestion))
-        }
-        _ => None,
+    // The name of a table was warned of.
+    let is_told = |index: usize| kind_of_table(&report.files[index].path).is_some();
+    let is_list = |index: usize| format_of(report, index) == "lines";
+    let columns = report.suggestions.iter().find(|(index, suggestion)| match suggestion {
+        Suggestion::Format { finds: Finds::Columns, .. } => !(is_list(*index) && is_told(*index)),
+        Suggestion::Format { finds: Finds::HostPaths, .. } => is_list(*index) && !is_told(*index),
+        _ => false,
     });
     if report.tabbed * 100 > report.listed && separator == record::Separator::LineFeed {
         let hint = match columns.map(|(_, column)| column).or(first_suggestion(report)) {
@@ -273,8 +270,8 @@ fn warn_of_columns(report: &Report, separator: record::Separator) {
         );
     }
     if let Some((index, column)) = columns {
-        let path = Printable::path(&report.files[index].path);
-        let format = format_of(report, index);
+        let path = Printable::path(&report.files[*index].path);
+        let format = format_of(report, *index);
         eprint_hinted(
             format_args!(
                 "warning: {path}: its lines have columns, which the format {format} takes for parts of the URL"
