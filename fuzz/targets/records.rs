@@ -61,8 +61,8 @@ fn second(format: &str, known: &Known, chunk: &[u8]) -> Option<Vec<Holds>> {
         "lines" | "target" | "clf" | "combined" | "vhost" | "haproxy" | "ws:1" | "ws:3" => {
             Some(lines(chunk).map(|line| record_oracle::read(format, known, line)).collect())
         }
-        "text" | "w3c" | "elb" | "ltsv" | "cloudfront" | "csv:1" | "csv:url" | "tsv:2" | "tsv:url"
-        | "cdx" => Some(record_oracle::tables::read_all(format, known, chunk)),
+        "text" | "w3c" | "elb" | "ltsv" | "cloudfront" | "csv:1" | "csv:url" | "tsv:2"
+        | "tsv:url" | "cdx" => Some(record_oracle::tables::read_all(format, known, chunk)),
         "alb" => Some(record_oracle::tables::read_all("elb", known, chunk)),
         "json:/url" => lines(chunk).map(|line| json("/url", known, line)).collect(),
         _ => None,

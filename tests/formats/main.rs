@@ -18,6 +18,7 @@ use told_twice::{cases, generator, imports, oracle, shared, subject, tsv};
 mod envelope_oracle;
 mod record_oracle;
 
+mod detection_laws;
 mod envelopes;
 mod floors;
 mod interface;

@@ -101,7 +101,7 @@ impl<'c> Columns<'c> {
                 && !column.is_of_other()
                 && (column.varies()
                     || (is_near && names_site(&column.name))
-                    || !column.place.starts_with('/'))
+                    || column.name.is_empty())
                 && (names_site(&column.name) || is_near && is_of_web(column))
         };
         census.columns.iter().rev().filter(is_host).max_by_key(|column| {
@@ -120,20 +120,21 @@ impl<'c> Columns<'c> {
             |row: usize| target.values[row].as_ref().is_some_and(|target| target.contains(&b'?'));
         let after = target.place.parse::<usize>().map(|number| (number + 1).to_string());
         let is_query = |column: &&Column| {
-            // Other texts have names and values too, such as cookies, so the name has to say so, or the place.
             let is_named = is_name_of_query(&column.name)
                 && column.full().all(|value| {
                     use ValueKind::{Number, Target, Url};
                     !matches!(ValueKind::of(value), Number | Target | Url)
                 });
-            let is_marked = column.is_filled_by(ValueKind::Query)
-                && column.full().all(|value| value.starts_with(b"?"));
             let is_next = after.as_ref().is_ok_and(|after| *after == column.place);
+            // Of words, any may be a label and a value.
+            let is_such = is_next
+                || is_marked(column)
+                || !column.name.is_empty() && column.varies() && !explains_values(column);
             // The key of a search beside a URL is no part of it.
             let rows = || column.values.iter().enumerate().filter(|(_, value)| value.is_some());
             !column.is_item
                 && column.object() == target.object()
-                && (is_named || is_marked || is_next && column.is(ValueKind::Query))
+                && (is_named || is_such && column.is(ValueKind::Query))
                 && rows().any(|(row, _)| !has_own(row))
                 && rows()
                     .all(|(row, value)| !has_own(row) || value.as_ref().is_none_or(Vec::is_empty))
@@ -149,7 +150,10 @@ impl<'c> Columns<'c> {
         let is_access_log = || self.host.is_some() && (has("/status") || has("/method"));
         let is_sure =
             matches!(&*source.place, "/url" | "/uri") || source.place == "/path" && is_access_log();
-        is_sure && self.host.is_none_or(|host| names_site(&host.name))
+        let says_query = |query: &Column| is_name_of_query(&query.name) || is_marked(query);
+        is_sure
+            && self.host.is_none_or(|host| names_site(&host.name))
+            && self.query.is_none_or(says_query)
     }
 
     /// The name of the format that reads these columns: `kind` is what stands before its colon, and `name`
@@ -176,6 +180,20 @@ impl<'c> Columns<'c> {
 pub(super) fn is_name_of_query(name: &str) -> bool {
     name.contains("query")
         || ["args", "param", "params", "qs", "search", "uri_param"].contains(&name)
+}
+
+/// True if its values begin as queries do, where they are written with their mark.
+fn is_marked(column: &Column) -> bool {
+    column.is_filled_by(ValueKind::Query) && column.full().all(|value| value.starts_with(b"?"))
+}
+
+/// Parts of the names of columns whose values are names and values by themselves, as those of cookies are.
+const WITH_VALUES: [&str; 9] =
+    ["cookie", "cache", "header", "tag", "label", "trace", "auth", "accept", "session"];
+
+/// True for the name of a column with names and values that are no query.
+fn explains_values(column: &Column) -> bool {
+    column.is_of_other() || WITH_VALUES.iter().any(|part| column.name.contains(part))
 }
 
 /// How likely a column of this name is to hold the URL: 0 for that of a page before.

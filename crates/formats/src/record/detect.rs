@@ -20,7 +20,7 @@ use super::label::{self, Labels};
 use super::left_out::{LeftOut, left_out};
 use super::line::{is_blank, without_mark};
 use super::origin::is_absolute;
-use super::suggest::{Finds, columns_after};
+use super::suggest::{Finds, columns_after, of_table};
 use super::trial::{Trial, most};
 use super::value_kind::ValueKind;
 use super::{Format, FormatTable, Text, cdx, clf, csv, extended, robots, sitemap};
@@ -233,17 +233,21 @@ fn by_header(name: &str, head: &[u8]) -> Option<Format> {
         // A row of data may hold the word as well.
         let Some((column, name)) = ["url", "uri"].into_iter().find_map(named_so) else { continue };
         let rows: Vec<&[u8]> = lines(head).skip(1).take(RECORDS).collect();
-        let is_like_it = |row: &[u8]| {
-            csv::cells(row, delimiter)
-                .get(column)
-                .is_some_and(|cell| ValueKind::of(cell) == ValueKind::Word)
+        let are_most = |kind: ValueKind| {
+            let cell =
+                |row: &[u8]| csv::cells(row, delimiter).get(column).map(|cell| ValueKind::of(cell));
+            most(&rows, |row| cell(row) == Some(kind))
         };
-        let is_header = !names.iter().any(|cell| is_absolute(cell)) && !most(&rows, is_like_it);
+        let is_header = !names.iter().any(|cell| is_absolute(cell)) && !are_most(ValueKind::Word);
         if is_header && (names.len() > 1 || named(table)) {
-            return Some(match Format::parse(&format!("{table}:{name}")).ok()? {
-                Format::Csv(csv) => Format::Csv(csv.with_delimiter(delimiter)),
-                format => format,
-            });
+            // The host and the query of a target stand in other columns.
+            let parts = are_most(ValueKind::Target).then(|| of_table(&Trial::of(head), delimiter));
+            let name = match parts.flatten() {
+                Some(Suggestion::Format { name, .. }) => name,
+                _ => format!("{table}:{name}"),
+            };
+            let format = Format::parse(&name).ok()?;
+            return Some(format.with_delimiter(delimiter).unwrap_or(format));
         }
     }
     None

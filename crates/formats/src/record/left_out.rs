@@ -10,9 +10,8 @@ use super::advice::Columns;
 use super::census::{Census, Column, names_other, names_site};
 use super::hosts::{has_public_suffix, is_site};
 use super::json::Json;
-use super::layout::Layout;
 use super::part::RecordPart;
-use super::trial::Trial;
+use super::trial::{Found, Trial};
 use super::value_kind::ValueKind;
 use super::{Format, request};
 
@@ -36,7 +35,7 @@ pub(super) fn left_out<'a>(
     match format {
         Format::Clf | Format::Combined | Format::Haproxy => of_log(lines),
         Format::Log(format) if !format.has_host() => of_log(lines),
-        Format::Json(json) if json.has_target() => of_json(json, lines),
+        Format::Json(json) if json.has_target() => of_json(format, json, lines),
         _ => None,
     }
 }
@@ -178,12 +177,15 @@ pub(super) fn log_of<'a>(
 
 /// The member that names a site in most records, not the same in all of them, or the query of a target that
 /// has none.
-fn of_json<'a>(json: &Json, lines: impl Iterator<Item = &'a [u8]>) -> Option<LeftOut> {
+fn of_json<'a>(
+    format: &Format,
+    json: &Json,
+    lines: impl Iterator<Item = &'a [u8]>,
+) -> Option<LeftOut> {
     let lines: Vec<&[u8]> = lines.take(LINES).collect();
-    // A record that names its host in a member that the format reads lacks nothing.
-    let lacking = lines.iter().copied().filter(|line| !finds_host(json, line));
-    let census = Census::of_json(lacking);
-    let columns = Columns::find(&census).filter(|columns| columns.source.0 != "url");
+    // A record with the part in a member that the format reads lacks nothing.
+    let hosts = lines.iter().copied().filter(|line| !finds_host(json, line));
+    let hosts = Census::of_json(hosts);
     let is_host = |column: &&Column| {
         !column.is_item
             && column.count(ValueKind::Host) * 2 > lines.len()
@@ -192,12 +194,22 @@ fn of_json<'a>(json: &Json, lines: impl Iterator<Item = &'a [u8]>) -> Option<Lef
             // Objects in a record tell of much else.
             && (column.object().is_empty() || names_site(&column.name))
     };
-    let host = columns.as_ref().and_then(|columns| columns.host).filter(is_host);
-    let host = host.or_else(|| census.columns.iter().find(is_host));
-    let query = columns.as_ref().and_then(|columns| columns.query).filter(|_| !json.has_queries());
-    let left = host.or(query)?;
-    let whole = columns.filter(|columns| {
-        [columns.host, columns.query].into_iter().flatten().any(|c| c.place == left.place)
+    let columns = Columns::find(&hosts).filter(|columns| columns.source.0 != "url");
+    let host = columns.and_then(|columns| columns.host).filter(is_host);
+    let host = host.or_else(|| hosts.columns.iter().find(is_host));
+    let has_query = |found: Found<'_>| match found {
+        Found::Url(target) | Found::Target(target) | Found::Joined(_, target) => {
+            target.contains(&b'?')
+        }
+    };
+    let lacks_query = |line: &&[u8]| Trial::of_lines(&[*line]).count_of(format, has_query) == 0;
+    let queries = Census::of_json(lines.iter().copied().filter(lacks_query));
+    let columns = Columns::find(&queries).filter(|columns| columns.source.0 != "url");
+    let query = columns.and_then(|columns| columns.query);
+    let left = host.or(query.filter(|query| query.full().next().is_some()))?;
+    let all = Census::of_json(lines.iter().copied());
+    let whole = Columns::find(&all).filter(|columns| {
+        [columns.host, columns.query].into_iter().flatten().any(|column| column.place == left.place)
     });
     let whole = whole.map(|columns| columns.format("json", |column| column.place.clone()));
     let whole = whole.filter(|whole| Trial::of_lines(&lines).reads(whole));
@@ -207,8 +219,7 @@ fn of_json<'a>(json: &Json, lines: impl Iterator<Item = &'a [u8]>) -> Option<Lef
 /// True if a record has one of the members that the format reads as a host.
 fn finds_host(json: &Json, line: &[u8]) -> bool {
     let mut buffer = Vec::new();
-    json.has_host()
-        && json.said(line, &mut buffer).is_ok_and(|said| {
-            [RecordPart::Host, RecordPart::ClientHost].iter().any(|part| said.get(*part).is_some())
-        })
+    json.said(line, &mut buffer).is_ok_and(|said| {
+        [RecordPart::Host, RecordPart::ClientHost].iter().any(|part| said.get(*part).is_some())
+    })
 }

@@ -223,12 +223,6 @@ impl Json {
         });
     }
 
-    /// True if records name a host.
-    pub(super) fn has_host(&self) -> bool {
-        let is_host = |part| matches!(part, RecordPart::Host | RecordPart::ClientHost);
-        self.url.to(is_host).next().is_some()
-    }
-
     /// False if the text lacks the names of all members that a URL can be built from.
     pub(super) fn may_read(&self, text: &[u8]) -> bool {
         let is_source = |part: RecordPart| {

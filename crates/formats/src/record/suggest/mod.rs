@@ -9,15 +9,15 @@ mod rows;
 mod suggestion;
 
 use self::members::of_json;
-pub(super) use self::rows::columns_after;
-use self::rows::{of_table, of_words};
+use self::rows::of_words;
+pub(super) use self::rows::{columns_after, of_table};
 pub use self::suggestion::{Finds, Suggestion};
 use super::trial::{Found, Trial, most};
 use super::value_kind::{ValueKind, is_url};
 use super::{Format, FormatTable, NamedFormat};
 
 /// Formats of logs that are tried first: those that `auto` may have found in too few lines.
-const LOGS: [&str; 5] = ["vhost", "combined", "haproxy", "cdx", "cdxj"];
+const LOGS: [&str; 3] = ["vhost", "combined", "haproxy"];
 
 /// What could read an input that begins with `head` and that `format`, `lines` or `target`, was chosen
 /// for. None if nothing can or need.
@@ -54,6 +54,11 @@ pub fn suggest(format: &Format, head: &[u8]) -> Option<Suggestion> {
     if trial.lines.iter().filter(is_item).count() * 2 >= trial.lines.len() {
         return None;
     }
+    if let Some(columns) =
+        [b'\t', b',', b';', b'|'].into_iter().find_map(|byte| of_table(&trial, byte))
+    {
+        return Some(columns);
+    }
     let entries = FormatTable::shipped().entries().filter(|entry| entry.is_suggested);
     let named = LOGS
         .map(str::to_owned)
@@ -61,11 +66,6 @@ pub fn suggest(format: &Format, head: &[u8]) -> Option<Suggestion> {
         .chain(entries.map(|entry: &NamedFormat| entry.name.clone()));
     if let Some(name) = named.into_iter().find(|name| trial.reads(name)) {
         return Some(Suggestion::format(name, Finds::Urls));
-    }
-    if let Some(columns) =
-        [b'\t', b',', b';', b'|'].into_iter().find_map(|byte| of_table(&trial, byte))
-    {
-        return Some(columns);
     }
     if let Some(words) = of_words(&trial) {
         return Some(words);
@@ -182,7 +182,7 @@ mod tests {
             2\ta.example\t/y\thttp://r/\n";
         assert_eq!(suggested(zeek), columns("tsv:host=2,target=3"));
         let bare = "1\tC\t10.1.1.1\t5\t10.2.2.2\t80\t1\tGET\ta.example\t/x\thttp://r/\n";
-        assert_eq!(suggested(bare), urls("zeek-http"));
+        assert_eq!(suggested(bare), columns("tsv:host=9,target=10"));
         let bars = "1|http://h/a\n2|http://h/b\n";
         assert_eq!(suggested(bars), delimited("csv:2", b'|'));
         let no_scheme = "1,url,\"a.example/x?1\"\n2,url,\"b.example/y\"\n";

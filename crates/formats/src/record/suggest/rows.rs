@@ -24,18 +24,20 @@ pub(in crate::record) fn columns_after(
     if rows.len() < 2 || rows.len() * 2 <= trial.lines.len() {
         return None;
     }
-    let suggestion = |kind: &str, byte: u8| {
-        // The host may stand beside the target.
-        let beside = is_target.then(|| match kind {
-            "ws" => of_words(trial).filter(|columns| *columns != Suggestion::Words),
-            _ => of_table(trial, byte),
-        });
+    let first = |kind: &str, byte: u8| {
         let part = if is_target && kind != "ws" { "target=" } else { "" };
-        let name = format!("{kind}:{part}1");
         let delimiter = Some(byte).filter(|byte| b";|".contains(byte));
-        let first = || Suggestion::Format { name, delimiter, finds: Finds::Columns };
-        beside.flatten().unwrap_or_else(first)
+        Suggestion::Format { name: format!("{kind}:{part}1"), delimiter, finds: Finds::Columns }
     };
+    // Others may make the URL: the host may stand beside a target, and the page before may stand first.
+    let tables = [("tsv", b'\t'), ("csv", b','), ("csv", b';'), ("csv", b'|')];
+    let mut others =
+        tables.into_iter().map(|(kind, byte)| (of_table(trial, byte), first(kind, byte)));
+    if let Some((Some(other), _)) =
+        others.find(|(found, first)| found.as_ref().is_some_and(|found| found != first))
+    {
+        return Some((other, false));
+    }
     let is_certain = |cells: fn(&[u8]) -> Vec<Field<'_>>| {
         most(&rows, |row| {
             let is_of_no_path = |cell: &Field<'_>| {
@@ -48,21 +50,32 @@ pub(in crate::record) fn columns_after(
     };
     let are_split_by = |byte: u8| most(&rows, |row| memchr(byte, row.trim_ascii_end()).is_some());
     if are_split_by(b'\t') {
-        return Some((suggestion("tsv", b'\t'), is_certain(cells_of_tabs)));
+        return Some((first("tsv", b'\t'), is_certain(cells_of_tabs)));
     }
     // These bytes stand in paths as well.
     for byte in [b',', b';', b'|'] {
         let count = csv::cells(rows[0], byte).len();
         let is_value = |cell: &&[u8]| ValueKind::of(cell).is_of_table();
-        let are_values = |row: &[u8]| csv::cells(row, byte)[1..].iter().all(is_value);
+        // A blank before the first of them ends the URL.
+        let are_values = |row: &[u8]| {
+            let cells = csv::cells(row, byte);
+            !cells[0].contains(&b' ') && cells[1..].iter().all(is_value)
+        };
         if count > 1
             && rows.iter().all(|row| csv::cells(row, byte).len() == count)
             && most(&rows, are_values)
         {
-            return Some((suggestion("csv", byte), false));
+            return Some((first("csv", byte), false));
         }
     }
-    are_split_by(b' ').then(|| (suggestion("ws", b' '), is_certain(fields)))
+    if !are_split_by(b' ') {
+        return None;
+    }
+    let first = first("ws", b' ');
+    match of_words(trial) {
+        Some(other) if other != first && other != Suggestion::Words => Some((other, false)),
+        _ => Some((first, is_certain(fields))),
+    }
 }
 
 fn cells_of_tabs(row: &[u8]) -> Vec<Field<'_>> {
@@ -70,7 +83,7 @@ fn cells_of_tabs(row: &[u8]) -> Vec<Field<'_>> {
 }
 
 /// The columns of a table whose rows begin with something else than a URL.
-pub(super) fn of_table(trial: &Trial<'_>, byte: u8) -> Option<Suggestion> {
+pub(in crate::record) fn of_table(trial: &Trial<'_>, byte: u8) -> Option<Suggestion> {
     let is_comment = |line: &&[u8]| line.starts_with(b"#");
     let mut rows = trial.lines.iter().copied().filter(|line| !is_comment(line)).peekable();
     let count = |line: &[u8]| csv::cells(line, byte).len();
@@ -109,7 +122,7 @@ pub(super) fn of_table(trial: &Trial<'_>, byte: u8) -> Option<Suggestion> {
     let name = |column: &Column| {
         let number = column.place.parse::<usize>().unwrap_or_default();
         let name = names.get(number - 1).filter(|name| is_in_rows && !name.contains([',', '=']));
-        let name = name.filter(|_| found.host.is_some() || found.query.is_some());
+        let name = name.filter(|_| found.source.0 != "url");
         name.cloned().unwrap_or_else(|| column.place.clone())
     };
     let name = found.format(kind, name);
