@@ -5,6 +5,7 @@
 //!
 //! A crate of its own, since the list has a licence of its own, the Mozilla Public License 2.0.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use publicsuffix::{List, Psl};
@@ -22,14 +23,17 @@ pub fn suffix_length(name: &[u8]) -> usize {
     LIST.find(name.rsplit(|byte| *byte == b'.')).len
 }
 
-/// True for a top-level domain of the list, in small letters and in Unicode. The list is searched as it is, since
-/// few names are asked for.
+/// The top-level domains of the list.
+static TOP_LEVEL: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| rules().filter(|rule| !rule.contains('.')).collect());
+
+/// True for a top-level domain of the list, in small letters and in Unicode.
 ///
 /// ```
 /// assert!(uniqurl_psl::is_listed(b"uk") && !uniqurl_psl::is_listed(b"doe"));
 /// ```
 pub fn is_listed(domain: &[u8]) -> bool {
-    !domain.is_empty() && rules().any(|rule| rule.as_bytes() == domain)
+    std::str::from_utf8(domain).is_ok_and(|domain| TOP_LEVEL.contains(domain))
 }
 
 /// The date of the list, such as `2026-10-22`.
@@ -45,8 +49,6 @@ pub fn rules() -> impl Iterator<Item = &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
     use super::*;
 
     #[test]

@@ -28,7 +28,7 @@ impl FormatError {
     }
 }
 
-/// An error that concerns the whole name, which [`of`](FormatError::of) supplies.
+/// An error that concerns the whole name, which `of` supplies.
 impl From<&'static str> for FormatError {
     fn from(why: &'static str) -> Self {
         Self { name: String::new(), at: 0, why }

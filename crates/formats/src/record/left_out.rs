@@ -74,7 +74,9 @@ fn candidates<'a>(line: &'a [u8], fields: &[Field<'a>]) -> Option<Vec<&'a [u8]>>
         // Before the time stand the client, a name that only some servers log a host in, and the name of a
         // user, which hardly ends as names of sites do.
         let is_client = index < before && (is_syslog || before > 2 && index + 3 == before);
-        let is_user = before > 2 && index + 1 == before && !has_public_suffix(field.text);
+        let is_user = before > 2
+            && index + 1 == before
+            && !(is_site(field.text) && has_public_suffix(field.text));
         if is_client || is_user || field.text.contains(&b' ') { &[] } else { field.text }
     };
     Some(fields.iter().enumerate().map(candidate).collect())
