@@ -25,7 +25,7 @@ pub(super) struct LeftOut {
 }
 
 /// Lines that are looked at.
-const LINES: usize = 1_000;
+const LINES: usize = 100;
 
 /// What `format`, which was chosen for these lines, leaves out of most of them.
 pub(super) fn left_out<'a>(
