@@ -118,7 +118,9 @@ fn progress_draws_over_its_line_unless_the_terminal_is_dumb() {
     let place = Place::with([("in", b"http://a/\n")]);
     for (term, is_drawn) in [("xterm", true), ("dumb", false)] {
         let (text, _) = shown(&place, &["dedup", "in", "--progress", "always"], term);
-        assert_eq!(text.contains("\rreading "), is_drawn, "{text:?}");
+        // A short run may be over with a phase before it is drawn.
+        let is_phase = ["\rreading ", "\rwriting "].iter().any(|phase| text.contains(phase));
+        assert_eq!(is_phase, is_drawn, "{text:?}");
         assert_eq!(text.contains("\x1b[2K"), is_drawn, "{text:?}");
         assert!(text.contains("1 record = 1 unique\n"), "{text:?}");
     }

@@ -1,5 +1,9 @@
 //! Tries a format on the first lines of an input.
 
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashSet;
+
 use memchr::{memchr, memchr_iter, memrchr};
 
 use super::hosts::{is_dotted, names_port};
@@ -16,7 +20,7 @@ const LONGEST: usize = 1 << 20;
 /// The first lines of an input that are not blank.
 #[derive(Debug, Clone)]
 pub(super) struct Trial<'a> {
-    text: std::borrow::Cow<'a, [u8]>,
+    text: Cow<'a, [u8]>,
     pub lines: Vec<&'a [u8]>,
 }
 
@@ -51,13 +55,23 @@ impl<'a> Trial<'a> {
 
     /// The same with this byte between columns.
     pub fn reads_delimited(&self, name: &str, delimiter: Option<u8>) -> bool {
-        match (Format::parse(name), delimiter) {
-            (Ok(Format::Csv(csv)), Some(delimiter)) => {
-                let format = Format::Csv(csv.with_delimiter(delimiter));
-                self.count_of(&format, |_| true) * 2 >= self.lines.len()
-            }
+        match (delimiter, format(name, delimiter)) {
+            (Some(_), Some(format)) => self.count_of(&format, |_| true) * 2 >= self.lines.len(),
             _ => self.reads(name),
         }
+    }
+
+    /// The number of distinct URLs that a format finds.
+    pub fn distinct(&self, name: &str, delimiter: Option<u8>) -> usize {
+        let urls = RefCell::new(HashSet::new());
+        if let Some(format) = format(name, delimiter) {
+            let add = |url| urls.borrow_mut().insert(url);
+            self.count_of(&format, |found| match found {
+                Found::Url(url) | Found::Target(url) => add(url.to_vec()),
+                Found::Joined(origin, target) => add([origin, target].concat()),
+            });
+        }
+        urls.into_inner().len()
     }
 
     /// True if a format finds the site of the request, too.
@@ -110,6 +124,12 @@ impl<'a> Trial<'a> {
         };
         out.records.iter().filter(|record| has_url(&record.found)).count()
     }
+}
+
+/// The format of this name, with this byte between columns.
+fn format(name: &str, delimiter: Option<u8>) -> Option<Format> {
+    let format = Format::parse(name).ok()?;
+    Some(delimiter.and_then(|byte| format.with_delimiter(byte)).unwrap_or(format))
 }
 
 /// What a format finds in a record.

@@ -54,18 +54,23 @@ pub fn suggest(format: &Format, head: &[u8]) -> Option<Suggestion> {
     if trial.lines.iter().filter(is_item).count() * 2 >= trial.lines.len() {
         return None;
     }
-    if let Some(columns) =
-        [b'\t', b',', b';', b'|'].into_iter().find_map(|byte| of_table(&trial, byte))
-    {
-        return Some(columns);
-    }
+    let mut tables =
+        [b'\t', b',', b';', b'|'].into_iter().filter_map(|byte| of_table(&trial, byte));
+    let table = tables.next();
+    // An entry knows more than the values show, unless it finds less than they do: then it fits by chance.
+    let least = match &table {
+        Some(Suggestion::Format { name, delimiter, .. }) => trial.distinct(name, *delimiter),
+        _ => 0,
+    };
     let entries = FormatTable::shipped().entries().filter(|entry| entry.is_suggested);
-    let named = LOGS
-        .map(str::to_owned)
-        .into_iter()
-        .chain(entries.map(|entry: &NamedFormat| entry.name.clone()));
-    if let Some(name) = named.into_iter().find(|name| trial.reads(name)) {
+    let names = entries.map(|entry: &NamedFormat| entry.name.clone());
+    let mut named = LOGS.map(str::to_owned).into_iter().chain(names);
+    let is_it = |name: &String| trial.reads(name) && trial.distinct(name, None) >= least;
+    if let Some(name) = named.find(is_it) {
         return Some(Suggestion::format(name, Finds::Urls));
+    }
+    if table.is_some() {
+        return table;
     }
     if let Some(words) = of_words(&trial) {
         return Some(words);
@@ -168,7 +173,7 @@ mod tests {
             ("12\thttp://h/a\n3\thttp://h/b\n", "tsv:2"),
             ("/a\tGET\th.example\n/b\tGET\ti.example\n", "tsv:host=3,target=1"),
             ("7,h.example,/a\n8,i.example,/b\n", "csv:host=2,target=3"),
-            ("h,p,q\na.example,/x,id=1\na.example,/x,id=2\n", "csv:host=h,path=p,query=q"),
+            ("h,p,q\na.example,/x,id=1\nb.example,/x,id=2\n", "csv:host=h,path=p,query=q"),
             (
                 "host,path,query\na.example,/x,id=1\na.example,/x,-\n",
                 "csv:host=host,path=path,query=query",
@@ -182,7 +187,7 @@ mod tests {
             2\ta.example\t/y\thttp://r/\n";
         assert_eq!(suggested(zeek), columns("tsv:host=2,target=3"));
         let bare = "1\tC\t10.1.1.1\t5\t10.2.2.2\t80\t1\tGET\ta.example\t/x\thttp://r/\n";
-        assert_eq!(suggested(bare), columns("tsv:host=9,target=10"));
+        assert_eq!(suggested(bare), urls("zeek-http"));
         let bars = "1|http://h/a\n2|http://h/b\n";
         assert_eq!(suggested(bars), delimited("csv:2", b'|'));
         let no_scheme = "1,url,\"a.example/x?1\"\n2,url,\"b.example/y\"\n";
