@@ -3,15 +3,14 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
-
 use super::hosts::is_authority;
+use super::json;
 use super::value_kind::ValueKind;
 
 /// Columns of one record that are looked at; the longest name of a member and the most of a value, in
 /// bytes; and how many objects around a member are gone into. A pointer repeats the names of all objects
 /// around its member.
-const COLUMNS: usize = 200;
+const COLUMNS: usize = 2_000;
 const NAME: usize = 256;
 const VALUE: usize = 4 << 10;
 const DEPTH: usize = 4;
@@ -94,9 +93,9 @@ impl Census {
     pub fn of_json<'a>(records: impl Iterator<Item = &'a [u8]>) -> Self {
         let mut census = Self::default();
         for record in records {
-            if let Ok(value) = serde_json::from_slice::<Value>(record) {
+            if json::is_whole(record) {
                 census.begin_record();
-                census.add_value("", "", &value, false);
+                census.add_value("", b"", record, false);
             }
         }
         census.pad();
@@ -154,24 +153,27 @@ impl Census {
         values.push(Some(value[..value.len().min(VALUE)].to_vec()));
     }
 
-    fn add_value(&mut self, place: &str, name: &str, value: &Value, is_item: bool) {
-        match value {
-            Value::String(text) => self.add(place.to_owned(), name, text.as_bytes(), is_item),
-            Value::Number(number) => {
-                self.add(place.to_owned(), name, number.to_string().as_bytes(), is_item);
-            }
-            Value::Object(members) if place.matches('/').count() < DEPTH => {
-                for (name, value) in members.iter().filter(|(name, _)| name.len() <= NAME) {
-                    let token = name.replace('~', "~0").replace('/', "~1");
+    /// Adds the value of a member, as the text writes it, or the members in it.
+    fn add_value(&mut self, place: &str, name: &[u8], value: &[u8], is_item: bool) {
+        match value.first() {
+            Some(b'{') if place.matches('/').count() < DEPTH => {
+                for (name, value) in json::members(value).filter(|(name, _)| name.len() <= NAME) {
+                    let token = String::from_utf8_lossy(name).replace('~', "~0").replace('/', "~1");
                     self.add_value(&format!("{place}/{token}"), name, value, is_item);
                 }
             }
             // All items count as one column.
-            Value::Array(items) => {
-                items
-                    .iter()
-                    .take(1)
+            Some(b'[') => {
+                let item = json::first_item(value);
+                item.into_iter()
                     .for_each(|item| self.add_value(&format!("{place}/0"), name, item, true));
+            }
+            Some(b'"') => {
+                let text = json::string(value).unwrap_or_default();
+                self.add(place.to_owned(), &String::from_utf8_lossy(name), &text, is_item);
+            }
+            Some(b'-' | b'0'..=b'9') => {
+                self.add(place.to_owned(), &String::from_utf8_lossy(name), value, is_item);
             }
             _ => {}
         }

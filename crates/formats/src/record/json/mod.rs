@@ -22,6 +22,7 @@ use self::pointers::Found;
 pub(super) use self::pointers::{Pointer, Pointers, Sink, at};
 use self::scan::NotJson;
 pub(super) use self::scan::{Controls, JsonText, Scan, Scanned, string};
+pub(super) use self::scan::{first_item, first_value, is_whole, members};
 use super::columns::{Column, ColumnKey, parts};
 use super::fields::Fields;
 use super::layout::Layout;

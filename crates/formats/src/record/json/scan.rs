@@ -300,9 +300,24 @@ pub(in crate::record) fn string(text: &[u8]) -> Option<Cow<'_, [u8]>> {
 #[serde(transparent)]
 pub(in crate::record) struct JsonText<'a>(#[serde(borrow)] pub Cow<'a, [u8]>);
 
+/// True for one value and nothing after it.
+pub(in crate::record) fn is_whole(text: &[u8]) -> bool {
+    first_value(text).is_some_and(|value| value.trim_ascii().len() == text.trim_ascii().len())
+}
+
+/// The value that a text begins with.
+pub(in crate::record) fn first_value(text: &[u8]) -> Option<&[u8]> {
+    Scan::new(text, Controls::Fail).value(Controls::Fail).ok()
+}
+
+/// The first value of an array.
+pub(in crate::record) fn first_item(array: &[u8]) -> Option<&[u8]> {
+    first_value(array.strip_prefix(b"[")?)
+}
+
 /// The names and values of an object's members, as the text writes them but without the marks around
 /// names; none for any other value.
-pub(super) fn members(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+pub(in crate::record) fn members(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     let mut scan = Scan::new(text, Controls::Pass);
     let is_object = scan.skip(b'{');
     let mut is_first = true;

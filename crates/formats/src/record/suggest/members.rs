@@ -1,9 +1,8 @@
 //! The members of JSON that make a URL.
 
-use serde_json::Value;
-
 use super::super::advice::Columns;
 use super::super::census::{Census, Column};
+use super::super::json;
 use super::super::line::without_mark;
 use super::super::trial::Trial;
 use super::super::value_kind::ValueKind;
@@ -27,9 +26,7 @@ pub(super) fn of_json(head: &[u8], trial: &Trial<'_>) -> Option<Suggestion> {
 
 /// The URLs of JSON whose values are not one a line: as text, if all of them have one name.
 fn of_joined_json(head: &[u8], trial: &Trial<'_>) -> Option<Suggestion> {
-    let mut values = serde_json::Deserializer::from_slice(without_mark(head)).into_iter::<Value>();
-    values.next()?.ok()?;
-    let first = &without_mark(head)[..values.byte_offset()];
+    let first = json::first_value(without_mark(head))?;
     let census = Census::of_json(std::iter::once(first));
     let mut urls = census.columns.iter().filter(|column| column.is(ValueKind::Url));
     let name = &urls.next()?.name;
