@@ -156,7 +156,7 @@ impl<'c> Columns<'c> {
             && self.query.is_none_or(says_query)
     }
 
-    /// The name of the format that reads these columns: `kind` is what stands before its colon, and `name`
+    /// The name of the format that reads these columns. `kind` is the text before its colon, and `name`
     /// how a column is named after it.
     pub fn format(&self, kind: &str, name: impl Fn(&Column) -> String) -> String {
         let (part, source) = self.source;

@@ -122,7 +122,7 @@ impl Census {
         census
     }
 
-    /// True if a column with a name as `is_such` wants it has such values in most records.
+    /// True if a column has values of this kind in most records.
     pub fn has(&self, kind: ValueKind) -> bool {
         self.columns.iter().any(|column| column.is_filled_by(kind))
     }

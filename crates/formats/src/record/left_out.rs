@@ -104,7 +104,7 @@ fn unquoted(value: &[u8]) -> &[u8] {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Field<'a> {
     pub text: &'a [u8],
-    /// What stands around it: nothing, quotation marks, brackets or braces.
+    /// The marks around it: none, quotation marks, brackets or braces.
     pub marks: &'static str,
 }
 

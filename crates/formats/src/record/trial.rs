@@ -1,7 +1,6 @@
 //! Tries a format on the first lines of an input.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::collections::HashSet;
 
 use memchr::{memchr, memchr_iter, memrchr};
@@ -63,15 +62,15 @@ impl<'a> Trial<'a> {
 
     /// The number of distinct URLs that a format finds.
     pub fn distinct(&self, name: &str, delimiter: Option<u8>) -> usize {
-        let urls = RefCell::new(HashSet::new());
+        let mut urls = HashSet::new();
         if let Some(format) = format(name, delimiter) {
-            let add = |url| urls.borrow_mut().insert(url);
+            let mut add = |url| urls.insert(url);
             self.count_of(&format, |found| match found {
                 Found::Url(url) | Found::Target(url) => add(url.to_vec()),
                 Found::Joined(origin, target) => add([origin, target].concat()),
             });
         }
-        urls.into_inner().len()
+        urls.len()
     }
 
     /// True if a format finds the site of the request, too.
@@ -95,13 +94,13 @@ impl<'a> Trial<'a> {
         })
     }
 
-    fn count(&self, name: &str, is_one: impl Fn(Found<'_>) -> bool) -> usize {
+    fn count(&self, name: &str, is_one: impl FnMut(Found<'_>) -> bool) -> usize {
         let Ok(format) = Format::parse(name) else { return 0 };
         self.count_of(&format, is_one)
     }
 
     /// The number of such URLs that a format finds in the lines.
-    pub fn count_of(&self, format: &Format, is_one: impl Fn(Found<'_>) -> bool) -> usize {
+    pub fn count_of(&self, format: &Format, mut is_one: impl FnMut(Found<'_>) -> bool) -> usize {
         #[cfg(test)]
         looks_at(&self.text);
         let mut out = Records::default();
@@ -109,7 +108,7 @@ impl<'a> Trial<'a> {
         let text = |span: Span, buffer| {
             span.of(if buffer == BufferId::Chunk { &self.text } else { &out.scratch })
         };
-        let has_url = |found: &Extracted| match *found {
+        let mut has_url = |found: &Extracted| match *found {
             Extracted::Url(buffer, url) => is_one(Found::Url(text(url, buffer))),
             Extracted::Target(buffer, target) => is_one(Found::Target(text(target, buffer))),
             Extracted::Joined { url, prefix } => {

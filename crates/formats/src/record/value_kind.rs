@@ -29,7 +29,7 @@ pub(super) enum ValueKind {
     Media,
     /// A word of letters, digits, `_` and `-`.
     Word,
-    /// What stands in brackets or quotation marks.
+    /// A text in brackets or quotation marks.
     Enclosed,
     /// Several words.
     Text,
@@ -55,7 +55,7 @@ const MEDIA: [&str; 9] = [
 ];
 
 impl ValueKind {
-    /// The kind of a value, of which the beginning is enough.
+    /// The kind of a value. Its beginning is enough.
     pub fn of(value: &[u8]) -> Self {
         let value = value.trim_ascii();
         let has = |byte: u8| value.contains(&byte);
@@ -115,13 +115,13 @@ fn is_scheme(value: &[u8]) -> bool {
     value.eq_ignore_ascii_case(b"http") || value.eq_ignore_ascii_case(b"https")
 }
 
-/// True for what stands in quotation marks or brackets.
+/// True for a text in quotation marks or brackets.
 fn is_enclosed(value: &[u8]) -> bool {
     matches!(value, [b'"', .., b'"'] | [b'(', .., b')'] | [b'{', .., b'}'])
         || matches!(value, [b'[', middle @ .., b']'] if !is_ipv6(middle))
 }
 
-/// True for digits with what stands between and around them in numbers, shares, times and dates.
+/// True for a number, a percentage, a time or a date: digits and the marks that these hold.
 fn is_number(value: &[u8]) -> bool {
     let begins = matches!(value, [b'0'..=b'9', ..] | [b'+' | b'-' | b'<' | b'~', b'0'..=b'9', ..]);
     begins && value[1..].iter().all(|byte| byte.is_ascii_digit() || b".,:-+/%TZ".contains(byte))

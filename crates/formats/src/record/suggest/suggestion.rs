@@ -11,7 +11,7 @@ pub enum Suggestion {
         name: String,
         /// The byte between columns, if it is neither a comma nor a tab.
         delimiter: Option<u8>,
-        /// What it finds.
+        /// The values that it finds.
         finds: Finds,
     },
     /// Its lines are those of a format in this envelope.
