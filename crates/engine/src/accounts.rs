@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::batch::WorkBatch;
-use crate::job::InputFormat;
 use crate::output::{FileStats, Inputs, Tally};
 use crate::plan::JobPlan;
 use crate::reader::{InputEnd, RecordOrigins};
-use crate::report::{IdleFilter, MaxRejected, Report, RunError, TooManyRejected, Watch};
+use crate::error::{IdleFilter, RunError, TooManyRejected};
+use crate::job::{InputFormat, MaxRejected};
+use crate::report::Report;
+use crate::watch::Watch;
 use crate::set::FirstCounts;
 use crate::stages::observe::add_names;
 use uniqurl_formats::input::{Input, InputError, InputState, Trouble};

@@ -38,6 +38,27 @@ impl Keep {
     }
 }
 
+/// How many records may be rejected.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum MaxRejected {
+    /// So many; the run ends with the next one.
+    Count(u64),
+    /// A percentage, from 0 to 100, shown at the end. A value that is not a number becomes 0.
+    Percent(f64),
+}
+
+impl MaxRejected {
+    pub(crate) fn within_bounds(self) -> Self {
+        match self {
+            MaxRejected::Percent(percent) if percent > 0.0 => {
+                MaxRejected::Percent(percent.min(100.0))
+            }
+            MaxRejected::Percent(_) => MaxRejected::Percent(0.0),
+            MaxRejected::Count(count) => MaxRejected::Count(count),
+        }
+    }
+}
+
 /// The format of the inputs.
 #[derive(Debug, Clone)]
 pub enum InputFormat {

@@ -51,9 +51,11 @@ mod url_filter;
 mod request_filter;
 mod memory;
 mod cores;
-mod report;
-mod phase;
 mod trace;
+mod watch;
+mod phase_writer;
+mod error;
+mod report;
 
 // The parts of a run.
 mod reader;
@@ -68,13 +70,13 @@ mod pipeline;
 mod run;
 
 pub use cores::{cores, most_threads, most_workers};
-pub use job::{Dedup, InputFormat, Job, Keep, SetOrder};
+pub use error::{IdleFilter, RunError, TooManyRejected};
+pub use job::{Dedup, InputFormat, Job, Keep, MaxRejected, SetOrder};
 pub use limit_by::{Group, LimitBy};
 pub use memory::{Memory, SpillNotice};
-pub use phase::Phase;
 pub use plan::{CHUNK_SIZE, MOST_THREADS};
 pub use plan::{InputOptions, JobPlan, OutputOptions, RecordPolicy, ResourceLimits, SeenBefore};
-pub use report::{IdleFilter, MaxRejected, Report, RunError, TooManyRejected, Watch};
+pub use report::Report;
 pub use request_filter::{BadRequestFilter, RequestFilter};
 pub use run::run;
 pub use seen::{RejectedSeen, SeenError, SeenTrouble};
@@ -84,6 +86,7 @@ pub use stages::{StageBuffers, Stages};
 pub use trace::{TaskTimer, Trace, TraceStage};
 pub use uniqurl_store::spill::{Spilled, temporary_file};
 pub use url_filter::{BadUrlFilter, UrlFilter};
+pub use watch::{Phase, Watch};
 
 #[cfg(test)]
 #[path = "../../../src/test_util.rs"]

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use crate::accounts::Accounts;
 use crate::batch::WorkBatch;
-use crate::phase::Phase;
 use crate::plan::JobPlan;
 use crate::reader::{CHUNKS, ReadTask, Reader, batch_share};
-use crate::report::{Report, RunError};
+use crate::error::RunError;
+use crate::report::Report;
+use crate::watch::Phase;
 use crate::set::{self, RunSet, SetBackend};
 use crate::sink::{Sink, Sinks};
 use crate::stages::format::Formatter;

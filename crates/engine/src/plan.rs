@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use super::job::{Dedup, InputFormat, Job, Keep, SetOrder};
+use super::job::{Dedup, InputFormat, Job, Keep, MaxRejected, SetOrder};
 use super::limit_by::{KeyGroup, LimitBy};
 use super::memory::Memory;
-use super::report::MaxRejected;
 use super::request_filter::RequestFilter;
 use super::split::Split;
 use super::url_filter::UrlFilter;

@@ -3,7 +3,9 @@
 use crate::accounts::Accounts;
 use crate::pipeline::Pipeline;
 use crate::plan::JobPlan;
-use crate::report::{Report, RunError, Watch};
+use crate::error::RunError;
+use crate::report::Report;
+use crate::watch::Watch;
 use crate::sink::Sinks;
 use uniqurl::internal::HashKey;
 #[cfg(test)]

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use crate::batch::{TextBuffers, WorkBatch};
 use crate::plan::{JobPlan, SeenBefore};
 use crate::reader::{CHUNKS, batch_share};
-use crate::report::RunError;
+use crate::error::RunError;
 use crate::set::RunSet;
 use crate::stages::insert::entries_of_shards;
 use uniqurl::SetFull;

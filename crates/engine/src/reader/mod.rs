@@ -14,7 +14,7 @@ pub(crate) use queue::{ChunkSource, InputEnd, QueuedChunk};
 use crate::accounts::Accounts;
 use crate::batch::{AT_ONCE, ParseRules, Position, WorkBatch};
 use crate::plan::JobPlan;
-use crate::report::RunError;
+use crate::error::RunError;
 use queue::{InputQueue, QueueItem};
 use uniqurl::internal::{AllocError, HashKey};
 use uniqurl_formats::input::{Chunk, Input, InputError};

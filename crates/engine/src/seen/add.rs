@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Loader;
 use crate::batch::{Insertion, WorkBatch};
-use crate::report::RunError;
+use crate::error::RunError;
 use crate::set::{self, Partitioner, Spiller, entries_by_shard};
 use crate::stages::format::spill_seen;
 use crate::stages::insert::{ShardProgress, insert};

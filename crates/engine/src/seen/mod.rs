@@ -20,7 +20,7 @@ use crate::batch::{ParseRules, WorkBatch};
 use crate::job::InputFormat;
 use crate::plan::JobPlan;
 use crate::reader::{CHUNKS, at_once, batch_share};
-use crate::report::RunError;
+use crate::error::RunError;
 use crate::set::Spiller;
 use uniqurl::internal::{Counting, Grammar, HashKey, Shard};
 use uniqurl_formats::input::{

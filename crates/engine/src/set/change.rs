@@ -9,7 +9,7 @@ use super::spiller::{Partitioner, Spiller};
 use super::{RunSet, SetBackend};
 use crate::batch::{Insertion, WorkBatch};
 use crate::job::SetOrder;
-use crate::report::RunError;
+use crate::error::RunError;
 use crate::stages::insert::ShardProgress;
 use crate::stages::limit::take_back;
 use uniqurl::SetFull;

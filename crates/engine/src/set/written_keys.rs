@@ -4,7 +4,7 @@ use std::mem::take;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use crate::report::RunError;
+use crate::error::RunError;
 use uniqurl::SetFull;
 use uniqurl::internal::{AllocError, Shard, alloc};
 use uniqurl_store::seen::{KeySink, KeySorter, SeenStoreError};

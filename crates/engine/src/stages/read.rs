@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::batch::ParseRules;
 use crate::reader::{ChunkSource, ReadTask, Unread};
-use crate::report::Watch;
+use crate::watch::Watch;
 use crate::trace::{Trace, TraceStage};
 use uniqurl::internal::{AllocError, Grammar};
 use uniqurl_formats::input::{Chunk, Data, read_range};

@@ -21,7 +21,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::plan::JobPlan;
-use crate::report::Watch;
+use crate::watch::Watch;
 use format_state::FormatState;
 use open::OpenedInput;
 use uniqurl_formats::input::{

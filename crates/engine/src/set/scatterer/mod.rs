@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use crate::batch::WorkBatch;
 use crate::output::{FileStats, Tally, vectored};
-use crate::report::RunError;
+use crate::error::RunError;
 use crate::split::{self, Split};
 use crate::trace::{Trace, TraceStage};
 use uniqurl::SetFull;

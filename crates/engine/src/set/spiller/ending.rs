@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use crate::job::Dedup;
 use crate::output::{TallyLayout, vectored};
 use crate::reader::RecordOrigins;
-use crate::report::RunError;
+use crate::error::RunError;
 use crate::set::ordered;
 use crate::set::written_keys::KeyBatches;
 use crate::split::{self, Split};

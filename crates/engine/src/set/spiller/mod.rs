@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use crate::batch::{Insertion, WorkBatch};
 use crate::job::SetOrder;
 use crate::memory::{self, Memory, SpillNotice};
-use crate::report::RunError;
+use crate::error::RunError;
 use crate::trace::{Trace, TraceStage};
 use uniqurl::internal::HashKey;
 use uniqurl_store::spill::{

@@ -15,7 +15,7 @@ use crate::limit_by::KeyGroup;
 use crate::output::vectored;
 use crate::plan::JobPlan;
 use crate::reader::RecordOrigins;
-use crate::report::RunError;
+use crate::error::RunError;
 use crate::set::memory_set::MemorySet;
 use crate::set::ordered::{LINES, TASKS};
 use crate::set::written_keys::{add_to, push_batch};

@@ -1,20 +1,8 @@
-//! The phases of a run, and an output whose bytes are counted in the last of them.
+//! An output whose bytes are counted in the last phase of a run.
 
 use std::io::{self, IoSlice, Write};
 
-use crate::report::Watch;
-
-/// The phase of a run, for its progress.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Phase {
-    /// Inputs are read, and lines written if they need not wait for the end.
-    #[default]
-    Reading,
-    /// All inputs are read, and lines that waited are brought into their order.
-    Sorting,
-    /// Those lines are written, so many bytes by now, or brought to the disk.
-    Writing(u64),
-}
+use crate::watch::{Phase, Watch};
 
 /// The output of the lines that waited. The first write begins the phase *writing*.
 pub(crate) struct PhaseWriter<'a> {
