@@ -93,9 +93,9 @@ fn group_of(url: &str, group: Group) -> String {
 
 const GROUPS: [Group; 4] = Group::ALL;
 
-/// From just enough for the URLs that are kept to enough for all.
+/// From too little for the URLs that are kept to enough for all.
 const BUDGETS: [Option<u64>; 5] =
-    [None, Some(600_000), Some(900_000), Some(1_400_000), Some(2_500_000)];
+    [None, Some(900_000), Some(1_400_000), Some(2_500_000), Some(5_000_000)];
 
 /// Runs each number of threads with each budget. There are three orders, so threads turn at another pace.
 fn threads_and_budget(turn: usize) -> (usize, Option<u64>) {
@@ -140,6 +140,13 @@ fn within(plan: &mut JobPlan, budget: Option<u64>, directory: &Path) {
     plan.limits.memory = budget.map(memory);
 }
 
+/// Whether a run may say that these URLs do not fit into its memory.
+fn may_be_refused(kept: &[(String, u64, u64)], budget: Option<u64>) -> bool {
+    let bytes: usize = kept.iter().map(|(url, ..)| url.len() + 1).sum();
+    // Empty shards take memory too.
+    budget.is_some_and(|budget| 800_000 + 8 * bytes as u64 > budget)
+}
+
 fn assert_counts(files: &[FileStats], counts: &[Counts], case: &str) {
     assert_eq!(files.len(), counts.len(), "{case}");
     for (file, counts) in files.iter().zip(counts) {
@@ -158,7 +165,7 @@ fn limited_output_and_counts_are_those_of_the_plain_loop() {
     let place = Place::new(5);
     let (inputs, _) = input::check(&place.paths);
     let (seen_inputs, _) = input::check(std::slice::from_ref(&place.seen_path));
-    let (mut turn, mut spilled) = (0, HashSet::new());
+    let (mut turn, mut fitted, mut refused) = (0, 0, 0);
     for group in GROUPS {
         for most in [1, 3, 250, u64::MAX] {
             for order in [SetOrder::First, SetOrder::Sorted, SetOrder::Count] {
@@ -183,8 +190,15 @@ fn limited_output_and_counts_are_those_of_the_plain_loop() {
                     sinks.keys = Some(&mut keys);
                 }
                 let (report, result) = run(&plan, &inputs, sinks, &Watch::default());
-                result.unwrap();
                 let case = format!("{limit:?} {with_seen} {dedup:?} {budget:?} {turn}");
+                assert_eq!(report.spilled.written, 0, "{case}");
+                if let Err(error) = result {
+                    assert!(matches!(error, RunError::Groups), "{case}: {error}");
+                    assert!(may_be_refused(&kept, budget), "{case}");
+                    refused += 1;
+                    continue;
+                }
+                fitted += u32::from(budget.is_some());
                 assert_counts(&report.files, &counts, &case);
                 let mut rows: Vec<_> = kept.iter().filter(|row| row.1 >= min_count).collect();
                 match order {
@@ -210,13 +224,10 @@ fn limited_output_and_counts_are_those_of_the_plain_loop() {
                     wanted.sort();
                     assert!(keys.0 == wanted, "{case}");
                 }
-                if report.spilled.written > 0 {
-                    spilled.insert((threads, budget));
-                }
             }
         }
     }
-    assert_eq!(spilled.len(), 12, "all threads with all budgets but none: {spilled:?}");
+    assert!(fitted > 5 && refused > 0, "{fitted} {refused}");
 }
 
 /// Lines of kept records, which may outgrow the memory after the set is full.
@@ -224,7 +235,7 @@ fn limited_output_and_counts_are_those_of_the_plain_loop() {
 fn limited_columns_are_those_of_the_plain_loop() {
     let place = Place::new(17);
     let (inputs, _) = input::check(&place.paths);
-    let (mut turn, mut spilled) = (0, HashSet::new());
+    let (mut turn, mut fitted, mut refused) = (0, 0, 0);
     for group in GROUPS {
         for most in [1, 4, 300] {
             let limit = LimitBy { group, most };
@@ -244,8 +255,14 @@ fn limited_columns_are_those_of_the_plain_loop() {
                     let mut out = Vec::new();
                     let (report, result) =
                         run(&plan, &inputs, Sinks::to(&mut out), &Watch::default());
-                    result.unwrap();
                     let case = format!("{limit:?} {keep:?} {order:?} {budget:?}");
+                    if let Err(error) = result {
+                        assert!(matches!(error, RunError::Groups), "{case}: {error}");
+                        assert!(may_be_refused(&kept, budget), "{case}");
+                        refused += 1;
+                        continue;
+                    }
+                    fitted += u32::from(budget.is_some());
                     assert_counts(&report.files, &counts, &case);
                     let mut rows = kept.clone();
                     if order == SetOrder::Sorted {
@@ -260,14 +277,11 @@ fn limited_columns_are_those_of_the_plain_loop() {
                         let record = columns[2].split(':').nth(1).unwrap();
                         assert!(keep == Keep::First || record == last.to_string(), "{case}");
                     }
-                    if report.spilled.written > 0 {
-                        spilled.insert((threads, budget));
-                    }
                 }
             }
         }
     }
-    assert_eq!(spilled.len(), 12, "all threads with all budgets but none: {spilled:?}");
+    assert!(fitted > 5 && refused > 0, "{fitted} {refused}");
 }
 
 /// Keys of other forms than the URL divide as the URLs do.
@@ -283,7 +297,7 @@ fn groups_of_other_keys_are_limited_alike() {
         (Key::Domain, Group::Domain),
     ] {
         let mut outputs = Vec::new();
-        for (threads, budget) in [(1, None), (2, Some(500_000)), (7, Some(900_000))] {
+        for (threads, budget) in [(1, None), (2, Some(900_000)), (7, Some(1_400_000))] {
             let mut plan = place.plan(Dedup::default(), LimitBy { group, most: 2 });
             plan.policy.key = key;
             plan.limits.threads = threads;
@@ -292,7 +306,6 @@ fn groups_of_other_keys_are_limited_alike() {
             let mut out = Vec::new();
             let (report, result) = run(&plan, &inputs, Sinks::to(&mut out), &Watch::default());
             result.unwrap();
-            assert_eq!(report.spilled.written > 0, budget.is_some(), "{key}");
             assert!(report.tally.unique > 100, "{key}");
             assert!(report.tally.filtered > 100 || key == Key::Domain, "{key}");
             outputs.push((out, report.tally, report.files));
@@ -303,7 +316,7 @@ fn groups_of_other_keys_are_limited_alike() {
 
 /// One host with so many URLs that are kept.
 #[test]
-fn group_that_keeps_more_than_memory_holds_ends_the_run_and_is_written_once() {
+fn group_that_keeps_more_than_memory_holds_ends_the_run() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("list");
     let url =
@@ -324,17 +337,15 @@ fn group_that_keeps_more_than_memory_holds_ends_the_run_and_is_written_once() {
                 within(&mut plan, Some(budget), directory.path());
                 let (report, result) =
                     run(&plan, &inputs, Sinks::to(&mut Vec::new()), &Watch::default());
-                (report.spilled.bytes, report.tally.unique, result)
+                (report.tally.unique, result)
             };
-            let (spilled, _, result) = limit_by(10_000_000, 1_000_000);
+            let (_, result) = limit_by(10_000_000, 1_000_000);
             let error = result.unwrap_err();
             assert!(matches!(error, RunError::Groups), "{error}");
             assert!(error.to_string().contains("take more memory than allowed"), "{error}");
-            let size = text.len() as u64;
-            assert!(spilled > size / 2 && spilled < 2 * size, "{spilled} of {size} bytes");
-            // With fewer URLs to keep, the same budget will do.
-            let (spilled, unique, result) = limit_by(3_000, 1_000_000);
-            assert!(result.is_ok() && unique == 3_000 && spilled > 0, "{spilled} {unique}");
+            // With fewer URLs to keep, the same budget will do, though not for all that come.
+            let (unique, result) = limit_by(3_000, 1_000_000);
+            assert!(result.is_ok() && unique == 3_000, "{unique}");
         }
     }
 }

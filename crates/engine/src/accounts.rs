@@ -5,15 +5,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::batch::WorkBatch;
-use crate::output::{FileStats, Inputs, Tally};
-use crate::plan::JobPlan;
-use crate::reader::{InputEnd, RecordOrigins};
 use crate::error::{IdleFilter, RunError, TooManyRejected};
 use crate::job::{InputFormat, MaxRejected};
+use crate::output::{FileStats, Inputs, Tally};
+use crate::plan::JobPlan;
+use crate::reader::{ReadEvent, RecordOrigins};
 use crate::report::Report;
-use crate::watch::Watch;
-use crate::set::FirstCounts;
 use crate::stages::observe::add_names;
+use crate::watch::Watch;
 use uniqurl_formats::input::{Input, InputError, InputState, Trouble};
 use uniqurl_formats::record::{Doubts, Format};
 
@@ -34,6 +33,8 @@ pub(crate) struct Accounts<'a> {
     is_read: bool,
     /// Rejected records so far.
     rejected: u64,
+    /// The error of an input that ends the run, and the input.
+    failure: Option<(usize, InputError)>,
     start: Instant,
 }
 
@@ -51,8 +52,18 @@ impl<'a> Accounts<'a> {
             ..Report::default()
         };
         let start = Instant::now();
-        let (lacking, counted) = (None, 0);
-        Self { plan, inputs, watch, report, counted, lacking, is_read: false, rejected: 0, start }
+        Self {
+            plan,
+            inputs,
+            watch,
+            report,
+            counted: 0,
+            lacking: None,
+            is_read: false,
+            rejected: 0,
+            failure: None,
+            start,
+        }
     }
 
     pub(crate) fn watch(&self) -> &'a Watch {
@@ -75,13 +86,61 @@ impl<'a> Accounts<'a> {
         total
     }
 
-    /// Counts bytes of an input that are read. How many it has shows at its end, which the run may not
-    /// reach.
-    pub(crate) fn count_read(&mut self, input: usize, bytes: u64) {
-        self.report.files[input].bytes += bytes;
+    /// Notes what the reader tells about an input.
+    pub(crate) fn note(&mut self, event: ReadEvent) -> Result<(), RunError> {
+        match event {
+            ReadEvent::Read(input, bytes) => self.report.files[input].bytes += bytes,
+            ReadEvent::Guessed(input, format, doubts) => {
+                self.note_guess(input, &format, doubts);
+                // What the only input lacks is known before anything of it is read.
+                if self.inputs.len() == 1 {
+                    self.check_filters()?;
+                }
+            }
+            ReadEvent::End(input, end) => {
+                self.report.files[input].bytes = end.bytes;
+                if end.padding > 0 {
+                    self.report.padded.push((input, end.padding));
+                }
+            }
+            ReadEvent::Cut(input, at) => self.report.cut.push((input, at)),
+            ReadEvent::Failed(input, error) => self.note_failure(input, error)?,
+        }
+        Ok(())
     }
 
-    pub(crate) fn note_guess(&mut self, input: usize, format: &Format, doubts: Doubts) {
+    /// Notes how far an input could be read, and why no further.
+    fn note_failure(&mut self, input: usize, error: InputError) -> Result<(), RunError> {
+        if matches!(&error.trouble, Trouble::Io(error) if error.kind() == io::ErrorKind::OutOfMemory)
+        {
+            // Nothing is wrong with the input.
+            return Err(RunError::Memory);
+        }
+        let file = &mut self.report.files[input];
+        file.bytes = error.taken().unwrap_or(file.bytes);
+        file.state = error.state();
+        self.watch.count(|_, inputs| inputs.count(error.state()));
+        if self.plan.input.keep_going {
+            self.report.damaged.push((input, error));
+        } else {
+            self.forget_after(input);
+            self.failure = Some((input, error));
+        }
+        Ok(())
+    }
+
+    /// Fails if an input could not be read, which ends the run once everything before it is written.
+    pub(crate) fn check_failure(&mut self) -> Result<(), RunError> {
+        match self.failure.take() {
+            Some((input, error)) => {
+                self.counted = input;
+                Err(RunError::Input(error))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn note_guess(&mut self, input: usize, format: &Format, doubts: Doubts) {
         let Doubts { dropped_host, suggestion } = doubts;
         let name = format.name();
         // Most inputs have the format of the one before, and share its name.
@@ -102,12 +161,6 @@ impl<'a> Accounts<'a> {
         }
     }
 
-    /// Fails if the run has one input, and it lacks a field that a filter asks for. This is known before
-    /// anything is read.
-    pub(crate) fn check_filters_of_one(&self) -> Result<(), RunError> {
-        if self.inputs.len() == 1 { self.check_filters() } else { Ok(()) }
-    }
-
     /// Fails if no input has a field that a filter asks for.
     pub(crate) fn check_filters(&self) -> Result<(), RunError> {
         match self.lacking.iter().flatten().next() {
@@ -121,44 +174,9 @@ impl<'a> Accounts<'a> {
         }
     }
 
-    pub(crate) fn note_end(&mut self, input: usize, end: InputEnd) {
-        self.report.files[input].bytes = end.bytes;
-        if end.padding > 0 {
-            self.report.padded.push((input, end.padding));
-        }
-    }
-
-    /// Notes a last line that was left out.
-    pub(crate) fn note_cut(&mut self, input: usize, at: u64) {
-        self.report.cut.push((input, at));
-    }
-
-    /// Notes how far an input could be read.
-    pub(crate) fn note_failure(
-        &mut self,
-        input: usize,
-        error: &InputError,
-    ) -> Result<(), RunError> {
-        if matches!(&error.trouble, Trouble::Io(error) if error.kind() == io::ErrorKind::OutOfMemory)
-        {
-            // Nothing is wrong with the input.
-            return Err(RunError::Memory);
-        }
-        let file = &mut self.report.files[input];
-        file.bytes = error.taken().unwrap_or(file.bytes);
-        file.state = error.state();
-        self.watch.count(|_, inputs| inputs.count(error.state()));
-        Ok(())
-    }
-
-    /// Notes an input that was given up, where that does not end the run.
-    pub(crate) fn note_damage(&mut self, input: usize, error: InputError) {
-        self.report.damaged.push((input, error));
-    }
-
     /// Drops the notes on inputs after `input`, which the run does not reach: how far ahead of it the
     /// run had read depends on the number of threads.
-    pub(crate) fn forget_after(&mut self, input: usize) {
+    fn forget_after(&mut self, input: usize) {
         self.report.guessed.retain(|(of, _)| *of <= input);
         self.report.delimiters.retain(|(of, _)| *of <= input);
         self.report.dropped_hosts.retain(|(of, _)| *of <= input);
@@ -280,33 +298,18 @@ impl<'a> Accounts<'a> {
         });
     }
 
-    /// Notes that the run ends in `input`.
-    pub(crate) fn end_in(&mut self, input: usize) {
-        self.counted = input;
-    }
-
     /// Notes that all inputs are read and counted.
     pub(crate) fn end_reading(&mut self, reached: usize) {
         self.is_read = true;
         self.show_inputs(reached, false);
     }
 
-    /// Counts the undecided records of scattered URLs as unique or as duplicates.
-    pub(crate) fn settle_scattered(&mut self, firsts: &FirstCounts) {
-        firsts.settle(&mut self.report.files);
-        let counted = self.total();
-        self.watch.count(|tally, _| *tally = counted);
-    }
-
-    /// Counts the undecided records of spilled URLs as unique, as seen before the run, as filtered or as duplicates.
+    /// Counts the undecided records of spilled URLs as unique or as duplicates.
     pub(crate) fn settle_spilled(&mut self, origins: &RecordOrigins) {
-        for (input, [unique, seen, filtered]) in origins.counts() {
+        for (input, unique) in origins.unique() {
             let tally = &mut self.report.files[input].tally;
             tally.unique += unique;
-            tally.seen += seen;
-            tally.filtered += filtered;
-            tally.canonical -= filtered;
-            tally.duplicates += tally.undecided - unique - seen - filtered;
+            tally.duplicates += tally.undecided - unique;
             tally.undecided = 0;
         }
     }
@@ -391,12 +394,11 @@ mod tests {
         let (plan, inputs, watch) =
             (plan(Some(MaxRejected::Count(1))), inputs(3), Watch::default());
         let mut accounts = Accounts::new(&plan, &inputs, &watch);
-        accounts.note_cut(0, 7);
-        accounts.note_cut(1, 8);
+        accounts.note(ReadEvent::Cut(0, 7)).unwrap();
+        accounts.note(ReadEvent::Cut(1, 8)).unwrap();
         let trouble = Trouble::Io(io::Error::other("bad"));
         let error = InputError::new(Path::new("2"), None, trouble);
-        accounts.note_failure(2, &error).unwrap();
-        accounts.note_damage(2, error);
+        accounts.note(ReadEvent::Failed(2, error)).unwrap();
         let mut batches = [batch(0, 2, 1), batch(1, 2, 1), batch(1, 9, 9)];
         let result = accounts.count_all(&mut batches, 13, |_| Ok(()));
         assert!(matches!(result, Err(RunError::Rejected(_))), "{result:?}");

@@ -10,7 +10,7 @@ use uniqurl::SetFull;
 use uniqurl::internal::AllocError;
 use uniqurl_formats::input::InputError;
 use uniqurl_store::seen::{SeenStoreError, SeenStoreProblem};
-use uniqurl_store::spill::{GroupsBeyondMemory, SpillError};
+use uniqurl_store::spill::SpillError;
 use uniqurl_text::Printable;
 
 /// Why a run ended early.
@@ -101,7 +101,9 @@ impl fmt::Display for RunError {
             RunError::Output(error) => error.fmt(f),
             RunError::Set(error) => error.fmt(f),
             RunError::Memory => f.write_str("out of memory"),
-            RunError::Groups => GroupsBeyondMemory.fmt(f),
+            RunError::Groups => f.write_str(
+                "the URLs to keep of each group, with those seen before, take more memory than allowed",
+            ),
             RunError::Rejected(error) => error.fmt(f),
             RunError::Idle(error) => error.fmt(f),
             RunError::Spill(error) => error.fmt(f),
@@ -147,9 +149,6 @@ impl From<AllocError> for RunError {
 
 impl From<SpillError> for RunError {
     fn from(error: SpillError) -> Self {
-        if error.error.get_ref().is_some_and(|reason| reason.is::<GroupsBeyondMemory>()) {
-            return RunError::Groups;
-        }
         // Another directory would be no help then.
         match error.error.kind() {
             io::ErrorKind::OutOfMemory => RunError::Memory,

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use crate::split::{Split, SplitBy};
 use uniqurl::key::{Key, Template};
-use uniqurl_store::group_counts::GroupOf;
 
 /// Keeps the first URLs of each group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,8 +58,9 @@ pub(crate) struct KeyGroup {
     pub(crate) key: Key,
 }
 
-impl GroupOf for KeyGroup {
-    fn append(&self, key: &[u8], out: &mut Vec<u8>) {
+impl KeyGroup {
+    /// Appends the group of a key to `out`. It holds no line feed.
+    pub(crate) fn append(&self, key: &[u8], out: &mut Vec<u8>) {
         let split = |by| Split { by, shards: 1, key: self.key };
         let text = match self.group {
             Group::Template => return Template::of(key, out),

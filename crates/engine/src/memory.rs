@@ -14,7 +14,7 @@ pub struct Memory {
     pub budget: u64,
     /// Directory of the temporary file, which has no name there.
     pub directory: PathBuf,
-    /// Is called once, when the first URLs are about to be spilled.
+    /// Is called when the first URLs are spilled: those of lists from before the run, and those of the run.
     pub tell: fn(&SpillNotice<'_>),
 }
 

@@ -6,19 +6,21 @@ use std::time::Duration;
 
 use crate::accounts::Accounts;
 use crate::batch::WorkBatch;
+use crate::error::RunError;
 use crate::plan::JobPlan;
 use crate::reader::{CHUNKS, ReadTask, Reader, batch_share};
-use crate::error::RunError;
 use crate::report::Report;
-use crate::watch::Phase;
+use crate::seen;
 use crate::set::{self, RunSet, SetBackend};
 use crate::sink::{Sink, Sinks};
 use crate::stages::format::Formatter;
-use crate::stages::insert::ShardProgress;
+use crate::stages::insert::insert;
 use crate::stages::observe::observe;
 use crate::stages::read;
 use crate::trace::{Trace, TraceStage};
+use crate::watch::Phase;
 use crate::window::Window;
+use uniqurl::SetFull;
 use uniqurl::internal::HashKey;
 use uniqurl_formats::input::Input;
 
@@ -33,12 +35,13 @@ const MOMENT: Duration = Duration::from_millis(1);
 pub(crate) struct Pipeline<'a> {
     reader: Reader<'a>,
     /// Where batches wait to be looked up in stores, if there are any.
-    window: Option<Window<'a>>,
+    window: Option<Window>,
     set: RunSet<'a>,
     sink: Sink<'a>,
     accounts: Accounts<'a>,
     plan: &'a JobPlan,
     inputs: &'a [Input],
+    hasher: HashKey,
 }
 
 /// The batches on their way, by the next stage of each.
@@ -71,36 +74,38 @@ impl<'a> Pipeline<'a> {
         hasher: HashKey,
     ) -> Self {
         let set = RunSet::new(plan, inputs, hasher.clone(), sinks.keys.is_some());
-        let mut reader = Reader::new(plan, inputs, columns, hasher, set.shards(), &accounts);
+        let mut reader =
+            Reader::new(plan, inputs, columns, hasher.clone(), set.shards(), accounts.watch());
         // Equal rows that come as one cannot be rejected one by one.
         if sinks.rejects.is_none() && plan.needs_first_records_only() {
             reader.take_rows_once();
         }
         let formatter = Formatter::new(plan, columns, sinks.rejects.is_some());
-        let window = Window::new(plan);
-        Self { reader, window, set, sink: Sink::new(sinks, formatter), accounts, plan, inputs }
+        let window = Window::new(plan, None);
+        let sink = Sink::new(sinks, formatter);
+        Self { reader, window, set, sink, accounts, plan, inputs, hasher }
     }
 
     /// Reads and writes everything.
     pub(crate) fn work(&mut self) -> Result<(), RunError> {
         let trace = self.accounts.watch().trace.as_ref();
         let timer = Trace::begin(trace);
-        self.set.load_seen(&self.reader.rules.context, self.accounts.report())?;
+        self.load_seen()?;
         timer.end(TraceStage::Seen, 0, || 0);
         let mut batches = Batches::default();
         loop {
             let timer = Trace::begin(trace);
-            let (idle, is_held) = (batches.is_empty(), self.set.is_change_due());
+            let (idle, is_held) = (batches.is_empty(), self.set.is_move_due());
             // Batches whose URLs are much longer than their chunks are written before more is read.
             let buffers = batches.memory();
             let is_crowded = !idle && buffers > batch_share(self.plan);
             // Batches that are looked up go on before more is read, so that only one window is in memory.
             let is_ready = self.window.as_ref().is_some_and(Window::is_ready);
             let waits = is_held || is_crowded || is_ready;
-            let mut tasks = self.reader.next_tasks(false, waits, &mut self.accounts)?;
-            // A change has to wait for all batches, since they hold positions in the set as it is.
+            let mut tasks = self.next_tasks(false, waits)?;
+            // The set is moved once no batch is on its way, since they hold positions in it.
             if idle && is_held {
-                self.change_set()?;
+                self.set.move_out()?;
                 continue;
             }
             if tasks.is_empty() && idle {
@@ -110,7 +115,7 @@ impl<'a> Pipeline<'a> {
             if tasks.is_empty() && batches.is_empty() {
                 // There is nothing to do but wait for a slow stream. Meanwhile all output is visible.
                 self.sink.flush().map_err(RunError::Output)?;
-                tasks = self.reader.next_tasks(true, false, &mut self.accounts)?;
+                tasks = self.next_tasks(true, false)?;
                 if tasks.is_empty() {
                     break;
                 }
@@ -135,7 +140,8 @@ impl<'a> Pipeline<'a> {
             let timer = Trace::begin(trace);
             batches.writing = batches.formatting;
             batches.formatting = batches.inserting;
-            batches.inserting = self.reader.finish_tasks(tasks, &mut self.accounts)?;
+            batches.inserting = self.reader.finish_tasks(tasks);
+            self.note_events()?;
             if let Some(window) = &mut self.window {
                 window.add(std::mem::take(&mut batches.inserting));
                 if window.is_full(&self.set) && !window.is_ready() {
@@ -145,10 +151,7 @@ impl<'a> Pipeline<'a> {
             }
             timer.end(TraceStage::Collect, 0, || 0);
         }
-        if let Some((input, error)) = self.reader.take_failure() {
-            self.accounts.end_in(input);
-            return Err(RunError::Input(error));
-        }
+        self.accounts.check_failure()?;
         self.accounts.end_reading(self.reader.reached());
         self.accounts.check_filters()?;
         // A share can be judged only when all records are counted.
@@ -162,6 +165,23 @@ impl<'a> Pipeline<'a> {
         Ok(())
     }
 
+    /// The tasks of the next round. None while `is_held`. Waits for a slow stream only if `idle`.
+    fn next_tasks(&mut self, idle: bool, is_held: bool) -> Result<Vec<ReadTask>, RunError> {
+        let tasks = self.reader.next_tasks(idle, is_held);
+        self.note_events()?;
+        if self.accounts.watch().is_stopped() {
+            return Err(RunError::Stopped);
+        }
+        self.accounts.show_inputs(self.reader.reached(), self.reader.has_failed());
+        Ok(tasks)
+    }
+
+    /// Notes what the reader tells about inputs.
+    fn note_events(&mut self) -> Result<(), RunError> {
+        let events = self.reader.take_events();
+        events.into_iter().try_for_each(|event| self.accounts.note(event))
+    }
+
     /// Looks up the batches of a window, since there is nothing to read without waiting. A window that is not full
     /// waits for a file, which comes soon, and for a pipe until its look-up is due. If something comes, the result
     /// is the tasks that read it.
@@ -170,13 +190,13 @@ impl<'a> Pipeline<'a> {
             return Ok(Vec::new());
         }
         if self.reader.reads_file() {
-            let tasks = self.reader.next_tasks(true, false, &mut self.accounts)?;
+            let tasks = self.next_tasks(true, false)?;
             if !tasks.is_empty() {
                 return Ok(tasks);
             }
         }
         while self.reader.reads_pipe() && !self.window.as_ref().is_none_or(Window::is_due) {
-            let tasks = self.reader.next_tasks(false, false, &mut self.accounts)?;
+            let tasks = self.next_tasks(false, false)?;
             if !tasks.is_empty() {
                 return Ok(tasks);
             }
@@ -197,7 +217,7 @@ impl<'a> Pipeline<'a> {
     /// The batches that leave the window for the next round. None while the set has to change.
     fn take_ready(&mut self) -> Vec<WorkBatch> {
         match &mut self.window {
-            Some(window) if !self.set.is_change_due() => window.take_ready(),
+            Some(window) if !self.set.is_move_due() => window.take_ready(),
             _ => Vec::new(),
         }
     }
@@ -239,14 +259,16 @@ impl<'a> Pipeline<'a> {
         self.set.plan_change(buffers as u64, read, held, || self.accounts.total())
     }
 
-    /// Makes the change of the set that is due.
-    fn change_set(&mut self) -> Result<(), RunError> {
-        let firsts = self.set.change(self.accounts.bytes())?;
-        self.reader.rules.shards = self.set.shards();
-        if let Some(firsts) = firsts {
-            self.reader.group_waiting()?;
-            self.accounts.settle_scattered(&firsts);
+    /// Reads the lists from before the run. Those that do not fit into memory become a store.
+    fn load_seen(&mut self) -> Result<(), RunError> {
+        let (plan, set) = (self.plan, &mut self.set);
+        if plan.input.seen.is_empty() || set.shards() == 0 {
+            return Ok(());
         }
+        let seen = seen::load(plan, &self.reader.rules.context, &self.hasher, set.shards())?;
+        self.accounts.report().rejected_seen = seen.rejected;
+        set.set_seen(seen.shards);
+        self.window = Window::new(plan, seen.store);
         Ok(())
     }
 
@@ -256,12 +278,11 @@ impl<'a> Pipeline<'a> {
         let writing = &**writing;
         let insertion = self.set.insertion();
         inserting.iter_mut().for_each(|batch| batch.insertion = insertion);
-        let mut progress = Vec::new();
-        let out_of_memory = AtomicBool::new(false);
+        let (is_full, out_of_memory) = (AtomicBool::new(false), AtomicBool::new(false));
         // Tasks of a scope return nothing, so results come back through mutexes that are locked once.
         let (written, spilled) = (Mutex::new(Ok(())), Mutex::new(Ok(())));
         {
-            let Self { reader, window: _, set, sink, accounts, plan, inputs } = self;
+            let Self { reader, set, sink, accounts, plan, inputs, .. } = self;
             let (rules, watch, inputs) = (&reader.rules, accounts.watch(), *inputs);
             let trace = watch.trace.as_ref();
             let observes = plan.output.observes;
@@ -269,7 +290,7 @@ impl<'a> Pipeline<'a> {
             let has_set = insertion != crate::batch::Insertion::None;
             let partitioner = &set.partitioner();
             let (written, spilled, out_of_memory) = (&written, &spilled, &out_of_memory);
-            let progress = &mut progress;
+            let is_full = &is_full;
             let cut = tasks.len().saturating_sub(READ_LAST);
             // The thread that spawns begins with the last task, the others with the first: in the
             // middle are the small ones, so that all threads end at about the same time.
@@ -277,14 +298,13 @@ impl<'a> Pipeline<'a> {
                 let timer = Trace::begin(trace);
                 let (first, last) = tasks.split_at_mut(cut);
                 let backend = &mut set.backend;
-                let (shards, scatterer) = match backend {
-                    SetBackend::None => (None, None),
-                    SetBackend::Memory(set) => (Some(set), None),
+                let shards = match backend {
+                    SetBackend::None => None,
+                    SetBackend::Memory(set) => Some(set),
                     SetBackend::Spilling(set, spiller) => {
                         spiller.spawn_writes(scope, writing, spilled, trace);
-                        (Some(set), None)
+                        Some(set)
                     }
-                    SetBackend::Scattering(scatterer) => (None, Some(scatterer)),
                 };
                 scope.spawn(move |_| {
                     let timer = Trace::begin(trace);
@@ -297,10 +317,7 @@ impl<'a> Pipeline<'a> {
                 });
                 read::spawn(scope, first, rules, watch, out_of_memory);
                 if let Some(set) = shards {
-                    *progress = ShardProgress::of(&set.shards);
-                    set.spawn_inserts(scope, inserting, progress, trace);
-                } else if let Some(scatterer) = scatterer {
-                    scatterer.spawn_inserts(scope, inserting, out_of_memory, trace);
+                    insert(scope, set.target(), inserting, is_full, trace);
                 }
                 for (number, batch) in formatting.iter_mut().enumerate() {
                     scope.spawn(move |_| {
@@ -325,9 +342,8 @@ impl<'a> Pipeline<'a> {
         if out_of_memory.into_inner() {
             return Err(RunError::Memory);
         }
-        // A shard could not grow. With a budget, the keys of the round are spilled instead.
-        if progress.iter().any(|shard| shard.full.is_some()) {
-            self.set.spill_instead(inserting, &mut progress)?;
+        if is_full.into_inner() {
+            return Err(SetFull::default().into());
         }
         Ok(())
     }

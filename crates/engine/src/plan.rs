@@ -8,7 +8,7 @@ use super::memory::Memory;
 use super::request_filter::RequestFilter;
 use super::split::Split;
 use super::url_filter::UrlFilter;
-use crate::output::{Field, LineForm, TallyColumns};
+use crate::output::{CanonicalBytes, Field, LineForm, TallyColumns, TallyLayout};
 use uniqurl::Normalizer;
 use uniqurl::key::Key;
 use uniqurl_formats::input::Input;
@@ -248,6 +248,13 @@ impl JobPlan {
             && !matches!(self.policy.max_rejected, Some(MaxRejected::Count(_)))
     }
 
+    /// True if of each key only its first record is written, in the order of the records.
+    pub(crate) fn keeps_first_records(&self) -> bool {
+        self.dedup().is_some_and(|dedup| dedup.order == SetOrder::First)
+            && !self.counts_records()
+            && self.kept_record() == KeepPolicy::First
+    }
+
     /// True if the output is only the URLs in ascending order.
     pub(crate) fn only_sorts(&self) -> bool {
         let only_sorted = |dedup: &Dedup| {
@@ -265,6 +272,18 @@ impl JobPlan {
     /// Whether the responses of each key are added up.
     pub(crate) fn has_tallies(&self) -> bool {
         self.dedup().is_some() && self.output.tally.any()
+    }
+
+    /// The layout of the lines of a set, if they are tallies. `present` are the columns that any record has a number
+    /// for.
+    pub(crate) fn tally_layout(&self, present: TallyColumns) -> Option<TallyLayout> {
+        self.has_tallies().then(|| TallyLayout {
+            asked: self.output.tally,
+            present,
+            form: self.output.form,
+            bytes: CanonicalBytes::of(&self.normalizer),
+            key: Field::of_key(self.policy.key, false)[0],
+        })
     }
 
     /// Whether lines of a set hold columns of a record.

@@ -1,9 +1,9 @@
 //! The report of a run, which it returns at its end, even if it fails.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::output::{FileStats, Observed, Tally};
-use crate::seen::RejectedSeen;
 use uniqurl_formats::input::InputError;
 use uniqurl_formats::record::Suggestion;
 use uniqurl_store::spill::Spilled;
@@ -50,4 +50,15 @@ pub struct Report {
     pub rejected_seen: Vec<RejectedSeen>,
     /// Bytes of temporary files, because the set did not fit into memory.
     pub spilled: Spilled,
+}
+
+/// A list of seen URLs with lines that are no URLs.
+#[derive(Debug, Clone)]
+pub struct RejectedSeen {
+    /// Its name.
+    pub path: PathBuf,
+    /// Its lines, without blank ones.
+    pub lines: u64,
+    /// Those that are no URLs.
+    pub rejected: u64,
 }

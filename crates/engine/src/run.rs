@@ -1,12 +1,12 @@
 //! The entry of the engine: does the job of a plan, on threads of its own.
 
 use crate::accounts::Accounts;
+use crate::error::RunError;
 use crate::pipeline::Pipeline;
 use crate::plan::JobPlan;
-use crate::error::RunError;
 use crate::report::Report;
-use crate::watch::Watch;
 use crate::sink::Sinks;
+use crate::watch::Watch;
 use uniqurl::internal::HashKey;
 #[cfg(test)]
 use uniqurl::internal::alloc::failing;

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 
 use crate::batch::{TextBuffers, WorkBatch};
+use crate::error::RunError;
 use crate::plan::{JobPlan, SeenBefore};
 use crate::reader::{CHUNKS, batch_share};
-use crate::error::RunError;
 use crate::set::RunSet;
 use crate::stages::insert::entries_of_shards;
 use uniqurl::SetFull;
@@ -42,8 +42,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(1);
 type ShardParts<'b> = Vec<Part<'b, TextBuffers<'b>>>;
 
 /// Batches on their way from *read* to *insert*.
-pub(crate) struct Window<'a> {
-    stores: &'a [SeenBefore],
+pub(crate) struct Window {
+    stores: Vec<SeenBefore>,
     budget: usize,
     /// Bytes of chunks, and of memory, that go on in a round.
     room: (usize, usize),
@@ -55,10 +55,10 @@ pub(crate) struct Window<'a> {
     due: Option<Instant>,
 }
 
-impl<'a> Window<'a> {
-    /// None if the plan has no stores to look into.
-    pub(crate) fn new(plan: &'a JobPlan) -> Option<Self> {
-        let stores = &plan.input.stores[..];
+impl Window {
+    /// A window for the stores of the plan and for one more. None if there are no stores to look into.
+    pub(crate) fn new(plan: &JobPlan, one: Option<SeenBefore>) -> Option<Self> {
+        let stores: Vec<_> = plan.input.stores.iter().cloned().chain(one).collect();
         if stores.is_empty() || plan.dedup().is_none() {
             return None;
         }
@@ -133,7 +133,7 @@ impl<'a> Window<'a> {
         let keys = parts.par_iter_mut().with_max_len(1).enumerate();
         let keys = keys.map(|(number, parts)| distinct_keys(parts, set, number));
         let mut keys = keys.collect::<Result<Vec<Shard>, SetFull>>()?;
-        let found = find(&keys, self.stores)?;
+        let found = find(&keys, &self.stores)?;
         for place in found {
             keys[(place >> 32) as usize].set_count(place as u32, FOUND);
         }

@@ -8,6 +8,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use crate::size_class::allocated;
 use crate::tally;
 use uniqurl::internal::{AllocError, alloc};
 
@@ -198,11 +199,6 @@ impl KeptRecords {
         const EACH: usize = (size_of::<(u64, Vec<u8>)>() + 1) * 16 / 7 * 3 / 2;
         self.bytes + (self.by_place.len() + more) * EACH
     }
-}
-
-/// Rounds a length up to the allocator's size class: four per power of two.
-pub(crate) fn allocated(length: usize) -> usize {
-    length.next_multiple_of((length.next_power_of_two() / 8).max(16))
 }
 
 #[cfg(test)]

@@ -4,10 +4,9 @@
 
 #![warn(missing_debug_implementations)]
 
+mod size_class;
 pub mod sort;
-pub mod buckets;
 pub mod keep_policy;
-pub mod group_counts;
 pub mod tally;
 pub mod seen;
 pub mod spill;

@@ -75,6 +75,11 @@ impl Shard {
         Ok(())
     }
 
+    /// True if the shard can take only an eighth more of its most bytes, whatever memory there is.
+    pub fn is_nearly_full(&self) -> bool {
+        self.blocks.len() > MAX_BLOCKS - MAX_BLOCKS / 8
+    }
+
     /// Bytes of memory that the URLs use. Reserved pages that were never written are not counted.
     pub(super) fn memory_of_urls(&self) -> usize {
         // The system provides memory by pages, so the last block counts up to its next page.

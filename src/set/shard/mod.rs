@@ -107,15 +107,6 @@ impl From<Stopped> for SetFull {
     }
 }
 
-/// The size of a shard at some time.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Mark {
-    len: usize,
-    blocks: usize,
-    /// Bytes used of the last block.
-    last: usize,
-}
-
 /// [`Shard::find_all`] notes this for a URL that is not in the shard.
 const NOT_HERE: Option<std::num::NonZeroU32> = Some(std::num::NonZeroU32::MIN);
 
@@ -213,31 +204,6 @@ impl Shard {
         place.is_some()
     }
 
-    /// The current size.
-    pub fn mark(&self) -> Mark {
-        let last = self.blocks.last().map_or(0, Vec::len);
-        Mark { len: self.len, blocks: self.blocks.len(), last }
-    }
-
-    /// Removes the URLs that were added after `mark`. `hash` must return the hashes they were added
-    /// with. Time is linear in the number of URLs that remain.
-    pub fn take_back(&mut self, mark: Mark, hash: impl Fn(&[u8]) -> Hash) {
-        if self.len == mark.len {
-            return;
-        }
-        self.len = mark.len;
-        self.blocks.truncate(mark.blocks);
-        if let Some((last, full)) = self.blocks.split_last_mut() {
-            last.truncate(mark.last);
-            self.full = full.iter().map(Vec::len).sum();
-        }
-        // Nothing is removed from a table, so it is filled anew.
-        let mut table = std::mem::take(&mut self.table);
-        table.clear();
-        self.urls().for_each(|(place, url)| table.add(hash(url), place));
-        self.table = table;
-    }
-
     /// The place of a URL, if the shard holds it.
     pub fn place_of(&self, hash: Hash, url: &[u8]) -> Option<std::num::NonZeroU32> {
         std::num::NonZeroU32::new(self.held(hash, url)?)
@@ -247,13 +213,6 @@ impl Shard {
     pub fn count_more(&mut self, hash: Hash, url: &[u8], more: u64) {
         if let Some(place) = self.held(hash, url) {
             self.change(place, |count| count + more);
-        }
-    }
-
-    /// Subtracts 1 from the count of a URL, if the shard holds it.
-    pub fn count_back(&mut self, hash: Hash, url: &[u8]) {
-        if let Some(place) = self.held(hash, url) {
-            self.change(place, |count| count - 1);
         }
     }
 

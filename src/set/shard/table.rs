@@ -74,19 +74,9 @@ impl Table {
         }
     }
 
-    /// Adds a place without looking for an equal one.
-    pub(super) fn add(&mut self, hash: Hash, place: u32) {
-        self.fill(self.free(hash.tag()), hash, place);
-    }
-
     #[inline]
     pub(super) fn fill(&mut self, free: Free, hash: Hash, place: u32) {
         self.slots[free.0] = u64::from(hash.tag()) << 32 | u64::from(place);
-    }
-
-    /// Frees all slots.
-    pub(super) fn clear(&mut self) {
-        self.slots.fill(0);
     }
 
     /// The number of slots to grow to if `len` places would fill more than three quarters.

@@ -3,7 +3,6 @@
 use super::{UrlRef, WorkBatch, bytes};
 use crate::limit_by::KeyGroup;
 use uniqurl::internal::{AllocError, Hash, HashKey, alloc};
-use uniqurl_store::group_counts::GroupOf as _;
 
 /// Groups by the number of the record, each with its hash.
 #[derive(Debug, Default)]

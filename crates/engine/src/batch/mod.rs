@@ -21,7 +21,6 @@ pub(crate) use text::{AT_ONCE, BatchText, TextBuffers, UrlRef};
 use crate::output::Tally;
 use uniqurl::internal::{Change, Entry, Hash};
 use uniqurl_formats::input::{Chunk, CutLine, Data, RangeBuffer};
-use uniqurl_store::sort::Measured;
 
 /// A chunk and its parsed records. The buffers are reused from chunk to chunk.
 #[derive(Debug, Default)]
@@ -104,8 +103,6 @@ pub(crate) enum Insertion {
     Added,
     /// It looked them up in a set that takes no more. The new ones are spilled.
     LookedUp,
-    /// It appended all of them to buckets. Which ones are new shows at the end.
-    Scattered,
 }
 
 /// The bytes that a batch adds to the outputs.
@@ -171,13 +168,6 @@ impl WorkBatch {
             Some(extras) if !extras.canonical.is_empty() => &extras.canonical,
             _ => &self.keys,
         }
-    }
-
-    /// The keys as bytes, in order.
-    pub(crate) fn key_bytes(&self) -> impl Iterator<Item = Measured<'_>> {
-        let buffers = self.text.buffers();
-        let keys = self.keys.iter().filter(|key| key.is_canonical());
-        keys.map(move |key| buffers.measured(*key))
     }
 
     /// An upper bound for the bytes that a set takes of its keys and their groups.

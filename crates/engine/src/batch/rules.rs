@@ -27,7 +27,7 @@ pub(crate) struct ParseRules<'a> {
     /// Tells the group of each key, if only the first keys of a group are kept. The group, and not the key,
     /// then picks the shard.
     pub(crate) group: Option<KeyGroup>,
-    /// Shards of the set that keys are grouped by; 0 if there is no set, and while URLs are scattered.
+    /// Shards of the set that keys are grouped by; 0 if there is no set.
     pub(crate) shards: usize,
     pub(crate) needs: Needs,
     /// Whether blank lines of a list may be left out, since nothing is written for them.

@@ -30,7 +30,6 @@ impl WorkBatch {
                     (by_group[i].shard(rules.shards), entry(i, *key, *hash))
                 });
                 sort_by_shard(entries, rules.shards, all, ends)?;
-                hashes.copy_from_slice(by_group);
             }
             None => {
                 let entries =

@@ -8,7 +8,6 @@ use uniqurl::internal::{AllocError, Bytes, Entry, Kernel, Span, alloc};
 use uniqurl::key::Template;
 use uniqurl_formats::input::Chunk;
 use uniqurl_formats::record::{BufferId, Extracted, Records};
-use uniqurl_store::sort::Measured;
 
 /// The records of a chunk, and the three buffers that hold their URLs.
 #[derive(Debug, Default)]
@@ -159,14 +158,6 @@ impl BatchText {
 }
 
 impl<'t> TextBuffers<'t> {
-    /// The URL with the bytes after it.
-    #[inline]
-    pub(crate) fn measured(&self, url: UrlRef) -> Measured<'t> {
-        let start = (url.at & ((1 << BUFFER_SHIFT) - 1)) as usize;
-        let buffer = self.0[(url.at >> BUFFER_SHIFT) as usize];
-        Measured { bytes: buffer.get(start..).unwrap_or(NOTHING), len: url.len as usize }
-    }
-
     #[inline]
     pub(crate) fn get(&self, url: UrlRef) -> &'t [u8] {
         let start = (url.at & ((1 << BUFFER_SHIFT) - 1)) as usize;
@@ -257,6 +248,14 @@ impl UrlRef {
     #[inline]
     pub(crate) fn has_form(self) -> bool {
         self.is_canonical() || [Self::UNWANTED.len, Self::HOSTLESS.len].contains(&self.len)
+    }
+}
+
+/// The number of a buffer in a [`UrlRef`].
+pub(super) fn buffer_number(buffer: BufferId) -> u32 {
+    match buffer {
+        BufferId::Chunk => IN_CHUNK,
+        BufferId::Scratch => IN_SCRATCH,
     }
 }
 

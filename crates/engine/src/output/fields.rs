@@ -10,10 +10,10 @@ use std::borrow::Cow;
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
-use uniqurl::UnknownName;
 use uniqurl::internal::{Located, Parts};
 use uniqurl::key::Key;
 use uniqurl::uri::Authority;
+use uniqurl::{Normalizer, UnknownName};
 use uniqurl_text::{Printable, stands_for_itself};
 
 /// A column.
@@ -192,6 +192,13 @@ pub enum CanonicalBytes {
     Printable,
     /// They are any bytes, and escaped as the original is.
     Any,
+}
+
+impl CanonicalBytes {
+    /// Those of the URLs that a normalizer writes.
+    pub(crate) fn of(normalizer: &Normalizer) -> Self {
+        if normalizer.may_write_any_byte() { Self::Any } else { Self::Printable }
+    }
 }
 
 impl Row<'_> {

@@ -6,7 +6,6 @@
 use super::fields::{CanonicalBytes, Field, LineForm, escaped};
 use super::json::number;
 use super::json_object::Object;
-use crate::plan::JobPlan;
 use uniqurl::internal::{AllocError, alloc};
 use uniqurl_formats::record::{Format, Measured, PartSet, RecordPart};
 use uniqurl_store::tally::ResponseTally;
@@ -86,31 +85,16 @@ impl TallyColumns {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TallyLayout {
     /// The columns.
-    asked: TallyColumns,
+    pub(crate) asked: TallyColumns,
     /// Those that any record of the run has a number for.
-    present: TallyColumns,
-    form: LineForm,
-    bytes: CanonicalBytes,
+    pub(crate) present: TallyColumns,
+    pub(crate) form: LineForm,
+    pub(crate) bytes: CanonicalBytes,
     /// The name of the key.
-    key: Field,
+    pub(crate) key: Field,
 }
 
 impl TallyLayout {
-    /// The layout of the lines of a set, if the plan asks for tallies. `present` are the columns that any record
-    /// has a number for.
-    pub(crate) fn new(plan: &JobPlan, present: TallyColumns) -> Option<Self> {
-        plan.has_tallies().then(|| Self {
-            asked: plan.output.tally,
-            present,
-            form: plan.output.form,
-            bytes: match plan.normalizer.may_write_any_byte() {
-                true => CanonicalBytes::Any,
-                false => CanonicalBytes::Printable,
-            },
-            key: Field::of_key(plan.policy.key, false)[0],
-        })
-    }
-
     /// Appends the line of a key.
     pub(crate) fn append(
         &self,

@@ -6,17 +6,18 @@
 //! become long, and the next round begins with the rest of its chunk.
 
 mod queue;
+mod event;
 mod origins;
 
+pub(crate) use event::ReadEvent;
 pub(crate) use origins::RecordOrigins;
-pub(crate) use queue::{ChunkSource, InputEnd, QueuedChunk};
+pub(crate) use queue::{ChunkSource, QueuedChunk};
 
-use crate::accounts::Accounts;
 use crate::batch::{AT_ONCE, ParseRules, Position, WorkBatch};
 use crate::plan::JobPlan;
-use crate::error::RunError;
+use crate::watch::Watch;
 use queue::{InputQueue, QueueItem};
-use uniqurl::internal::{AllocError, HashKey};
+use uniqurl::internal::HashKey;
 use uniqurl_formats::input::{Chunk, Input, InputError};
 
 /// Full chunks in a round, for each thread.
@@ -64,13 +65,6 @@ pub(crate) enum Unread {
     Nothing,
 }
 
-impl ReadTask {
-    /// Whether the batch is read, and waits for those before it.
-    fn is_read(&self) -> bool {
-        self.chunk.is_some() && matches!(self.unread, Unread::Nothing)
-    }
-}
-
 /// Reads the inputs.
 pub(crate) struct Reader<'a> {
     plan: &'a JobPlan,
@@ -85,8 +79,10 @@ pub(crate) struct Reader<'a> {
     numbered_input: usize,
     /// The input of each record.
     pub(crate) origins: RecordOrigins,
-    /// The error that ends the run once everything read before it is written, and its input.
-    failure: Option<(usize, InputError)>,
+    /// What is to be told about inputs.
+    events: Vec<ReadEvent>,
+    /// Whether an error of an input ends the run once everything read before it is written.
+    has_failed: bool,
 }
 
 /// Memory that batches on their way may take before the next chunks have to wait for them, and half as much
@@ -112,20 +108,21 @@ impl<'a> Reader<'a> {
         columns: &'a [String],
         hasher: HashKey,
         shards: usize,
-        accounts: &Accounts<'a>,
+        watch: &'a Watch,
     ) -> Self {
         let rules = ParseRules::new(plan, hasher, shards);
         let context = rules.context.clone();
         Self {
             plan,
-            queue: InputQueue::new(plan, inputs, context, columns, accounts.watch()),
+            queue: InputQueue::new(plan, inputs, context, columns, watch),
             rules,
             waiting: Vec::new(),
             spare: Vec::new(),
             numbered: Position::default(),
             numbered_input: 0,
             origins: RecordOrigins::default(),
-            failure: None,
+            events: Vec::new(),
+            has_failed: false,
         }
     }
 
@@ -156,12 +153,12 @@ impl<'a> Reader<'a> {
 
     /// Whether an error of an input ends the run soon.
     pub(crate) fn has_failed(&self) -> bool {
-        self.failure.is_some()
+        self.has_failed
     }
 
-    /// The error that ends the run, and its input.
-    pub(crate) fn take_failure(&mut self) -> Option<(usize, InputError)> {
-        self.failure.take()
+    /// What happened since this was last called.
+    pub(crate) fn take_events(&mut self) -> Vec<ReadEvent> {
+        std::mem::take(&mut self.events)
     }
 
     /// Ends with `input`.
@@ -196,19 +193,14 @@ impl<'a> Reader<'a> {
     }
 
     /// The tasks of the next round. None while `is_held`. Waits for a slow stream only if `idle`.
-    pub(crate) fn next_tasks(
-        &mut self,
-        idle: bool,
-        is_held: bool,
-        accounts: &mut Accounts<'_>,
-    ) -> Result<Vec<ReadTask>, RunError> {
+    pub(crate) fn next_tasks(&mut self, idle: bool, is_held: bool) -> Vec<ReadTask> {
         let mut tasks = Vec::new();
         if !is_held {
             tasks.append(&mut self.waiting);
         }
         // Tasks that wait come before new chunks, since their records come first.
         if !tasks.is_empty() {
-            return Ok(tasks);
+            return tasks;
         }
         let limits = &self.plan.limits;
         let mut room = limits.workers() * CHUNKS * limits.chunk_size;
@@ -216,7 +208,7 @@ impl<'a> Reader<'a> {
         // A short record may become a long URL, by a base before it or a redirect in its place.
         let mut made = batch_share(self.plan) / BUFFERS;
         let mut files = 0;
-        let mut is_open = !is_held && self.failure.is_none();
+        let mut is_open = !is_held && !self.has_failed;
         if is_open {
             self.queue.gather(room / 2);
         }
@@ -227,14 +219,13 @@ impl<'a> Reader<'a> {
                     files += usize::from(is_last);
                     room = room.saturating_sub(chunk.source.len());
                     made = made.saturating_sub(self.rules.brought);
-                    accounts.count_read(chunk.input, chunk.source.read());
+                    self.events.push(ReadEvent::Read(chunk.input, chunk.source.read()));
                     tasks.push(self.task(chunk.input, Some(chunk), Unread::All, Ok(())));
                 }
                 QueueItem::Guessed(input, format, doubts) => {
-                    accounts.note_guess(input, &format, doubts);
-                    accounts.check_filters_of_one()?;
+                    self.events.push(ReadEvent::Guessed(input, format, doubts));
                 }
-                QueueItem::End(input, end) => accounts.note_end(input, end),
+                QueueItem::End(input, end) => self.events.push(ReadEvent::End(input, end)),
                 QueueItem::Trouble(input, error) => {
                     // Its turn comes after everything that was read before it.
                     tasks.push(self.task(input, None, Unread::Nothing, Err(error)));
@@ -243,12 +234,8 @@ impl<'a> Reader<'a> {
                 QueueItem::Wait | QueueItem::Done => break,
             }
         }
-        if accounts.watch().is_stopped() {
-            return Err(RunError::Stopped);
-        }
-        accounts.show_inputs(self.reached(), self.has_failed());
         self.rules.at_once = at_once(self.plan, tasks.len());
-        Ok(tasks)
+        tasks
     }
 
     fn task(
@@ -264,30 +251,26 @@ impl<'a> Reader<'a> {
 
     /// The batches of tasks that are done, in order. Numbers their records, and checks that files that are
     /// at their end are still the same.
-    pub(crate) fn finish_tasks(
-        &mut self,
-        tasks: Vec<ReadTask>,
-        accounts: &mut Accounts<'_>,
-    ) -> Result<Vec<WorkBatch>, RunError> {
+    pub(crate) fn finish_tasks(&mut self, tasks: Vec<ReadTask>) -> Vec<WorkBatch> {
         let mut batches = Vec::with_capacity(tasks.len());
         // If an input has an error, only the records read before it count.
         let mut broken = None;
         let mut tasks = tasks.into_iter();
         while let Some(ReadTask { mut batch, input, chunk, result, .. }) = tasks.next() {
-            if broken == Some(input) || self.failure.is_some() {
+            if broken == Some(input) || self.has_failed {
                 self.spare.push(batch);
                 continue;
             }
             if let Err(error) = result {
                 self.spare.push(batch);
                 broken = Some(input);
-                self.fail(input, error, accounts)?;
+                self.fail(input, error);
                 continue;
             }
             self.number(&mut batch, input);
             if let Some(cut) = batch.sequence.cut {
                 batch.tally.records.skipped += 1;
-                accounts.note_cut(input, cut.at);
+                self.events.push(ReadEvent::Cut(input, cut.at));
             }
             let rest = batch.take_rest();
             batches.push(batch);
@@ -302,10 +285,10 @@ impl<'a> Reader<'a> {
             if let Some(ChunkSource::Range { file, last: true, .. }) = chunk.map(|c| c.source)
                 && let Err(error) = file.verify()
             {
-                self.fail(input, error, accounts)?;
+                self.fail(input, error);
             }
         }
-        Ok(batches)
+        batches
     }
 
     fn number(&mut self, batch: &mut WorkBatch, input: usize) {
@@ -314,37 +297,20 @@ impl<'a> Reader<'a> {
             self.numbered.in_input = 0;
         }
         batch.sequence.before = self.numbered;
-        self.origins.begin(self.numbered.in_run, input);
-        self.numbered.in_input += batch.tally.records.records;
-        self.numbered.in_run += batch.tally.records.records;
+        let records = batch.tally.records.records;
+        self.origins.add(self.numbered.in_run, records, input);
+        self.numbered.in_input += records;
+        self.numbered.in_run += records;
     }
 
     /// Gives up an input that cannot be read any further, or ends the run once everything read before is
     /// written and counted.
-    fn fail(
-        &mut self,
-        input: usize,
-        error: InputError,
-        accounts: &mut Accounts<'_>,
-    ) -> Result<(), RunError> {
-        accounts.note_failure(input, &error)?;
+    fn fail(&mut self, input: usize, error: InputError) {
         self.queue.give_up(input);
-        if self.plan.input.keep_going {
-            accounts.note_damage(input, error);
-        } else {
+        if !self.plan.input.keep_going {
             self.queue.end_after(input);
-            accounts.forget_after(input);
-            self.failure = Some((input, error));
+            self.has_failed = true;
         }
-        Ok(())
-    }
-
-    /// Groups the keys of batches that were read while nothing was to be grouped.
-    pub(crate) fn group_waiting(&mut self) -> Result<(), AllocError> {
-        let read = self.waiting.iter_mut().filter(|task| task.is_read());
-        for ReadTask { batch, .. } in read {
-            batch.group_by_shard(&self.rules)?;
-        }
-        Ok(())
+        self.events.push(ReadEvent::Failed(input, error));
     }
 }

@@ -3,61 +3,65 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use uniqurl_store::spill::RecordStatus;
-
-/// Inputs by the number of their first record. Counts, for each, the unique URLs and the records seen
-/// before the run or filtered that show only at the end.
+/// Inputs by the number of their first record. Counts, for each, the unique URLs that show only at the end.
 #[derive(Debug, Default)]
 pub(crate) struct RecordOrigins {
     /// Number of the first record in the run, and number of the input; ascending.
     starts: Vec<(u64, usize)>,
-    counts: Vec<[AtomicU64; 3]>,
+    unique: Vec<AtomicU64>,
+    /// Records of all inputs.
+    records: u64,
 }
 
 impl RecordOrigins {
-    /// Notes that the records from `ordinal` on are of `input`.
-    pub(crate) fn begin(&mut self, ordinal: u64, input: usize) {
+    /// Notes that `count` further records from `ordinal` on are of `input`.
+    pub(crate) fn add(&mut self, ordinal: u64, count: u64, input: usize) {
+        self.records = ordinal + count;
         if self.starts.last().is_none_or(|(_, last)| *last != input) {
             self.starts.push((ordinal, input));
-            self.counts.push(Default::default());
+            self.unique.push(AtomicU64::new(0));
         }
+    }
+
+    /// Number of all records.
+    pub(crate) fn records(&self) -> u64 {
+        self.records
     }
 
     /// Counts records with an ordinal of at least `from`, for one task.
     pub(crate) fn counter(&self, from: u64) -> OriginCounter<'_> {
-        OriginCounter { origins: self, from, records: 0..0, input: 0, counts: [0; 3] }
+        OriginCounter { origins: self, from, records: 0..0, input: 0, unique: 0 }
     }
 
-    /// The inputs with their counts: unique URLs, records seen before the run, and filtered ones.
-    pub(crate) fn counts(&self) -> impl Iterator<Item = (usize, [u64; 3])> {
-        let loaded =
-            |counts: &[AtomicU64; 3]| counts.each_ref().map(|count| count.load(Ordering::Relaxed));
-        self.starts.iter().map(|(_, input)| *input).zip(self.counts.iter().map(loaded))
+    /// The inputs with the numbers of their unique URLs.
+    pub(crate) fn unique(&self) -> impl Iterator<Item = (usize, u64)> {
+        let unique = self.unique.iter().map(|unique| unique.load(Ordering::Relaxed));
+        self.starts.iter().map(|(_, input)| *input).zip(unique)
     }
 }
 
-/// Counts the records of one task. Most have the input of the one before, so its counts, which all tasks
-/// share, are changed once for many.
+/// Counts the unique URLs of one task. Most have the input of the one before, so its count, which all tasks
+/// share, is changed once for many.
 pub(crate) struct OriginCounter<'a> {
     origins: &'a RecordOrigins,
     from: u64,
-    /// The records of the input that is being counted, and where its counts are.
+    /// The records of the input that is being counted, and where its count is.
     records: Range<u64>,
     input: usize,
-    counts: [u64; 3],
+    unique: u64,
 }
 
 impl OriginCounter<'_> {
-    /// Counts a record.
+    /// Counts the URL whose first record this is.
     #[inline]
-    pub(crate) fn count(&mut self, ordinal: u64, status: RecordStatus) {
+    pub(crate) fn count(&mut self, ordinal: u64) {
         if ordinal < self.from {
             return;
         }
         if !self.records.contains(&ordinal) {
             self.turn_to(ordinal);
         }
-        self.counts[status as usize] += 1;
+        self.unique += 1;
     }
 
     /// Counts the input of this record from now on.
@@ -72,11 +76,9 @@ impl OriginCounter<'_> {
     }
 
     fn flush(&mut self) {
-        let counts = std::mem::take(&mut self.counts);
-        if let Some(all) = self.origins.counts.get(self.input) {
-            for (all, count) in all.iter().zip(counts) {
-                all.fetch_add(count, Ordering::Relaxed);
-            }
+        let unique = std::mem::take(&mut self.unique);
+        if let Some(all) = self.origins.unique.get(self.input) {
+            all.fetch_add(unique, Ordering::Relaxed);
         }
     }
 }
@@ -94,19 +96,16 @@ mod tests {
     #[test]
     fn record_counts_for_its_own_input() {
         let mut origins = RecordOrigins::default();
-        for (ordinal, input) in [(0, 0), (3, 0), (5, 2), (5, 3), (9, 4)] {
-            origins.begin(ordinal, input);
+        for (ordinal, count, input) in [(0, 3, 0), (3, 2, 0), (5, 0, 2), (5, 4, 3), (9, 92, 4)] {
+            origins.add(ordinal, count, input);
         }
+        assert_eq!(origins.records(), 101);
         let mut counter = origins.counter(0);
-        for ordinal in [0, 4, 5, 8, 9, 100] {
-            counter.count(ordinal, RecordStatus::New);
-        }
+        [0, 4, 5, 8, 9, 100].into_iter().for_each(|ordinal| counter.count(ordinal));
         let mut other = origins.counter(4);
-        other.count(8, RecordStatus::Seen);
-        other.count(3, RecordStatus::Seen);
-        other.count(7, RecordStatus::Filtered);
+        [8, 3, 7].into_iter().for_each(|ordinal| other.count(ordinal));
         drop((counter, other));
-        let counts: Vec<_> = origins.counts().collect();
-        assert_eq!(counts, [(0, [2, 0, 0]), (2, [0, 0, 0]), (3, [2, 1, 1]), (4, [2, 0, 0])]);
+        let unique: Vec<_> = origins.unique().collect();
+        assert_eq!(unique, [(0, 2), (2, 0), (3, 4), (4, 2)]);
     }
 }

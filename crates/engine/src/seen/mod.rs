@@ -1,8 +1,8 @@
 //! Lists from before the run, whose URLs do not come out again.
 //!
 //! They are read before the inputs, on all cores, into shards of their own, so that a URL in them differs
-//! from one that the run itself has found. Keys that do not fit into memory go to the partitions of the
-//! spiller, before all records, and then no URL is known to be new before its partition is deduplicated.
+//! from one that the run itself has found. If they do not fit into memory, they become a store for the time of the
+//! run, which is asked as any other.
 //!
 //! A list holds URLs, one a line, which go through the normalizer. A list without a single URL is refused: it
 //! would make every URL new.
@@ -11,17 +11,16 @@ mod add;
 mod error;
 
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use error::{SeenError, SeenTrouble};
 
 use crate::batch::{ParseRules, WorkBatch};
-use crate::job::InputFormat;
-use crate::plan::JobPlan;
-use crate::reader::{CHUNKS, at_once, batch_share};
 use crate::error::RunError;
-use crate::set::Spiller;
+use crate::job::InputFormat;
+use crate::plan::{JobPlan, SeenBefore};
+use crate::reader::{CHUNKS, at_once, batch_share};
+use crate::report::RejectedSeen;
 use uniqurl::internal::{Counting, Grammar, HashKey, Shard};
 use uniqurl_formats::input::{
     self, Chunk, Input, InputError, OpenFile, ReadAhead, StreamEvent, StreamEvents, StreamOptions,
@@ -30,24 +29,14 @@ use uniqurl_formats::input::{
 use uniqurl_formats::record::{
     self, Context, EnvelopeChoice, Format, HEAD, LONGEST_KEY, MARK, Separator,
 };
+use uniqurl_store::seen::KeySorter;
 
 /// The keys from before the run.
 pub(crate) struct Seen {
     pub(crate) shards: Vec<Shard>,
     /// Where keys went that did not fit into memory.
-    pub(crate) spiller: Option<Spiller>,
+    pub(crate) store: Option<SeenBefore>,
     pub(crate) rejected: Vec<RejectedSeen>,
-}
-
-/// A list of seen URLs with lines that are no URLs.
-#[derive(Debug, Clone)]
-pub struct RejectedSeen {
-    /// Its name.
-    pub path: PathBuf,
-    /// Its lines, without blank ones.
-    pub lines: u64,
-    /// Those that are no URLs.
-    pub rejected: u64,
 }
 
 struct Loader<'a> {
@@ -55,6 +44,8 @@ struct Loader<'a> {
     rules: ParseRules<'a>,
     seen: Seen,
     spare: Vec<WorkBatch>,
+    /// The keys on their way into a store, if they do not fit into memory.
+    sorter: Option<KeySorter>,
 }
 
 /// Reads the URLs seen before the run into `shards` shards, under the hash of the run.
@@ -76,14 +67,16 @@ pub(crate) fn load(
         },
         seen: Seen {
             shards: (0..shards).map(|_| Shard::new(Counting::Off)).collect(),
-            spiller: None,
+            store: None,
             rejected: Vec::new(),
         },
         spare: Vec::new(),
+        sorter: None,
     };
     for input in &plan.input.seen {
         loader.file(input)?;
     }
+    loader.finish_store()?;
     Ok(loader.seen)
 }
 

@@ -5,9 +5,8 @@ use super::ordered::Ordered;
 use crate::batch::WorkBatch;
 use crate::job::{Dedup, SetOrder};
 use crate::plan::JobPlan;
-use crate::stages::insert::{ShardProgress, insert};
-use crate::stages::limit::SetLimit;
-use crate::trace::Trace;
+use crate::stages::insert::InsertTarget;
+use crate::stages::limit::GroupCounts;
 use uniqurl::SetFull;
 #[cfg(feature = "tables")]
 use uniqurl::internal::Bytes as _;
@@ -15,7 +14,6 @@ use uniqurl::internal::{AllocError, alloc};
 use uniqurl::internal::{Counting, Shard, shards_for};
 #[cfg(feature = "tables")]
 use uniqurl_formats::input::Chunk;
-use uniqurl_store::group_counts::GroupCounts;
 use uniqurl_store::keep_policy::KeepPolicy;
 use uniqurl_store::sort::sort_memory;
 use uniqurl_store::spill::SpillEntry;
@@ -23,16 +21,14 @@ use uniqurl_store::spill::SpillEntry;
 /// A set in memory.
 pub(crate) struct MemorySet {
     pub(crate) shards: Vec<Shard>,
-    /// Keys from before the run, if there are any.
-    pub(crate) seen: Option<Vec<Shard>>,
+    /// Keys from before the run, by the same hash, if there are any. Else empty.
+    pub(crate) seen: Vec<Shard>,
     /// The groups of the keys of each shard, if there is a limit for each group. Else empty.
     pub(super) groups: Vec<GroupCounts>,
     /// Keys of a group that are taken.
     most: u64,
     /// The new keys in the order of the input, if the set is written at the end.
     pub(super) listed: Option<ListedKeys>,
-    /// Whether the set may be scattered once it is large enough to decide.
-    pub(super) may_scatter: bool,
     counting: Counting,
     policy: KeepPolicy,
     has_lines: bool,
@@ -53,7 +49,7 @@ impl ListedKeys {
 }
 
 impl MemorySet {
-    pub(super) fn new(plan: &JobPlan, may_scatter: bool) -> Self {
+    pub(super) fn new(plan: &JobPlan) -> Self {
         let counting = if plan.counts_records() { Counting::On } else { Counting::Off };
         let policy = plan.kept_record();
         let shards = shards_for(plan.limits.workers());
@@ -61,28 +57,25 @@ impl MemorySet {
         let groups = if limit.is_some() { shards } else { 0 };
         Self {
             shards: (0..shards).map(|_| Shard::new(counting)).collect(),
-            seen: None,
+            seen: Vec::new(),
             groups: (0..groups).map(|_| GroupCounts::default()).collect(),
             most: limit.map_or(u64::MAX, |(_, most)| most),
             listed: plan.writes_at_end().then(|| ListedKeys::new(policy)),
-            may_scatter,
             counting,
             policy,
             has_lines: plan.has_lines(),
         }
     }
 
-    /// Stage *insert*: adds the keys of batches, or looks them up if their insertion says so.
-    pub(crate) fn spawn_inserts<'s>(
-        &'s mut self,
-        scope: &rayon::Scope<'s>,
-        batches: &'s mut [WorkBatch],
-        progress: &'s mut [ShardProgress],
-        trace: Option<&'s Trace>,
-    ) {
-        let Self { shards, seen, groups: counts, most, .. } = self;
-        let limit = (!counts.is_empty()).then_some(SetLimit { counts, most: *most });
-        insert(scope, seen.as_deref_mut(), shards, limit, batches, progress, trace);
+    /// What stage *insert* adds keys to.
+    pub(crate) fn target(&mut self) -> InsertTarget<'_> {
+        let Self { shards, seen, groups, most, .. } = self;
+        InsertTarget { shards, seen, groups, most: *most }
+    }
+
+    /// Whether a shard can hardly take more keys, whatever memory there is.
+    pub(super) fn is_nearly_full(&self) -> bool {
+        self.shards.iter().any(Shard::is_nearly_full)
     }
 
     /// Number of keys that are listed for the end.
@@ -145,7 +138,7 @@ impl MemorySet {
         let set: usize =
             self.shards.iter().zip(more).map(|(shard, more)| shard.memory(*more)).sum();
         // Keys from before the run are only looked up, so their shards need no room to grow.
-        let seen: usize = self.seen.iter().flatten().map(|shard| shard.memory(0)).sum();
+        let seen: usize = self.seen.iter().map(|shard| shard.memory(0)).sum();
         let groups = self.groups.iter().zip(more).map(|(groups, more)| groups.memory(*more));
         let all_more = more.iter().sum::<usize>();
         let listed = match (&self.listed, plan.dedup()) {
@@ -163,12 +156,6 @@ impl MemorySet {
         set + seen + groups.sum::<usize>() + listed
     }
 
-    /// The keys with their lines as entries, in the order of the input.
-    pub(super) fn entries(&self) -> impl Iterator<Item = SpillEntry<'_>> {
-        let listed = self.listed.iter();
-        listed.flat_map(|listed| (0..listed.places.len()).map(|number| self.entry(listed, number)))
-    }
-
     /// The key of a number in the order of the input, as an entry. The number is the ordinal.
     pub(super) fn entry<'s>(&'s self, listed: &'s ListedKeys, number: usize) -> SpillEntry<'s> {
         let (ordinal, place) = (number as u64, listed.places[number]);
@@ -178,13 +165,6 @@ impl MemorySet {
         SpillEntry { ordinal, count: shard.count(at), key: shard.get(at), line }
     }
 
-    /// The groups that take more keys, as entries before those of spilled keys.
-    pub(super) fn open_groups(&self) -> impl Iterator<Item = SpillEntry<'_>> {
-        let groups = self.groups.iter().flat_map(GroupCounts::iter);
-        let open = groups.filter(|(_, count)| (1..self.most).contains(count));
-        open.map(|(group, count)| SpillEntry::of_group(group, count))
-    }
-
     /// Removes all keys of the run.
     pub(super) fn clear(&mut self) {
         if let Some(listed) = &mut self.listed {
@@ -192,8 +172,6 @@ impl MemorySet {
         }
         // New shards, since emptied ones would keep their memory.
         self.shards.iter_mut().for_each(|shard| *shard = Shard::new(self.counting));
-        // Their keys are counted again where they are spilled.
-        self.groups.iter_mut().for_each(|groups| *groups = GroupCounts::default());
     }
 
     /// The set in the order in which it is written, if that is at the end.

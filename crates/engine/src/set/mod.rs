@@ -3,31 +3,29 @@
 //! A set in memory takes keys until the run exceeds its memory budget. After that it takes no more: later
 //! keys are only looked up in it, and those that it does not hold are written by partition to a temporary
 //! file ([`uniqurl_store::spill`]), to be deduplicated at the end. If only the sorted keys are wanted, a
-//! large set is scattered to buckets instead ([`scatterer`]).
+//! large set takes no more keys much sooner ([`growth`]): then their partitions stay in memory.
 
+mod growth;
 mod memory_set;
 mod lines;
 mod ordered;
+mod partitioner;
 mod spiller;
-pub(crate) mod scatterer;
 mod change;
 mod finish;
 mod written_keys;
 
-pub(crate) use scatterer::FirstCounts;
-pub(crate) use spiller::{Partitioner, Spiller, buffers};
+pub(crate) use partitioner::Partitioner;
+pub(crate) use spiller::buffers;
 
 use crate::batch::{Insertion, WorkBatch};
+use crate::error::RunError;
 use crate::output::{Tally, TallyColumns};
 use crate::plan::JobPlan;
-use crate::error::RunError;
-use crate::report::Report;
-use crate::seen;
 use memory_set::MemorySet;
-use scatterer::{Progress, Scatterer};
-use uniqurl::internal::{Hash, HashKey, Shard, shards_for};
+use spiller::Spiller;
+use uniqurl::internal::{Hash, HashKey, Shard};
 use uniqurl_formats::input::{Input, Source};
-use uniqurl_formats::record::Context;
 use uniqurl_store::spill::Spilled;
 
 /// Where keys go.
@@ -36,10 +34,8 @@ pub(crate) enum SetBackend {
     None,
     /// Into memory.
     Memory(MemorySet),
-    /// Keys that the set does not hold go to partitions on disk.
+    /// Keys that the set does not hold go to partitions.
     Spilling(MemorySet, Spiller),
-    /// To buckets.
-    Scattering(Scatterer),
 }
 
 /// The set of a run.
@@ -47,16 +43,15 @@ pub(crate) struct RunSet<'a> {
     plan: &'a JobPlan,
     hasher: HashKey,
     pub(crate) backend: SetBackend,
-    /// Whether the backend has to change once no batch is on its way: a set in memory is scattered, one
-    /// that spills is moved out, and scattered URLs are gathered.
-    change_is_due: bool,
+    /// Whether a set that spills has to be moved out of memory once no batch is on its way.
+    is_move_due: bool,
+    /// Whether the set may give way to sorting in ranges once it is large enough to decide.
+    may_sort: bool,
     /// Whether the keys that are written are wanted at the end, in the order of their bytes.
     wants_keys: bool,
     /// Keys that were moved out of memory. Their ordinals are the numbers below.
     moved: u64,
-    /// Number of inputs.
-    inputs: usize,
-    /// Bytes of all of them, if none is a stream.
+    /// Bytes of all inputs, if none is a stream.
     size_of_inputs: Option<u64>,
     /// Bytes of the inputs whose keys were inserted.
     inserted: u64,
@@ -76,56 +71,35 @@ impl<'a> RunSet<'a> {
             Source::File { size, .. } => Some(size),
             Source::Stream | Source::Redirected { .. } => None,
         });
-        // Scattered URLs are not told apart from their duplicates before they are written. They store the
-        // number of their input as a `u32`, in which 0 is reserved.
-        let can_scatter = plan.only_sorts()
-            && !wants_keys
-            && u32::try_from(inputs.len()).is_ok_and(|inputs| inputs < u32::MAX - 1);
         let backend = match plan.dedup() {
-            Some(_) => SetBackend::Memory(MemorySet::new(plan, can_scatter)),
+            Some(_) => SetBackend::Memory(MemorySet::new(plan)),
             None => SetBackend::None,
         };
         Self {
             plan,
             hasher,
             backend,
-            change_is_due: false,
+            is_move_due: false,
+            may_sort: plan.only_sorts() && !wants_keys,
             wants_keys,
             moved: 0,
-            inputs: inputs.len(),
             size_of_inputs: sizes.sum(),
             inserted: 0,
             measured: TallyColumns::default(),
         }
     }
 
-    /// Reads the lists from before the run.
-    pub(crate) fn load_seen(
-        &mut self,
-        context: &Context,
-        report: &mut Report,
-    ) -> Result<(), RunError> {
-        if self.plan.input.seen.is_empty() || matches!(self.backend, SetBackend::None) {
-            return Ok(());
+    /// Takes the keys of the lists from before the run, by shard.
+    pub(crate) fn set_seen(&mut self, seen: Vec<Shard>) {
+        if let SetBackend::Memory(set) = &mut self.backend {
+            set.seen = seen;
         }
-        let plan = self.plan;
-        let shards = shards_for(plan.limits.workers());
-        let seen = seen::load(plan, context, &self.hasher, shards)?;
-        report.rejected_seen = seen.rejected;
-        // A scattered set looks up nothing, so it could not leave out keys that were seen before.
-        let mut set = MemorySet::new(plan, false);
-        set.seen = Some(seen.shards);
-        self.backend = match seen.spiller {
-            Some(spiller) => SetBackend::Spilling(set, spiller),
-            None => SetBackend::Memory(set),
-        };
-        Ok(())
     }
 
-    /// Shards that keys are grouped by: none without a set, and while URLs are scattered.
+    /// Shards that keys are grouped by: none without a set.
     pub(crate) fn shards(&self) -> usize {
         match &self.backend {
-            SetBackend::None | SetBackend::Scattering(_) => 0,
+            SetBackend::None => 0,
             SetBackend::Memory(set) | SetBackend::Spilling(set, _) => set.shards.len(),
         }
     }
@@ -135,8 +109,8 @@ impl<'a> RunSet<'a> {
         let (SetBackend::Memory(set) | SetBackend::Spilling(set, _)) = &self.backend else {
             return false;
         };
-        let seen = set.seen.iter().map(|shards| &shards[shard]);
-        std::iter::once(&set.shards[shard]).chain(seen).any(|keys| keys.contains(hash, key))
+        set.shards[shard].contains(hash, key)
+            || set.seen.get(shard).is_some_and(|keys| keys.contains(hash, key))
     }
 
     /// The treatment of keys in the first batches of the next round.
@@ -145,13 +119,12 @@ impl<'a> RunSet<'a> {
             SetBackend::None => Insertion::None,
             SetBackend::Memory(_) => Insertion::Added,
             SetBackend::Spilling(..) => Insertion::LookedUp,
-            SetBackend::Scattering(_) => Insertion::Scattered,
         }
     }
 
-    /// Whether the backend has to change before more is read.
-    pub(crate) fn is_change_due(&self) -> bool {
-        self.change_is_due
+    /// Whether the set has to be moved out before more is read.
+    pub(crate) fn is_move_due(&self) -> bool {
+        self.is_move_due
     }
 
     /// Notes how many bytes of the inputs are inserted.
@@ -163,9 +136,7 @@ impl<'a> RunSet<'a> {
     pub(crate) fn partitioner(&self) -> Partitioner {
         match &self.backend {
             SetBackend::Spilling(_, spiller) => spiller.partitioner().clone(),
-            SetBackend::None | SetBackend::Memory(_) | SetBackend::Scattering(_) => {
-                Partitioner::of_keys(self.plan)
-            }
+            SetBackend::None | SetBackend::Memory(_) => Partitioner::Hash,
         }
     }
 
@@ -173,7 +144,7 @@ impl<'a> RunSet<'a> {
     pub(crate) fn spilled(&self) -> Option<Spilled> {
         match &self.backend {
             SetBackend::Spilling(_, spiller) => Some(spiller.spilled()),
-            SetBackend::None | SetBackend::Memory(_) | SetBackend::Scattering(_) => None,
+            SetBackend::None | SetBackend::Memory(_) => None,
         }
     }
 
@@ -183,7 +154,7 @@ impl<'a> RunSet<'a> {
             self.measured = self.measured.or(extras.measured);
         }
         match &mut self.backend {
-            SetBackend::None | SetBackend::Scattering(_) => Ok(()),
+            SetBackend::None => Ok(()),
             SetBackend::Memory(set) | SetBackend::Spilling(set, _) => Ok(set.keep(batch)?),
         }
     }
@@ -207,16 +178,7 @@ impl<'a> RunSet<'a> {
         set.memory(&more, self.plan) + text + sorting
     }
 
-    fn progress(&self, set: &MemorySet, read: u64) -> Progress {
-        Progress {
-            distinct: set.listed(),
-            memory: set.shards.iter().map(|shard| shard.memory(0)).sum(),
-            read,
-            size: self.size_of_inputs,
-        }
-    }
-
-    /// Decides whether the backend has to change. The batches on their way take `buffers` bytes, the run
+    /// Has the set change where that is due. The batches on their way take `buffers` bytes, the run
     /// holds `held` and has read `read` bytes; `tally` sums up all inputs.
     pub(crate) fn plan_change(
         &mut self,
@@ -227,33 +189,20 @@ impl<'a> RunSet<'a> {
     ) -> Result<(), RunError> {
         // `held` and `tally` are closures: they go through all batches or inputs, and are rarely needed.
         let budget = self.plan.limits.memory.as_ref().map(|memory| memory.budget);
-        let free = budget.unwrap_or(u64::MAX).saturating_sub(buffers);
-        self.change_is_due = match &mut self.backend {
-            SetBackend::None => false,
-            // Nothing changes back before the change was made.
-            SetBackend::Memory(_) if self.change_is_due => true,
-            SetBackend::Memory(_) => self.decide_to_scatter(read, free, tally),
+        match &mut self.backend {
+            SetBackend::None => Ok(()),
+            SetBackend::Memory(set) if set.is_nearly_full() => self.begin_to_spill(),
+            SetBackend::Memory(_) => {
+                let free = budget.unwrap_or(u64::MAX).saturating_sub(buffers);
+                self.begin_to_sort(read, free, tally)
+            }
             // Lines of keys in the set were replaced by longer ones.
             SetBackend::Spilling(set, _) => {
-                set.has_replaceable_lines() && budget.is_some_and(|most| held(self) as u64 > most)
+                self.is_move_due = set.has_replaceable_lines()
+                    && budget.is_some_and(|most| held(self) as u64 > most);
+                Ok(())
             }
-            SetBackend::Scattering(scatterer) => self.change_is_due || !scatterer.goes_on(free)?,
-        };
-        Ok(())
-    }
-
-    /// Whether it is time to scatter the set, which is decided once.
-    fn decide_to_scatter(&mut self, read: u64, free: u64, tally: impl FnOnce() -> Tally) -> bool {
-        let SetBackend::Memory(set) = &self.backend else { return false };
-        let progress = self.progress(set, read);
-        if !set.may_scatter || !progress.decides() {
-            return false;
         }
-        let scatters = progress.is_worth_scattering(&tally(), free);
-        if let SetBackend::Memory(set) = &mut self.backend {
-            set.may_scatter = false;
-        }
-        scatters
     }
 }
 
@@ -307,13 +256,11 @@ mod tests {
     }
 
     #[test]
-    fn only_a_sorted_set_without_counts_is_scattered() {
+    fn only_a_sorted_set_without_counts_is_sorted_in_ranges() {
         let sorted = Dedup { order: SetOrder::Sorted, ..Dedup::default() };
         let counted = Dedup { count: true, ..sorted };
-        for (dedup, may_scatter) in [(sorted, true), (counted, false), (Dedup::default(), false)] {
-            let plan = plan(Job::Dedup(dedup));
-            let SetBackend::Memory(set) = set(&plan).backend else { panic!("a set in memory") };
-            assert_eq!(set.may_scatter, may_scatter, "{dedup:?}");
+        for (dedup, may_sort) in [(sorted, true), (counted, false), (Dedup::default(), false)] {
+            assert_eq!(set(&plan(Job::Dedup(dedup))).may_sort, may_sort, "{dedup:?}");
         }
     }
 }

@@ -12,7 +12,6 @@ use crate::split::{self, Split};
 use uniqurl::SetFull;
 use uniqurl::internal::{AllocError, Shard, alloc};
 use uniqurl_store::sort::{ShardUrls, Threads, Urls, in_turn, sort, sort_by_count};
-use uniqurl_store::spill::SpillEntry;
 
 /// Most bytes around a key: a count, a tab, a line feed.
 const COUNT: usize = 22;
@@ -113,17 +112,6 @@ impl<'a> Ordered<'a> {
             }
         }
         Ok(Self { urls, order })
-    }
-
-    /// The same as entries, for a merge with spilled ones.
-    pub(super) fn entries(&self) -> impl Iterator<Item = SpillEntry<'_>> {
-        in_turn(&self.order, &self.urls).map(|number| SpillEntry {
-            // A merge by bytes needs none.
-            ordinal: 0,
-            count: self.urls.shards.count(self.urls.place(number)),
-            key: self.urls.get(number),
-            line: self.urls.line(number).unwrap_or_default(),
-        })
     }
 
     /// Writes it, and returns the number of lines.

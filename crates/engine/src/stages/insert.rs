@@ -1,24 +1,22 @@
 //! Stage *insert*: adds the keys of a batch to the shards of the set, or looks them up.
 
 use std::mem::take;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::limit::{SetLimit, ShardLimit};
+use super::limit::GroupCounts;
 use crate::batch::{BatchGroups, Insertion, ShardEntries, TextBuffers, WorkBatch};
 use crate::trace::{Trace, TraceStage};
-use uniqurl::internal::{Bytes, Entry, Mark, Part, Shard};
+use uniqurl::SetFull;
+use uniqurl::internal::{Bytes as _, Entry, Part, Shard};
 
-/// The state of a shard before a batch, and the point where it could take no more.
-pub(crate) struct ShardProgress {
-    pub(crate) before: Mark,
-    /// The number of batches whose entries the shard took completely, and of entries of the next batch.
-    pub(crate) full: Option<(usize, usize)>,
-}
-
-impl ShardProgress {
-    /// Before anything is inserted.
-    pub(crate) fn of(shards: &[Shard]) -> Vec<Self> {
-        shards.iter().map(|shard| Self { before: shard.mark(), full: None }).collect()
-    }
+/// What keys are inserted into: the shards, those with keys from before the run, and the groups of the keys with the
+/// most keys of each if there is a limit. Where there are shards of the latter two, each belongs to the shard of its
+/// number.
+pub(crate) struct InsertTarget<'s> {
+    pub(crate) shards: &'s mut [Shard],
+    pub(crate) seen: &'s mut [Shard],
+    pub(crate) groups: &'s mut [GroupCounts],
+    pub(crate) most: u64,
 }
 
 /// Most groups that the spawning thread divides the shards into. Each group divides its entries in a task of
@@ -93,26 +91,17 @@ impl<'s> ShardShare<'s> {
         &mut self,
         seen: Option<&mut Shard>,
         shard: &mut Shard,
-        limit: Option<ShardLimit<'_>>,
-        progress: &mut ShardProgress,
+        limit: Option<(&mut GroupCounts, u64)>,
         only_looks_up: bool,
-    ) {
+    ) -> Result<(), SetFull> {
         if let Some(seen) = seen {
             // First, since keys that were seen before the run are not added.
             seen.mark_all(&mut self.parts);
         }
-        if let Some(limit) = limit {
-            let Self { parts, groups, .. } = self;
-            if limit.insert(shard, parts, groups, only_looks_up).is_err() {
-                // All entries of the round were looked up, so all are counted back.
-                progress.full = Some((self.parts.len(), 0));
-                return;
-            }
-        } else if only_looks_up {
-            shard.find_all(&mut self.parts);
-        } else if let Err(stopped) = shard.insert_all(&mut self.parts) {
-            progress.full = Some((stopped.part, stopped.after));
-            return;
+        match limit {
+            Some((counts, most)) => counts.insert(most, shard, &mut self.parts, &self.groups)?,
+            None if only_looks_up => shard.find_all(&mut self.parts),
+            None => shard.insert_all(&mut self.parts)?,
         }
         for (part, places) in self.parts.iter().zip(&mut self.places) {
             for (place, entry) in places.iter_mut().zip(&*part.entries) {
@@ -121,6 +110,7 @@ impl<'s> ShardShare<'s> {
                 *place = found.map_or(0, |place| place.get());
             }
         }
+        Ok(())
     }
 
     /// Bytes of the entries.
@@ -139,17 +129,16 @@ pub(crate) fn entries_of_shards(
 }
 
 /// Spawns a job for each shard, which goes through all batches in order, so that which of two equal URLs
-/// is the first does not depend on the number of threads. Keys in `seen` are marked and not added, and so are keys beyond the
-/// limit of their group.
+/// is the first does not depend on the number of threads. Keys from before the run are marked and not added, and so
+/// are keys beyond the limit of their group. `is_full` is set if a shard cannot take a key.
 pub(crate) fn insert<'s>(
     scope: &rayon::Scope<'s>,
-    seen: Option<&'s mut [Shard]>,
-    shards: &'s mut [Shard],
-    limit: Option<SetLimit<'s>>,
+    target: InsertTarget<'s>,
     batches: &'s mut [WorkBatch],
-    progress: &'s mut [ShardProgress],
+    is_full: &'s AtomicBool,
     trace: Option<&'s Trace>,
 ) {
+    let InsertTarget { shards, seen, groups: counts, most } = target;
     if shards.is_empty() || batches.is_empty() {
         return;
     }
@@ -162,22 +151,23 @@ pub(crate) fn insert<'s>(
         let mut rest = BatchEntries::of(batch);
         groups.iter_mut().for_each(|group| group.push(rest.take_first(each)));
     }
-    let mut seen = seen.map(|seen| seen.chunks_mut(each));
-    let mut limit = limit.map(|limit| limit.chunks(each));
-    let shards = shards.chunks_mut(each).zip(progress.chunks_mut(each));
-    for (group, (mut batches, (shards, progress))) in groups.into_iter().zip(shards).enumerate() {
-        let mut seen = seen.as_mut().and_then(Iterator::next).unwrap_or_default().iter_mut();
-        let mut limits = limit.as_mut().and_then(Iterator::next).into_iter().flatten();
+    let (mut seen, mut counts) = (seen.chunks_mut(each), counts.chunks_mut(each));
+    for (group, (mut batches, shards)) in
+        groups.into_iter().zip(shards.chunks_mut(each)).enumerate()
+    {
+        let mut seen = seen.next().unwrap_or_default().iter_mut();
+        let mut counts = counts.next().unwrap_or_default().iter_mut();
         scope.spawn(move |scope| {
             let last = shards.len() - 1;
-            let shards = shards.iter_mut().zip(progress).enumerate();
-            for (at, (shard, progress)) in shards {
+            for (at, shard) in shards.iter_mut().enumerate() {
                 let (number, seen) = (group * each + at, seen.next());
-                let limit = limits.next();
+                let limit = counts.next().map(|counts| (counts, most));
                 let mut share = ShardShare::take_next(&mut batches);
                 let work = move || {
                     let timer = Trace::begin(trace);
-                    share.insert(seen, shard, limit, progress, only_looks_up);
+                    if share.insert(seen, shard, limit, only_looks_up).is_err() {
+                        is_full.store(true, Ordering::Relaxed);
+                    }
                     timer.end(TraceStage::Insert, number, || share.size());
                 };
                 if at < last {

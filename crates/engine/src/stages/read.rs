@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::batch::ParseRules;
 use crate::reader::{ChunkSource, ReadTask, Unread};
-use crate::watch::Watch;
 use crate::trace::{Trace, TraceStage};
+use crate::watch::Watch;
 use uniqurl::internal::{AllocError, Grammar};
 use uniqurl_formats::input::{Chunk, Data, read_range};
 use uniqurl_formats::record::Context;

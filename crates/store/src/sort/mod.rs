@@ -15,9 +15,9 @@ use std::hash::{BuildHasher, RandomState};
 
 use rayon::prelude::*;
 
-pub(super) use self::bounds::{BATCH, Bounds};
+use self::bounds::Bounds;
 pub use self::by_count::sort_by_count;
-pub use self::digit::Measured;
+use self::digit::Measured;
 use self::digit::{Text, digit};
 use uniqurl::SetFull;
 use uniqurl::internal::{AllocError, Shard, alloc};
@@ -135,7 +135,7 @@ pub fn sort(places: &mut [u64], urls: &impl Urls, threads: Threads) -> Result<()
 }
 
 /// Like `sort`, for URLs that are equal up to `depth`.
-pub(super) fn sort_from(
+fn sort_from(
     depth: usize,
     places: &mut [u64],
     urls: &impl Urls,
@@ -219,7 +219,7 @@ fn sample(
 }
 
 /// Computes bucket bounds from a sample of URLs that are equal up to `depth`.
-pub(super) fn bounds_of(
+fn bounds_of(
     depth: usize,
     sample: &mut [u64],
     urls: &impl Urls,
@@ -335,25 +335,6 @@ fn sort_digits<'t, T: Text<'t>>(
         }
         digits = largest;
     }
-}
-
-/// Appends the numbers of URLs in the order of their bytes; the URLs are equal up to `depth`. Returns
-/// false, and appends nothing, if there are too many.
-pub(super) fn sort_few(
-    depth: usize,
-    urls: &[Measured<'_>],
-    numbers: &mut Vec<u64>,
-) -> Result<bool, AllocError> {
-    if urls.len() >= MANY {
-        return Ok(false);
-    }
-    let mut digits = Vec::new();
-    alloc::try_reserve_exact(&mut digits, urls.len())?;
-    digits.extend((0..).zip(urls).map(|(number, url)| url.digit(depth) | number));
-    sort_digits(depth, &mut digits, &|number| urls[number]);
-    alloc::try_reserve_exact(numbers, urls.len())?;
-    numbers.extend(digits.iter().map(|digit| number(*digit) as u64));
-    Ok(true)
 }
 
 /// Yields the groups of more than one equal digit. A digit that is not full reaches the ends of its

@@ -1,27 +1,26 @@
 //! Divides the part of a partition that a set cannot take into smaller partitions.
 
 use super::MOST_PARTS;
-use super::dedup_partition::PartitionPlan;
 use super::packing::BlockCompressor;
+use super::partition::PartitionPlan;
 use super::store::SpillError;
 use super::stream::{EntryWriter, Stream};
-use uniqurl::internal::{AllocError, Hash};
+use uniqurl::internal::Hash;
 
 /// Partitions that are being written, by the hash that deduplicates the partition they come from.
-pub(super) struct Division<'a> {
-    plan: &'a PartitionPlan<'a>,
+pub(super) struct Division {
     writers: Vec<EntryWriter>,
     compressor: BlockCompressor,
 }
 
-impl<'a> Division<'a> {
+impl Division {
     /// Divides a partition of so many bytes. There are enough parts that each is likely to fit, and no
     /// more, since each is read by itself when the runs are merged.
-    pub(super) fn new(plan: &'a PartitionPlan<'a>, bytes: u64) -> Self {
+    pub(super) fn new(plan: &PartitionPlan<'_>, bytes: u64) -> Self {
         let fitting = (plan.memory as u64 / 2).max(1);
         let parts = bytes.div_ceil(fitting).clamp(2, MOST_PARTS as u64).next_power_of_two();
         let writers = (0..parts).map(|_| EntryWriter::new(plan.block)).collect();
-        Self { plan, writers, compressor: BlockCompressor::new(plan.store) }
+        Self { writers, compressor: BlockCompressor::new(plan.store) }
     }
 
     /// Writes an entry, given as its bytes.
@@ -30,26 +29,9 @@ impl<'a> Division<'a> {
         self.writers[part].write(entry, &mut self.compressor)
     }
 
-    /// Has `write` write entries ahead of those that were written: they are of records that came before.
-    pub(super) fn write_ahead(
-        &mut self,
-        write: impl FnOnce(&mut Self) -> Result<(), SpillError>,
-    ) -> Result<(), SpillError> {
-        let later = self.writers.iter_mut().map(|writer| writer.turn(&mut self.compressor));
-        let later: Vec<_> = later.collect::<Result<_, _>>()?;
-        write(self)?;
-        let mut writers = self.writers.iter_mut().zip(later);
-        writers.try_for_each(|(writer, later)| writer.append(later, &mut self.compressor))
-    }
-
-    /// Memory ran out.
-    pub(super) fn no_room(&self, error: AllocError) -> SpillError {
-        self.plan.store.error(error.into())
-    }
-
     /// The partitions that are not empty.
     pub(super) fn finish(self) -> Result<Vec<Stream>, SpillError> {
-        let Self { writers, mut compressor, .. } = self;
+        let Self { writers, mut compressor } = self;
         let parts = writers.into_iter().map(|writer| writer.finish(&mut compressor));
         parts.filter(|part| !part.as_ref().is_ok_and(Stream::is_empty)).collect()
     }

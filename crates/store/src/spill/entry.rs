@@ -11,7 +11,7 @@ const NUMBERS: usize = 40;
 pub struct SpillEntry<'a> {
     /// The place of its first record among all records of the run.
     pub ordinal: u64,
-    /// Its records; 0 for a key that was seen before the run, and [for a group](Self::of_group).
+    /// Its records.
     pub count: u64,
     /// The key.
     pub key: &'a [u8],

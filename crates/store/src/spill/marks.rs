@@ -19,14 +19,6 @@ impl From<Stream> for Run {
     }
 }
 
-impl Run {
-    /// The stream of a run that holds no other entries.
-    pub fn into_stream(self) -> Stream {
-        debug_assert!(self.marks.is_none(), "some of its entries are not new");
-        self.stream
-    }
-}
-
 /// Bits that are appended.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
@@ -82,7 +74,7 @@ pub struct MarksBudget {
 }
 
 impl MarksBudget {
-    /// So many bytes. Partitions that are deduplicated once they are used are rewritten.
+    /// So many bytes. New entries of partitions that are deduplicated once they are used are written anew.
     pub fn new(bytes: usize) -> Self {
         Self { bytes, used: AtomicUsize::new(0) }
     }

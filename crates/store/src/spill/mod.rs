@@ -2,54 +2,47 @@
 //! deduplicated from there, a part at a time.
 //!
 //! A set that is full stays what it is, and still says of each URL whether it holds it. The others
-//! become `SpillEntry`s, each with its ordinal: its place among all records of the run. A hash picks the
-//! partition an entry is written to, so all with one key are in one partition, in the order of the
-//! input. At the end
+//! become `SpillEntry`s, each with its ordinal: its place among all records of the run. At the end there are two
+//! ways, and no other:
 //!
-//! 1. `dedup_partition` takes each partition through a set of its own, by the same rule:
-//!    what does not fit is spilled again, under another hash. Every pass settles some URLs, so it
-//!    ends, whatever the hash. If only the first keys of each group are kept, there is one pass, and the
-//!    kept keys have to fit. Keys seen before the run come first in each partition, if they are too many
-//!    for memory;
-//! 2. the URLs that were settled are a run: where only first records matter, the partition itself, with
-//!    a mark for each new entry (`mark_new`), else a new stream of counts and kept lines;
-//! 3. `merge_windows` makes one of all runs by ordinal, and `merge` by bytes or counts: the order that a
-//!    set in memory would have had.
-//!
-//! If the order is that of bytes, partitions are ranges of keys instead ([`KeyRanges`]): [`load_range`] sorts
-//! one at a time, and their output needs no merge.
+//! - Where the first record of each key is all that is wanted, in the order of the records, a hash has picked the
+//!   partition of an entry, so all with one key are in one partition, in the order of the input. [`mark_new`] takes
+//!   each partition through a set of its own, by the same rule: what does not fit is spilled again, under another
+//!   hash. Every pass settles some URLs, so it ends, whatever the hash. The new entries are a run, mostly the
+//!   partition itself with a mark for each, and [`merge_windows`] makes one of all runs.
+//! - Else partitions are ranges of keys ([`KeyRanges`]). [`each_range`] sorts one at a time, and [`RangeEntries`]
+//!   adds up the entries of each key. Where the order is not that of the keys, the results go through ranges once
+//!   more, under keys that begin with their [rank](Ranking).
 //!
 //! Partitions and runs are `Stream`s of blocks in a `Store`, one file without a name. A block is packed by
 //! LZ4 if that is cheaper than to write it as it is (`costs`).
 
 mod entry;
 mod costs;
-mod packing;
 mod store;
+mod packing;
 mod stream;
-mod dedup_partition;
+mod partitions;
 mod marks;
-mod mark_new;
+mod partition;
 mod division;
-mod groups;
-mod merge;
+mod mark_new;
 mod source;
 mod windows;
 mod ranges;
 
 pub use costs::Spilled;
-pub use packing::BlockCompressor;
-pub use store::SpillError;
-
-pub use dedup_partition::{PartitionPlan, PartitionResult, RecordStatus, dedup_partition};
 pub use entry::SpillEntry;
 pub(crate) use entry::{append_number, decode_number};
-pub use groups::GroupsBeyondMemory;
+pub use mark_new::mark_new;
 pub use marks::{MarksBudget, Run};
-pub use merge::{MergeOrder, merge};
-pub use ranges::{KeyRanges, LoadedRange, RangeEntries, RangePlan, load_range, range_memory};
+pub use packing::BlockCompressor;
+pub use partition::{PartitionPlan, PartitionResult};
+pub use partitions::Partitions;
+pub use ranges::{KeyRanges, RANK, RangeEntries, RangePlan, Ranking, each_range};
+pub use store::SpillError;
 pub use store::{Store, temporary_file};
-pub use stream::{EntryWriter, Stream, written};
+pub use stream::{EntryWriter, Stream};
 pub use windows::merge_windows;
 
 /// Partitions that a set is spilled to.

@@ -1,11 +1,12 @@
-//! Blocks as the file holds them: a header, and the bytes, packed by LZ4 or as they are.
+//! Blocks as the file holds them, where none is left in memory: a header, and the bytes, packed by LZ4 or as they are.
 //!
-//! Input is a block with room for its header; output is where it is in the file. Each block says itself
+//! Input is a block with room for its header; output is where it is. Each block says itself
 //! how it is packed, so that the choice may change at any time: packing is worth its time only where
 //! the disk is slow. A checksum over the header and all bytes is verified when a block is read back: a
 //! disk that returns other bytes than it was given is an error, never a URL.
 
 use std::fmt;
+use std::mem::take;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -47,13 +48,15 @@ impl BlockCompressor {
         &self.store
     }
 
-    /// Writes a block that starts with [`HEADER`] bytes of any value.
-    pub(super) fn write(&mut self, block: &mut [u8]) -> Result<Extent, SpillError> {
+    /// Writes a block that starts with [`HEADER`] bytes of any value. It is taken if it stays in memory.
+    pub(super) fn write(&mut self, block: &mut Vec<u8>) -> Result<Extent, SpillError> {
+        if self.store.take_room(block.capacity()) {
+            return Ok(Extent::Memory(Arc::new(take(block))));
+        }
         let raw = block.len() - HEADER;
         let packs = self.store.costs().packs_next();
         let is_packed = packs && self.pack(&block[HEADER..])?;
-        let (method, written) =
-            if is_packed { (LZ4, self.packed.as_mut_slice()) } else { (RAW, block) };
+        let (method, written) = if is_packed { (LZ4, &mut self.packed) } else { (RAW, block) };
         seal(method, raw as u32, written);
         let start = Instant::now();
         let extent = self.store.append(written, raw as u32)?;
@@ -103,20 +106,30 @@ fn checksum(block: &[u8]) -> u32 {
 pub(super) struct BlockDecompressor<'a> {
     store: &'a Store,
     packed: Vec<u8>,
-    /// The block that was read last.
-    last: Extent,
+    /// Where the block is that was read last from the file.
+    last: u64,
 }
 
 impl<'a> BlockDecompressor<'a> {
     pub(super) fn new(store: &'a Store) -> Self {
-        Self { store, packed: Vec::new(), last: Extent::default() }
+        Self { store, packed: Vec::new(), last: 0 }
     }
 
     /// Reads a block into `out`, where it starts after [`HEADER`] bytes.
-    pub(super) fn read(&mut self, extent: Extent, out: &mut Vec<u8>) -> Result<(), SpillError> {
-        let damaged = |reason| self.store.damaged(extent, reason);
-        self.last = extent;
-        self.store.read(extent, &mut self.packed)?;
+    pub(super) fn read(&mut self, extent: &Extent, out: &mut Vec<u8>) -> Result<(), SpillError> {
+        let (at, length) = match extent {
+            Extent::File { at, length, .. } => (*at, *length),
+            Extent::Memory(block) => {
+                out.clear();
+                alloc::try_reserve(out, block.len())
+                    .map_err(|error| self.store.error(error.into()))?;
+                out.extend_from_slice(block);
+                return Ok(());
+            }
+        };
+        let damaged = |reason| self.store.damaged(at, reason);
+        self.last = at;
+        self.store.read(at, length, &mut self.packed)?;
         let Some((&[method, a, b, c, d, e, f, g, h], bytes)) = self.packed.split_first_chunk()
         else {
             return Err(damaged("it is too short"));

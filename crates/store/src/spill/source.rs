@@ -58,7 +58,7 @@ impl Source {
                 break;
             };
             let mut block = self.spare.pop().unwrap_or_default();
-            decompressor.read(extent, &mut block.bytes)?;
+            decompressor.read(&extent, &mut block.bytes)?;
             self.list(&mut block, decompressor)?;
             if block.ordinals.is_empty() {
                 self.spare.push(block);

@@ -1,44 +1,52 @@
-//! One temporary file, which never has a name, so that nothing of it outlives the process.
+//! Blocks in memory while there is room, and then in one temporary file, which never has a name, so that nothing of it
+//! outlives the process.
 
 use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::costs::{Costs, Spilled};
 use uniqurl::internal::alloc;
 use uniqurl_text::Printable;
 
-/// Blocks in a file, written and read at any place by any thread.
+/// Blocks, written and read in any order by any thread.
 #[derive(Debug)]
 pub struct Store {
-    file: File,
     directory: PathBuf,
+    /// Bytes of blocks that may still stay in memory.
+    room: AtomicUsize,
+    /// Made for the first block that has no room in memory.
+    file: OnceLock<File>,
     end: AtomicU64,
     costs: Mutex<Costs>,
 }
 
-/// Where a block is.
-#[derive(Debug, Default, Clone, Copy)]
-pub struct Extent {
-    at: u64,
-    length: u32,
-    /// Its bytes before packing.
-    raw: u32,
+/// A block that was written.
+#[derive(Debug, Clone)]
+pub enum Extent {
+    /// In memory, as it was before packing.
+    Memory(Arc<Vec<u8>>),
+    /// In the file.
+    File {
+        /// Where it starts.
+        at: u64,
+        /// Its bytes in the file, and before packing.
+        length: u32,
+        raw: u32,
+    },
 }
 
 impl Extent {
     /// Its bytes before packing.
-    pub(super) fn raw(self) -> u64 {
-        self.raw.into()
-    }
-
-    #[cfg(test)]
-    pub(super) fn new(at: u64, length: u32) -> Self {
-        Self { at, length, raw: 0 }
+    pub(super) fn raw(&self) -> u64 {
+        match self {
+            Extent::Memory(block) => block.len() as u64,
+            Extent::File { raw, .. } => (*raw).into(),
+        }
     }
 }
 
@@ -84,16 +92,45 @@ pub fn temporary_file(directory: &Path) -> io::Result<File> {
 }
 
 impl Store {
-    /// An empty one: made without a name where the file system can do that, else its name is gone
+    /// An empty one with a file: made without a name where the file system can do that, else its name is gone
     /// before anything is written.
     pub fn create(directory: &Path) -> Result<Self, SpillError> {
-        let directory = directory.to_owned();
-        match temporary_file(&directory) {
-            Ok(file) => {
-                Ok(Self { file, directory, end: AtomicU64::new(0), costs: Mutex::default() })
-            }
-            Err(error) => Err(SpillError { directory, error }),
+        let store = Self::in_memory(directory, 0);
+        store.file()?;
+        Ok(store)
+    }
+
+    /// An empty one that holds so many bytes in memory before it makes a file.
+    pub fn in_memory(directory: &Path, bytes: usize) -> Self {
+        Self {
+            directory: directory.to_owned(),
+            room: AtomicUsize::new(bytes),
+            file: OnceLock::new(),
+            end: AtomicU64::new(0),
+            costs: Mutex::default(),
         }
+    }
+
+    /// Whether a block had no room in memory.
+    pub fn has_file(&self) -> bool {
+        self.file.get().is_some()
+    }
+
+    fn file(&self) -> Result<&File, SpillError> {
+        match self.file.get() {
+            Some(file) => Ok(file),
+            None => {
+                let file = temporary_file(&self.directory).map_err(|error| self.error(error))?;
+                // If two threads make one at the same time, one of them goes.
+                Ok(self.file.get_or_init(|| file))
+            }
+        }
+    }
+
+    /// Takes room in memory for a block of so many bytes; returns whether there was enough.
+    pub(super) fn take_room(&self, bytes: usize) -> bool {
+        let less = |room: usize| room.checked_sub(bytes);
+        self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
     }
 
     /// Bytes written, and the bytes that they were before packing.
@@ -116,27 +153,27 @@ impl Store {
     }
 
     /// A block that is not as it was written.
-    pub(super) fn damaged(&self, extent: Extent, reason: &str) -> SpillError {
-        let text = format!("damaged block at offset {}: {reason}", extent.at);
+    pub(super) fn damaged(&self, at: u64, reason: &str) -> SpillError {
+        let text = format!("damaged block at offset {at}: {reason}");
         self.error(io::Error::new(io::ErrorKind::InvalidData, text))
     }
 
-    /// Writes a block, which had `raw` bytes before packing.
+    /// Writes a block to the file, which had `raw` bytes before packing.
     pub(super) fn append(&self, block: &[u8], raw: u32) -> Result<Extent, SpillError> {
         let length = u32::try_from(block.len()).expect("blocks are small");
         let at = self.end.fetch_add(u64::from(length), Ordering::Relaxed);
-        self.file.write_all_at(block, at).map_err(|error| self.error(error))?;
-        Ok(Extent { at, length, raw })
+        self.file()?.write_all_at(block, at).map_err(|error| self.error(error))?;
+        Ok(Extent::File { at, length, raw })
     }
 
-    /// Reads a block into `out`, which then holds nothing else.
-    pub(super) fn read(&self, extent: Extent, out: &mut Vec<u8>) -> Result<(), SpillError> {
-        let length = extent.length as usize;
+    /// Reads a block of the file into `out`, which then holds nothing else.
+    pub(super) fn read(&self, at: u64, length: u32, out: &mut Vec<u8>) -> Result<(), SpillError> {
+        let length = length as usize;
         alloc::try_reserve(out, length.saturating_sub(out.len()))
             .map_err(|error| self.error(error.into()))?;
         out.resize(length, 0);
-        self.file.read_exact_at(out, extent.at).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => self.damaged(extent, "the file ends before it"),
+        self.file()?.read_exact_at(out, at).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => self.damaged(at, "the file ends before it"),
             _ => self.error(error),
         })
     }
@@ -145,7 +182,8 @@ impl Store {
     #[cfg(test)]
     pub(super) fn damage(&self, at: u64) {
         let mut byte = [0];
-        self.file.read_exact_at(&mut byte, at).unwrap();
-        self.file.write_all_at(&[byte[0] ^ 1], at).unwrap();
+        let file = self.file().unwrap();
+        file.read_exact_at(&mut byte, at).unwrap();
+        file.write_all_at(&[byte[0] ^ 1], at).unwrap();
     }
 }

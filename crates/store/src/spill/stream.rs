@@ -83,27 +83,6 @@ impl EntryWriter {
         Ok(())
     }
 
-    /// Begins anew; what was written is the stream that is returned.
-    pub fn turn(&mut self, compressor: &mut BlockCompressor) -> Result<Stream, SpillError> {
-        let new = Self::new(self.block);
-        std::mem::replace(self, new).finish(compressor)
-    }
-
-    /// Writes the entries of a stream.
-    pub fn append(
-        &mut self,
-        mut stream: Stream,
-        compressor: &mut BlockCompressor,
-    ) -> Result<(), SpillError> {
-        if !self.buffer.is_empty() {
-            self.flush(compressor)?;
-        }
-        alloc::try_reserve(&mut self.extents, stream.0.len())
-            .map_err(|error| compressor.store().error(error.into()))?;
-        self.extents.append(&mut stream.0);
-        Ok(())
-    }
-
     /// Writes the last block, and gives the stream.
     pub fn finish(mut self, compressor: &mut BlockCompressor) -> Result<Stream, SpillError> {
         if !self.buffer.is_empty() {
@@ -133,15 +112,14 @@ fn whole_entries(entries: &[u8], room: usize) -> usize {
 pub(super) struct EntryReader {
     extents: std::vec::IntoIter<Extent>,
     block: Vec<u8>,
-    /// Where the current entry starts, and where it ends.
-    start: usize,
+    /// Where the last entry ends.
     end: usize,
 }
 
 impl EntryReader {
     /// Stands before the first entry.
     pub(super) fn new(stream: Stream) -> Self {
-        Self { extents: stream.0.into_iter(), block: Vec::new(), start: 0, end: 0 }
+        Self { extents: stream.0.into_iter(), block: Vec::new(), end: 0 }
     }
 
     /// Goes on to the next entry, and returns it.
@@ -154,27 +132,22 @@ impl EntryReader {
                 *self = Self::new(Stream::default());
                 return Ok(None);
             };
-            decompressor.read(extent, &mut self.block)?;
+            decompressor.read(&extent, &mut self.block)?;
             self.end = HEADER;
         }
         match SpillEntry::decode(&self.block[self.end..]) {
             Some((entry, length)) => {
-                (self.start, self.end) = (self.end, self.end + length);
+                self.end += length;
                 Ok(Some(entry))
             }
             None => Err(decompressor.damaged("an entry is cut off")),
         }
     }
-
-    /// The current entry, once there is one.
-    pub(super) fn entry(&self) -> SpillEntry<'_> {
-        let entry = SpillEntry::decode(&self.block[self.start..self.end]);
-        entry.expect("it was decoded before").0
-    }
 }
 
 /// Writes entries as one stream.
-pub fn written<'e>(
+#[cfg(test)]
+pub(crate) fn written<'e>(
     entries: impl IntoIterator<Item = SpillEntry<'e>>,
     block: usize,
     compressor: &mut BlockCompressor,
@@ -246,6 +219,11 @@ mod tests {
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "it has no name");
     }
 
+    /// A stream of one block of the file.
+    fn file_block(at: u64, length: u32) -> Stream {
+        Stream(vec![Extent::File { at, length, raw: 0 }])
+    }
+
     #[test]
     fn damaged_byte_is_an_error_that_names_the_block() {
         let (directory, store) = store();
@@ -261,7 +239,7 @@ mod tests {
         }
         assert_eq!(store.spilled().packing(), "mixed");
         for block in starts.windows(2) {
-            let extent = || Stream(vec![Extent::new(block[0], (block[1] - block[0]) as u32)]);
+            let extent = || file_block(block[0], (block[1] - block[0]) as u32);
             for at in block[0]..block[1] {
                 store.damage(at);
                 let error = read(&store, extent()).unwrap_err().to_string();
@@ -272,7 +250,7 @@ mod tests {
             }
             assert_eq!(read(&store, extent()).unwrap().len(), 1);
         }
-        let cut = Stream(vec![Extent::new(starts[2] - 1, 2)]);
+        let cut = file_block(starts[2] - 1, 2);
         assert!(read(&store, cut).unwrap_err().to_string().contains("the file ends before it"));
     }
 

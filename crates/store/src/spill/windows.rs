@@ -8,10 +8,10 @@
 
 use rayon::prelude::*;
 
-use super::dedup_partition::PartitionPlan;
 use super::entry::SpillEntry;
 use super::marks::Run;
 use super::packing::{BlockCompressor, BlockDecompressor};
+use super::partition::PartitionPlan;
 use super::source::Source;
 use super::store::SpillError;
 use super::stream::EntryWriter;

@@ -5,9 +5,11 @@
 //! durations, so merging is associative and commutative. `sketches-ddsketch` is not: it adds floats up, and
 //! a sketch takes eight bytes for each bucket between the least and the greatest duration.
 
-use super::NUMBER;
 use crate::spill::{append_number, decode_number};
 use uniqurl::internal::{AllocError, alloc};
+
+/// Bytes of a number at most.
+pub(super) const NUMBER: usize = 10;
 
 /// As many durations are kept as they are.
 pub const EXACT: u64 = 16;

@@ -5,18 +5,15 @@
 
 mod durations;
 
-use durations::Durations;
 pub use durations::EXACT;
+use durations::{Durations, NUMBER};
 
-use crate::keep_policy::allocated;
+use crate::size_class::allocated;
 use crate::spill::{append_number, decode_number};
 use uniqurl::internal::{AllocError, alloc};
 
 /// Classes of statuses, from 1xx to 5xx.
 pub const CLASSES: usize = 5;
-
-/// Bytes of a number at most.
-const NUMBER: usize = 10;
 
 /// In the first byte, after a bit for each class that has records.
 const HAS_BYTES: u8 = 1 << 5;

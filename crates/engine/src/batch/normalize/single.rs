@@ -2,7 +2,7 @@
 
 use super::span_loop::{Known, SpanLoop, SpanRun};
 use crate::batch::rejected::{Shown, hidden_prefix};
-use crate::batch::text::{IN_CHUNK, IN_REWRITTEN, IN_SCRATCH, UrlRef};
+use crate::batch::text::{IN_REWRITTEN, UrlRef, buffer_number};
 use crate::batch::{ParseRules, WorkBatch};
 use uniqurl::internal::{AllocError, Form, GROWTH, Span, UrlKind, alloc};
 use uniqurl::{Reject, RejectReason};
@@ -55,7 +55,7 @@ impl WorkBatch {
         if normalizer.is_clean_in(bytes, span.range(), UrlKind::Target) {
             self.tally.hostless += 1;
             self.decode(target, UrlKind::Target, rules)?;
-            self.keys.push(UrlRef::new(number_of(buffer), span.start as usize, span.len())?);
+            self.keys.push(UrlRef::new(buffer_number(buffer), span.start as usize, span.len())?);
             return Ok(());
         }
         let start = self.text.rewritten.len();
@@ -183,13 +183,5 @@ fn prefix(found: Extracted) -> u32 {
     match found {
         Extracted::Joined { prefix, .. } => prefix,
         _ => 0,
-    }
-}
-
-/// The number of a buffer in a [`UrlRef`].
-pub(super) fn number_of(buffer: BufferId) -> u32 {
-    match buffer {
-        BufferId::Chunk => IN_CHUNK,
-        BufferId::Scratch => IN_SCRATCH,
     }
 }

@@ -4,8 +4,7 @@
 //! Under the rules of RFC 3986 alone the same pass rewrites most of the others, because a call for each
 //! costs more than most rewrites.
 
-use super::single::number_of;
-use crate::batch::text::{BUFFER_SHIFT, IN_REWRITTEN, UrlRef};
+use crate::batch::text::{BUFFER_SHIFT, IN_REWRITTEN, UrlRef, buffer_number};
 use crate::batch::{ParseRules, WorkBatch};
 use uniqurl::internal::{AllocError, Change, Form, Span, SpanBatch, alloc};
 use uniqurl_formats::record::{BufferId, Labels, Record};
@@ -47,7 +46,7 @@ const GROWTH: usize = 3;
 
 impl SpanRun<'_> {
     pub(super) fn shifted_number(&self) -> u32 {
-        number_of(self.buffer) << BUFFER_SHIFT
+        buffer_number(self.buffer) << BUFFER_SHIFT
     }
 
     /// The run without its first URLs.
@@ -104,7 +103,7 @@ impl<'a, 'r> SpanLoop<'a, 'r> {
         mut run: SpanRun<'_>,
     ) -> Result<Taking, AllocError> {
         // Each position in the buffer has to fit.
-        UrlRef::new(number_of(run.buffer), run.bytes.len(), 0)?;
+        UrlRef::new(buffer_number(run.buffer), run.bytes.len(), 0)?;
         let mut changes = std::mem::take(&mut batch.changes);
         let mut taking = Ok(Taking::On);
         while !run.spans.is_empty() && taking == Ok(Taking::On) {

@@ -138,7 +138,8 @@ fn blank_lines_that_are_left_out_are_counted() {
         batch.text.chunk = Some(Chunk { data, offset: 0, frames: Vec::new() });
         batch.parse(&Format::Lines, rules).unwrap();
         let tally = batch.tally.records.clone();
-        let urls: Vec<_> = batch.key_bytes().map(|key| key.bytes[..key.len].to_vec()).collect();
+        let keys = batch.keys.iter().filter(|key| key.is_canonical());
+        let urls: Vec<_> = keys.map(|key| batch.text.get(*key).to_vec()).collect();
         let counts = (tally.records, tally.blank, tally.canonical, tally.rejected);
         (counts, batch.position_of_rejected(0), urls, batch.keys.len())
     };

@@ -23,7 +23,6 @@ use std::sync::Arc;
 use crate::plan::JobPlan;
 use crate::watch::Watch;
 use format_state::FormatState;
-use open::OpenedInput;
 use uniqurl_formats::input::{
     Chunk, CutLine, Input, InputError, OpenFile, ReadAhead, StreamEvents, Trouble,
 };
@@ -151,6 +150,13 @@ enum OpenInput {
         rows: Box<TableReader>,
         format: Arc<record::Format>,
     },
+}
+
+/// An open input, and the item that comes before its chunks.
+#[derive(Default)]
+struct OpenedInput {
+    input: Option<OpenInput>,
+    first: Option<QueueItem>,
 }
 
 impl<'a> InputQueue<'a> {

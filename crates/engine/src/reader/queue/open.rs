@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustix::process::{Resource, getrlimit};
 
-use super::{Ahead, FormatState, InputEnd, InputQueue, OpenInput, QueueItem};
+use super::{Ahead, FormatState, InputEnd, InputQueue, OpenInput, OpenedInput, QueueItem};
 use crate::job::InputFormat;
 use crate::plan::{InputOptions, JobPlan};
 use uniqurl_formats::input::{
@@ -27,13 +27,6 @@ const FILES_SHARE: u64 = 8;
 /// each thread.
 const SHARE: usize = 4;
 const THREAD_SHARE: usize = 64 << 20;
-
-/// An open input, and the item that comes before its chunks.
-#[derive(Default)]
-pub(super) struct OpenedInput {
-    pub(super) input: Option<OpenInput>,
-    pub(super) first: Option<QueueItem>,
-}
 
 /// When an input that is opened is read.
 #[derive(Clone, Copy, PartialEq, Eq)]

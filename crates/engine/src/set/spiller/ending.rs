@@ -4,28 +4,30 @@ use std::io::Write;
 
 use rayon::prelude::*;
 
-use crate::job::Dedup;
+use super::Spiller;
+use crate::error::RunError;
+use crate::job::{Dedup, SetOrder};
 use crate::output::{TallyLayout, vectored};
 use crate::reader::RecordOrigins;
-use crate::error::RunError;
-use crate::set::ordered;
-use crate::set::written_keys::KeyBatches;
+use crate::set::ordered::{self, LINES, TASKS};
+use crate::set::written_keys::{KeyBatches, add_to, push_batch};
 use crate::split::{self, Split};
-use uniqurl::internal::{AllocError, Counting, HashKey, alloc};
+use uniqurl::internal::{AllocError, HashKey, alloc};
 use uniqurl_store::keep_policy::KeepPolicy;
 use uniqurl_store::seen::KeySink;
-use uniqurl_store::spill::{self, MergeOrder, PartitionPlan, PartitionResult, SpillEntry, Stream};
+use uniqurl_store::spill::{
+    self, PartitionPlan, PartitionResult, RANK, RangeEntries, RangePlan, Ranking, SpillEntry,
+    each_range,
+};
 
 /// How a run that spilled ends: it settles the partitions and writes their lines.
 pub(crate) struct Ending<'a> {
     pub(crate) hasher: &'a HashKey,
     pub(crate) lines: SpilledLines<'a>,
-    /// Counts each unique URL, and each record whose URL was seen before the run.
+    /// Counts each unique URL.
     pub(crate) origins: &'a RecordOrigins,
     /// Records below this ordinal are counted already.
     pub(crate) moved: u64,
-    /// The keys of the set in memory, in the order of the run, unless that is the order of the input.
-    pub(crate) sorted: Vec<Stream>,
     pub(crate) out: &'a mut (dyn Write + Send),
     /// Takes the keys of the lines, in the order of the lines.
     pub(crate) keys: Option<&'a mut dyn KeySink>,
@@ -36,7 +38,6 @@ pub(crate) struct Ending<'a> {
 pub(crate) struct SpilledLines<'a> {
     pub(crate) dedup: &'a Dedup,
     pub(crate) split: Option<Split>,
-    pub(crate) counting: Counting,
     pub(crate) policy: KeepPolicy,
     /// Whether lines are written instead of keys.
     pub(crate) columns: bool,
@@ -48,11 +49,7 @@ pub(crate) struct SpilledLines<'a> {
 
 impl SpilledLines<'_> {
     /// Appends the line of an entry.
-    pub(super) fn append(
-        &self,
-        entry: SpillEntry<'_>,
-        text: &mut Vec<u8>,
-    ) -> Result<(), AllocError> {
+    fn append(&self, entry: SpillEntry<'_>, text: &mut Vec<u8>) -> Result<(), AllocError> {
         /// Most bytes around a key: a count, a tab, a line feed.
         const COUNT: usize = 22;
         alloc::try_reserve(text, split::MARK + COUNT + entry.key.len() + entry.line.len())?;
@@ -62,28 +59,61 @@ impl SpilledLines<'_> {
     }
 
     /// How many lines may still be written.
-    pub(super) fn left(&self) -> Option<u64> {
+    fn left(&self) -> Option<u64> {
         self.dedup.limit.map(|limit| limit - self.written)
     }
 }
 
-impl Ending<'_> {
-    /// Dedups the partitions, at most `at_once` at the same time, and writes the result.
-    pub(crate) fn run(
-        self,
-        mut partitions: Vec<Stream>,
-        plan: &PartitionPlan<'_>,
-        at_once: Option<usize>,
-    ) -> Result<(), RunError> {
-        let Self { hasher, lines, origins, moved, sorted, out, mut keys } = self;
+impl Spiller {
+    /// Dedups the partitions, and writes the result.
+    pub(crate) fn finish(self, ending: Ending<'_>) -> Result<(), RunError> {
+        if self.has_ranges() { self.sort(ending) } else { self.merge(ending) }
+    }
+
+    /// Sorts ranges one after the other. Unless their order is that of the output, the results are sorted once more by
+    /// their rank.
+    fn sort(self, ending: Ending<'_>) -> Result<(), RunError> {
+        let Self { store, partitions, threads_at_once, memory, block, .. } = self;
+        let Ending { lines, origins, moved, out, keys, .. } = ending;
+        let memory = memory * threads_at_once.unwrap_or_else(rayon::current_num_threads);
+        let plan = RangePlan { store: &store, keep: lines.policy, block };
+        let Dedup { order, min_count, limit, .. } = *lines.dedup;
+        let ranking = match order {
+            SetOrder::Sorted => None,
+            SetOrder::First => Some(Ranking::first(&plan, origins.records(), min_count)?),
+            SetOrder::Count => Some(Ranking::count(&plan, limit, min_count)?),
+        };
+        let ranges = partitions.finish()?;
+        let left = lines.left().unwrap_or(u64::MAX);
+        let mut writer = RangeWriter { lines, rank: 0, origins, moved, left, out, keys };
+        let Some(mut ranking) = ranking else {
+            return each_range(ranges, &plan, memory, |ranges| writer.write(ranges));
+        };
+        let counter = || {
+            let mut counter = origins.counter(moved);
+            move |ordinal| counter.count(ordinal)
+        };
+        each_range(ranges, &plan, memory, |ranges| ranking.add(ranges, counter))?;
+        // Each result has a rank of its own, and is counted.
+        (writer.rank, writer.moved) = (RANK, u64::MAX);
+        writer.lines.policy = KeepPolicy::First;
+        let plan = RangePlan { keep: KeepPolicy::First, ..plan };
+        each_range(ranking.finish()?, &plan, memory, |ranges| writer.write(ranges))
+    }
+
+    /// Finds the new entries of each partition, and merges them in the order of the records.
+    fn merge(self, ending: Ending<'_>) -> Result<(), RunError> {
+        let Self { store, partitions, threads_at_once: at_once, memory, block, marks, .. } = self;
+        let Ending { hasher, lines, origins, moved, out, mut keys } = ending;
+        let plan = PartitionPlan { store: &store, memory, block, marks: &marks };
+        let mut partitions = partitions.finish()?;
         let mut runs = Vec::new();
         let mut hasher = hasher.clone();
         while !partitions.is_empty() {
             hasher = hasher.another();
             let dedup = |partition| {
                 let mut counter = origins.counter(moved);
-                let mut found = |ordinal, status| counter.count(ordinal, status);
-                spill::dedup_partition(partition, plan, &hasher, &mut found)
+                spill::mark_new(partition, &plan, &hasher, |ordinal| counter.count(ordinal))
             };
             let in_turn = at_once.map_or(1, |threads| partitions.len().div_ceil(threads));
             let done = partitions.into_par_iter().with_min_len(in_turn).map(dedup);
@@ -94,59 +124,104 @@ impl Ending<'_> {
                 partitions.extend(done.rest);
             }
         }
-        if plan.order != MergeOrder::First {
-            let runs = runs.into_iter().map(spill::Run::into_stream).chain(sorted).collect();
-            let mut left = lines.left().unwrap_or(u64::MAX);
-            write_sorted(runs, plan, out, |entry, text| {
-                if left == 0 {
-                    return Ok(false);
-                }
-                left -= 1;
-                lines.append(entry, text)?;
-                if let Some(keys) = &mut keys {
-                    keys.push(entry.key)?;
-                }
-                Ok(true)
-            })?;
-        } else {
-            let batches = keys.is_some().then(KeyBatches::new);
-            let append = |entry: SpillEntry<'_>, text: &mut Vec<u8>| {
-                lines.append(entry, text)?;
-                batches.as_ref().map_or(Ok(()), |batches| batches.add(entry.key))
-            };
-            // All threads merge together, so theirs is the memory of all.
-            let tasks = at_once.unwrap_or_else(rayon::current_num_threads);
-            let memory = plan.memory.saturating_mul(tasks);
-            let plan = PartitionPlan { memory, ..*plan };
-            spill::merge_windows(runs, &plan, lines.left(), append, |texts| {
-                let texts = texts.iter().map(Vec::as_slice);
-                vectored::write_all(texts, |parts| out.write_vectored(parts))
-                    .map_err(RunError::Output)?;
-                match (&batches, &mut keys) {
-                    (Some(batches), Some(keys)) => Ok::<_, RunError>(batches.push_to(*keys)?),
-                    _ => Ok(()),
-                }
-            })?;
-        }
-        Ok(())
+        let batches = keys.is_some().then(KeyBatches::new);
+        let append = |entry: SpillEntry<'_>, text: &mut Vec<u8>| {
+            lines.append(entry, text)?;
+            batches.as_ref().map_or(Ok(()), |batches| batches.add(entry.key))
+        };
+        // All threads merge together, so theirs is the memory of all.
+        let tasks = at_once.unwrap_or_else(rayon::current_num_threads);
+        let plan = PartitionPlan { memory: memory.saturating_mul(tasks), ..plan };
+        spill::merge_windows(runs, &plan, lines.left(), append, |texts| {
+            let texts = texts.iter().map(Vec::as_slice);
+            vectored::write_all(texts, |parts| out.write_vectored(parts))
+                .map_err(RunError::Output)?;
+            match (&batches, &mut keys) {
+                (Some(batches), Some(keys)) => Ok::<_, RunError>(batches.push_to(*keys)?),
+                _ => Ok(()),
+            }
+        })
     }
 }
 
-/// Writes the entries of all runs in the order of the plan, as `append` formats them, until it returns `false`.
-fn write_sorted(
-    runs: Vec<Stream>,
-    plan: &PartitionPlan<'_>,
-    out: &mut (dyn Write + Send),
-    mut append: impl FnMut(SpillEntry<'_>, &mut Vec<u8>) -> Result<bool, RunError>,
-) -> Result<(), RunError> {
-    let mut text = Vec::new();
-    spill::merge(runs, plan, |entry| {
-        let goes_on = append(entry, &mut text)?;
-        if text.len() >= plan.block {
-            out.write_all(&text).map_err(RunError::Output)?;
-            text.clear();
+/// Writes the lines of sorted ranges.
+struct RangeWriter<'a> {
+    lines: SpilledLines<'a>,
+    /// Bytes of a rank before each key.
+    rank: usize,
+    /// Counts each unique URL.
+    origins: &'a RecordOrigins,
+    /// Records below this ordinal are counted already.
+    moved: u64,
+    /// Lines that may still be written.
+    left: u64,
+    out: &'a mut (dyn Write + Send),
+    keys: Option<&'a mut dyn KeySink>,
+}
+
+/// The lines of a part, their number, and their keys if those are wanted.
+#[derive(Default)]
+struct PartLines {
+    text: Vec<u8>,
+    lines: u64,
+    keys: Vec<u8>,
+}
+
+impl RangeWriter<'_> {
+    /// Writes ranges. While one thread writes, all others format the next lines.
+    fn write(&mut self, ranges: &[RangeEntries]) -> Result<(), RunError> {
+        let Self { lines, rank, origins, moved, left, out, keys } = self;
+        let (rank, wants_keys) = (*rank, keys.is_some());
+        let text = |range: &RangeEntries, part: &[u64], most: u64, moved: u64| {
+            let mut counter = origins.counter(moved);
+            let mut part_lines = PartLines::default();
+            let PartLines { text, lines: number, keys } = &mut part_lines;
+            range.for_each(part, lines.policy, |entry| {
+                counter.count(entry.ordinal);
+                if *number == most || entry.count < lines.dedup.min_count {
+                    return Ok(());
+                }
+                *number += 1;
+                let entry = SpillEntry { key: &entry.key[rank..], ..entry };
+                if wants_keys {
+                    add_to(keys, entry.key)?;
+                }
+                lines.append(entry, text)
+            })?;
+            Ok::<_, AllocError>(part_lines)
+        };
+        let mut put = |texts: &[Vec<u8>]| {
+            vectored::write_all(texts.iter().map(Vec::as_slice), |parts| out.write_vectored(parts))
+        };
+        let parts = ranges
+            .iter()
+            .flat_map(|range| range.parts(LINES).into_iter().map(move |part| (range, part)));
+        let parts: Vec<(&RangeEntries, &[u64])> = parts.collect();
+        let mut texts: Vec<Vec<u8>> = Vec::new();
+        for group in parts.chunks(TASKS) {
+            let most = *left;
+            let (written, next) = rayon::join(
+                || put(&texts),
+                || {
+                    let texts =
+                        group.par_iter().map(|(range, part)| text(range, part, most, *moved));
+                    texts.collect::<Result<Vec<_>, _>>()
+                },
+            );
+            written.map_err(RunError::Output)?;
+            texts.clear();
+            for ((range, part), mut next) in group.iter().zip(next?) {
+                if next.lines > *left {
+                    // All URLs of the part are counted, and fewer are written.
+                    next = text(range, part, *left, u64::MAX)?;
+                }
+                *left -= next.lines;
+                texts.push(next.text);
+                if let Some(keys) = keys {
+                    push_batch(&next.keys, *keys)?;
+                }
+            }
         }
-        Ok::<_, RunError>(goes_on)
-    })?;
-    out.write_all(&text).map_err(RunError::Output)
+        put(&texts).map_err(RunError::Output)
+    }
 }

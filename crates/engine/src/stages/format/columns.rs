@@ -33,10 +33,7 @@ impl<'a> LineColumns<'a> {
                 fields => fields,
             },
             carry: &output.carry,
-            bytes: match plan.normalizer.may_write_any_byte() {
-                true => CanonicalBytes::Any,
-                false => CanonicalBytes::Printable,
-            },
+            bytes: CanonicalBytes::of(&plan.normalizer),
             form: output.form,
         };
         Self { layout, extracted, policy: policy.keep.policy(), secrets: output.secrets }

@@ -7,8 +7,6 @@ mod columns;
 mod records;
 mod rejects;
 
-pub(crate) use new_keys::spill_seen;
-
 use std::path::Path;
 
 use crate::batch::{Insertion, WorkBatch};
@@ -53,11 +51,6 @@ impl<'a> Formatter<'a> {
             (_, Job::Normalize { json: false }) => records::format_lines(batch)?,
             (_, Job::Normalize { json: true }) => records::format_json(batch),
             (_, Job::Tabulate) => records::format_rows(batch, plan),
-            (Insertion::Scattered, Job::Dedup(_)) => {
-                // Which keys are new shows only at the end.
-                let tally = &mut batch.tally.records;
-                tally.undecided = tally.canonical;
-            }
             (_, Job::Dedup(_)) if plan.has_tallies() => {
                 tallied::list(batch, plan.output.tally, partitioner)?;
             }

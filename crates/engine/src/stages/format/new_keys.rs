@@ -99,37 +99,15 @@ pub(super) fn spill(
     path: &Path,
     partitioner: &Partitioner,
 ) -> Result<(), AllocError> {
-    let seen = batch.entries.all.iter().filter(|entry| entry.is_seen()).count();
-    batch.tally.records.seen = seen as u64;
-    spill_each(batch, 1, columns, path, partitioner)?;
-    let tally = &mut batch.tally.records;
-    // Keys that the set holds are duplicates; all others stay undecided until the end.
-    tally.duplicates = tally.canonical - tally.seen - tally.undecided;
-    Ok(())
-}
-
-/// The same for keys from before the run, which have no record in it yet.
-pub(crate) fn spill_seen(
-    batch: &mut WorkBatch,
-    partitioner: &Partitioner,
-) -> Result<(), AllocError> {
-    spill_each(batch, 0, None, Path::new(""), partitioner)
-}
-
-/// Makes entries of the keys that the set does not hold, in which each record counts as `count`.
-fn spill_each(
-    batch: &mut WorkBatch,
-    count: u64,
-    columns: Option<LineColumns<'_>>,
-    path: &Path,
-    partitioner: &Partitioner,
-) -> Result<(), AllocError> {
     let bits = &mut batch.out.by_sequence;
     bits.clear();
     alloc::try_reserve(bits, batch.keys.len().div_ceil(64))?;
     bits.resize(batch.keys.len().div_ceil(64), 0);
-    for entry in batch.entries.all.iter().filter(|entry| entry.new_place().is_some()) {
-        bits[entry.sequence as usize / 64] |= 1 << (entry.sequence % 64);
+    for entry in &batch.entries.all {
+        if entry.new_place().is_some() {
+            bits[entry.sequence as usize / 64] |= 1 << (entry.sequence % 64);
+        }
+        batch.tally.records.seen += u64::from(entry.is_seen());
     }
     let mut lines = std::mem::take(&mut batch.out.lines_of_new);
     if let Some(columns) = columns {
@@ -145,7 +123,7 @@ fn spill_each(
     for (i, hash) in batch.hashes.iter().enumerate().filter(|(i, _)| is_new(*i)) {
         let entry = SpillEntry {
             ordinal: batch.sequence.before.in_run + i as u64,
-            count: count * times.get(i).map_or(1, |times| u64::from(*times)),
+            count: times.get(i).map_or(1, |times| u64::from(*times)),
             key: batch.text.get(batch.keys[i]),
             line: each_line.next().unwrap_or_default(),
         };
@@ -155,5 +133,8 @@ fn spill_each(
     }
     lines.clear();
     batch.out.lines_of_new = lines;
+    let tally = &mut batch.tally.records;
+    // Keys that the set holds are duplicates; all others stay undecided until the end.
+    tally.duplicates = tally.canonical - tally.seen - tally.undecided;
     Ok(())
 }

@@ -3,7 +3,6 @@
 use uniqurl::SetFull;
 use uniqurl::internal::{AllocError, Shard, alloc};
 
-use crate::buckets::sample_of;
 use crate::sort::{ShardUrls, Threads, Urls as _, sort};
 
 /// Keys of a set that are sampled for each range, enough to even out the sizes of ranges.
@@ -39,13 +38,27 @@ impl KeyRanges {
             at += (sample.len() - at).div_ceil(most - ranges.len() + 1).max(1);
             at += sample[at.min(sample.len())..].partition_point(|key| key <= last);
             let Some(key) = sample.get(at) else { break };
-            alloc::try_reserve(&mut ranges.keys, key.len())?;
-            alloc::try_reserve(&mut ranges.ends, 1)?;
-            ranges.keys.extend_from_slice(key);
-            ranges.ends.push(ranges.keys.len());
+            ranges.push(key)?;
             last = key;
         }
         Ok(ranges)
+    }
+
+    /// The ranges that begin with these keys, which ascend, and one before them.
+    pub(super) fn between<K: AsRef<[u8]>>(
+        keys: impl Iterator<Item = K>,
+    ) -> Result<Self, AllocError> {
+        let mut ranges = Self::default();
+        keys.into_iter().try_for_each(|key| ranges.push(key.as_ref()))?;
+        Ok(ranges)
+    }
+
+    fn push(&mut self, key: &[u8]) -> Result<(), AllocError> {
+        alloc::try_reserve(&mut self.keys, key.len())?;
+        alloc::try_reserve(&mut self.ends, 1)?;
+        self.keys.extend_from_slice(key);
+        self.ends.push(self.keys.len());
+        Ok(())
     }
 
     /// Number of ranges, at least one.
@@ -80,4 +93,17 @@ impl KeyRanges {
     pub fn memory(&self) -> usize {
         self.keys.capacity() + self.ends.capacity() * size_of::<usize>()
     }
+}
+
+/// Samples the places of about `size` URLs of the shards, at even distances.
+fn sample_of(shards: &[Shard], size: usize) -> Result<Vec<u64>, AllocError> {
+    let all: usize = shards.iter().map(Shard::len).sum();
+    let mut sample = Vec::new();
+    let step = (all / size.max(1)).max(1);
+    alloc::try_reserve_exact(&mut sample, all / step + 1)?;
+    let places = (0u64..).zip(shards).flat_map(|(number, shard)| {
+        shard.places().map(move |place| number << 32 | u64::from(place))
+    });
+    sample.extend(places.step_by(step));
+    Ok(sample)
 }

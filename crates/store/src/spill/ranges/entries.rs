@@ -91,6 +91,18 @@ impl RangeEntries {
         parts
     }
 
+    /// The distinct keys.
+    pub fn keys(&self) -> impl Iterator<Item = &[u8]> {
+        let mut last: Option<&[u8]> = None;
+        in_turn(&self.places, self).filter_map(move |place| {
+            if last.is_some_and(|last| self.holds(place, last)) {
+                return None;
+            }
+            last = Some(self.get(place));
+            last
+        })
+    }
+
     /// Calls `take` for each key of a part: with its first ordinal, the count of all its records, and the
     /// line to write for the record that is kept, or for all of them.
     pub fn for_each<E: From<AllocError>>(

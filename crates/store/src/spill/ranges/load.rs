@@ -28,7 +28,7 @@ pub struct RangePlan<'a> {
 
 /// A range that was read.
 #[derive(Debug)]
-pub enum LoadedRange {
+pub(super) enum LoadedRange {
     /// All of it in memory.
     Sorted(RangeEntries),
     /// Smaller ranges, in order.
@@ -65,7 +65,7 @@ impl RangeSize {
     fn of(range: &Stream, plan: &RangePlan<'_>) -> Result<Self, SpillError> {
         let blocks = range.0.len();
         let step = blocks.div_ceil(SIZED_BLOCKS).max(1);
-        let sample: Vec<_> = range.0.iter().step_by(step).copied().collect();
+        let sample: Vec<_> = range.0.iter().step_by(step).cloned().collect();
         let sampled = sample.len().max(1);
         let (mut bytes, mut entries) = (0, 0);
         let mut decompressor = BlockDecompressor::new(plan.store);
@@ -92,14 +92,14 @@ fn full(memory: usize) -> usize {
 }
 
 /// Estimates how much memory it takes to load a range.
-pub fn range_memory(range: &Stream, plan: &RangePlan<'_>) -> Result<usize, SpillError> {
+pub(super) fn range_memory(range: &Stream, plan: &RangePlan<'_>) -> Result<usize, SpillError> {
     let entries = RangeSize::of(range, plan)?.in_memory();
     Ok(entries + entries / 2)
 }
 
 /// Loads a range within `memory`. If its keys do not fit, a range that has all threads is divided, and one that is
 /// loaded beside others is not.
-pub fn load_range(
+pub(super) fn load_range(
     range: &Stream,
     plan: &RangePlan<'_>,
     memory: usize,
@@ -152,7 +152,7 @@ fn bounds(
     };
     let mut decompressor = BlockDecompressor::new(plan.store);
     for extent in range.0.iter().step_by(range.0.len().div_ceil(SAMPLED_BLOCKS)) {
-        let mut reader = EntryReader::new(Stream(vec![*extent]));
+        let mut reader = EntryReader::new(Stream(vec![extent.clone()]));
         let mut number = 0;
         while let Some(entry) = reader.next(&mut decompressor)? {
             if number % SAMPLED_KEYS == 0 {

@@ -7,10 +7,14 @@
 mod bounds;
 mod entries;
 mod load;
+mod each;
+mod rank;
 
 pub use bounds::KeyRanges;
+pub use each::each_range;
 pub use entries::RangeEntries;
-pub use load::{LoadedRange, RangePlan, load_range, range_memory};
+pub use load::RangePlan;
+pub use rank::{RANK, Ranking};
 
 #[cfg(test)]
 mod tests;

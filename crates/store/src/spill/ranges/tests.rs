@@ -1,12 +1,11 @@
 //! Ranges against a sorted map, for any memory.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::keep_policy::{KeepPolicy, KeptRecord};
-use crate::sort::Threads;
-use crate::spill::{BlockCompressor, EntryWriter, SpillEntry, Store, Stream};
+use crate::spill::{Partitions, SpillEntry, SpillError, Store, Stream};
 use crate::tally::ResponseTally;
 use crate::test_util::cases;
 use uniqurl::internal::AllocError;
@@ -62,56 +61,52 @@ fn expected(entries: &[Entry], keep: KeepPolicy) -> Vec<Entry> {
     keys.into_values().map(written).collect()
 }
 
-/// The same by ranges, how often one was divided, and how often one was not, since it was not alone.
-fn by_ranges(entries: &[Entry], keep: KeepPolicy, memory: usize) -> (Vec<Entry>, usize, usize) {
-    let directory = tempfile::tempdir().unwrap();
-    let store = Arc::new(Store::create(directory.path()).unwrap());
-    // The bounds are those of the first keys.
+/// The streams of entries by ranges, whose bounds are those of the first keys.
+fn ranges_of(entries: &[Entry], store: &Arc<Store>) -> Vec<Stream> {
     let mut sample: Vec<&[u8]> = entries.iter().take(100).map(|entry| &*entry.2).collect();
     sample.sort_unstable();
     let ranges = KeyRanges::of_sorted(&sample, 8).unwrap();
-    let mut writers: Vec<_> = (0..ranges.len()).map(|_| EntryWriter::new(BLOCK)).collect();
-    let mut compressor = BlockCompressor::new(&store);
+    let mut partitions = Partitions::new(store, ranges.len(), BLOCK, 3);
     for (ordinal, count, key, line) in entries {
-        let mut text = Vec::new();
+        let mut texts = vec![Vec::new(); ranges.len()];
         let (ordinal, count) = (*ordinal, *count);
-        SpillEntry { ordinal, count, key, line }.append(&mut text).unwrap();
-        writers[ranges.find(key)].write(&text, &mut compressor).unwrap();
+        let entry = SpillEntry { ordinal, count, key, line };
+        entry.append(&mut texts[ranges.find(key)]).unwrap();
+        partitions.write(&[texts]).unwrap();
     }
-    let plan = RangePlan { store: &store, keep, block: BLOCK };
-    let finished = writers.into_iter().map(|writer| writer.finish(&mut compressor).unwrap());
-    let mut waiting: Vec<Stream> = finished.collect();
-    waiting.reverse();
-    let (mut found, mut divided, mut larger) = (Vec::new(), 0, 0);
-    let mut threads = Threads::One;
-    while let Some(range) = waiting.pop() {
-        let written = store.spilled().written;
-        let loaded = load_range(&range, &plan, memory, threads).unwrap();
-        threads = Threads::One;
-        match loaded {
-            LoadedRange::Larger => {
-                assert_eq!(store.spilled().written, written);
-                larger += 1;
-                threads = Threads::All;
-                waiting.push(range);
-            }
-            LoadedRange::Divided(smaller) => {
-                divided += 1;
-                waiting.extend(smaller.into_iter().rev());
-            }
-            LoadedRange::Sorted(entries) => {
-                for part in entries.parts(7) {
-                    let take = |entry: SpillEntry<'_>| {
-                        let (key, line) = (entry.key.to_vec(), entry.line.to_vec());
-                        found.push((entry.ordinal, entry.count, key, line));
-                        Ok::<_, AllocError>(())
-                    };
-                    entries.for_each(part, keep, take).unwrap();
-                }
-            }
+    partitions.finish().unwrap()
+}
+
+/// The entries of loaded ranges, each key of which begins with `rank` other bytes.
+fn taken(ranges: &[RangeEntries], keep: KeepPolicy, rank: usize) -> Vec<Entry> {
+    let mut found = Vec::new();
+    for range in ranges {
+        for part in range.parts(7) {
+            let take = |entry: SpillEntry<'_>| {
+                let (key, line) = (entry.key[rank..].to_vec(), entry.line.to_vec());
+                found.push((entry.ordinal, entry.count, key, line));
+                Ok::<_, AllocError>(())
+            };
+            range.for_each(part, keep, take).unwrap();
         }
     }
-    (found, divided, larger)
+    found
+}
+
+/// One entry for each key by ranges, and whether some were divided.
+fn by_ranges(entries: &[Entry], keep: KeepPolicy, memory: usize) -> (Vec<Entry>, bool) {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Arc::new(Store::create(directory.path()).unwrap());
+    let plan = RangePlan { store: &store, keep, block: BLOCK };
+    let ranges = ranges_of(entries, &store);
+    let written = store.spilled().written;
+    let mut found = Vec::new();
+    each_range(ranges, &plan, memory, |ranges| {
+        found.extend(taken(ranges, keep, 0));
+        Ok::<_, SpillError>(())
+    })
+    .unwrap();
+    (found, store.spilled().written > written)
 }
 
 #[test]
@@ -130,22 +125,74 @@ fn ranges_give_each_key_once_in_order_for_any_memory() {
         entries(many, |_| "http://h/".to_owned()),
         entries(0, |_| String::new()),
     ];
-    let mut divided = 0;
+    let mut times_divided = 0;
     for (number, entries) in inputs.iter().enumerate() {
         for keep in [KeepPolicy::First, KeepPolicy::Last, KeepPolicy::Greatest, KeepPolicy::Tally] {
             let entries =
                 &if keep == KeepPolicy::Tally { tallied(entries) } else { entries.clone() };
             let expected = expected(entries, keep);
             for memory in [0, 20_000, 300_000, 1 << 30] {
-                let (found, times, larger) = by_ranges(entries, keep, memory);
+                let (found, is_divided) = by_ranges(entries, keep, memory);
                 assert!(found == expected, "{number} {keep:?} {memory}");
-                assert!(memory < 1 << 30 || times == 0, "{number} {keep:?}");
-                assert_eq!(times, larger, "{number} {keep:?} {memory}");
-                divided += times;
+                assert!(memory < 1 << 30 || !is_divided, "{number} {keep:?}");
+                times_divided += u32::from(is_divided);
             }
         }
     }
-    assert!(divided > 100, "{divided}");
+    assert!(times_divided > 20, "{times_divided}");
+}
+
+/// Results in the order of first occurrence and in that of counts, with all of their options.
+#[test]
+fn ranked_results_are_in_the_order_of_their_ranks() {
+    let many = cases(6_000) as u64;
+    let number = |n: u64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+    let entries = entries(many, |n| format!("http://h/{}", (number(n) % 60).pow(2) / 3));
+    let directory = tempfile::tempdir().unwrap();
+    for (keep, room, memory) in [
+        (KeepPolicy::First, 0, 0),
+        (KeepPolicy::Last, 30_000, 20_000),
+        (KeepPolicy::Greatest, 1 << 30, 1 << 30),
+    ] {
+        for (by_count, limit, min_count) in
+            [(false, None, 1), (false, None, 40), (true, None, 1), (true, Some(5), 1)]
+        {
+            let mut expected = expected(&entries, keep);
+            let ordinals: Vec<u64> = expected.iter().map(|entry| entry.0).collect();
+            expected.retain(|entry| entry.1 >= min_count);
+            match by_count {
+                true => expected.sort_by_key(|entry| std::cmp::Reverse(entry.1)),
+                false => expected.sort_by_key(|entry| entry.0),
+            }
+            let store = Arc::new(Store::in_memory(directory.path(), room));
+            let plan = RangePlan { store: &store, keep, block: BLOCK };
+            let mut ranking = match by_count {
+                true => Ranking::count(&plan, limit, min_count).unwrap(),
+                false => Ranking::first(&plan, many, min_count).unwrap(),
+            };
+            let told = Mutex::new(Vec::new());
+            let found = || |ordinal| told.lock().unwrap().push(ordinal);
+            each_range(ranges_of(&entries, &store), &plan, memory, |ranges| {
+                ranking.add(ranges, found)
+            })
+            .unwrap();
+            let mut told = told.into_inner().unwrap();
+            told.sort_unstable();
+            let mut all = ordinals;
+            all.sort_unstable();
+            assert_eq!(told, all);
+            let plan = RangePlan { keep: KeepPolicy::First, ..plan };
+            let mut found = Vec::new();
+            each_range(ranking.finish().unwrap(), &plan, memory, |ranges| {
+                found.extend(taken(ranges, KeepPolicy::First, RANK));
+                Ok::<_, SpillError>(())
+            })
+            .unwrap();
+            let most = limit.map_or(expected.len(), |limit| limit as usize);
+            assert!(found.len() >= most.min(expected.len()));
+            assert_eq!(found[..most], expected[..most], "{keep:?} {by_count} {limit:?}");
+        }
+    }
 }
 
 #[test]

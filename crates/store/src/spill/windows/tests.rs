@@ -1,28 +1,17 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::keep_policy::KeepPolicy;
-use crate::spill::{MarksBudget, MergeOrder, Store, written};
+use crate::spill::stream::written;
+use crate::spill::{MarksBudget, Store};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use uniqurl::internal::Counting;
 
 /// Merges runs of these ordinals, each in a key of some length, and returns the ordinals in order.
 fn merged(runs: &[Vec<(u64, usize)>], memory: usize, limit: Option<u64>) -> Vec<u64> {
     let directory = tempfile::tempdir().unwrap();
     let store = Arc::new(Store::create(directory.path()).unwrap());
     let marks = MarksBudget::new(0);
-    let plan = PartitionPlan {
-        store: &store,
-        order: MergeOrder::First,
-        counting: Counting::Off,
-        keep: KeepPolicy::First,
-        min_count: 1,
-        memory,
-        block: 256,
-        marks: &marks,
-        limit: None,
-    };
+    let plan = PartitionPlan { store: &store, memory, block: 256, marks: &marks };
     let mut compressor = BlockCompressor::new(&store);
     let runs = runs.iter().map(|run| {
         let keys: Vec<_> = run.iter().map(|(ordinal, length)| key(*ordinal, *length)).collect();
