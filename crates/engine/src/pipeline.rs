@@ -1,7 +1,7 @@
 //! The parts of a run, and its rounds: in each, every stage works on another batch.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::accounts::Accounts;
@@ -106,6 +106,7 @@ impl<'a> Pipeline<'a> {
             // The set is moved once no batch is on its way, since they hold positions in it.
             if idle && is_held {
                 self.set.move_out()?;
+                self.reader.rules.shards = self.set.shards();
                 continue;
             }
             if tasks.is_empty() && idle {
@@ -281,6 +282,7 @@ impl<'a> Pipeline<'a> {
         let (is_full, out_of_memory) = (AtomicBool::new(false), AtomicBool::new(false));
         // Tasks of a scope return nothing, so results come back through mutexes that are locked once.
         let (written, spilled) = (Mutex::new(Ok(())), Mutex::new(Ok(())));
+        let formatted = Mutex::new(Ok(()));
         {
             let Self { reader, set, sink, accounts, plan, inputs, .. } = self;
             let (rules, watch, inputs) = (&reader.rules, accounts.watch(), *inputs);
@@ -289,7 +291,8 @@ impl<'a> Pipeline<'a> {
             let formatter = sink.formatter;
             let has_set = insertion != crate::batch::Insertion::None;
             let partitioner = &set.partitioner();
-            let (written, spilled, out_of_memory) = (&written, &spilled, &out_of_memory);
+            let (written, spilled, formatted) = (&written, &spilled, &formatted);
+            let out_of_memory = &out_of_memory;
             let is_full = &is_full;
             let cut = tasks.len().saturating_sub(READ_LAST);
             // The thread that spawns begins with the last task, the others with the first: in the
@@ -323,12 +326,12 @@ impl<'a> Pipeline<'a> {
                     scope.spawn(move |_| {
                         let timer = Trace::begin(trace);
                         let path = &inputs[batch.input].path;
-                        let mut formatted = formatter.format(batch, path, partitioner);
+                        let mut result = formatter.format(batch, path, partitioner);
                         if observes {
-                            formatted = formatted.and_then(|()| observe(batch, path, has_set));
+                            result = result.and_then(|()| Ok(observe(batch, path, has_set)?));
                         }
-                        if formatted.is_err() {
-                            out_of_memory.store(true, Ordering::Relaxed);
+                        if result.is_err() {
+                            *formatted.lock().unwrap_or_else(|e| e.into_inner()) = result;
                         }
                         timer.end(TraceStage::Format, number, || batch.out.lines.len());
                     });
@@ -339,6 +342,7 @@ impl<'a> Pipeline<'a> {
         }
         written.into_inner().unwrap_or_else(|e| e.into_inner()).map_err(RunError::Output)?;
         spilled.into_inner().unwrap_or_else(|e| e.into_inner())?;
+        formatted.into_inner().unwrap_or_else(|e| e.into_inner())?;
         if out_of_memory.into_inner() {
             return Err(RunError::Memory);
         }

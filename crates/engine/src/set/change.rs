@@ -1,15 +1,11 @@
 //! How a set changes during a run: it begins to spill, and is moved out of memory.
 
-use std::sync::Arc;
-
 use super::growth::Growth;
-use super::partitioner::Partitioner;
 use super::spiller::Spiller;
 use super::{RunSet, SetBackend};
 use crate::error::RunError;
 use crate::output::Tally;
 use uniqurl::SetFull;
-use uniqurl_store::spill::{KeyRanges, PARTITIONS};
 
 impl RunSet<'_> {
     /// Makes the set take no more keys, and starts to spill.
@@ -32,22 +28,20 @@ impl RunSet<'_> {
             let rate = if done > 0 && held > 0 { held as f64 / done as f64 } else { 1.0 };
             (total.saturating_sub(done) as f64 * rate.min(1.0)) as u64
         });
-        let partitioner = match self.plan.keeps_first_records() {
-            true => Partitioner::Hash,
-            false => Partitioner::Ranges(Arc::new(KeyRanges::of_set(&set.shards, PARTITIONS)?)),
-        };
+        // The first record of each key is found by hash, all else by ranges of keys.
+        let sample = (!self.plan.keeps_first_records()).then_some(&set.shards[..]);
         // Results that are not in the order of keys are written once more.
         let rewrites = self.plan.writes_at_end() || self.wants_keys;
         let threads = self.plan.limits.workers();
-        let spiller = Spiller::begin(memory, threads, rest, rewrites, partitioner)?;
+        let spiller = Spiller::begin(memory, threads, rest, rewrites, sample)?;
         self.spill_to(spiller);
         Ok(())
     }
 
-    /// Makes the set of a run that only sorts take no more keys, if those that follow are better sorted in ranges. A
-    /// hash table costs two cache misses a key, and sorting its keys costs two more; keys of a range are next to each
-    /// other. The run has read `read` bytes, and may hold `free` bytes more.
-    pub(crate) fn begin_to_sort(
+    /// Decides whether the keys of a run that only sorts are better sorted in ranges than added to the set. A hash table
+    /// costs two cache misses a key, and sorting its keys costs two more; keys of a range are next to each other. The
+    /// run has read `read` bytes, and may hold `free` bytes more.
+    pub(super) fn plan_to_sort(
         &mut self,
         read: u64,
         free: u64,
@@ -65,10 +59,9 @@ impl RunSet<'_> {
         }
         self.may_sort = false;
         if growth.is_worth_sorting(&tally(), free) {
-            let ranges = Arc::new(KeyRanges::of_set(&set.shards, PARTITIONS)?);
-            let limits = &self.plan.limits;
-            let spiller = Spiller::in_memory(limits, free, Partitioner::Ranges(ranges));
+            let spiller = Spiller::in_memory(&self.plan.limits, free, &set.shards)?;
             self.spill_to(spiller);
+            self.is_move_due = true;
         }
         Ok(())
     }
@@ -86,6 +79,10 @@ impl RunSet<'_> {
             spiller.spill_set(set)?;
             self.moved = set.listed() as u64;
             set.clear();
+            if self.plan.only_sorts() {
+                // No key is looked up any more.
+                set.shards = Vec::new();
+            }
         }
         Ok(())
     }

@@ -118,6 +118,7 @@ impl<'a> RunSet<'a> {
         match &self.backend {
             SetBackend::None => Insertion::None,
             SetBackend::Memory(_) => Insertion::Added,
+            SetBackend::Spilling(set, _) if set.shards.is_empty() => Insertion::Skipped,
             SetBackend::Spilling(..) => Insertion::LookedUp,
         }
     }
@@ -135,7 +136,7 @@ impl<'a> RunSet<'a> {
     /// How keys that are spilled are divided among partitions.
     pub(crate) fn partitioner(&self) -> Partitioner {
         match &self.backend {
-            SetBackend::Spilling(_, spiller) => spiller.partitioner().clone(),
+            SetBackend::Spilling(_, spiller) => spiller.partitioner(),
             SetBackend::None | SetBackend::Memory(_) => Partitioner::Hash,
         }
     }
@@ -194,12 +195,13 @@ impl<'a> RunSet<'a> {
             SetBackend::Memory(set) if set.is_nearly_full() => self.begin_to_spill(),
             SetBackend::Memory(_) => {
                 let free = budget.unwrap_or(u64::MAX).saturating_sub(buffers);
-                self.begin_to_sort(read, free, tally)
+                self.plan_to_sort(read, free, tally)
             }
             // Lines of keys in the set were replaced by longer ones.
             SetBackend::Spilling(set, _) => {
-                self.is_move_due = set.has_replaceable_lines()
-                    && budget.is_some_and(|most| held(self) as u64 > most);
+                self.is_move_due = self.is_move_due
+                    || set.has_replaceable_lines()
+                        && budget.is_some_and(|most| held(self) as u64 > most);
                 Ok(())
             }
         }

@@ -2,25 +2,42 @@
 
 use std::sync::Arc;
 
+use crate::error::RunError;
 use uniqurl::internal::Hash;
-use uniqurl_store::spill::{KeyRanges, PARTITIONS};
+use uniqurl_store::spill::{PARTITIONS, RangeWriters, SpillEntry};
 
 /// How keys are divided among partitions.
 #[derive(Debug, Clone)]
 pub(crate) enum Partitioner {
-    /// By their hash.
+    /// By their hash, in the order of the records. They are written when their batch is.
     Hash,
-    /// By ranges of keys.
-    Ranges(Arc<KeyRanges>),
+    /// By ranges of keys, in any order. They are written at once.
+    Ranges(Arc<RangeWriters>),
 }
 
 impl Partitioner {
-    /// The partition of a key.
-    #[inline]
-    pub(crate) fn find(&self, hash: Hash, key: &[u8]) -> usize {
+    /// Spills entries, each with the hash of its key: to the partitions of a batch, or at once.
+    pub(crate) fn spill<'e>(
+        &self,
+        mut entries: impl Iterator<Item = (Hash, SpillEntry<'e>)>,
+        partitions: &mut Vec<Vec<u8>>,
+    ) -> Result<(), RunError> {
         match self {
-            Self::Hash => hash.partition(PARTITIONS),
-            Self::Ranges(ranges) => ranges.find(key),
+            Self::Hash => {
+                partitions.resize_with(PARTITIONS, Vec::new);
+                Ok(entries.try_for_each(|(hash, entry)| {
+                    entry.append(&mut partitions[hash.partition(PARTITIONS)])
+                })?)
+            }
+            Self::Ranges(writers) => Ok(writers.add(entries.map(|(_, entry)| entry))?),
+        }
+    }
+
+    /// Spills the entries of a text. Only keys that are not divided by their hash come this way.
+    pub(crate) fn spill_each(&self, text: &[u8]) -> Result<(), RunError> {
+        match self {
+            Self::Hash => Ok(()),
+            Self::Ranges(writers) => Ok(writers.add(SpillEntry::each(text))?),
         }
     }
 }

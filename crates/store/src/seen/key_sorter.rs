@@ -19,7 +19,6 @@ pub struct KeySorter {
     store: Arc<Store>,
     writer: EntryWriter,
     compressor: BlockCompressor,
-    text: Vec<u8>,
 }
 
 impl KeySorter {
@@ -28,7 +27,7 @@ impl KeySorter {
         let store = Arc::new(Store::in_memory(directory, memory / 4));
         let compressor = BlockCompressor::new(&store);
         let writer = EntryWriter::new(block_size(memory));
-        Self { memory, store, writer, compressor, text: Vec::new() }
+        Self { memory, store, writer, compressor }
     }
 
     /// Takes a key.
@@ -37,10 +36,8 @@ impl KeySorter {
     ///
     /// The temporary file cannot be written, or memory runs out.
     pub fn push(&mut self, key: &[u8]) -> Result<(), SeenStoreError> {
-        self.text.clear();
         let entry = SpillEntry { ordinal: 0, count: 1, key, line: &[] };
-        entry.append(&mut self.text).map_err(|error| self.store.error(error.into()))?;
-        Ok(self.writer.write(&self.text, &mut self.compressor)?)
+        Ok(self.writer.push(&entry, &mut self.compressor)?)
     }
 
     /// Gives the distinct keys in order.

@@ -89,12 +89,6 @@ impl<'t> Measured<'t> {
     pub fn whole(url: &'t [u8]) -> Self {
         Self { bytes: url, len: url.len() }
     }
-
-    /// Returns the URL alone.
-    #[inline]
-    pub fn url(self) -> &'t [u8] {
-        &self.bytes[..self.len]
-    }
 }
 
 impl<'t> Text<'t> for Measured<'t> {

@@ -15,9 +15,9 @@ use std::hash::{BuildHasher, RandomState};
 
 use rayon::prelude::*;
 
-use self::bounds::Bounds;
+pub(crate) use self::bounds::{BATCH, Bounds};
 pub use self::by_count::sort_by_count;
-use self::digit::Measured;
+pub(crate) use self::digit::Measured;
 use self::digit::{Text, digit};
 use uniqurl::SetFull;
 use uniqurl::internal::{AllocError, Shard, alloc};
@@ -219,7 +219,7 @@ fn sample(
 }
 
 /// Computes bucket bounds from a sample of URLs that are equal up to `depth`.
-fn bounds_of(
+pub(crate) fn bounds_of(
     depth: usize,
     sample: &mut [u64],
     urls: &impl Urls,

@@ -2,11 +2,14 @@
 
 use uniqurl::internal::{AllocError, alloc};
 
-/// Bytes that the four numbers of an entry take at most.
-const NUMBERS: usize = 40;
+/// Bytes that the four numbers of an entry and the line feed after its key take at most.
+pub(super) const AROUND: usize = 41;
 
-/// A key, and what the output says of it. Lengths and numbers are written in seven bits a byte,
-/// the lowest first, as in LEB128.
+/// A key, and what the output says of it.
+///
+/// As bytes, the key stands first, after its length and before a line feed, since sorting reads keys that end with
+/// one. The numbers and the line follow. Lengths and numbers are written in seven bits a byte, the lowest first, as in
+/// LEB128.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpillEntry<'a> {
     /// The place of its first record among all records of the run.
@@ -22,23 +25,41 @@ pub struct SpillEntry<'a> {
 impl<'a> SpillEntry<'a> {
     /// Appends its bytes, as a partition or run holds them.
     pub fn append(&self, out: &mut Vec<u8>) -> Result<(), AllocError> {
-        alloc::try_reserve(out, NUMBERS + self.key.len() + self.line.len())?;
-        append_number(self.ordinal, out);
-        append_number(self.count, out);
+        alloc::try_reserve(out, AROUND + self.key.len() + self.line.len())?;
         append_number(self.key.len() as u64, out);
         out.extend_from_slice(self.key);
+        out.push(b'\n');
+        append_number(self.ordinal, out);
+        append_number(self.count, out);
         append_number(self.line.len() as u64, out);
         out.extend_from_slice(self.line);
         Ok(())
+    }
+
+    /// The entries of whole ones, as they were appended.
+    pub fn each(mut bytes: &'a [u8]) -> impl Iterator<Item = Self> {
+        std::iter::from_fn(move || {
+            let (entry, length) = Self::decode(bytes)?;
+            bytes = &bytes[length..];
+            Some(entry)
+        })
     }
 
     /// The entry that `bytes` starts with, and its bytes.
     #[inline]
     pub(super) fn decode(bytes: &'a [u8]) -> Option<(Self, usize)> {
         let mut at = 0;
+        let key = decode_text(bytes, &mut at)?;
+        let (entry, length) = Self::decode_after(key, bytes.get(at..)?)?;
+        Some((entry, at + length))
+    }
+
+    /// The entry of a key, from the bytes that follow it, and how many these are.
+    #[inline]
+    pub(super) fn decode_after(key: &'a [u8], bytes: &'a [u8]) -> Option<(Self, usize)> {
+        let mut at = 1;
         let ordinal = decode_number(bytes, &mut at)?;
         let count = decode_number(bytes, &mut at)?;
-        let key = decode_text(bytes, &mut at)?;
         let line = decode_text(bytes, &mut at)?;
         Some((Self { ordinal, count, key, line }, at))
     }

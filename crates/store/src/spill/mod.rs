@@ -10,7 +10,7 @@
 //!   each partition through a set of its own, by the same rule: what does not fit is spilled again, under another
 //!   hash. Every pass settles some URLs, so it ends, whatever the hash. The new entries are a run, mostly the
 //!   partition itself with a mark for each, and [`merge_windows`] makes one of all runs.
-//! - Else partitions are ranges of keys ([`KeyRanges`]). [`each_range`] sorts one at a time, and [`RangeEntries`]
+//! - Else partitions are ranges of keys ([`RangeWriters`]). [`each_range`] sorts one at a time, and [`RangeEntries`]
 //!   adds up the entries of each key. Where the order is not that of the keys, the results go through ranges once
 //!   more, under keys that begin with their [rank](Ranking).
 //!
@@ -39,7 +39,7 @@ pub use marks::{MarksBudget, Run};
 pub use packing::BlockCompressor;
 pub use partition::{PartitionPlan, PartitionResult};
 pub use partitions::Partitions;
-pub use ranges::{KeyRanges, RANK, RangeEntries, RangePlan, Ranking, each_range};
+pub use ranges::{RANK, RangeEntries, RangePlan, RangeWriters, Ranking, each_range};
 pub use store::SpillError;
 pub use store::{Store, temporary_file};
 pub use stream::{EntryWriter, Stream};

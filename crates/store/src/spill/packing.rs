@@ -115,6 +115,16 @@ impl<'a> BlockDecompressor<'a> {
         Self { store, packed: Vec::new(), last: 0 }
     }
 
+    /// A block, where it starts after [`HEADER`] bytes.
+    pub(super) fn block(&mut self, extent: &Extent) -> Result<Arc<Vec<u8>>, SpillError> {
+        if let Extent::Memory(block) = extent {
+            return Ok(Arc::clone(block));
+        }
+        let mut block = Vec::new();
+        self.read(extent, &mut block)?;
+        Ok(Arc::new(block))
+    }
+
     /// Reads a block into `out`, where it starts after [`HEADER`] bytes.
     pub(super) fn read(&mut self, extent: &Extent, out: &mut Vec<u8>) -> Result<(), SpillError> {
         let (at, length) = match extent {

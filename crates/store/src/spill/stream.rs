@@ -2,10 +2,10 @@
 //!
 //! A block holds whole entries: as many as fit, or a longer one alone.
 
-use super::entry::SpillEntry;
+use super::entry::{AROUND, SpillEntry};
 use super::packing::{BlockCompressor, BlockDecompressor, HEADER};
 use super::store::{Extent, SpillError};
-use uniqurl::internal::{AllocError, alloc};
+use uniqurl::internal::{AllocError, alloc, prefetch};
 
 /// Where the blocks of a stream are, in order.
 #[derive(Debug, Default, Clone)]
@@ -68,6 +68,44 @@ impl EntryWriter {
             }
             entries = later;
         }
+        Ok(())
+    }
+
+    /// Writes an entry.
+    #[inline]
+    pub fn push(
+        &mut self,
+        entry: &SpillEntry<'_>,
+        compressor: &mut BlockCompressor,
+    ) -> Result<(), SpillError> {
+        let need = AROUND + entry.key.len() + entry.line.len();
+        if self.buffer.capacity() - self.buffer.len() < need {
+            self.make_room(need, compressor)?;
+        }
+        entry.append(&mut self.buffer).map_err(|error| compressor.store().error(error.into()))
+    }
+
+    /// Fetches the place of the next entry into the cache.
+    #[inline]
+    pub(super) fn fetch(&mut self) {
+        let room = self.buffer.spare_capacity_mut();
+        prefetch(room, 0);
+        prefetch(room, 64);
+    }
+
+    /// Makes room for an entry of so many bytes, in another block if there is one.
+    #[cold]
+    fn make_room(
+        &mut self,
+        need: usize,
+        compressor: &mut BlockCompressor,
+    ) -> Result<(), SpillError> {
+        if !self.buffer.is_empty() {
+            self.flush(compressor)?;
+        }
+        alloc::try_reserve_exact(&mut self.buffer, HEADER + need.max(self.block))
+            .map_err(|error| compressor.store().error(error.into()))?;
+        self.buffer.resize(HEADER, 0);
         Ok(())
     }
 
@@ -153,11 +191,8 @@ pub(crate) fn written<'e>(
     compressor: &mut BlockCompressor,
 ) -> Result<Stream, SpillError> {
     let mut writer = EntryWriter::new(block);
-    let mut text = Vec::new();
     for entry in entries {
-        text.clear();
-        entry.append(&mut text).map_err(|error| compressor.store().error(error.into()))?;
-        writer.write(&text, compressor)?;
+        writer.push(&entry, compressor)?;
     }
     writer.finish(compressor)
 }

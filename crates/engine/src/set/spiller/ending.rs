@@ -4,7 +4,7 @@ use std::io::Write;
 
 use rayon::prelude::*;
 
-use super::Spiller;
+use super::{Parts, Spiller};
 use crate::error::RunError;
 use crate::job::{Dedup, SetOrder};
 use crate::output::{TallyLayout, vectored};
@@ -17,7 +17,7 @@ use uniqurl_store::keep_policy::KeepPolicy;
 use uniqurl_store::seen::KeySink;
 use uniqurl_store::spill::{
     self, PartitionPlan, PartitionResult, RANK, RangeEntries, RangePlan, Ranking, SpillEntry,
-    each_range,
+    Stream, each_range,
 };
 
 /// How a run that spilled ends: it settles the partitions and writes their lines.
@@ -67,81 +67,95 @@ impl SpilledLines<'_> {
 impl Spiller {
     /// Dedups the partitions, and writes the result.
     pub(crate) fn finish(self, ending: Ending<'_>) -> Result<(), RunError> {
-        if self.has_ranges() { self.sort(ending) } else { self.merge(ending) }
-    }
-
-    /// Sorts ranges one after the other. Unless their order is that of the output, the results are sorted once more by
-    /// their rank.
-    fn sort(self, ending: Ending<'_>) -> Result<(), RunError> {
-        let Self { store, partitions, threads_at_once, memory, block, .. } = self;
-        let Ending { lines, origins, moved, out, keys, .. } = ending;
-        let memory = memory * threads_at_once.unwrap_or_else(rayon::current_num_threads);
-        let plan = RangePlan { store: &store, keep: lines.policy, block };
-        let Dedup { order, min_count, limit, .. } = *lines.dedup;
-        let ranking = match order {
-            SetOrder::Sorted => None,
-            SetOrder::First => Some(Ranking::first(&plan, origins.records(), min_count)?),
-            SetOrder::Count => Some(Ranking::count(&plan, limit, min_count)?),
-        };
-        let ranges = partitions.finish()?;
-        let left = lines.left().unwrap_or(u64::MAX);
-        let mut writer = RangeWriter { lines, rank: 0, origins, moved, left, out, keys };
-        let Some(mut ranking) = ranking else {
-            return each_range(ranges, &plan, memory, |ranges| writer.write(ranges));
-        };
-        let counter = || {
-            let mut counter = origins.counter(moved);
-            move |ordinal| counter.count(ordinal)
-        };
-        each_range(ranges, &plan, memory, |ranges| ranking.add(ranges, counter))?;
-        // Each result has a rank of its own, and is counted.
-        (writer.rank, writer.moved) = (RANK, u64::MAX);
-        writer.lines.policy = KeepPolicy::First;
-        let plan = RangePlan { keep: KeepPolicy::First, ..plan };
-        each_range(ranking.finish()?, &plan, memory, |ranges| writer.write(ranges))
-    }
-
-    /// Finds the new entries of each partition, and merges them in the order of the records.
-    fn merge(self, ending: Ending<'_>) -> Result<(), RunError> {
-        let Self { store, partitions, threads_at_once: at_once, memory, block, marks, .. } = self;
-        let Ending { hasher, lines, origins, moved, out, mut keys } = ending;
-        let plan = PartitionPlan { store: &store, memory, block, marks: &marks };
-        let mut partitions = partitions.finish()?;
-        let mut runs = Vec::new();
-        let mut hasher = hasher.clone();
-        while !partitions.is_empty() {
-            hasher = hasher.another();
-            let dedup = |partition| {
-                let mut counter = origins.counter(moved);
-                spill::mark_new(partition, &plan, &hasher, |ordinal| counter.count(ordinal))
-            };
-            let in_turn = at_once.map_or(1, |threads| partitions.len().div_ceil(threads));
-            let done = partitions.into_par_iter().with_min_len(in_turn).map(dedup);
-            let done: Vec<PartitionResult> = done.collect::<Result<_, _>>()?;
-            partitions = Vec::new();
-            for done in done {
-                runs.push(done.run);
-                partitions.extend(done.rest);
+        let Self { store, parts, threads_at_once, memory, block, .. } = self;
+        match parts {
+            Parts::Ranges(writers) => {
+                let memory = memory * threads_at_once.unwrap_or_else(rayon::current_num_threads);
+                let plan = RangePlan { store: &store, keep: ending.lines.policy, block };
+                sort(writers.finish()?, &plan, memory, ending)
+            }
+            Parts::Hash(partitions, marks) => {
+                let plan = PartitionPlan { store: &store, memory, block, marks: &marks };
+                merge(partitions.finish()?, &plan, threads_at_once, ending)
             }
         }
-        let batches = keys.is_some().then(KeyBatches::new);
-        let append = |entry: SpillEntry<'_>, text: &mut Vec<u8>| {
-            lines.append(entry, text)?;
-            batches.as_ref().map_or(Ok(()), |batches| batches.add(entry.key))
-        };
-        // All threads merge together, so theirs is the memory of all.
-        let tasks = at_once.unwrap_or_else(rayon::current_num_threads);
-        let plan = PartitionPlan { memory: memory.saturating_mul(tasks), ..plan };
-        spill::merge_windows(runs, &plan, lines.left(), append, |texts| {
-            let texts = texts.iter().map(Vec::as_slice);
-            vectored::write_all(texts, |parts| out.write_vectored(parts))
-                .map_err(RunError::Output)?;
-            match (&batches, &mut keys) {
-                (Some(batches), Some(keys)) => Ok::<_, RunError>(batches.push_to(*keys)?),
-                _ => Ok(()),
-            }
-        })
     }
+}
+
+/// Sorts ranges one after the other. Unless their order is that of the output, the results are sorted once more by
+/// their rank.
+fn sort(
+    ranges: Vec<Stream>,
+    plan: &RangePlan<'_>,
+    memory: usize,
+    ending: Ending<'_>,
+) -> Result<(), RunError> {
+    let Ending { lines, origins, moved, out, keys, .. } = ending;
+    let Dedup { order, min_count, limit, .. } = *lines.dedup;
+    let ranking = match order {
+        SetOrder::Sorted => None,
+        SetOrder::First => Some(Ranking::first(plan, origins.records(), min_count)),
+        SetOrder::Count => Some(Ranking::count(plan, limit, min_count)),
+    };
+    let left = lines.left().unwrap_or(u64::MAX);
+    let mut writer = RangeWriter { lines, rank: 0, origins, moved, left, out, keys };
+    let Some(mut ranking) = ranking else {
+        return each_range(ranges, plan, memory, |ranges| writer.write(ranges));
+    };
+    let counter = || {
+        let mut counter = origins.counter(moved);
+        move |ordinal| counter.count(ordinal)
+    };
+    each_range(ranges, plan, memory, |ranges| ranking.add(ranges, counter))?;
+    // Each result has a rank of its own, and is counted.
+    (writer.rank, writer.moved) = (RANK, u64::MAX);
+    writer.lines.policy = KeepPolicy::First;
+    let plan = RangePlan { keep: KeepPolicy::First, ..*plan };
+    each_range(ranking.finish()?, &plan, memory, |ranges| writer.write(ranges))
+}
+
+/// Finds the new entries of each partition, at most `at_once` at the same time, and merges them in the order of the
+/// records.
+fn merge(
+    mut partitions: Vec<Stream>,
+    plan: &PartitionPlan<'_>,
+    at_once: Option<usize>,
+    ending: Ending<'_>,
+) -> Result<(), RunError> {
+    let Ending { hasher, lines, origins, moved, out, mut keys } = ending;
+    let mut runs = Vec::new();
+    let mut hasher = hasher.clone();
+    while !partitions.is_empty() {
+        hasher = hasher.another();
+        let dedup = |partition| {
+            let mut counter = origins.counter(moved);
+            spill::mark_new(partition, plan, &hasher, |ordinal| counter.count(ordinal))
+        };
+        let in_turn = at_once.map_or(1, |threads| partitions.len().div_ceil(threads));
+        let done = partitions.into_par_iter().with_min_len(in_turn).map(dedup);
+        let done: Vec<PartitionResult> = done.collect::<Result<_, _>>()?;
+        partitions = Vec::new();
+        for done in done {
+            runs.push(done.run);
+            partitions.extend(done.rest);
+        }
+    }
+    let batches = keys.is_some().then(KeyBatches::new);
+    let append = |entry: SpillEntry<'_>, text: &mut Vec<u8>| {
+        lines.append(entry, text)?;
+        batches.as_ref().map_or(Ok(()), |batches| batches.add(entry.key))
+    };
+    // All threads merge together, so theirs is the memory of all.
+    let tasks = at_once.unwrap_or_else(rayon::current_num_threads);
+    let plan = PartitionPlan { memory: plan.memory.saturating_mul(tasks), ..*plan };
+    spill::merge_windows(runs, &plan, lines.left(), append, |texts| {
+        let texts = texts.iter().map(Vec::as_slice);
+        vectored::write_all(texts, |parts| out.write_vectored(parts)).map_err(RunError::Output)?;
+        match (&batches, &mut keys) {
+            (Some(batches), Some(keys)) => Ok::<_, RunError>(batches.push_to(*keys)?),
+            _ => Ok(()),
+        }
+    })
 }
 
 /// Writes the lines of sorted ranges.

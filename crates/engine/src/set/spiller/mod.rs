@@ -14,22 +14,31 @@ use crate::memory::{self, Memory, SpillNotice};
 use crate::plan::ResourceLimits;
 use crate::trace::{Trace, TraceStage};
 use rayon::prelude::*;
-use uniqurl::internal::AllocError;
-use uniqurl_store::spill::{self, MarksBudget, PARTITIONS, Partitions, SpillError, Spilled, Store};
+use uniqurl::SetFull;
+use uniqurl::internal::Shard;
+use uniqurl_store::spill::{
+    self, MarksBudget, PARTITIONS, Partitions, RangeWriters, SpillError, Spilled, Store,
+};
 
 /// The partitions of a run.
 pub(crate) struct Spiller {
     store: Arc<Store>,
-    partitions: Partitions,
+    parts: Parts,
     /// Threads that dedup partitions at the same time, if there is not enough memory for all.
     threads_at_once: Option<usize>,
     /// Memory for each of them.
     memory: usize,
     block: usize,
-    marks: MarksBudget,
-    partitioner: Partitioner,
     /// The memory whose owner is still to be notified if a file is made.
     untold: Option<Memory>,
+}
+
+/// What keys are spilled to.
+enum Parts {
+    /// Partitions by hash, and the memory for the marks of their new entries.
+    Hash(Partitions, MarksBudget),
+    /// Ranges of keys.
+    Ranges(Arc<RangeWriters>),
 }
 
 /// Least bytes of memory for a thread that dedups partitions beside others.
@@ -44,32 +53,40 @@ const LENT_SHARE: usize = 8;
 /// Keys of the set that one task spills at a time.
 const SPILLED_AT_ONCE: usize = 1 << 12;
 
-/// Bytes of a block, if each thread has a buffer for every partition.
-fn block(budget: usize, threads: usize) -> usize {
-    spill::block_size(budget / threads)
-}
-
-/// Bytes of memory for the buffers of the partitions.
+/// Bytes of memory for the buffers of partitions by hash, of which there is one for all threads.
 pub(crate) fn buffers(budget: usize, threads: usize) -> usize {
-    PARTITIONS * block(budget, threads)
+    PARTITIONS * spill::block_size(budget / threads)
 }
 
 impl Spiller {
-    fn new(store: Store, budget: usize, threads: usize, partitioner: Partitioner) -> Self {
+    /// Partitions of the keys of a run, by hash, or by ranges of keys like those of a set if there is one.
+    fn new(
+        store: Store,
+        budget: usize,
+        threads: usize,
+        set: Option<&[Shard]>,
+    ) -> Result<Self, SetFull> {
         let store = Arc::new(store);
-        let block = block(budget, threads);
-        let partitions = Partitions::new(&store, PARTITIONS, block, threads);
         // With less, nearly all of it would be buffers, and a pass would hardly dedup any URL.
         let threads_at_once = (budget / LEAST_TO_DEDUP).clamp(1, threads);
+        let (parts, block, budget) = match set {
+            None => {
+                let block = spill::block_size(budget / threads);
+                let partitions = Partitions::new(&store, PARTITIONS, block, threads);
+                let marks = budget / MARKS_SHARE;
+                (Parts::Hash(partitions, MarksBudget::new(marks)), block, budget - marks)
+            }
+            Some(set) => {
+                let block = RangeWriters::block(budget, threads);
+                let writers = RangeWriters::of_set(set, &store, block, threads)?;
+                (Parts::Ranges(Arc::new(writers)), block, budget)
+            }
+        };
         // Each thread may have to divide a partition that is still too large once more.
-        let marks = budget / MARKS_SHARE;
-        let share = (budget - marks) / threads_at_once;
-        let memory = share.saturating_sub((PARTITIONS + 4) * block);
+        let memory = (budget / threads_at_once).saturating_sub((PARTITIONS + 4) * block);
         let threads_at_once =
             Some(threads_at_once).filter(|threads_at_once| *threads_at_once < threads);
-        let marks = MarksBudget::new(marks);
-        let untold = None;
-        Self { store, partitions, threads_at_once, memory, block, marks, partitioner, untold }
+        Ok(Self { store, parts, threads_at_once, memory, block, untold: None })
     }
 
     /// Partitions in a file, within `memory`. Its owner is notified, with an estimate of the bytes to be written if
@@ -79,10 +96,10 @@ impl Spiller {
         threads: usize,
         rest: Option<u64>,
         rewrites: bool,
-        partitioner: Partitioner,
-    ) -> Result<Self, SpillError> {
+        set: Option<&[Shard]>,
+    ) -> Result<Self, RunError> {
         let store = Store::create(&memory.directory)?;
-        let spiller = Self::new(store, memory.size(), threads, partitioner);
+        let spiller = Self::new(store, memory.size(), threads, set)?;
         let free = memory::free_space(&memory.directory);
         // URLs are written once into a partition, once into smaller ones if that is more than a thread may
         // hold, which it does at twice their size, and perhaps once into a run.
@@ -100,8 +117,12 @@ impl Spiller {
         Ok(spiller)
     }
 
-    /// Partitions in memory, as long as half of `free` bytes is enough.
-    pub(crate) fn in_memory(limits: &ResourceLimits, free: u64, partitioner: Partitioner) -> Self {
+    /// Ranges of keys like those of a set, in memory as long as half of `free` bytes is enough.
+    pub(crate) fn in_memory(
+        limits: &ResourceLimits,
+        free: u64,
+        set: &[Shard],
+    ) -> Result<Self, RunError> {
         let half = usize::try_from(free / 2).unwrap_or(usize::MAX);
         let (directory, room) = match &limits.memory {
             Some(memory) => (&*memory.directory, half),
@@ -109,8 +130,8 @@ impl Spiller {
             None => ("".as_ref(), usize::MAX),
         };
         let store = Store::in_memory(directory, room);
-        let spiller = Self::new(store, half, limits.workers(), partitioner);
-        Self { untold: limits.memory.clone(), ..spiller }
+        let spiller = Self::new(store, half, limits.workers(), Some(set))?;
+        Ok(Self { untold: limits.memory.clone(), ..spiller })
     }
 
     /// Stage *write*: a task for each group of partitions writes the entries of these batches.
@@ -126,7 +147,8 @@ impl Spiller {
             let free = memory::free_space(&directory);
             tell(&SpillNotice { directory: &directory, needed: None, free });
         }
-        for group in self.partitions.groups() {
+        let Parts::Hash(partitions, _) = &mut self.parts else { return };
+        for group in partitions.groups() {
             scope.spawn(move |_| {
                 let timer = Trace::begin(trace);
                 // A batch from before the set was full has no partitions.
@@ -141,33 +163,23 @@ impl Spiller {
     }
 
     /// How keys are divided among partitions.
-    pub(crate) fn partitioner(&self) -> &Partitioner {
-        &self.partitioner
+    pub(crate) fn partitioner(&self) -> Partitioner {
+        match &self.parts {
+            Parts::Hash(..) => Partitioner::Hash,
+            Parts::Ranges(writers) => Partitioner::Ranges(Arc::clone(writers)),
+        }
     }
 
     /// Spills the keys of the set to their ranges. None of them is equal to a key that was spilled before.
     pub(crate) fn spill_set(&mut self, set: &MemorySet) -> Result<(), RunError> {
-        let Self { store, partitions, partitioner: Partitioner::Ranges(ranges), .. } = self else {
+        let (Parts::Ranges(writers), Some(listed)) = (&self.parts, &set.listed) else {
             return Ok(());
         };
-        let Some(listed) = &set.listed else { return Ok(()) };
-        let all = set.listed();
-        let at_once = SPILLED_AT_ONCE * rayon::current_num_threads();
-        for start in (0..all).step_by(at_once) {
-            let end = all.min(start + at_once);
-            let tasks = (start..end).into_par_iter().step_by(SPILLED_AT_ONCE).with_max_len(1);
-            let texts = tasks.map(|start| {
-                let mut texts = vec![Vec::new(); PARTITIONS];
-                for number in start..end.min(start + SPILLED_AT_ONCE) {
-                    let entry = set.entry(listed, number);
-                    entry.append(&mut texts[ranges.find(entry.key)])?;
-                }
-                Ok(texts)
-            });
-            let texts: Result<Vec<Vec<Vec<u8>>>, AllocError> = texts.collect();
-            partitions.write(&texts.map_err(|error| store.error(error.into()))?)?;
-        }
-        Ok(())
+        let numbers: Vec<usize> = (0..set.listed()).step_by(SPILLED_AT_ONCE).collect();
+        Ok(numbers.into_par_iter().try_for_each(|start| {
+            let end = set.listed().min(start + SPILLED_AT_ONCE);
+            writers.add((start..end).map(|number| set.entry(listed, number)))
+        })?)
     }
 
     /// The temporary file.
@@ -178,11 +190,6 @@ impl Spiller {
     /// Bytes of the temporary file, and how they were packed.
     pub(crate) fn spilled(&self) -> Spilled {
         self.store.spilled()
-    }
-
-    /// Whether keys are spilled by range.
-    pub(crate) fn has_ranges(&self) -> bool {
-        matches!(self.partitioner, Partitioner::Ranges(_))
     }
 
     /// Lends a part of the memory to another job that goes on while partitions are deduplicated.

@@ -10,11 +10,11 @@ mod rejects;
 use std::path::Path;
 
 use crate::batch::{Insertion, WorkBatch};
+use crate::error::RunError;
 use crate::job::Job;
 use crate::plan::JobPlan;
 use crate::set::Partitioner;
 use columns::LineColumns;
-use uniqurl::internal::AllocError;
 use uniqurl_store::keep_policy::KeepPolicy;
 
 /// How batches are formatted.
@@ -42,7 +42,7 @@ impl<'a> Formatter<'a> {
         batch: &mut WorkBatch,
         path: &Path,
         partitioner: &Partitioner,
-    ) -> Result<(), AllocError> {
+    ) -> Result<(), RunError> {
         let Self { plan, columns, at_end, with_rejects } = *self;
         if plan.policy.limit_by.is_some() {
             batch.drop_filtered();
@@ -58,7 +58,7 @@ impl<'a> Formatter<'a> {
                 Some(columns) if columns.policy != KeepPolicy::First => {
                     ranked::list(batch, columns, path, partitioner)?;
                 }
-                columns if insertion == Insertion::LookedUp => {
+                columns if insertion != Insertion::Added => {
                     new_keys::spill(batch, columns, path, partitioner)?;
                 }
                 columns if at_end => new_keys::list(batch, columns, path)?,

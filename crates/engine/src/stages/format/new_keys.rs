@@ -4,12 +4,13 @@
 use std::path::Path;
 
 use super::columns::{LineColumns, format_columns};
-use crate::batch::WorkBatch;
+use crate::batch::{Insertion, WorkBatch};
+use crate::error::RunError;
 use crate::set::Partitioner;
 use crate::split::{self, Split};
 use uniqurl::internal::{AllocError, alloc};
 use uniqurl_formats::input::Chunk;
-use uniqurl_store::spill::{PARTITIONS, SpillEntry};
+use uniqurl_store::spill::SpillEntry;
 
 /// Writes the new keys in order, or a line about each.
 pub(super) fn format(
@@ -91,23 +92,29 @@ pub(super) fn list(
     formatted
 }
 
-/// Makes entries of the keys that a full set does not hold, by partition and in order. Which of them are
-/// unique is not known yet.
+/// Makes entries of the keys that a full set does not hold, in order. Which of them are unique is not known yet.
 pub(super) fn spill(
     batch: &mut WorkBatch,
     columns: Option<LineColumns<'_>>,
     path: &Path,
     partitioner: &Partitioner,
-) -> Result<(), AllocError> {
+) -> Result<(), RunError> {
+    let tally = &mut batch.tally.records;
     let bits = &mut batch.out.by_sequence;
     bits.clear();
     alloc::try_reserve(bits, batch.keys.len().div_ceil(64))?;
     bits.resize(batch.keys.len().div_ceil(64), 0);
-    for entry in &batch.entries.all {
-        if entry.new_place().is_some() {
-            bits[entry.sequence as usize / 64] |= 1 << (entry.sequence % 64);
+    let mut mark = |i: usize| bits[i / 64] |= 1 << (i % 64);
+    if batch.insertion == Insertion::Skipped {
+        let keys = batch.keys.iter().enumerate();
+        keys.filter(|(_, key)| key.is_canonical()).for_each(|(i, _)| mark(i));
+    } else {
+        for entry in &batch.entries.all {
+            if entry.new_place().is_some() {
+                mark(entry.sequence as usize);
+            }
+            tally.seen += u64::from(entry.is_seen());
         }
-        batch.tally.records.seen += u64::from(entry.is_seen());
     }
     let mut lines = std::mem::take(&mut batch.out.lines_of_new);
     if let Some(columns) = columns {
@@ -116,24 +123,26 @@ pub(super) fn spill(
     }
     // One line for each new record, in the same order.
     let mut each_line = lines.split_inclusive(|byte| *byte == b'\n');
-    batch.out.spilled.resize_with(PARTITIONS, Vec::new);
     let bits = &batch.out.by_sequence;
-    let is_new = |i: usize| bits[i / 64] >> (i % 64) & 1 == 1;
     let times = batch.text.chunk.as_ref().map_or(&[][..], Chunk::times);
-    for (i, hash) in batch.hashes.iter().enumerate().filter(|(i, _)| is_new(*i)) {
+    let mut undecided = 0;
+    let new = (0..batch.keys.len()).filter(|i| bits[i / 64] >> (i % 64) & 1 == 1);
+    let entries = new.map(|i| {
         let entry = SpillEntry {
             ordinal: batch.sequence.before.in_run + i as u64,
             count: times.get(i).map_or(1, |times| u64::from(*times)),
             key: batch.text.get(batch.keys[i]),
             line: each_line.next().unwrap_or_default(),
         };
-        let partition = partitioner.find(*hash, entry.key);
-        entry.append(&mut batch.out.spilled[partition])?;
-        batch.tally.records.undecided += entry.count;
-    }
+        undecided += entry.count;
+        // Nothing is hashed where nothing is looked up.
+        (batch.hashes.get(i).copied().unwrap_or_default(), entry)
+    });
+    partitioner.spill(entries, &mut batch.out.spilled)?;
     lines.clear();
     batch.out.lines_of_new = lines;
     let tally = &mut batch.tally.records;
+    tally.undecided = undecided;
     // Keys that the set holds are duplicates; all others stay undecided until the end.
     tally.duplicates = tally.canonical - tally.seen - tally.undecided;
     Ok(())

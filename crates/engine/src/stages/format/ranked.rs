@@ -5,10 +5,11 @@ use std::path::Path;
 
 use super::columns::{LineColumns, each_row};
 use crate::batch::{Extras, WorkBatch};
+use crate::error::RunError;
 use crate::set::Partitioner;
 use uniqurl::internal::{AllocError, alloc};
 use uniqurl_store::keep_policy::KeptRecord;
-use uniqurl_store::spill::{PARTITIONS, SpillEntry};
+use uniqurl_store::spill::SpillEntry;
 
 /// Marks of records: not in the output, and not in the set.
 pub(super) const NOT_WANTED: u64 = u64::MAX;
@@ -23,13 +24,11 @@ pub(super) fn list(
     columns: LineColumns<'_>,
     path: &Path,
     partitioner: &Partitioner,
-) -> Result<(), AllocError> {
+) -> Result<(), RunError> {
     mark(batch)?;
     // They are filled while the rest of the batch is read.
     let mut ranked = std::mem::take(&mut batch.extras.get_or_insert_default().ranked);
-    let mut spilled = std::mem::take(&mut batch.out.spilled);
-    spilled.resize_with(PARTITIONS, Vec::new);
-    let mut one = Vec::new();
+    let (mut spilled, mut one) = (Vec::new(), Vec::new());
     let places = &batch.out.by_sequence;
     let is_wanted = |sequence: usize| places[sequence] != NOT_WANTED;
     let listed = each_row(batch, columns, path, is_wanted, |sequence, row, value, room| {
@@ -47,17 +46,16 @@ pub(super) fn list(
             key: batch.text.get(batch.keys[sequence]),
             line: &one,
         };
-        let partition = partitioner.find(batch.hashes[sequence], entry.key);
-        entry.append(&mut spilled[partition])?;
+        entry.append(&mut spilled)?;
         one.clear();
         Ok(())
     });
-    batch.out.spilled = spilled;
     if let Some(extras) = &mut batch.extras {
         let Extras { ranked: of_batch, .. } = &mut **extras;
         *of_batch = ranked;
     }
-    listed
+    listed?;
+    partitioner.spill_each(&spilled)
 }
 
 /// Marks each record with the place of its key in the set, and lists the new keys.

@@ -3,11 +3,12 @@
 
 use super::ranked::{NEW, NOT_IN_SET, NOT_WANTED, mark};
 use crate::batch::WorkBatch;
+use crate::error::RunError;
 use crate::output::TallyColumns;
 use crate::set::Partitioner;
 use uniqurl::internal::{AllocError, alloc};
 use uniqurl_formats::record::{Extracted, FieldReader, Measured};
-use uniqurl_store::spill::{PARTITIONS, SpillEntry};
+use uniqurl_store::spill::SpillEntry;
 use uniqurl_store::tally::ResponseTally;
 
 /// Lists where the new keys are in the set, in order, and the tallies of `columns` by key.
@@ -15,12 +16,11 @@ pub(super) fn list(
     batch: &mut WorkBatch,
     columns: TallyColumns,
     partitioner: &Partitioner,
-) -> Result<(), AllocError> {
+) -> Result<(), RunError> {
     mark(batch)?;
     let mut observed = Vec::new();
     alloc::try_reserve_exact(&mut observed, batch.keys.len())?;
-    let mut spilled = std::mem::take(&mut batch.out.spilled);
-    spilled.resize_with(PARTITIONS, Vec::new);
+    let mut spilled = Vec::new();
     let mut found = TallyColumns::default();
     let mut bytes = Vec::new();
     let places = &batch.out.by_sequence;
@@ -42,10 +42,9 @@ pub(super) fn list(
             key: batch.text.get(batch.keys[sequence]),
             line: &bytes,
         };
-        let partition = partitioner.find(batch.hashes[sequence], entry.key);
-        entry.append(&mut spilled[partition])
+        entry.append(&mut spilled)
     })?;
-    batch.out.spilled = spilled;
+    partitioner.spill_each(&spilled)?;
     let extras = batch.extras.get_or_insert_default();
     extras.measured = found;
     if !found.any() {

@@ -1,12 +1,6 @@
 //! The bounds between ranges of keys.
 
-use uniqurl::SetFull;
-use uniqurl::internal::{AllocError, Shard, alloc};
-
-use crate::sort::{ShardUrls, Threads, Urls as _, sort};
-
-/// Keys of a set that are sampled for each range, enough to even out the sizes of ranges.
-const SAMPLED: usize = 64;
+use uniqurl::internal::{AllocError, alloc};
 
 /// Ranges of keys, numbered in ascending order.
 #[derive(Debug, Default)]
@@ -18,16 +12,6 @@ pub struct KeyRanges {
 }
 
 impl KeyRanges {
-    /// Divides keys like those of a set into at most `most` ranges of about the same size. Fails if memory
-    /// runs out.
-    pub fn of_set(shards: &[Shard], most: usize) -> Result<Self, SetFull> {
-        let mut sample = sample_of(shards, most * SAMPLED)?;
-        let shards = ShardUrls(shards.iter().collect());
-        sort(&mut sample, &shards, Threads::All)?;
-        let keys: Vec<&[u8]> = sample.iter().map(|place| shards.get(*place)).collect();
-        Ok(Self::of_sorted(&keys, most)?)
-    }
-
     /// Divides a sorted sample. If it holds different keys, none of the ranges holds all of them.
     pub(super) fn of_sorted(sample: &[&[u8]], most: usize) -> Result<Self, AllocError> {
         let mut ranges = Self::default();
@@ -41,15 +25,6 @@ impl KeyRanges {
             ranges.push(key)?;
             last = key;
         }
-        Ok(ranges)
-    }
-
-    /// The ranges that begin with these keys, which ascend, and one before them.
-    pub(super) fn between<K: AsRef<[u8]>>(
-        keys: impl Iterator<Item = K>,
-    ) -> Result<Self, AllocError> {
-        let mut ranges = Self::default();
-        keys.into_iter().try_for_each(|key| ranges.push(key.as_ref()))?;
         Ok(ranges)
     }
 
@@ -88,22 +63,4 @@ impl KeyRanges {
         let start = range.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.keys[start..self.ends[range]]
     }
-
-    /// Bytes of memory.
-    pub fn memory(&self) -> usize {
-        self.keys.capacity() + self.ends.capacity() * size_of::<usize>()
-    }
-}
-
-/// Samples the places of about `size` URLs of the shards, at even distances.
-fn sample_of(shards: &[Shard], size: usize) -> Result<Vec<u64>, AllocError> {
-    let all: usize = shards.iter().map(Shard::len).sum();
-    let mut sample = Vec::new();
-    let step = (all / size.max(1)).max(1);
-    alloc::try_reserve_exact(&mut sample, all / step + 1)?;
-    let places = (0u64..).zip(shards).flat_map(|(number, shard)| {
-        shard.places().map(move |place| number << 32 | u64::from(place))
-    });
-    sample.extend(places.step_by(step));
-    Ok(sample)
 }

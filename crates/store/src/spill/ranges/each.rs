@@ -10,8 +10,9 @@ use crate::sort::Threads;
 use crate::spill::store::SpillError;
 use crate::spill::stream::Stream;
 
-/// Ranges that are loaded at once, for each thread.
+/// Ranges that are loaded at once, for each thread, and bytes of more that are small.
 const LOADED_AT_ONCE: usize = 2;
+const SMALL: usize = 16 << 20;
 
 /// A range that waits, and the estimated memory that it takes.
 type WaitingRange = (Stream, usize);
@@ -69,9 +70,10 @@ fn next_group(
     most: usize,
 ) -> Vec<WaitingRange> {
     let (mut group, mut needed) = (Vec::new(), 0);
-    while waiting
-        .front()
-        .is_some_and(|(_, more)| group.is_empty() || group.len() < most && needed + *more <= memory)
+    let fits = |group: &Vec<WaitingRange>, needed: usize| {
+        group.is_empty() || needed <= memory && (group.len() < most || needed <= SMALL)
+    };
+    while waiting.front().is_some_and(|(_, more)| fits(&group, needed + *more))
         && let Some(next) = waiting.pop_front()
     {
         needed += next.1;

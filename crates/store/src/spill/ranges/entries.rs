@@ -1,29 +1,30 @@
 //! The entries of one range in memory.
 
-use super::super::entry::{SpillEntry, append_number, decode_number, decode_text};
+use std::sync::Arc;
+
+use super::super::entry::SpillEntry;
 use crate::keep_policy::KeepPolicy;
 use crate::sort::{Threads, Urls, in_turn, sort, sort_memory};
 use uniqurl::SetFull;
 use uniqurl::internal::{AllocError, alloc, prefetch};
 
-/// Bytes of the numbers of an entry at most, and of the line feed after its key.
-const AROUND: usize = 31;
-
-/// Entries in memory.
-///
-/// Sorting reads keys that end with a line feed, so a key comes first, and the numbers after it.
+/// Entries in memory: their blocks, as the store holds them.
 #[derive(Debug, Default)]
 pub struct RangeEntries {
-    bytes: Vec<u8>,
-    /// Where each entry starts.
+    blocks: Vec<Arc<Vec<u8>>>,
+    /// Bytes of the blocks.
+    bytes: usize,
+    /// Where the key of each entry starts: the number of its block, and the offset in it.
     places: Vec<u64>,
 }
 
+/// Bits of an offset in a place.
+const OFFSET: u32 = 32;
+
 impl RangeEntries {
-    /// An empty collection with room for so many bytes and entries.
-    pub(super) fn with_capacity(bytes: usize, entries: usize) -> Result<Self, AllocError> {
+    /// An empty collection with room for so many entries.
+    pub(super) fn with_capacity(entries: usize) -> Result<Self, AllocError> {
         let mut new = Self::default();
-        alloc::try_reserve_exact(&mut new.bytes, bytes)?;
         alloc::try_reserve_exact(&mut new.places, entries)?;
         Ok(new)
     }
@@ -33,33 +34,36 @@ impl RangeEntries {
         self.places.len()
     }
 
-    /// Bytes of memory, including those that take this entry and sort all of them.
-    pub(super) fn memory(&self, entry: &SpillEntry<'_>) -> usize {
-        let Self { bytes, places } = self;
+    /// Bytes of memory, including those that take a block of so many bytes and sort all entries.
+    pub(super) fn memory(&self, block: usize) -> usize {
+        // Entries of that block are as long as the others.
+        let more = self.places.len() * block / self.bytes.max(1);
+        let (places, capacity) = (self.places.len() + more, self.places.capacity());
         // A vector that grows doubles, and is there twice meanwhile.
-        let grown = |len: usize, more: usize, capacity: usize| match len + more > capacity {
-            true => capacity + (len + more).max(2 * capacity),
-            false => capacity,
-        };
-        let more = entry.key.len() + entry.line.len() + AROUND;
-        grown(bytes.len(), more, bytes.capacity())
-            + grown(places.len(), 1, places.capacity()) * size_of::<u64>()
-            + sort_memory(places.len() + 1)
+        let places_held =
+            if places > capacity { capacity + places.max(2 * capacity) } else { capacity };
+        self.bytes + block + places_held * size_of::<u64>() + sort_memory(places)
     }
 
-    /// Adds an entry. Those with the same key are of earlier records.
-    pub(super) fn push(&mut self, entry: &SpillEntry<'_>) -> Result<(), AllocError> {
-        let Self { bytes, places } = self;
-        alloc::try_reserve(bytes, entry.key.len() + entry.line.len() + AROUND)?;
-        alloc::try_reserve(places, 1)?;
-        places.push(bytes.len() as u64);
-        bytes.extend_from_slice(entry.key);
-        bytes.push(b'\n');
-        append_number(entry.ordinal, bytes);
-        append_number(entry.count, bytes);
-        append_number(entry.line.len() as u64, bytes);
-        bytes.extend_from_slice(entry.line);
-        Ok(())
+    /// Takes the entries of a block, which starts after `header` bytes. Those with the same key are of earlier records.
+    /// The result is `None` if one is cut off.
+    pub(super) fn take(
+        &mut self,
+        block: Arc<Vec<u8>>,
+        header: usize,
+    ) -> Result<Option<()>, AllocError> {
+        let number = (self.blocks.len() as u64) << OFFSET;
+        let mut at = header;
+        while at < block.len() {
+            let Some((entry, length)) = SpillEntry::decode(&block[at..]) else { return Ok(None) };
+            alloc::try_reserve(&mut self.places, 1)?;
+            self.places.push(number | (entry.key.as_ptr().addr() - block.as_ptr().addr()) as u64);
+            at += length;
+        }
+        alloc::try_reserve(&mut self.blocks, 1)?;
+        self.bytes += block.len();
+        self.blocks.push(block);
+        Ok(Some(()))
     }
 
     /// Sorts the entries by key, and those of a key by the order of the input if another record than the first
@@ -164,14 +168,19 @@ impl RangeEntries {
 
     /// One entry for each key, or `None` if more than `least` would take more than `most` bytes of memory.
     pub(super) fn combined(&self, keep: KeepPolicy, least: usize, most: usize) -> Option<Self> {
-        let mut new = Self::default();
+        let (mut block, mut count) = (Vec::new(), 0);
         let combined = self.for_each_key(&self.places, keep, |entry| {
-            if new.count() >= least && new.memory(&entry) > most {
+            // A vector that grows is there twice for a moment, once at double size.
+            let more = 3 * (entry.key.len() + entry.line.len());
+            let needed = 3 * block.len() + more + count * 4 * size_of::<u64>();
+            if count >= least && needed > most {
                 return Err(AllocError);
             }
-            new.push(&entry)
+            count += 1;
+            entry.append(&mut block)
         });
-        combined.is_ok().then_some(new)
+        let mut new = Self::default();
+        combined.and_then(|()| new.take(Arc::new(block), 0)).ok().flatten().map(|()| new)
     }
 
     /// About `size` keys at even distances.
@@ -187,12 +196,8 @@ impl RangeEntries {
     }
 
     fn entry(&self, place: u64, key: usize) -> SpillEntry<'_> {
-        let text = self.text(place);
-        let mut at = key + 1;
-        let ordinal = decode_number(text, &mut at).unwrap_or_default();
-        let count = decode_number(text, &mut at).unwrap_or_default();
-        let line = decode_text(text, &mut at).unwrap_or_default();
-        SpillEntry { ordinal, count, key: &text[..key], line }
+        let (key, after) = self.text(place).split_at(key);
+        SpillEntry::decode_after(key, after).expect("it was decoded before").0
     }
 }
 
@@ -204,16 +209,16 @@ fn with_sum<'e>(entry: SpillEntry<'e>, sum: &'e [u8]) -> SpillEntry<'e> {
 impl Urls for RangeEntries {
     #[inline]
     fn text(&self, place: u64) -> &[u8] {
-        &self.bytes[place as usize..]
+        &self.blocks[(place >> OFFSET) as usize][place as u32 as usize..]
     }
 
     fn fetch(&self, place: u64) {
-        prefetch(&self.bytes, place as usize);
-        prefetch(&self.bytes, place as usize + 64);
+        self.fetch_from(place, 0);
+        self.fetch_from(place, 64);
     }
 
     #[inline]
     fn fetch_from(&self, place: u64, depth: usize) {
-        prefetch(&self.bytes, place as usize + depth);
+        prefetch(&self.blocks[(place >> OFFSET) as usize], place as u32 as usize + depth);
     }
 }

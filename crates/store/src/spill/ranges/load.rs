@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::super::PARTITIONS;
-use super::super::packing::{BlockCompressor, BlockDecompressor};
+use super::super::packing::{BlockCompressor, BlockDecompressor, HEADER};
 use super::super::store::{SpillError, Store};
 use super::super::stream::{EntryReader, EntryWriter, Stream};
 use super::bounds::KeyRanges;
@@ -63,21 +63,17 @@ struct RangeSize {
 
 impl RangeSize {
     fn of(range: &Stream, plan: &RangePlan<'_>) -> Result<Self, SpillError> {
-        let blocks = range.0.len();
-        let step = blocks.div_ceil(SIZED_BLOCKS).max(1);
-        let sample: Vec<_> = range.0.iter().step_by(step).cloned().collect();
-        let sampled = sample.len().max(1);
-        let (mut bytes, mut entries) = (0, 0);
+        let bytes = range.bytes() as usize;
+        let step = range.0.len().div_ceil(SIZED_BLOCKS).max(1);
+        let sample = Stream(range.0.iter().step_by(step).cloned().collect());
+        let (sampled, mut entries) = (sample.bytes() as usize, 0);
         let mut decompressor = BlockDecompressor::new(plan.store);
-        let mut reader = EntryReader::new(Stream(sample));
-        while let Some(entry) = reader.next(&mut decompressor)? {
-            // The numbers usually take eight bytes.
-            bytes += entry.key.len() + entry.line.len() + 8;
+        let mut reader = EntryReader::new(sample);
+        while reader.next(&mut decompressor)?.is_some() {
             entries += 1;
         }
-        // Some blocks have fewer entries, and some entries are longer.
-        let all = |of_sample: usize| of_sample * blocks / sampled * 9 / 8;
-        Ok(Self { bytes: all(bytes), entries: all(entries) })
+        // Some entries are longer than others.
+        Ok(Self { bytes, entries: entries * bytes / sampled.max(1) * 9 / 8 })
     }
 
     /// Bytes of memory for the entries, while they are sorted.
@@ -105,17 +101,17 @@ pub(super) fn load_range(
     memory: usize,
     threads: Threads,
 ) -> Result<LoadedRange, SpillError> {
-    let no_room = |_| plan.store.error(io::ErrorKind::OutOfMemory.into());
+    let full_of_memory = |_| plan.store.error(io::ErrorKind::OutOfMemory.into());
+    let no_room = |error: AllocError| plan.store.error(error.into());
     let size = RangeSize::of(range, plan)?;
     let share = (full(memory) as f64 / size.in_memory().max(1) as f64).min(1.0);
-    let part = |all: usize| (all as f64 * share) as usize;
-    let mut entries = RangeEntries::with_capacity(part(size.bytes), part(size.entries))
-        .map_err(|error| plan.store.error(error.into()))?;
+    let mut entries =
+        RangeEntries::with_capacity((size.entries as f64 * share) as usize).map_err(no_room)?;
     let mut decompressor = BlockDecompressor::new(plan.store);
-    let mut reader = EntryReader::new(range.clone());
-    while let Some(entry) = reader.next(&mut decompressor)? {
-        if entries.count() >= COMBINED_FROM && entries.memory(&entry) > full(memory) {
-            entries.sort(plan.keep, threads).map_err(no_room)?;
+    for extent in &range.0 {
+        if entries.count() >= COMBINED_FROM && entries.memory(extent.raw() as usize) > full(memory)
+        {
+            entries.sort(plan.keep, threads).map_err(full_of_memory)?;
             match entries.combined(plan.keep, LEAST, memory / 3) {
                 Some(combined) => entries = combined,
                 None if threads == Threads::One => return Ok(LoadedRange::Larger),
@@ -127,9 +123,11 @@ pub(super) fn load_range(
                 }
             }
         }
-        entries.push(&entry).map_err(|error| plan.store.error(error.into()))?;
+        let block = decompressor.block(extent)?;
+        let taken = entries.take(block, HEADER).map_err(no_room)?;
+        taken.ok_or_else(|| decompressor.damaged("an entry is cut off"))?;
     }
-    entries.sort(plan.keep, threads).map_err(no_room)?;
+    entries.sort(plan.keep, threads).map_err(full_of_memory)?;
     Ok(LoadedRange::Sorted(entries))
 }
 
@@ -181,11 +179,8 @@ fn divide(
         let mut compressor = BlockCompressor::new(plan.store);
         let mut decompressor = BlockDecompressor::new(plan.store);
         let mut reader = EntryReader::new(Stream(extents.to_vec()));
-        let mut text = Vec::new();
         while let Some(entry) = reader.next(&mut decompressor)? {
-            text.clear();
-            entry.append(&mut text).map_err(|error| plan.store.error(error.into()))?;
-            writers[ranges.find(entry.key)].write(&text, &mut compressor)?;
+            writers[ranges.find(entry.key)].push(&entry, &mut compressor)?;
         }
         writers.into_iter().map(|writer| writer.finish(&mut compressor)).collect()
     });

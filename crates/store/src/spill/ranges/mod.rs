@@ -8,13 +8,14 @@ mod bounds;
 mod entries;
 mod load;
 mod each;
+mod writers;
 mod rank;
 
-pub use bounds::KeyRanges;
 pub use each::each_range;
 pub use entries::RangeEntries;
 pub use load::RangePlan;
 pub use rank::{RANK, Ranking};
+pub use writers::RangeWriters;
 
 #[cfg(test)]
 mod tests;

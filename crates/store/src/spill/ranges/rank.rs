@@ -8,7 +8,6 @@ use std::collections::BinaryHeap;
 
 use rayon::prelude::*;
 
-use super::bounds::KeyRanges;
 use super::entries::RangeEntries;
 use super::load::RangePlan;
 use crate::spill::PARTITIONS;
@@ -18,17 +17,14 @@ use crate::spill::store::SpillError;
 use crate::spill::stream::Stream;
 use uniqurl::internal::AllocError;
 
-/// Bytes of a rank, which stands before a key.
-pub const RANK: usize = 10;
-
 /// Results that one task ranks.
 const RANKED: usize = 1 << 12;
 
+/// Bytes of a rank, which stands before a key.
+pub const RANK: usize = 10;
+
 /// The largest limit for which counts that are too low are told before all are known.
 const MOST_TO_WATCH: u64 = 1 << 16;
-
-/// Powers of two that have a range of their own among the counts.
-const COUNTS: u32 = 20;
 
 /// Results that are being ranked.
 #[derive(Debug)]
@@ -36,63 +32,57 @@ pub struct Ranking<'p> {
     plan: &'p RangePlan<'p>,
     order: RankOrder,
     min_count: u64,
-    ranges: KeyRanges,
     partitions: Partitions,
 }
 
 /// What ranks are made of.
 #[derive(Debug)]
 enum RankOrder {
-    First,
+    /// The first occurrence among so many records.
+    First(u64),
     /// The greatest count first, and of equal ones the lesser key.
     Count(GreatestCounts),
 }
 
+impl RankOrder {
+    /// The number that a result is ranked by, and its partition.
+    fn rank(&self, entry: &SpillEntry<'_>) -> (u64, usize) {
+        match self {
+            Self::First(records) => {
+                let part =
+                    u128::from(entry.ordinal) * PARTITIONS as u128 / u128::from(*records + 1);
+                (entry.ordinal, (part as usize).min(PARTITIONS - 1))
+            }
+            // Most keys have few records, so each power of two has a partition.
+            Self::Count(_) => (u64::MAX - entry.count, entry.count.leading_zeros() as usize),
+        }
+    }
+
+    fn may_hold(&self, count: u64) -> bool {
+        match self {
+            Self::First(_) => true,
+            Self::Count(greatest) => greatest.may_hold(count),
+        }
+    }
+}
+
 impl<'p> Ranking<'p> {
     /// By first occurrence, among so many records. Keys with fewer records than `min_count` are left out.
-    ///
-    /// # Errors
-    ///
-    /// Memory runs out.
-    pub fn first(
-        plan: &'p RangePlan<'p>,
-        records: u64,
-        min_count: u64,
-    ) -> Result<Self, SpillError> {
-        let parts = PARTITIONS as u64;
-        let bounds =
-            (1..parts).map(|part| (u128::from(records) * part as u128 / parts as u128) as u64);
-        Self::new(plan, RankOrder::First, bounds, min_count)
+    pub fn first(plan: &'p RangePlan<'p>, records: u64, min_count: u64) -> Self {
+        Self::new(plan, RankOrder::First(records), min_count)
     }
 
     /// By count. With a limit, some of the results that are beyond it are left out.
-    ///
-    /// # Errors
-    ///
-    /// Memory runs out.
-    pub fn count(
-        plan: &'p RangePlan<'p>,
-        limit: Option<u64>,
-        min_count: u64,
-    ) -> Result<Self, SpillError> {
+    pub fn count(plan: &'p RangePlan<'p>, limit: Option<u64>, min_count: u64) -> Self {
         let limit = limit.filter(|limit| *limit <= MOST_TO_WATCH);
-        let order = RankOrder::Count(GreatestCounts { limit, counts: BinaryHeap::new() });
-        // Most keys have few records.
-        let bounds = (0..COUNTS).rev().map(|power| u64::MAX - (1 << power));
-        Self::new(plan, order, bounds, min_count)
+        let greatest = GreatestCounts { limit, counts: BinaryHeap::new() };
+        Self::new(plan, RankOrder::Count(greatest), min_count)
     }
 
-    fn new(
-        plan: &'p RangePlan<'p>,
-        order: RankOrder,
-        bounds: impl Iterator<Item = u64>,
-        min_count: u64,
-    ) -> Result<Self, SpillError> {
-        let ranges = KeyRanges::between(bounds.map(rank))
-            .map_err(|error: AllocError| plan.store.error(error.into()))?;
+    fn new(plan: &'p RangePlan<'p>, order: RankOrder, min_count: u64) -> Self {
         let threads = rayon::current_num_threads();
-        let partitions = Partitions::new(plan.store, ranges.len(), plan.block, threads);
-        Ok(Self { plan, order, min_count, ranges, partitions })
+        let partitions = Partitions::new(plan.store, PARTITIONS, plan.block, threads);
+        Self { plan, order, min_count, partitions }
     }
 
     /// Takes the results of ranges, on all threads. `found` makes what is called with the ordinal of the first record
@@ -123,39 +113,31 @@ impl<'p> Ranking<'p> {
         Ok(())
     }
 
-    /// The results of a part by their new ranges, and their counts if those are watched.
+    /// The results of a part by their partitions, and their counts.
     fn rank(
         &self,
         range: &RangeEntries,
         part: &[u64],
         mut found: impl FnMut(u64),
     ) -> Result<(Vec<Vec<u8>>, Vec<u64>), AllocError> {
-        let mut texts = vec![Vec::new(); self.ranges.len()];
+        let mut texts = vec![Vec::new(); PARTITIONS];
         let (mut counts, mut key) = (Vec::new(), Vec::new());
         range.for_each(part, self.plan.keep, |entry| {
             found(entry.ordinal);
-            if entry.count < self.min_count {
+            if entry.count < self.min_count || !self.order.may_hold(entry.count) {
                 return Ok(());
             }
-            let number = match &self.order {
-                RankOrder::First => entry.ordinal,
-                RankOrder::Count(greatest) if !greatest.may_hold(entry.count) => return Ok(()),
-                RankOrder::Count(greatest) => {
-                    if greatest.limit.is_some() {
-                        counts.push(entry.count);
-                    }
-                    u64::MAX - entry.count
-                }
-            };
+            counts.push(entry.count);
+            let (number, partition) = self.order.rank(&entry);
             key.clear();
             key.extend_from_slice(&rank(number));
             key.extend_from_slice(entry.key);
-            SpillEntry { key: &key, ..entry }.append(&mut texts[self.ranges.find(&key)])
+            SpillEntry { key: &key, ..entry }.append(&mut texts[partition])
         })?;
         Ok((texts, counts))
     }
 
-    /// The ranges of ranks, in order.
+    /// The partitions, in the order of the ranks.
     ///
     /// # Errors
     ///
