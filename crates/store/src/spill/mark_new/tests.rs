@@ -43,12 +43,12 @@ fn new_rows(store: Store, width: u32, memory: usize, marks: usize) -> (Vec<Row>,
     let plan = PartitionPlan { store: &store, memory, block: 4096, marks: &marks };
     let mut partitions = Partitions::new(&store, 4, plan.block, 2);
     let parting = HashKey::narrow(64);
+    let mut texts = vec![Vec::new(); 4];
     for (ordinal, key, line) in rows() {
-        let mut texts = vec![Vec::new(); 4];
         let text = &mut texts[parting.hash(&key).partition(4)];
         SpillEntry { ordinal, count: 1, key: &key, line: &line }.append(text).unwrap();
-        partitions.write(&[texts]).unwrap();
     }
+    partitions.write(&[texts]).unwrap();
     let mut left = partitions.finish().unwrap();
     let (mut runs, mut found, mut passes) = (Vec::new(), Vec::new(), 0);
     while let Some(partition) = left.pop() {

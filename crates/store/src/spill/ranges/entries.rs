@@ -66,14 +66,17 @@ impl RangeEntries {
         Ok(Some(()))
     }
 
-    /// Sorts the entries by key, and those of a key by the order of the input if another record than the first
-    /// is kept. Fails if memory runs out.
+    /// Sorts the entries by key, and those of a key by their records if another record than the first is kept. Fails if
+    /// memory runs out.
     pub(super) fn sort(&mut self, keep: KeepPolicy, threads: Threads) -> Result<(), SetFull> {
         let mut places = std::mem::take(&mut self.places);
         sort(&mut places, self, threads)?;
         if matches!(keep, KeepPolicy::Last | KeepPolicy::Greatest) {
             let same = |a: &u64, b: &u64| self.holds(*b, self.get(*a));
-            places.chunk_by_mut(same).for_each(<[u64]>::sort_unstable);
+            let ordinal = |place: &u64| self.entry(*place, self.get(*place).len()).ordinal;
+            for group in places.chunk_by_mut(same).filter(|group| group.len() > 1) {
+                group.sort_unstable_by_key(ordinal);
+            }
         }
         self.places = places;
         Ok(())
@@ -115,69 +118,81 @@ impl RangeEntries {
         keep: KeepPolicy,
         mut take: impl FnMut(SpillEntry<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.for_each_key(part, keep, |entry| {
-            take(SpillEntry { line: keep.line(entry.line), ..entry })
+        self.for_each_key(part, keep, |first, kept| {
+            take(SpillEntry { line: keep.line(kept.line), ..first })
         })
     }
 
-    /// The same with candidates in place of lines, unless the first record is kept.
+    /// Calls `take` for each key of a part: with the entry of its first record, which counts all records, and with the
+    /// entry of the record that is kept, or the sum of all tallies.
     fn for_each_key<E: From<AllocError>>(
         &self,
         part: &[u64],
         keep: KeepPolicy,
-        mut take: impl FnMut(SpillEntry<'_>) -> Result<(), E>,
+        mut take: impl FnMut(SpillEntry<'_>, SpillEntry<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut current: Option<SpillEntry<'_>> = None;
+        let mut current: Option<(SpillEntry<'_>, SpillEntry<'_>)> = None;
         // The sum of tallies, which is the line of no single entry.
         let mut sum = Vec::new();
         for place in in_turn(part, self) {
             match &mut current {
-                Some(first) if self.holds(place, first.key) => {
+                Some((first, kept)) if self.holds(place, first.key) => {
                     let other = self.entry(place, first.key.len());
-                    let is_kept = match keep {
-                        KeepPolicy::First => other.ordinal < first.ordinal,
+                    let count = first.count + other.count;
+                    if other.ordinal < first.ordinal {
+                        *first = other;
+                    }
+                    first.count = count;
+                    match keep {
+                        KeepPolicy::First => *kept = *first,
                         KeepPolicy::Last | KeepPolicy::Greatest => {
-                            keep.is_replaced(other.line, first.line)
+                            if keep.is_replaced(other.line, kept.line) {
+                                *kept = other;
+                            }
                         }
                         KeepPolicy::Tally => {
                             if sum.is_empty() {
-                                alloc::try_reserve(&mut sum, first.line.len())?;
-                                sum.extend_from_slice(first.line);
+                                alloc::try_reserve(&mut sum, kept.line.len())?;
+                                sum.extend_from_slice(kept.line);
                             }
                             keep.combine(&mut sum, other.line)?;
-                            false
                         }
-                    };
-                    if is_kept {
-                        first.line = other.line;
                     }
-                    first.ordinal = first.ordinal.min(other.ordinal);
-                    first.count += other.count;
                 }
                 _ => {
                     let next = self.entry(place, self.get(place).len());
-                    if let Some(done) = current.replace(next) {
-                        take(with_sum(done, &sum))?;
+                    if let Some((first, kept)) = current.replace((next, next)) {
+                        take(first, with_sum(kept, &sum))?;
                         sum.clear();
                     }
                 }
             }
         }
-        current.map_or(Ok(()), |last| take(with_sum(last, &sum)))
+        current.map_or(Ok(()), |(first, kept)| take(first, with_sum(kept, &sum)))
     }
 
-    /// One entry for each key, or `None` if more than `least` would take more than `most` bytes of memory.
+    /// One entry for each key, and one for its record that is kept if that is not the first; or `None` if more than `least` would take more than `most` bytes of memory.
     pub(super) fn combined(&self, keep: KeepPolicy, least: usize, most: usize) -> Option<Self> {
         let (mut block, mut count) = (Vec::new(), 0);
-        let combined = self.for_each_key(&self.places, keep, |entry| {
+        let combined = self.for_each_key(&self.places, keep, |first, kept| {
             // A vector that grows is there twice for a moment, once at double size.
-            let more = 3 * (entry.key.len() + entry.line.len());
-            let needed = 3 * block.len() + more + count * 4 * size_of::<u64>();
+            let needed = 3 * block.len() + count * 8 * size_of::<u64>();
             if count >= least && needed > most {
                 return Err(AllocError);
             }
             count += 1;
-            entry.append(&mut block)
+            match keep {
+                KeepPolicy::First => first.append(&mut block),
+                KeepPolicy::Tally => SpillEntry { line: kept.line, ..first }.append(&mut block),
+                KeepPolicy::Last | KeepPolicy::Greatest => {
+                    first.append(&mut block)?;
+                    match kept.ordinal == first.ordinal {
+                        true => Ok(()),
+                        // Its records are counted with the first.
+                        false => SpillEntry { count: 0, ..kept }.append(&mut block),
+                    }
+                }
+            }
         });
         let mut new = Self::default();
         combined.and_then(|()| new.take(Arc::new(block), 0)).ok().flatten().map(|()| new)

@@ -68,13 +68,15 @@ fn ranges_of(entries: &[Entry], store: &Arc<Store>) -> Vec<Stream> {
     sample.sort_unstable();
     let ranges = KeyRanges::of_sorted(&sample, 8).unwrap();
     let mut partitions = Partitions::new(store, ranges.len(), BLOCK, 3);
-    for (ordinal, count, key, line) in entries {
-        let mut texts = vec![Vec::new(); ranges.len()];
+    // Threads write in any order: here the entries of odd records come before the others.
+    let (even, odd): (Vec<_>, Vec<_>) = entries.iter().partition(|entry| entry.0 % 2 == 0);
+    let mut texts = vec![Vec::new(); ranges.len()];
+    for (ordinal, count, key, line) in odd.into_iter().chain(even) {
         let (ordinal, count) = (*ordinal, *count);
         let entry = SpillEntry { ordinal, count, key, line };
         entry.append(&mut texts[ranges.find(key)]).unwrap();
-        partitions.write(&[texts]).unwrap();
     }
+    partitions.write(&[texts]).unwrap();
     partitions.finish().unwrap()
 }
 
