@@ -1,9 +1,6 @@
 //! Fallible allocation: buffers sized by input reserve through here, so that running out of memory ends
 //! a run with a message, not with an abort.
 
-use std::collections::HashMap;
-use std::hash::Hash;
-
 /// The allocation failed. The contents from before remain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AllocError;
@@ -24,15 +21,6 @@ pub fn try_reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<(), AllocError> {
 #[inline]
 pub fn try_reserve_exact<T>(vec: &mut Vec<T>, more: usize) -> Result<(), AllocError> {
     if vec.capacity() - vec.len() >= more { Ok(()) } else { ask(|| vec.try_reserve_exact(more)) }
-}
-
-/// As [`try_reserve`], for a map.
-#[inline]
-pub fn try_reserve_in_map<K: Eq + Hash, V>(
-    map: &mut HashMap<K, V>,
-    more: usize,
-) -> Result<(), AllocError> {
-    if map.capacity() - map.len() >= more { Ok(()) } else { ask(|| map.try_reserve(more)) }
 }
 
 #[cold]

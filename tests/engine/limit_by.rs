@@ -250,7 +250,6 @@ fn limited_columns_are_those_of_the_plain_loop() {
                     plan.policy.keep = keep.clone();
                     plan.limits.threads = threads;
                     plan.limits.chunk_size = [300, 4_000, 50_000][turn / 15 % 3];
-                    plan.output.observes = turn % 2 == 0;
                     within(&mut plan, budget, place.directory.path());
                     let mut out = Vec::new();
                     let (report, result) =

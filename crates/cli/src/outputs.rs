@@ -7,9 +7,7 @@ use crate::args::RunArgs;
 use crate::failure::RunFailure;
 use crate::{open_files, tables};
 use uniqurl_engine::Trace;
-use uniqurl_engine::output::{
-    Observed, Output, ReportPage, ShardFiles, Stats, TableFile, TerminatorWriter,
-};
+use uniqurl_engine::output::{Output, ReportPage, ShardFiles, Stats, TableFile, TerminatorWriter};
 use uniqurl_formats::record::Separator;
 
 /// How the main output is divided among files of a directory.
@@ -150,7 +148,6 @@ pub(crate) enum AccountForm {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known<'a> {
     pub(crate) stats: Stats<'a>,
-    pub(crate) observed: Option<&'a Observed>,
     pub(crate) trace: Option<&'a Trace>,
     /// The command line, if a page shows it.
     pub(crate) command: &'a str,
@@ -235,10 +232,8 @@ impl Account {
         match self.form {
             AccountForm::Json => return known.stats.write(&mut self.output),
             AccountForm::Page => {
-                let nothing = Observed::default();
-                let observed = known.observed.unwrap_or(&nothing);
                 let Known { stats, command, date, .. } = known;
-                ReportPage { stats, observed, command, date }.write(&mut document);
+                ReportPage { stats, command, date }.write(&mut document);
             }
             AccountForm::Trace => {
                 known.trace.map_or(Ok(()), |trace| trace.write(&mut document))?;

@@ -113,7 +113,6 @@ fn plan(common: &RunArgs, normalizer: Normalizer, job: Job) -> JobPlan {
     plan.policy.key = common.key();
     plan.policy.max_rejected = common.filters.max_rejected;
     plan.output.secrets = common.secrets;
-    plan.output.observes = common.report.is_some();
     plan.limits.threads = common.threads();
     plan.limits.most_workers = common.most_workers();
     plan.limits.max_url = common.max_url;
@@ -230,7 +229,6 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
     };
     let known = |status| Known {
         stats: stats(status),
-        observed: report.observed.as_deref(),
         trace: watch.trace.as_ref(),
         command: &command,
         date: &date,

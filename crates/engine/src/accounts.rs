@@ -2,7 +2,6 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::Instant;
 
 use crate::batch::WorkBatch;
 use crate::error::{IdleFilter, RunError, TooManyRejected};
@@ -11,7 +10,6 @@ use crate::output::{FileStats, Inputs, Tally};
 use crate::plan::JobPlan;
 use crate::reader::{ReadEvent, RecordOrigins};
 use crate::report::Report;
-use crate::stages::observe::add_names;
 use crate::watch::Watch;
 use uniqurl_formats::input::{Input, InputError, InputState, Trouble};
 use uniqurl_formats::record::{Doubts, Format};
@@ -35,7 +33,6 @@ pub(crate) struct Accounts<'a> {
     rejected: u64,
     /// The error of an input that ends the run, and the input.
     failure: Option<(usize, InputError)>,
-    start: Instant,
 }
 
 impl<'a> Accounts<'a> {
@@ -46,12 +43,7 @@ impl<'a> Accounts<'a> {
             bytes: 0,
             tally: Tally::default(),
         });
-        let report = Report {
-            files: files.collect(),
-            observed: plan.output.observes.then(Box::default),
-            ..Report::default()
-        };
-        let start = Instant::now();
+        let report = Report { files: files.collect(), ..Report::default() };
         Self {
             plan,
             inputs,
@@ -62,7 +54,6 @@ impl<'a> Accounts<'a> {
             is_read: false,
             rejected: 0,
             failure: None,
-            start,
         }
     }
 
@@ -201,17 +192,10 @@ impl<'a> Accounts<'a> {
             checked = keep(batch).and_then(|()| self.check_rejected(batch, records));
             counted += 1;
         }
-        if let Some(observed) = &mut self.report.observed {
-            add_names(&batches[..counted], observed);
-        }
         checked
     }
 
-    fn count(&mut self, batch: &mut WorkBatch) {
-        let observed = batch.extras.as_mut().and_then(|extras| extras.observed.as_mut());
-        if let (Some(all), Some(more)) = (&mut self.report.observed, observed) {
-            all.merge(more);
-        }
+    fn count(&mut self, batch: &WorkBatch) {
         self.report.files[batch.input].tally.merge(&batch.tally.records);
         self.counted = batch.input;
         if self.report.first_rejected.is_none() {
@@ -269,14 +253,6 @@ impl<'a> Accounts<'a> {
             }
         }
         Ok(())
-    }
-
-    /// Notes how many bytes are read by now, for the page about the run.
-    pub(crate) fn note_pace(&mut self) {
-        let bytes = self.bytes();
-        if let Some(observed) = &mut self.report.observed {
-            observed.pace.note(self.start.elapsed().as_secs_f64(), bytes);
-        }
     }
 
     /// Shows the counts of these batches, which were counted last.

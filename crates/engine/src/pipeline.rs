@@ -15,7 +15,6 @@ use crate::set::{self, RunSet, SetBackend};
 use crate::sink::{Sink, Sinks};
 use crate::stages::format::Formatter;
 use crate::stages::insert::insert;
-use crate::stages::observe::observe;
 use crate::stages::read;
 use crate::trace::{Trace, TraceStage};
 use crate::watch::Phase;
@@ -241,7 +240,6 @@ impl<'a> Pipeline<'a> {
             self.reader.end_after(self.accounts.counted());
         }
         counted?;
-        self.accounts.note_pace();
         self.accounts.show(batches);
         Ok(())
     }
@@ -284,12 +282,10 @@ impl<'a> Pipeline<'a> {
         let (written, spilled) = (Mutex::new(Ok(())), Mutex::new(Ok(())));
         let formatted = Mutex::new(Ok(()));
         {
-            let Self { reader, set, sink, accounts, plan, inputs, .. } = self;
+            let Self { reader, set, sink, accounts, inputs, .. } = self;
             let (rules, watch, inputs) = (&reader.rules, accounts.watch(), *inputs);
             let trace = watch.trace.as_ref();
-            let observes = plan.output.observes;
             let formatter = sink.formatter;
-            let has_set = insertion != crate::batch::Insertion::None;
             let partitioner = &set.partitioner();
             let (written, spilled, formatted) = (&written, &spilled, &formatted);
             let out_of_memory = &out_of_memory;
@@ -326,10 +322,7 @@ impl<'a> Pipeline<'a> {
                     scope.spawn(move |_| {
                         let timer = Trace::begin(trace);
                         let path = &inputs[batch.input].path;
-                        let mut result = formatter.format(batch, path, partitioner);
-                        if observes {
-                            result = result.and_then(|()| Ok(observe(batch, path, has_set)?));
-                        }
+                        let result = formatter.format(batch, path, partitioner);
                         if result.is_err() {
                             *formatted.lock().unwrap_or_else(|e| e.into_inner()) = result;
                         }

@@ -106,8 +106,6 @@ pub struct OutputOptions {
     pub split: Option<Split>,
     /// Whether reports about records may show secrets.
     pub secrets: Secrets,
-    /// Whether hosts, samples and pace are collected for a page about the run.
-    pub observes: bool,
 }
 
 /// How much a run may take. A number out of bounds is replaced by the nearest within.
@@ -173,7 +171,6 @@ impl JobPlan {
                 form: LineForm::Tabs,
                 split: None,
                 secrets: Secrets::Shown,
-                observes: false,
             },
             limits: ResourceLimits {
                 threads: 1,
@@ -244,7 +241,6 @@ impl JobPlan {
             && self.policy.limit_by.is_none()
             && !self.has_lines()
             && !self.needs_decoded_paths()
-            && !self.output.observes
             && !matches!(self.policy.max_rejected, Some(MaxRejected::Count(_)))
     }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::output::{FileStats, Observed, Tally};
+use crate::output::{FileStats, Tally};
 use uniqurl_formats::input::InputError;
 use uniqurl_formats::record::Suggestion;
 use uniqurl_store::spill::Spilled;
@@ -20,8 +20,6 @@ pub struct Report {
     pub bytes: u64,
     /// Request targets without a known host. If their hosts differ, that is lost.
     pub hostless: u64,
-    /// The observations for a page, if the plan asks for them.
-    pub observed: Option<Box<Observed>>,
     /// Records of lists.
     pub listed: u64,
     /// Those of them that contain a tab. An input with many may be a table.

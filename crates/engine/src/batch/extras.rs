@@ -1,17 +1,17 @@
-//! Data that a batch keeps for jobs that write or show more than keys.
+//! Data that a batch keeps for jobs that write more than keys.
 
 use std::sync::Arc;
 
 use super::bytes;
 use super::groups::BatchGroups;
 use super::text::UrlRef;
-use crate::output::{Observed, TallyColumns};
+use crate::output::TallyColumns;
 use uniqurl::internal::{AllocError, alloc};
 use uniqurl_formats::record;
 use uniqurl_store::keep_policy::KeptRecord;
 use uniqurl_store::tally::ResponseTally;
 
-/// Buffers for columns, decoded paths and the page about a run.
+/// Buffers for columns and decoded paths.
 #[derive(Debug, Default)]
 pub(crate) struct Extras {
     /// The canonical URL of each record, if keys replace them.
@@ -26,21 +26,6 @@ pub(crate) struct Extras {
     pub(crate) groups: BatchGroups,
     /// Lines or tallies for keys that are in the set.
     pub(crate) ranked: RankedLines,
-    /// Observations of the chunk for the page.
-    pub(crate) observed: Option<Box<Observed>>,
-    /// The hosts that it shows, by first occurrence.
-    pub(crate) hosts: Vec<HostCount>,
-    /// The URLs that it shows, by first occurrence.
-    pub(crate) urls: NameCounts,
-    /// Their templates, by first occurrence.
-    pub(crate) templates: NameCounts,
-}
-
-/// The distinct names of a batch, one after the other; where each ends, and how many records have it.
-#[derive(Debug, Default)]
-pub(crate) struct NameCounts {
-    bytes: Vec<u8>,
-    ends: Vec<(usize, u64)>,
 }
 
 /// Paths one after the other, and where each ends.
@@ -59,15 +44,6 @@ pub(crate) struct RankedLines {
     ends: Vec<(u64, usize)>,
 }
 
-/// How many records of a batch have a host, and how many of them have a URL that was in the set.
-#[derive(Debug)]
-pub(crate) struct HostCount {
-    /// The host in one of those URLs; empty if it names none.
-    pub(crate) name: UrlRef,
-    pub(crate) records: u64,
-    pub(crate) duplicates: u64,
-}
-
 impl Extras {
     pub(super) fn clear(&mut self) {
         self.canonical.clear();
@@ -78,60 +54,17 @@ impl Extras {
         self.groups.clear();
         self.ranked.bytes.clear();
         self.ranked.ends.clear();
-        self.observed = None;
-        self.hosts.clear();
-        self.urls.clear();
-        self.templates.clear();
     }
 
     pub(super) fn memory(&self) -> usize {
-        // `format` is shared, and two others are of bounded size.
-        let Self {
-            canonical,
-            decoded,
-            format: _,
-            measured: _,
-            groups,
-            ranked,
-            observed: _,
-            hosts,
-            urls,
-            templates,
-        } = self;
+        // `format` is shared, and `measured` has no buffer.
+        let Self { canonical, decoded, format: _, measured: _, groups, ranked } = self;
         bytes(canonical)
             + bytes(&decoded.paths)
             + bytes(&decoded.ends)
             + groups.memory()
             + bytes(&ranked.bytes)
             + bytes(&ranked.ends)
-            + bytes(hosts)
-            + urls.memory()
-            + templates.memory()
-    }
-}
-
-impl NameCounts {
-    pub(crate) fn clear(&mut self) {
-        self.bytes.clear();
-        self.ends.clear();
-    }
-
-    fn memory(&self) -> usize {
-        bytes(&self.bytes) + bytes(&self.ends)
-    }
-
-    /// Adds a name that `count` records have.
-    pub(crate) fn add(&mut self, name: &[u8], count: u64) -> Result<(), AllocError> {
-        alloc::try_reserve(&mut self.bytes, name.len())?;
-        alloc::try_reserve(&mut self.ends, 1)?;
-        self.bytes.extend_from_slice(name);
-        self.ends.push((self.bytes.len(), count));
-        Ok(())
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
-        let starts = std::iter::once(0).chain(self.ends.iter().map(|(end, _)| *end));
-        starts.zip(&self.ends).map(|(start, (end, count))| (&self.bytes[start..*end], *count))
     }
 }
 

@@ -12,7 +12,7 @@ mod normalize;
 mod shard;
 mod groups;
 
-pub(crate) use extras::{Extras, HostCount, NameCounts};
+pub(crate) use extras::Extras;
 pub(crate) use groups::{BatchGroups, GroupRef};
 pub(crate) use rejected::{RejectedRecord, without_host};
 pub(crate) use rules::ParseRules;
@@ -257,7 +257,7 @@ mod tests {
             |batch| batch.extras.get_or_insert_default().decoded.ends.reserve(MORE),
             |batch| batch.scratch.reserve(MORE),
             |batch| batch.entries.ends.reserve(MORE),
-            |batch| batch.extras.get_or_insert_default().hosts.reserve(MORE),
+            |batch| batch.extras.get_or_insert_default().canonical.reserve(MORE),
         ];
         for (i, grow) in grown.iter().enumerate() {
             let mut batch = WorkBatch::default();

@@ -91,10 +91,10 @@ impl<'a> ParseRules<'a> {
             // Where any byte may be part of a URL, so may blanks.
             drops_blanks: plan.dedup().is_some() && !normalizer.may_write_any_byte(),
             needs: Needs {
-                canonical: has_columns || plan.output.observes,
+                canonical: has_columns,
                 decoded: plan.needs_decoded_paths(),
                 places: plan.kept_record() != KeepPolicy::First,
-                format: extracts || plan.has_tallies() || plan.output.observes,
+                format: extracts || plan.has_tallies(),
             },
             ..Self::plain(normalizer, context, hasher, shards)
         }

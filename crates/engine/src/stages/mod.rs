@@ -4,7 +4,6 @@ pub(crate) mod read;
 pub(crate) mod insert;
 pub(crate) mod limit;
 pub(crate) mod format;
-pub(crate) mod observe;
 
 // Parts of the stages, to be measured.
 mod timed;

@@ -327,7 +327,7 @@ pub struct RunArgs {
 
     /// Write a report about the run to FILE, as HTML
     ///
-    /// It holds the accounting, samples of rejected records, the most frequent hosts, and the throughput.
+    /// It shows the accounting: records by outcome, by reason of rejection and by input, bytes and time.
     #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = OUTPUT)]
     pub report: Option<PathBuf>,
 

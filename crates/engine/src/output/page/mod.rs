@@ -1,36 +1,21 @@
-//! The page of `--report`: a run as one HTML file that needs nothing else.
+//! The page of `--report`: the accounting of a run as one HTML file that needs nothing else.
 //!
-//! In: the accounting ([`Stats`]) and the observations ([`Observed`]). Out: HTML in ASCII, without
-//! scripts and without anything that a browser would fetch. Bytes read from inputs show as text:
-//! those outside 0x20-0x7E as `\xHH`, and those with a meaning in HTML as character references.
-
-mod top_names;
-mod statuses;
-mod times;
-mod observed;
+//! In: the accounting ([`Stats`]). Out: HTML in ASCII, without scripts and without anything that a browser would
+//! fetch. Names from outside show as text: bytes outside 0x20-0x7E as `\xHH`, and those with a meaning in HTML as
+//! character references.
 
 mod text;
-mod chart;
-mod requests;
-mod rejected;
 
-pub use observed::Observed;
 pub use text::HtmlText;
 
 use std::fmt::{self, Write};
 
 use super::stats::{FileStats, Stats};
-use super::summary::{Before, Filters, JobKind, Summary, Tally};
+use super::summary::{Before, Filters, JobKind, Summary};
 use super::{ByteRate, Grouped};
-use chart::{bar, curve, parts};
-use requests::top_list;
 use text::{ByteSize, Share};
-use uniqurl::Key;
 use uniqurl_formats::input::InputState;
 use uniqurl_text::Printable;
-
-/// The words for one host and for several.
-const HOSTS: (&str, &str) = ("host", "hosts");
 
 /// Rows of the list of inputs.
 const FILES: usize = 100;
@@ -42,8 +27,6 @@ const STYLE: &str = include_str!("page.css");
 pub struct ReportPage<'a> {
     /// The accounting.
     pub stats: &'a Stats<'a>,
-    /// The observations of the run.
-    pub observed: &'a Observed,
     /// The command line, without secrets.
     pub command: &'a str,
     /// When the run began, as a date in UTC.
@@ -59,7 +42,6 @@ impl ReportPage<'_> {
     }
 
     fn html(&self, html: &mut String) -> fmt::Result {
-        let stats = self.stats;
         write!(
             html,
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -67,25 +49,20 @@ impl ReportPage<'_> {
              <meta http-equiv=\"Content-Security-Policy\" \
              content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
              <title>uniqurl {}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
-            stats.summary.job.name(),
+            self.stats.summary.job.name(),
         )?;
-        self.heading(html)?;
-        self.accounting(html)?;
-        requests::times(html, &self.observed.times, &self.observed.statuses)?;
-        requests::statuses(html, &self.observed.statuses)?;
-        requests::urls(html, &self.observed.urls)?;
-        requests::templates(html, &self.observed.templates)?;
-        self.hosts(html)?;
-        rejected::rejected(html, &stats.summary.tally, &self.observed.samples)?;
-        self.size(html)?;
-        self.files(html)?;
-        self.pace(html)?;
+        self.run(html)?;
+        self.records(html)?;
+        self.rejected(html)?;
+        self.inputs(html)?;
         html.push_str("</body>\n</html>\n");
         Ok(())
     }
 
-    fn heading(&self, html: &mut String) -> fmt::Result {
+    /// What was run, how it ended, and what it took.
+    fn run(&self, html: &mut String) -> fmt::Result {
         let stats = self.stats;
+        let Summary { bytes, seconds, .. } = *stats.summary;
         write!(
             html,
             "<h1>uniqurl {}</h1>\n<p>{}</p>\n<dl>\n",
@@ -98,14 +75,26 @@ impl ReportPage<'_> {
         writeln!(
             html,
             "<dt>date</dt><dd>{}</dd>\n<dt>version</dt><dd>{}</dd>\n<dt>profile</dt><dd>{}</dd>\n\
-             <dt>key</dt><dd>{}</dd>\n<dt>scanner</dt><dd>{}</dd>\n<dt>threads</dt><dd>{}</dd>\n</dl>",
+             <dt>key</dt><dd>{}</dd>\n<dt>scanner</dt><dd>{}</dd>\n<dt>threads</dt><dd>{}</dd>\n\
+             <dt>read</dt><dd>{} in {seconds:.2} s, {}</dd>",
             HtmlText(self.date),
             env!("CARGO_PKG_VERSION"),
             HtmlText(stats.profile),
             stats.key.name(),
             stats.backend,
             stats.threads,
-        )
+            ByteSize(bytes),
+            ByteRate::new(bytes, seconds)
+        )?;
+        if stats.spilled.written > 0 {
+            writeln!(
+                html,
+                "<dt>temporary files</dt><dd>{}, since the set did not fit into memory</dd>",
+                ByteSize(stats.spilled.written)
+            )?;
+        }
+        html.push_str("</dl>\n");
+        Ok(())
     }
 
     fn ending(&self) -> &'static str {
@@ -117,25 +106,23 @@ impl ReportPage<'_> {
         }
     }
 
-    fn accounting(&self, html: &mut String) -> fmt::Result {
-        let summary = self.stats.summary;
-        let tally = &summary.tally;
-        let terms = terms(summary, tally);
+    /// The records by their outcome.
+    fn records(&self, html: &mut String) -> fmt::Result {
+        let tally = &self.stats.summary.tally;
+        let terms = terms(self.stats.summary);
         write!(
             html,
-            "<h2 id=\"accounting\">Records</h2>\n<p>{} records; every one is in one of these.</p>\n",
+            "<h2 id=\"records\">Records</h2>\n<p>{} records; every one is in one of these.</p>\n\
+             <div class=\"whole\">",
             Grouped(tally.records)
         )?;
-        parts(html, &terms.iter().map(|term| (term.1, term.2)).collect::<Vec<_>>())?;
-        html.push_str("<table>\n");
-        for (name, class, count) in terms {
-            writeln!(
-                html,
-                "<tr><td><span class=\"dot {class}\"></span>{name}</td>\
-                 <td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
-                Grouped(count),
-                Share(count, tally.records),
-            )?;
+        for (_, colour, count) in terms.iter().filter(|term| term.2 > 0) {
+            write!(html, "<div class=\"{colour}\" style=\"flex:{count}\"></div>")?;
+        }
+        html.push_str("</div>\n<table>\n");
+        for (name, colour, count) in terms {
+            let dot = format!("<span class=\"dot {colour}\"></span>{name}");
+            row(html, &dot, count, tally.records, "")?;
         }
         html.push_str("</table>\n");
         if tally.skipped > 0 {
@@ -148,85 +135,27 @@ impl ReportPage<'_> {
         Ok(())
     }
 
-    /// Compares sizes of the same kind: the inputs may be compressed.
-    fn size(&self, html: &mut String) -> fmt::Result {
-        let summary = self.stats.summary;
-        let Observed { unpacked_bytes, canonical_bytes, unique_bytes, .. } = *self.observed;
-        html.push_str("<h2 id=\"size\">Size</h2>\n<table>\n");
-        // Otherwise the bytes of the distinct keys are unknown.
-        let is_known = summary.job == JobKind::Dedup && self.set_was_in_memory();
-        let rows = [
-            ("input, decompressed", Some(unpacked_bytes)),
-            ("canonical URLs in it", Some(canonical_bytes)),
-            (self.unit(), is_known.then_some(unique_bytes)),
-        ];
-        let most = unpacked_bytes.max(canonical_bytes);
-        for (name, bytes) in rows {
-            let Some(bytes) = bytes else { continue };
-            write!(html, "<tr><td>{name}</td><td class=\"n\">{}</td>", ByteSize(bytes as f64))?;
-            bar(html, bytes, most)?;
-            html.push_str("</tr>\n");
+    /// The rejected records by reason, the most frequent first.
+    fn rejected(&self, html: &mut String) -> fmt::Result {
+        let tally = &self.stats.summary.tally;
+        html.push_str("<h2 id=\"rejected\">Rejected</h2>\n");
+        if tally.rejected == 0 {
+            html.push_str("<p>None.</p>\n");
+            return Ok(());
+        }
+        let mut codes: Vec<_> = tally.codes().collect();
+        // A stable sort keeps the order of equal counts.
+        codes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        html.push_str("<p class=\"soft\">A record may have several reasons.</p>\n<table>\n");
+        for (code, count) in codes {
+            let sentence = format!("<td>{}</td>", HtmlText(code.sentence()));
+            row(html, &format!("<code>{}</code>", code.name()), count, tally.rejected, &sentence)?;
         }
         html.push_str("</table>\n");
-        writeln!(
-            html,
-            "<p class=\"soft\">{} were read from the inputs.</p>",
-            ByteSize(summary.bytes as f64)
-        )?;
-        if self.stats.spilled.written > 0 {
-            writeln!(
-                html,
-                "<p class=\"soft\">{} went to temporary files, since the set did not fit into \
-                 memory.</p>",
-                ByteSize(self.stats.spilled.written as f64)
-            )?;
-        }
         Ok(())
     }
 
-    /// The members of the set.
-    fn unit(&self) -> &'static str {
-        match self.stats.key {
-            Key::Url => "distinct URLs",
-            _ => "distinct keys",
-        }
-    }
-
-    fn pace(&self, html: &mut String) -> fmt::Result {
-        let summary = self.stats.summary;
-        write!(
-            html,
-            "<h2 id=\"pace\">Throughput</h2>\n<p>{} in {:.2} s: {}.</p>\n",
-            ByteSize(summary.bytes as f64),
-            summary.seconds,
-            ByteRate::new(summary.bytes, summary.seconds)
-        )?;
-        curve(html, &self.observed.pace.rates(), |rate| ByteRate::new(rate as u64, 1.0).to_string())
-    }
-
-    /// Whether the set held every URL, so that each record was known to be new or not when it was read.
-    fn set_was_in_memory(&self) -> bool {
-        self.stats.spilled.written == 0 && self.stats.summary.tally.undecided == 0
-    }
-
-    fn hosts(&self, html: &mut String) -> fmt::Result {
-        html.push_str("<h2 id=\"hosts\">Hosts</h2>\n<div class=\"hosts\">\n");
-        top_list(html, HOSTS, "records", &self.observed.records)?;
-        if self.stats.summary.job == JobKind::Dedup {
-            if self.set_was_in_memory() {
-                top_list(html, HOSTS, "duplicates", &self.observed.duplicates)?;
-            } else {
-                html.push_str(
-                    "<p class=\"soft\">Duplicates are not counted by host where the set did not fit \
-                     into memory.</p>\n",
-                );
-            }
-        }
-        html.push_str("</div>\n");
-        Ok(())
-    }
-
-    fn files(&self, html: &mut String) -> fmt::Result {
+    fn inputs(&self, html: &mut String) -> fmt::Result {
         let files = self.stats.files;
         html.push_str(
             "<h2 id=\"inputs\">Inputs</h2>\n<table class=\"files\">\n<tr><th>input</th><th>state</th>\
@@ -245,7 +174,7 @@ impl ReportPage<'_> {
                 "<tr><td><code>{}</code></td><td>{state}</td><td class=\"n\">{}</td>\
                  <td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
                 HtmlText(Printable::path(path)),
-                ByteSize(*bytes as f64),
+                ByteSize(*bytes),
                 Grouped(tally.records),
                 Grouped(tally.rejected),
             )?;
@@ -262,8 +191,19 @@ impl ReportPage<'_> {
     }
 }
 
+/// A row of a table: a name, a count, its share of `whole`, and more cells. Name and cells are HTML.
+fn row(html: &mut String, name: &str, count: u64, whole: u64, cells: &str) -> fmt::Result {
+    writeln!(
+        html,
+        "<tr><td class=\"name\">{name}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>{cells}</tr>",
+        Grouped(count),
+        Share(count, whole)
+    )
+}
+
 /// The terms of the accounting, each with its colour.
-fn terms(summary: &Summary, tally: &Tally) -> Vec<(&'static str, &'static str, u64)> {
+fn terms(summary: &Summary) -> Vec<(&'static str, &'static str, u64)> {
+    let tally = &summary.tally;
     let mut terms = match summary.job {
         JobKind::Dedup => {
             vec![("unique", "t0", tally.unique), ("duplicates", "t1", tally.duplicates)]

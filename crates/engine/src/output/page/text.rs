@@ -8,15 +8,7 @@ use uniqurl_text::Printable;
 pub struct HtmlText<T>(pub T);
 
 /// A number of bytes in the unit that suits it, powers of 1000.
-pub(super) struct ByteSize(pub f64);
-
-/// The most frequent first, equal ones as they came.
-pub(super) fn most_first<T>(counts: impl Iterator<Item = (T, u64)>) -> Vec<(T, u64)> {
-    let mut counts: Vec<_> = counts.collect();
-    // A stable sort keeps the order of equal counts.
-    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    counts
-}
+pub(super) struct ByteSize(pub u64);
 
 /// A part of a hundred.
 pub(super) struct Share(pub u64, pub u64);
@@ -52,7 +44,7 @@ impl<T: Display> Display for HtmlText<T> {
 
 impl Display for ByteSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut bytes = self.0;
+        let mut bytes = self.0 as f64;
         for unit in ["B", "KB", "MB", "GB"] {
             // More would be shown as 1000 of this unit.
             if bytes < 999.5 {
@@ -81,8 +73,8 @@ mod tests {
     #[test]
     fn sizes_and_shares_have_units() {
         let bytes = |n| ByteSize(n).to_string();
-        assert_eq!([bytes(7.0), bytes(1500.0), bytes(234e6)], ["7 B", "1.5 KB", "234 MB"]);
-        assert_eq!(bytes(5e15), "5000.0 TB");
+        assert_eq!([bytes(7), bytes(1500), bytes(234_000_000)], ["7 B", "1.5 KB", "234 MB"]);
+        assert_eq!(bytes(5_000_000_000_000_000), "5000.0 TB");
         assert_eq!(Share(1, 3).to_string(), "33.33 %");
         assert_eq!(Share(0, 0).to_string(), "0 %");
     }
