@@ -14,7 +14,7 @@ use pyo3_arrow::error::{PyArrowError, PyArrowResult};
 use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 use pyo3_arrow::input::AnyArray;
 use pyo3_arrow::{PyArray, PyArrayReader, PyField};
-use uniqurl_engine::output::Tally;
+use uniqurl_engine::output::{Accounting, JobKind, Tally, Terms};
 
 use crate::keys::Keys;
 use crate::normalizer::Url;
@@ -286,6 +286,10 @@ impl Columns {
     fn field(&self) -> Field {
         Field::new("", DataType::Struct(self.fields.clone()), false)
     }
+
+    fn accounts(&self) -> Accounting<'_> {
+        Accounting { terms: Terms::of(JobKind::Normalize), tally: &self.tally }
+    }
 }
 
 #[pymethods]
@@ -308,15 +312,7 @@ impl Columns {
 
     #[getter]
     fn accounting<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let Tally { records, canonical, rejected, blank, skipped, .. } = self.tally;
-        let terms = [
-            ("records", records),
-            ("canonical", canonical),
-            ("rejected", rejected),
-            ("blank", blank),
-            ("skipped", skipped),
-        ];
-        accounting(py, &terms, &self.tally)
+        accounting(py, self.accounts().counts(), &self.tally)
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyArrowResult<Bound<'py, PyCapsule>> {
@@ -344,10 +340,7 @@ impl Columns {
     }
 
     fn __repr__(&self) -> String {
-        let Tally { records, canonical, rejected, blank, .. } = self.tally;
-        format!(
-            "<uniqurl.Columns: records {records} = canonical {canonical} + rejected {rejected} + blank {blank}>"
-        )
+        format!("<uniqurl.Columns: {}>", self.accounts())
     }
 
     fn __copy__(slf: Py<Self>) -> Py<Self> {
@@ -368,14 +361,14 @@ pub fn not_pickled(class: &str, instead: &str) -> PyErr {
     PyTypeError::new_err(format!("a {class} is not pickled, but {instead}"))
 }
 
-/// The terms of an accounting, and the count of each code.
+/// The counts of an accounting, and that of each code.
 pub fn accounting<'py>(
     py: Python<'py>,
-    terms: &[(&str, u64)],
+    counts: impl IntoIterator<Item = (&'static str, u64)>,
     tally: &Tally,
 ) -> PyResult<Bound<'py, PyDict>> {
     let account = PyDict::new(py);
-    for (name, count) in terms {
+    for (name, count) in counts {
         account.set_item(name, count)?;
     }
     let codes = PyDict::new(py);

@@ -11,10 +11,9 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 use uniqurl::{Key, RejectReason, SetFull, UrlSet};
-use uniqurl_engine::output::Tally;
+use uniqurl_engine::output::{Accounting, FileStats, JobKind, Tally, Terms};
 use uniqurl_engine::{self, Dedup, InputFormat, Job, JobPlan, Report, SetOrder, Sinks, Watch};
 use uniqurl_formats::input;
-use uniqurl_formats::input::InputState;
 
 use crate::arrow::{Column, accounting, chunks_of, is_column, not_pickled};
 use crate::errors::{self, guarded};
@@ -31,7 +30,7 @@ use crate::threads;
 pub struct Deduplicated {
     urls: Py<Column>,
     tally: Tally,
-    files: Vec<(PathBuf, InputState, u64, Tally)>,
+    files: Vec<FileStats>,
 }
 
 #[pymethods]
@@ -43,31 +42,22 @@ impl Deduplicated {
 
     #[getter(accounting)]
     fn account<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let Tally { records, unique, duplicates, rejected, blank, skipped, .. } = self.tally;
-        let terms = [
-            ("records", records),
-            ("unique", unique),
-            ("duplicates", duplicates),
-            ("rejected", rejected),
-            ("blank", blank),
-            ("skipped", skipped),
-        ];
-        accounting(py, &terms, &self.tally)
+        accounting(py, self.accounts().counts(), &self.tally)
     }
 
     #[getter]
     fn files<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
-        for (path, state, bytes, tally) in &self.files {
-            let terms = [
+        for FileStats { path, state, bytes, tally } in &self.files {
+            let counts = [
                 ("bytes", *bytes),
                 ("records", tally.records),
                 ("rejected", tally.rejected),
                 ("blank", tally.blank),
             ];
-            let file = accounting(py, &terms, tally)?;
+            let file = accounting(py, counts, tally)?;
             file.set_item("path", path.as_os_str())?;
-            file.set_item("state", state_name(*state))?;
+            file.set_item("state", state.name())?;
             list.append(file)?;
         }
         Ok(list)
@@ -78,11 +68,7 @@ impl Deduplicated {
     }
 
     fn __repr__(&self) -> String {
-        let Tally { records, unique, duplicates, rejected, blank, .. } = self.tally;
-        format!(
-            "<uniqurl.Deduplicated: records {records} = unique {unique} + duplicates {duplicates} \
-             + rejected {rejected} + blank {blank}>"
-        )
+        format!("<uniqurl.Deduplicated: {}>", self.accounts())
     }
 
     fn __copy__(slf: Py<Self>) -> Py<Self> {
@@ -99,13 +85,9 @@ impl Deduplicated {
     }
 }
 
-fn state_name(state: InputState) -> &'static str {
-    match state {
-        InputState::Ok => "ok",
-        InputState::Damaged => "damaged",
-        InputState::Missing => "missing",
-        InputState::Refused => "refused",
-        InputState::Unfinished => "unfinished",
+impl Deduplicated {
+    fn accounts(&self) -> Accounting<'_> {
+        Accounting { terms: Terms::of(JobKind::Dedup), tally: &self.tally }
     }
 }
 
@@ -241,15 +223,8 @@ fn of_files(py: Python<'_>, wish: &Wish, paths: &[PathBuf]) -> PyResult<Deduplic
     })?;
     result.map_err(|error| errors::run(py, &error))?;
     let Report { tally, files, .. } = report;
-    let files = files.into_iter().map(|file| (file.path, file.state, file.bytes, file.tally));
-    let missing = missing.into_iter().map(|error| {
-        let state = match error.state() {
-            InputState::Refused => InputState::Refused,
-            _ => InputState::Missing,
-        };
-        (error.path, state, 0, Tally::default())
-    });
-    made(py, wish, lines, tally, files.chain(missing).collect())
+    let missing = missing.into_iter().map(FileStats::unopened);
+    made(py, wish, lines, tally, files.into_iter().chain(missing).collect())
 }
 
 /// Reasons for failing to make a set of columns.
@@ -310,7 +285,7 @@ fn made(
     wish: &Wish,
     lines: Lines,
     tally: Tally,
-    files: Vec<(PathBuf, InputState, u64, Tally)>,
+    files: Vec<FileStats>,
 ) -> PyResult<Deduplicated> {
     let kind = kind_of(wish);
     let fault = |error: ArrowError| PyRuntimeError::new_err(error.to_string());

@@ -274,7 +274,8 @@ fn summary_is_the_last_line_and_adds_up() {
     let expected = "records 4 = unique 1 + duplicates 1 + rejected 1 + blank 1; \
                     inputs 1 ok, 0 damaged, 0 missing; 22 bytes in ";
     assert!(line.starts_with(expected), "{line}");
-    assert!(line.ends_with(" MB/s)"), "{line}");
+    // The rate of a run below a second would be that of its start.
+    assert!(line.ends_with(" s") || line.ends_with(" MB/s)"), "{line}");
     let run = place.run(["normalize", "in"]).exits(0);
     assert!(run.err.contains("records 4 = canonical 2 + rejected 1 + blank 1; "), "{}", run.err);
 }

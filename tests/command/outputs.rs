@@ -766,7 +766,7 @@ fn no_progress_bar_appears_among_output_lines() {
                 return say("NOT TRIED: there is no script(1)");
             };
             let shown = String::from_utf8_lossy(&run.stdout);
-            assert!(shown.contains("2 records"), "{shown}");
+            assert!(shown.contains("records 2 = "), "{shown}");
             if shown.contains("\x1b[2K") == drawn {
                 break;
             }

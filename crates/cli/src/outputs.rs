@@ -7,7 +7,7 @@ use crate::args::RunArgs;
 use crate::failure::RunFailure;
 use crate::{open_files, tables};
 use uniqurl_engine::Trace;
-use uniqurl_engine::output::{Output, ReportPage, ShardFiles, Stats, TableFile, TerminatorWriter};
+use uniqurl_engine::output::{Output, ReportPage, ShardFiles, TableFile, TerminatorWriter};
 use uniqurl_formats::record::Separator;
 
 /// How the main output is divided among files of a directory.
@@ -147,12 +147,8 @@ pub(crate) enum AccountForm {
 /// The accounting of a run at its end.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known<'a> {
-    pub(crate) stats: Stats<'a>,
+    pub(crate) page: ReportPage<'a>,
     pub(crate) trace: Option<&'a Trace>,
-    /// The command line, if a page shows it.
-    pub(crate) command: &'a str,
-    /// When the run began.
-    pub(crate) date: &'a str,
 }
 
 impl Outputs {
@@ -230,11 +226,8 @@ impl Account {
     fn write(&mut self, known: &Known<'_>) -> io::Result<()> {
         let mut document = Vec::new();
         match self.form {
-            AccountForm::Json => return known.stats.write(&mut self.output),
-            AccountForm::Page => {
-                let Known { stats, command, date, .. } = known;
-                ReportPage { stats, command, date }.write(&mut document);
-            }
+            AccountForm::Json => return known.page.stats.write(&mut self.output),
+            AccountForm::Page => known.page.write(&mut document),
             AccountForm::Trace => {
                 known.trace.map_or(Ok(()), |trace| trace.write(&mut document))?;
             }

@@ -19,10 +19,10 @@ use crate::progress::{Bar, Counts, Progress, ProgressState, When};
 use crate::signals::Signals;
 use crate::status::{CLOSED_PIPE, Status, eprint_hinted, eprint_message};
 use crate::stores::{StoreOptions, Stores};
-use crate::summary_line::{SummaryLine, unopened};
+use crate::summary_line::SummaryLine;
 use crate::{address_space, command_line, dates, hints, outputs, tables};
 use uniqurl::{Key, Normalizer};
-use uniqurl_engine::output::{self, Field, FileStats, LineForm, Stats};
+use uniqurl_engine::output::{self, Field, FileStats, LineForm, ReportPage, Stats};
 use uniqurl_engine::{
     self, InputFormat, InputOptions, Job, JobPlan, Report, RunError, Trace, TraceStage, Watch,
 };
@@ -168,7 +168,9 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
         }
     };
     let found = RunInputs::resolve(common, paths, &request.seen, request.name);
-    watch.count(|_, inputs| *inputs = found.missing.iter().map(unopened).collect());
+    watch.count(|_, inputs| {
+        *inputs = found.missing.iter().map(InputError::state_unopened).collect()
+    });
     let (command, date) = match common.report {
         Some(_) => (command_line::shown(), dates::shown(UnixTime::now())),
         None => Default::default(),
@@ -201,12 +203,13 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
         });
         request.plan.input.seen = seen;
         let plan = &request.plan;
-        let (report, result) = read(plan, inputs, &mut outputs, &stores, summary_line.job, &watch);
+        let (report, result) =
+            read(plan, inputs, &mut outputs, &stores, summary_line.terms.job, &watch);
         bar.wipe();
         if matches!(result, Err(RunFailure::ClosedPipe)) {
             return ExitCode::from(CLOSED_PIPE);
         }
-        print_diagnostics(&report, inputs.len(), plan, summary_line.job, common);
+        print_diagnostics(&report, inputs.len(), plan, summary_line.terms.job, common);
         if let (Some(memory), MessageLevel::All, 1..) =
             (&plan.limits.memory, common.messages, report.spilled.written)
         {
@@ -215,23 +218,26 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
         (report, result.map_err(|why| why.of_options(common)))
     };
     let summary = summary_line.summary_of(&report, &found.missing);
-    debug_assert!(summary.tally.adds_up(summary_line.job));
-    let files = files(&mut report, found.missing);
-    let stats = |status: Status| Stats {
-        status: status as u8,
-        profile: &profile,
-        key: common.key(),
-        backend: backend.name(),
-        threads: request.plan.limits.workers(),
-        spilled: report.spilled,
-        summary: &summary,
-        files: &files,
-    };
-    let known = |status| Known {
-        stats: stats(status),
+    debug_assert!(summary.tally.adds_up(summary_line.terms.job));
+    // Missing ones come last.
+    let mut files = std::mem::take(&mut report.files);
+    files.extend(found.missing.into_iter().map(FileStats::unopened));
+    let known = |status: Status| Known {
+        page: ReportPage {
+            stats: Stats {
+                status: status as u8,
+                profile: &profile,
+                key: common.key(),
+                backend: backend.name(),
+                threads: request.plan.limits.workers(),
+                spilled: report.spilled,
+                summary: &summary,
+                files: &files,
+            },
+            command: &command,
+            date: &date,
+        },
         trace: watch.trace.as_ref(),
-        command: &command,
-        date: &date,
     };
     let is_complete =
         files.iter().all(|file| file.state == InputState::Ok) && report.damaged.is_empty();
@@ -251,7 +257,7 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
             };
             let is_one_of_several = found.inputs.len() > 1 && is_for_want_of_an_input(&why);
             let hint = is_one_of_several.then_some(KEEP_GOING);
-            let status = failure(why, summary_line.job, given, hint);
+            let status = failure(why, summary_line.terms.job, given, hint);
             match write_anew(&known(status), account_files, given_up) {
                 Ok(()) => status,
                 // The failure of the run is printed already; a closed pipe of its accounts adds nothing.
@@ -364,18 +370,6 @@ fn prepare(outputs: &mut Outputs, threads: usize) -> io::Result<()> {
         Ok(pool) => pool.install(|| outputs.prepare()),
         Err(_) => outputs.prepare(),
     }
-}
-
-/// The accounts of all inputs, missing ones last.
-fn files(report: &mut Report, missing: Vec<InputError>) -> Vec<FileStats> {
-    let mut files = std::mem::take(&mut report.files);
-    files.extend(missing.into_iter().map(|error| FileStats {
-        state: unopened(&error),
-        path: error.path,
-        bytes: 0,
-        tally: output::Tally::default(),
-    }));
-    files
 }
 
 /// Commits the outputs of a successful run, and then its keys to the store, which are both on the disk already:

@@ -6,15 +6,13 @@ use std::time::Instant;
 use crate::args::MessageLevel;
 use crate::run::Request;
 use uniqurl_engine::Report;
-use uniqurl_engine::output::{self, Inputs, Summary, TerminalSummary};
-use uniqurl_formats::input::{InputError, InputState};
+use uniqurl_engine::output::{Inputs, Summary, Tally, Terms};
+use uniqurl_formats::input::InputError;
 
 /// The parts of a run's last line besides its counts.
 #[derive(Clone, Copy)]
 pub(crate) struct SummaryLine {
-    pub(crate) job: output::JobKind,
-    filters: output::Filters,
-    before: output::Before,
+    pub(crate) terms: Terms,
     messages: MessageLevel,
     start: Instant,
 }
@@ -22,41 +20,33 @@ pub(crate) struct SummaryLine {
 impl SummaryLine {
     pub(crate) fn new(messages: MessageLevel, request: &Request) -> Self {
         let policy = &request.plan.policy;
-        let has_none = policy.records.is_empty()
-            && policy.requests.is_empty()
-            && policy.urls.is_empty()
-            && policy.limit_by.is_none();
-        let filters = has_none.then_some(output::Filters::None);
-        let asks = !request.seen.is_empty() || request.stores.are_asked();
-        let before = (!asks).then_some(output::Before::Nothing);
-        Self {
-            job: request.name,
-            filters: filters.unwrap_or(output::Filters::InPlay),
-            before: before.unwrap_or(output::Before::Seen),
-            messages,
-            start: Instant::now(),
-        }
+        let filtered = !policy.records.is_empty()
+            || !policy.requests.is_empty()
+            || !policy.urls.is_empty()
+            || policy.limit_by.is_some();
+        let seen = !request.seen.is_empty() || request.stores.are_asked();
+        let terms = Terms { job: request.name, seen, filtered };
+        Self { terms, messages, start: Instant::now() }
     }
 
-    pub(crate) fn summary(&self, tally: output::Tally, inputs: Inputs, bytes: u64) -> Summary {
-        let &Self { job, filters, before, start, .. } = self;
-        let seconds = start.elapsed().as_secs_f64();
-        Summary { job, tally, filters, before, inputs, bytes, seconds }
+    pub(crate) fn summary(&self, tally: Tally, inputs: Inputs, bytes: u64) -> Summary {
+        let seconds = self.start.elapsed().as_secs_f64();
+        Summary { terms: self.terms, tally, inputs, bytes, seconds }
     }
 
     pub(crate) fn summary_of(&self, report: &Report, missing: &[InputError]) -> Summary {
         let begun = report.files.iter().map(|file| file.state);
-        let inputs = begun.chain(missing.iter().map(unopened)).collect();
+        let inputs = begun.chain(missing.iter().map(InputError::state_unopened)).collect();
         self.summary(report.tally.clone(), inputs, report.bytes)
     }
 
-    /// Prints the accounting: two lines at a terminal, and otherwise a line for programs.
+    /// Prints the accounting. At a terminal the digits are grouped.
     pub(crate) fn write(&self, summary: &Summary) {
         if self.messages == MessageLevel::Warnings {
             return;
         }
         let text = match io::stderr().is_terminal() {
-            true => format!("{}\n", TerminalSummary(summary)),
+            true => format!("{summary:#}\n"),
             false => format!("{summary}\n"),
         };
         let _ = io::stderr().write_all(text.as_bytes());
@@ -68,13 +58,5 @@ impl SummaryLine {
         if ok + damaged + unfinished > 0 || !io::stderr().is_terminal() {
             self.write(summary);
         }
-    }
-}
-
-/// The state of an input that was not opened.
-pub(crate) fn unopened(error: &InputError) -> InputState {
-    match error.state() {
-        InputState::Refused => InputState::Refused,
-        _ => InputState::Missing,
     }
 }

@@ -37,12 +37,8 @@ pub(crate) struct Accounts<'a> {
 
 impl<'a> Accounts<'a> {
     pub(crate) fn new(plan: &'a JobPlan, inputs: &'a [Input], watch: &'a Watch) -> Self {
-        let files = inputs.iter().map(|input| FileStats {
-            path: input.path.clone(),
-            state: InputState::Ok,
-            bytes: 0,
-            tally: Tally::default(),
-        });
+        let files =
+            inputs.iter().map(|input| FileStats::unread(input.path.clone(), InputState::Ok));
         let report = Report { files: files.collect(), ..Report::default() };
         Self {
             plan,

@@ -34,8 +34,8 @@ mod shard_table;
 // Reports on a run.
 mod terminator;
 mod quantity;
+mod tally;
 mod summary;
-mod terminal_summary;
 mod stats;
 mod page;
 
@@ -48,12 +48,12 @@ pub use place::place;
 pub use quantity::{ByteRate, Grouped};
 pub use shards::ShardFiles;
 pub use stats::{FileStats, Stats};
-pub use summary::{Before, Filters, Inputs, JobKind, Summary, Tally};
+pub use summary::{Inputs, Summary};
 #[cfg(feature = "tables")]
 pub use table::{TableColumn, TableFile, TableKind, TableValues};
+pub use tally::{Accounting, JobKind, Tally, Terms};
 pub use tally_columns::TallyColumns;
 pub(crate) use tally_columns::TallyLayout;
 pub use temporary::Temporary;
 pub use temporary::remove_all;
-pub use terminal_summary::TerminalSummary;
 pub use terminator::TerminatorWriter;

@@ -14,6 +14,13 @@ pub struct Grouped(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ByteRate(f64);
 
+impl Grouped {
+    /// The number as the text of a formatter: in groups if that is for people (`{:#}`).
+    pub(super) fn in_text(f: &fmt::Formatter<'_>, number: u64) -> String {
+        if f.alternate() { Grouped(number).to_string() } else { number.to_string() }
+    }
+}
+
 impl ByteRate {
     /// The rate of so many bytes in so many seconds; 0 if they took none.
     pub fn new(bytes: u64, seconds: f64) -> Self {

@@ -1,14 +1,15 @@
 //! The document of `--stats`: the accounting of a run, in all and for each input, as one JSON object.
 
 use super::json_object::{base64, escape_controls};
-use super::summary::{Before, Filters, Inputs, JobKind, Summary, Tally};
+use super::summary::Summary;
+use super::tally::{Accounting, Tally, Terms};
+use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use uniqurl::Key;
 use uniqurl::key::suffix_list_date;
-use uniqurl_formats::input::InputState;
+use uniqurl_formats::input::{InputError, InputState};
 use uniqurl_store::spill::Spilled;
 
 /// A run: its options, its outcome and the accounting.
@@ -45,6 +46,19 @@ pub struct FileStats {
     pub tally: Tally,
 }
 
+impl FileStats {
+    /// An input of which nothing is read.
+    pub fn unread(path: PathBuf, state: InputState) -> Self {
+        Self { path, state, bytes: 0, tally: Tally::default() }
+    }
+
+    /// An input that was not opened.
+    pub fn unopened(error: InputError) -> Self {
+        let state = error.state_unopened();
+        Self::unread(error.path, state)
+    }
+}
+
 impl Stats<'_> {
     /// Writes the document.
     ///
@@ -52,30 +66,8 @@ impl Stats<'_> {
     ///
     /// That of `out`.
     pub fn write(&self, out: impl Write) -> io::Result<()> {
-        let Summary { job, filters, before, .. } = *self.summary;
-        let terms = (job, filters, before);
-        let document = Document {
-            version: env!("CARGO_PKG_VERSION"),
-            command: job.name(),
-            profile: self.profile,
-            key: self.key.name(),
-            suffix_list: suffix_list_date(),
-            backend: self.backend,
-            threads: self.threads,
-            status: self.status,
-            bytes: self.summary.bytes,
-            spilled: self.spilled.written,
-            spilling: (self.spilled.written > 0).then(|| Spilling {
-                unpacked: self.spilled.bytes,
-                packing: self.spilled.packing(),
-            }),
-            seconds: self.summary.seconds,
-            inputs: self.summary.inputs,
-            counts: Counts::new(terms, &self.summary.tally),
-            files: FileDocuments { terms, files: self.files },
-        };
         let mut out = BufWriter::new(out);
-        serde_json::to_writer_pretty(Escaped(&mut out), &document)?;
+        serde_json::to_writer_pretty(Escaped(&mut out), self)?;
         out.write_all(b"\n")?;
         out.flush()
     }
@@ -98,27 +90,32 @@ impl<W: Write> Write for Escaped<W> {
     }
 }
 
-// A field for each member of the document, so more than a dozen.
-#[derive(Serialize)]
-struct Document<'a> {
-    version: &'a str,
-    command: &'a str,
-    profile: &'a str,
-    key: &'a str,
-    /// The date of the Public Suffix List, by which domains are told.
-    suffix_list: &'static str,
-    backend: &'a str,
-    threads: usize,
-    status: u8,
-    bytes: u64,
-    spilled: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    spilling: Option<Spilling>,
-    seconds: f64,
-    inputs: Inputs,
-    #[serde(flatten)]
-    counts: Counts,
-    files: FileDocuments<'a>,
+impl Serialize for Stats<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { summary, spilled, files, .. } = self;
+        let terms = summary.terms;
+        let mut document = serializer.serialize_map(None)?;
+        document.serialize_entry("version", env!("CARGO_PKG_VERSION"))?;
+        document.serialize_entry("command", terms.job.name())?;
+        document.serialize_entry("profile", self.profile)?;
+        document.serialize_entry("key", self.key.name())?;
+        // The date of the Public Suffix List, by which domains are told.
+        document.serialize_entry("suffix_list", suffix_list_date())?;
+        document.serialize_entry("backend", self.backend)?;
+        document.serialize_entry("threads", &self.threads)?;
+        document.serialize_entry("status", &self.status)?;
+        document.serialize_entry("bytes", &summary.bytes)?;
+        document.serialize_entry("spilled", &spilled.written)?;
+        if spilled.written > 0 {
+            let (unpacked, packing) = (spilled.bytes, spilled.packing());
+            document.serialize_entry("spilling", &Spilling { unpacked, packing })?;
+        }
+        document.serialize_entry("seconds", &summary.seconds)?;
+        document.serialize_entry("inputs", &summary.inputs)?;
+        summary.accounting().serialize_into(&mut document)?;
+        document.serialize_entry("files", &FileDocuments { terms, files })?;
+        document.end()
+    }
 }
 
 /// How the bytes of temporary files came about.
@@ -136,116 +133,59 @@ struct FileDocuments<'a> {
 
 impl Serialize for FileDocuments<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.files.iter().map(|file| FileDocument::new(self.terms, file)))
+        let terms = self.terms;
+        serializer.collect_seq(self.files.iter().map(|file| FileDocument { terms, file }))
     }
 }
 
-#[derive(Serialize)]
 struct FileDocument<'a> {
-    #[serde(flatten)]
-    name: FileName<'a>,
-    state: InputState,
-    bytes: u64,
-    #[serde(flatten)]
-    counts: Counts,
+    terms: Terms,
+    file: &'a FileStats,
 }
 
-#[derive(Serialize)]
-enum FileName<'a> {
-    #[serde(rename = "file")]
-    Text(&'a str),
-    #[serde(rename = "file_base64")]
-    Base64(String),
-}
-
-/// The settings that decide which terms are present.
-type Terms = (JobKind, Filters, Before);
-
-/// A [`Tally`] with the terms of one job.
-#[derive(Serialize)]
-struct Counts {
-    records: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    canonical: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unique: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    duplicates: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seen: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    undecided: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    filtered: Option<u64>,
-    rejected: u64,
-    blank: u64,
-    skipped: u64,
-    codes: BTreeMap<&'static str, u64>,
-}
-
-impl Counts {
-    fn new((job, filters, before): Terms, tally: &Tally) -> Self {
-        let of_set = |count| (job == JobKind::Dedup).then_some(count);
-        Self {
-            records: tally.records,
-            // Of a set it is the sum of its terms.
-            canonical: (job != JobKind::Dedup).then_some(tally.canonical),
-            unique: of_set(tally.unique),
-            duplicates: of_set(tally.duplicates),
-            seen: of_set(tally.seen).filter(|_| before == Before::Seen),
-            undecided: of_set(tally.undecided).filter(|count| *count > 0),
-            filtered: (filters == Filters::InPlay).then_some(tally.filtered),
-            rejected: tally.rejected,
-            blank: tally.blank,
-            skipped: tally.skipped,
-            codes: tally.codes().map(|(code, count)| (code.name(), count)).collect(),
-        }
-    }
-}
-
-impl<'a> FileDocument<'a> {
-    fn new(terms: Terms, file: &'a FileStats) -> Self {
-        Self {
-            name: FileName::new(&file.path),
-            state: file.state,
-            bytes: file.bytes,
-            counts: Counts::new(terms, &file.tally),
-        }
-    }
-}
-
-impl<'a> FileName<'a> {
-    fn new(path: &'a Path) -> Self {
+impl Serialize for FileDocument<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let FileStats { path, state, bytes, tally } = self.file;
+        let mut document = serializer.serialize_map(None)?;
         match path.to_str() {
-            Some(text) => FileName::Text(text),
-            None => FileName::Base64(base64(path.as_os_str().as_encoded_bytes())),
+            Some(text) => document.serialize_entry("file", text)?,
+            None => {
+                let text = base64(path.as_os_str().as_encoded_bytes());
+                document.serialize_entry("file_base64", &text)?;
+            }
         }
+        document.serialize_entry("state", state.name())?;
+        document.serialize_entry("bytes", bytes)?;
+        Accounting { terms: self.terms, tally }.serialize_into(&mut document)?;
+        document.end()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::summary::Inputs;
+    use super::super::tally::JobKind;
     use super::*;
     use serde_json::{Value, json};
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
     use uniqurl::RejectReason;
 
-    fn document(job: JobKind) -> Value {
+    fn document(job: JobKind, path: &OsStr) -> Value {
         let mut tally = Tally::default();
         (0..3).for_each(|_| tally.canonical());
         tally.reject(RejectReason::Port);
         tally.blank();
         let totals = Tally { unique: 2, duplicates: 1, ..tally };
         let file = FileStats {
-            path: PathBuf::from("a b.txt"),
+            path: path.into(),
             state: InputState::Ok,
             bytes: 60,
             tally: totals.clone(),
         };
         let summary = Summary {
-            job,
+            terms: Terms::of(job),
             tally: totals,
-            filters: Filters::None,
-            before: Before::Nothing,
             inputs: Inputs { ok: 1, ..Inputs::default() },
             bytes: 60,
             seconds: 0.25,
@@ -269,7 +209,7 @@ mod tests {
     #[test]
     fn stats_hold_totals_and_each_file() {
         assert_eq!(
-            document(JobKind::Dedup),
+            document(JobKind::Dedup, OsStr::new("a b.txt")),
             json!({
                 "version": env!("CARGO_PKG_VERSION"), "command": "dedup", "profile": "crawl@1",
                 "key": "url", "suffix_list": suffix_list_date(), "backend": "avx2", "threads": 2, "status": 0, "bytes": 60, "spilled": 4,
@@ -289,17 +229,16 @@ mod tests {
 
     #[test]
     fn normalize_counts_canonical_urls() {
-        let document = document(JobKind::Normalize);
+        let document = document(JobKind::Normalize, OsStr::new("a"));
         assert_eq!(document["canonical"], 3);
         assert!(document.get("unique").is_none() && document.get("duplicates").is_none());
     }
 
     #[test]
     fn file_name_that_is_not_utf8_is_written_as_base64() {
-        use std::os::unix::ffi::OsStrExt;
-        let path = Path::new(std::ffi::OsStr::from_bytes(b"caf\xE9"));
-        let name = serde_json::to_value(FileName::new(path)).expect("an object");
-        assert_eq!(name, json!({"file_base64": base64(b"caf\xE9")}));
+        let document = document(JobKind::Dedup, OsStr::from_bytes(b"caf\xE9"));
+        assert_eq!(document["files"][0]["file_base64"], base64(b"caf\xE9"));
+        assert!(document["files"][0].get("file").is_none());
     }
 
     /// There is one for each input of a run, and no budget counts them.

@@ -83,6 +83,14 @@ impl InputError {
         }
     }
 
+    /// The final state of an input that was not opened because of this error.
+    pub fn state_unopened(&self) -> InputState {
+        match self.state() {
+            InputState::Refused => InputState::Refused,
+            _ => InputState::Missing,
+        }
+    }
+
     /// A one-word code for the kind of error.
     pub fn code(&self) -> &'static str {
         match &self.trouble {

@@ -1,10 +1,7 @@
 //! How reading an input ended.
 
-use serde::Serialize;
-
 /// The final state of an input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InputState {
     /// Read to the end.
     Ok,
@@ -16,4 +13,17 @@ pub enum InputState {
     Refused,
     /// The run ended before the input was read to its end, or before all bytes read were counted.
     Unfinished,
+}
+
+impl InputState {
+    /// The name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            InputState::Ok => "ok",
+            InputState::Damaged => "damaged",
+            InputState::Missing => "missing",
+            InputState::Refused => "refused",
+            InputState::Unfinished => "unfinished",
+        }
+    }
 }

@@ -10,11 +10,10 @@ pub use text::HtmlText;
 
 use std::fmt::{self, Write};
 
+use super::Grouped;
 use super::stats::{FileStats, Stats};
-use super::summary::{Before, Filters, JobKind, Summary};
-use super::{ByteRate, Grouped};
+use super::summary::Summary;
 use text::{ByteSize, Share};
-use uniqurl_formats::input::InputState;
 use uniqurl_text::Printable;
 
 /// Rows of the list of inputs.
@@ -26,7 +25,7 @@ const STYLE: &str = include_str!("page.css");
 #[derive(Debug, Clone, Copy)]
 pub struct ReportPage<'a> {
     /// The accounting.
-    pub stats: &'a Stats<'a>,
+    pub stats: Stats<'a>,
     /// The command line, without secrets.
     pub command: &'a str,
     /// When the run began, as a date in UTC.
@@ -49,7 +48,7 @@ impl ReportPage<'_> {
              <meta http-equiv=\"Content-Security-Policy\" \
              content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
              <title>uniqurl {}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
-            self.stats.summary.job.name(),
+            self.stats.summary.terms.job.name(),
         )?;
         self.run(html)?;
         self.records(html)?;
@@ -61,12 +60,12 @@ impl ReportPage<'_> {
 
     /// What was run, how it ended, and what it took.
     fn run(&self, html: &mut String) -> fmt::Result {
-        let stats = self.stats;
+        let stats = &self.stats;
         let Summary { bytes, seconds, .. } = *stats.summary;
         write!(
             html,
             "<h1>uniqurl {}</h1>\n<p>{}</p>\n<dl>\n",
-            stats.summary.job.name(),
+            stats.summary.terms.job.name(),
             self.ending()
         )?;
         if !self.command.is_empty() {
@@ -76,7 +75,7 @@ impl ReportPage<'_> {
             html,
             "<dt>date</dt><dd>{}</dd>\n<dt>version</dt><dd>{}</dd>\n<dt>profile</dt><dd>{}</dd>\n\
              <dt>key</dt><dd>{}</dd>\n<dt>scanner</dt><dd>{}</dd>\n<dt>threads</dt><dd>{}</dd>\n\
-             <dt>read</dt><dd>{} in {seconds:.2} s, {}</dd>",
+             <dt>read</dt><dd>{} in {seconds:.2} s{}</dd>",
             HtmlText(self.date),
             env!("CARGO_PKG_VERSION"),
             HtmlText(stats.profile),
@@ -84,7 +83,7 @@ impl ReportPage<'_> {
             stats.backend,
             stats.threads,
             ByteSize(bytes),
-            ByteRate::new(bytes, seconds)
+            stats.summary.rate().map_or(String::new(), |rate| format!(", {rate}")),
         )?;
         if stats.spilled.written > 0 {
             writeln!(
@@ -109,19 +108,19 @@ impl ReportPage<'_> {
     /// The records by their outcome.
     fn records(&self, html: &mut String) -> fmt::Result {
         let tally = &self.stats.summary.tally;
-        let terms = terms(self.stats.summary);
+        let terms = || self.stats.summary.accounting().terms();
         write!(
             html,
             "<h2 id=\"records\">Records</h2>\n<p>{} records; every one is in one of these.</p>\n\
              <div class=\"whole\">",
             Grouped(tally.records)
         )?;
-        for (_, colour, count) in terms.iter().filter(|term| term.2 > 0) {
-            write!(html, "<div class=\"{colour}\" style=\"flex:{count}\"></div>")?;
+        for (name, count) in terms().filter(|(_, count)| *count > 0) {
+            write!(html, "<div class=\"{}\" style=\"flex:{count}\"></div>", colour(name))?;
         }
         html.push_str("</div>\n<table>\n");
-        for (name, colour, count) in terms {
-            let dot = format!("<span class=\"dot {colour}\"></span>{name}");
+        for (name, count) in terms() {
+            let dot = format!("<span class=\"dot {}\"></span>{name}", colour(name));
             row(html, &dot, count, tally.records, "")?;
         }
         html.push_str("</table>\n");
@@ -162,18 +161,12 @@ impl ReportPage<'_> {
              <th class=\"n\">size</th><th class=\"n\">records</th><th class=\"n\">rejected</th></tr>\n",
         );
         for FileStats { path, state, bytes, tally } in files.iter().take(FILES) {
-            let state = match state {
-                InputState::Ok => "ok",
-                InputState::Damaged => "damaged",
-                InputState::Missing => "missing",
-                InputState::Refused => "refused",
-                InputState::Unfinished => "unfinished",
-            };
             writeln!(
                 html,
-                "<tr><td><code>{}</code></td><td>{state}</td><td class=\"n\">{}</td>\
+                "<tr><td><code>{}</code></td><td>{}</td><td class=\"n\">{}</td>\
                  <td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
                 HtmlText(Printable::path(path)),
+                state.name(),
                 ByteSize(*bytes),
                 Grouped(tally.records),
                 Grouped(tally.rejected),
@@ -201,24 +194,15 @@ fn row(html: &mut String, name: &str, count: u64, whole: u64, cells: &str) -> fm
     )
 }
 
-/// The terms of the accounting, each with its colour.
-fn terms(summary: &Summary) -> Vec<(&'static str, &'static str, u64)> {
-    let tally = &summary.tally;
-    let mut terms = match summary.job {
-        JobKind::Dedup => {
-            vec![("unique", "t0", tally.unique), ("duplicates", "t1", tally.duplicates)]
-        }
-        JobKind::Normalize => vec![("canonical", "t0", tally.canonical)],
-    };
-    if summary.before == Before::Seen {
-        terms.push(("seen before", "t5", tally.seen));
+/// The colour of a term of the accounting.
+fn colour(term: &str) -> &'static str {
+    match term {
+        "canonical" | "unique" => "t0",
+        "duplicates" => "t1",
+        "blank" => "t2",
+        "rejected" => "t3",
+        "filtered" => "t4",
+        "seen" => "t5",
+        _ => "t6",
     }
-    if tally.undecided > 0 {
-        terms.push(("undecided", "t6", tally.undecided));
-    }
-    if summary.filters == Filters::InPlay {
-        terms.push(("filtered", "t4", tally.filtered));
-    }
-    terms.extend([("rejected", "t3", tally.rejected), ("blank", "t2", tally.blank)]);
-    terms
 }
