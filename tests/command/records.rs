@@ -64,6 +64,28 @@ fn bytes_that_are_not_utf8_are_written_as_base64() {
 }
 
 #[test]
+fn members_of_json_lines_keep_their_order() {
+    let place = Place::with([("in", b"http://h/a%20b\n\nhttp://b/\nhttp://h:x/\n")]);
+    let arguments = ["normalize", "--json", "-p", "servlet", "-f", "lines", "--not-host", "b"];
+    let run = place.run(arguments.iter().chain(&["in", "--rejects", "rejects"])).exits(0);
+    let lines: Vec<_> = run.out().lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "{\"record\":1,\"out\":\"http://h/a%20b\",\"decoded\":\"/a b\"}",
+            "{\"record\":2,\"blank\":true}",
+            "{\"record\":3,\"filtered\":true}",
+            "{\"record\":4,\"reject\":[\"port\"],\"at\":9}",
+        ]
+    );
+    assert_eq!(
+        place.text("rejects"),
+        "{\"file\":\"in\",\"offset\":26,\"record\":4,\"codes\":[\"port\"],\"at\":9,\
+         \"raw\":\"http://h:x/\"}\n"
+    );
+}
+
+#[test]
 fn rejects_hold_the_position_of_every_rejected_record() {
     let place = Place::with([("a", MIXED), ("b", b"http://h:x/\n")]);
     for command in ["dedup", "normalize"] {

@@ -22,7 +22,7 @@ use crate::stores::{StoreOptions, Stores};
 use crate::summary_line::SummaryLine;
 use crate::{address_space, command_line, dates, hints, outputs, tables};
 use uniqurl::{Key, Normalizer};
-use uniqurl_engine::output::{self, Field, FileStats, LineForm, ReportPage, Stats};
+use uniqurl_engine::output::{self, Field, FileStats, Inputs, LineForm, ReportPage, Stats, Tally};
 use uniqurl_engine::{
     self, InputFormat, InputOptions, Job, JobPlan, Report, RunError, Trace, TraceStage, Watch,
 };
@@ -163,7 +163,8 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
         Ok(opened) => opened,
         Err(error) => {
             eprint_hinted(&error, hints::of_output(&error));
-            summary_line.write_failed(&summary_line.summary_of(&Report::default(), &[]));
+            let nothing = summary_line.summary(Tally::default(), Inputs::default(), 0);
+            summary_line.write_failed(&nothing);
             return ExitCode::from(Status::Failed as u8);
         }
     };
@@ -217,11 +218,12 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
         }
         (report, result.map_err(|why| why.of_options(common)))
     };
-    let summary = summary_line.summary_of(&report, &found.missing);
-    debug_assert!(summary.tally.adds_up(summary_line.terms.job));
     // Missing ones come last.
     let mut files = std::mem::take(&mut report.files);
     files.extend(found.missing.into_iter().map(FileStats::unopened));
+    let inputs = files.iter().map(|file| file.state).collect();
+    let summary = summary_line.summary(report.tally.clone(), inputs, report.bytes);
+    debug_assert!(summary.tally.adds_up(summary_line.terms.job));
     let known = |status: Status| Known {
         page: ReportPage {
             stats: Stats {

@@ -5,9 +5,7 @@ use std::time::Instant;
 
 use crate::args::MessageLevel;
 use crate::run::Request;
-use uniqurl_engine::Report;
 use uniqurl_engine::output::{Inputs, Summary, Tally, Terms};
-use uniqurl_formats::input::InputError;
 
 /// The parts of a run's last line besides its counts.
 #[derive(Clone, Copy)]
@@ -32,12 +30,6 @@ impl SummaryLine {
     pub(crate) fn summary(&self, tally: Tally, inputs: Inputs, bytes: u64) -> Summary {
         let seconds = self.start.elapsed().as_secs_f64();
         Summary { terms: self.terms, tally, inputs, bytes, seconds }
-    }
-
-    pub(crate) fn summary_of(&self, report: &Report, missing: &[InputError]) -> Summary {
-        let begun = report.files.iter().map(|file| file.state);
-        let inputs = begun.chain(missing.iter().map(InputError::state_unopened)).collect();
-        self.summary(report.tally.clone(), inputs, report.bytes)
     }
 
     /// Prints the accounting. At a terminal the digits are grouped.

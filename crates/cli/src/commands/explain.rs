@@ -260,6 +260,6 @@ fn step_as_json(step: &Step) -> String {
 
 /// Adds `"reject":["code",...],"at":N`, with a prefix to the names.
 pub(crate) fn rejected(object: Object, prefix: &str, reject: &Reject) -> Object {
-    let codes = reject.in_order().map(|code| format!("\"{}\"", code.name()));
-    object.list(&format!("{prefix}reject"), codes).raw(&format!("{prefix}at"), reject.at)
+    let codes = reject.in_order().map(|code| code.name());
+    object.names(&format!("{prefix}reject"), codes).number(&format!("{prefix}at"), reject.at as u64)
 }

@@ -35,7 +35,7 @@ pub(super) fn key_as_json(url: &[u8], key: Key, object: Object) -> Object {
     };
     let part_as_json = |TypedPart { range, part_type, rule, .. }| {
         let object = Object::default().bytes("part", &url[range.clone()]);
-        let object = object.raw("at", range.start).text("type", part_type.name());
+        let object = object.number("at", range.start as u64).text("type", part_type.name());
         object.text("rule", rule.summary()).end()
     };
     match key {

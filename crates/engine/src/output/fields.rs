@@ -4,7 +4,7 @@
 //! columns between tabs, or an object of JSON. The value of a column never has a tab or a line feed in
 //! it.
 
-use super::json_object::Object;
+use super::json::Object;
 #[cfg(feature = "tables")]
 use std::borrow::Cow;
 use std::fmt::{self, Write};
@@ -205,21 +205,23 @@ impl Row<'_> {
     /// Appends the line, with a mark where the count belongs.
     pub fn append(&self, layout: &Layout<'_>, out: &mut Vec<u8>) {
         match layout.form {
-            LineForm::Tabs => self.append_columns(layout, out),
+            LineForm::Tabs => {
+                self.append_columns(layout, out);
+                out.push(b'\n');
+            }
             LineForm::Json => self.append_object(layout, out),
         }
-        out.push(b'\n');
     }
 
     fn append_object(&self, layout: &Layout<'_>, out: &mut Vec<u8>) {
-        let mut object = Object::default();
+        let mut object = Object::at_end_of(out);
         let mut column = Vec::new();
         for field in layout.fields {
             column.clear();
             // JSON has escapes of its own for the bytes that other columns escape.
             let value = match field {
                 Field::Count => {
-                    object = object.raw(field.name(), char::from(COUNT));
+                    object = object.raw(field.name(), [COUNT]);
                     continue;
                 }
                 Field::Original => self.original,
@@ -241,7 +243,7 @@ impl Row<'_> {
                 None => object.raw(name, "null"),
             };
         }
-        out.extend_from_slice(object.end().as_bytes());
+        object.end_line();
     }
 
     fn append_columns(&self, layout: &Layout<'_>, out: &mut Vec<u8>) {

@@ -5,10 +5,9 @@
 //! through an [`Output`].
 
 // The content of lines and tables.
-mod json_object;
 mod fields;
 mod tally_columns;
-pub mod json;
+mod json;
 #[cfg(feature = "tables")]
 mod table;
 #[cfg(feature = "tables")]
@@ -42,7 +41,8 @@ mod page;
 pub use fields::{CanonicalBytes, Layout, Row, escaped, with_count};
 pub use fields::{Field, LineForm};
 pub use file::Output;
-pub use json_object::{Object, escape_controls};
+pub(crate) use json::number;
+pub use json::{Object, escape_controls};
 pub use page::{HtmlText, ReportPage};
 pub use place::place;
 pub use quantity::{ByteRate, Grouped};

@@ -1,6 +1,6 @@
 //! The document of `--stats`: the accounting of a run, in all and for each input, as one JSON object.
 
-use super::json_object::{base64, escape_controls};
+use super::json::{base64, escape_controls};
 use super::summary::Summary;
 use super::tally::{Accounting, Tally, Terms};
 use serde::ser::SerializeMap;

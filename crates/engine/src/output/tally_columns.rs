@@ -4,8 +4,7 @@
 //! an object of JSON. A column without a single number in the run is empty, or null.
 
 use super::fields::{CanonicalBytes, Field, LineForm, escaped};
-use super::json::number;
-use super::json_object::Object;
+use super::json::{Object, number};
 use uniqurl::internal::{AllocError, alloc};
 use uniqurl_formats::record::{Format, Measured, PartSet, RecordPart};
 use uniqurl_store::tally::ResponseTally;
@@ -114,45 +113,42 @@ impl TallyLayout {
                     CanonicalBytes::Printable => out.extend_from_slice(key),
                     CanonicalBytes::Any => escaped(key, out),
                 }
-                self.for_each(&tally, |_, value| {
+                for (_, value) in self.columns(&tally) {
                     out.push(b'\t');
                     out.extend_from_slice(value.unwrap_or_default().as_bytes());
-                });
+                }
+                out.push(b'\n');
             }
             LineForm::Json => {
-                let object = Object::default().raw(Field::Count.name(), count);
+                let object = Object::at_end_of(out).number(Field::Count.name(), count);
                 let mut object = object.bytes(self.key.name(), key);
-                self.for_each(&tally, |name, value| {
-                    let value = value.as_deref().unwrap_or("null");
-                    object = std::mem::take(&mut object).raw(name, value);
-                });
-                out.extend_from_slice(object.end().as_bytes());
+                for (name, value) in self.columns(&tally) {
+                    object = object.raw(name, value.as_deref().unwrap_or("null"));
+                }
+                object.end_line();
             }
         }
-        out.push(b'\n');
         Ok(())
     }
 
-    /// Calls `take` with the name and the value of each column, in order.
-    fn for_each(&self, tally: &ResponseTally, mut take: impl FnMut(&'static str, Option<String>)) {
-        let Self { asked, present, .. } = self;
-        if asked.status {
-            for (name, count) in STATUSES.into_iter().zip(tally.statuses()) {
-                take(name, present.status.then(|| count.to_string()));
-            }
-        }
-        if asked.bytes {
-            take(BYTES, present.bytes.then(|| tally.bytes().to_string()));
-        }
-        if asked.time {
-            for (name, percent) in TIMES {
-                let time = match percent {
-                    100 => tally.greatest_duration(),
-                    _ => tally.duration(percent),
-                };
-                take(name, time.map(seconds));
-            }
-        }
+    /// The name and the value of each column, in order.
+    fn columns(
+        &self,
+        tally: &ResponseTally,
+    ) -> impl Iterator<Item = (&'static str, Option<String>)> {
+        let &Self { asked, present, .. } = self;
+        let statuses = STATUSES.into_iter().zip(tally.statuses()).filter(move |_| asked.status);
+        let statuses =
+            statuses.map(move |(name, count)| (name, present.status.then(|| count.to_string())));
+        let bytes = asked.bytes.then(|| (BYTES, present.bytes.then(|| tally.bytes().to_string())));
+        let times = TIMES.into_iter().filter(move |_| asked.time).map(|(name, percent)| {
+            let time = match percent {
+                100 => tally.greatest_duration(),
+                _ => tally.duration(percent),
+            };
+            (name, time.map(seconds))
+        });
+        statuses.chain(bytes).chain(times)
     }
 }
 

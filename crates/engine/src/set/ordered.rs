@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::lines::KeptLines;
 use crate::job::{Dedup, SetOrder};
-use crate::output::json::number;
+use crate::output::number;
 use crate::output::{TallyLayout, vectored, with_count};
 use crate::split::{self, Split};
 use uniqurl::SetFull;

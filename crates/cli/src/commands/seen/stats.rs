@@ -54,15 +54,15 @@ fn as_text(stats: &StoreStats, rules: &StoreRules) -> String {
 
 fn as_json(stats: &StoreStats, rules: &StoreRules) -> String {
     let of_add = |add: &AddStats| {
-        let object = Object::default().raw("add", add.number);
-        object.text("time", &dates::shown(add.time)).raw("keys", add.keys).end()
+        let object = Object::default().number("add", add.number);
+        object.text("time", &dates::shown(add.time)).number("keys", add.keys).end()
     };
     let of_run = |run: &RunStats| {
-        let object = Object::default().text("run", &run.name).raw("keys", run.keys);
-        let object = object.raw("removed", run.removed).raw("bytes", run.bytes);
+        let object = Object::default().text("run", &run.name).number("keys", run.keys);
+        let object = object.number("removed", run.removed).number("bytes", run.bytes);
         object.list("adds", run.adds.iter().map(of_add)).end()
     };
-    let object = Object::default().raw("keys", stats.keys).raw("bytes", stats.bytes);
+    let object = Object::default().number("keys", stats.keys).number("bytes", stats.bytes);
     let object = object.raw("bytes_a_key", bytes_a_key(stats));
     let object = object.text("rules", rules.description()).text("key", rules.key());
     format!("{}\n", object.list("runs", stats.runs.iter().map(of_run)).end())

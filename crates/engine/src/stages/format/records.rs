@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::batch::{RejectedRecord, UrlRef, WorkBatch, without_host};
-use crate::output::{escaped, json};
+use crate::output::{self, Object, escaped};
 use crate::plan::JobPlan;
 use uniqurl::internal::{AllocError, alloc};
 use uniqurl_formats::record::Extracted;
@@ -27,18 +27,20 @@ pub(super) fn format_json(batch: &mut WorkBatch) {
     let mut decoded = batch.extras.iter().flat_map(|extras| extras.decoded.iter());
     for (number, url) in (batch.sequence.before.in_run + 1..).zip(&batch.keys) {
         let decoded = if url.has_form() { decoded.next() } else { None };
+        let object = Object::at_end_of(&mut *lines).number("record", number);
         if url.is_canonical() {
             let url = batch.text.get(*url);
             match decoded.filter(|path| !path.is_empty()) {
-                Some(path) => json::canonical_and_decoded(number, url, path, lines),
-                None => json::canonical(number, url, lines),
+                Some(path) => object.bytes("out", url).bytes("decoded", path).end_line(),
+                None => object.bytes("out", url).end_line(),
             }
         } else if url.len == UrlRef::BLANK.len {
-            json::blank(number, lines);
+            object.raw("blank", "true").end_line();
         } else if url.len == UrlRef::FILTERED.len || url.len == UrlRef::UNWANTED.len {
-            json::filtered(number, lines);
+            object.raw("filtered", "true").end_line();
         } else if let Some(RejectedRecord { reject, .. }) = rejected.next() {
-            json::rejected(number, reject.in_order(), reject.at as u64, lines);
+            let codes = reject.in_order().map(|code| code.name());
+            object.names("reject", codes).number("at", reject.at as u64).end_line();
         }
     }
 }
@@ -58,7 +60,7 @@ pub(super) fn format_rows(batch: &mut WorkBatch, plan: &JobPlan) {
     let mut rejected = batch.rejected.iter();
     let records = batch.sequence.before.in_run + 1..;
     for ((number, url), original) in records.zip(&batch.keys).zip(originals) {
-        json::number(number, &mut out);
+        output::number(number, &mut out);
         out.push(b'\t');
         // A rejected record shows the same bytes as in `--rejects`.
         let reject = if url.is_rejected() { rejected.next() } else { None };

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::batch::WorkBatch;
-use crate::output::json::{self, FileMember};
+use crate::output::Object;
 use uniqurl_text::Secrets;
 
 pub(super) fn format(batch: &mut WorkBatch, path: &Path, secrets: Secrets) {
@@ -11,7 +11,7 @@ pub(super) fn format(batch: &mut WorkBatch, path: &Path, secrets: Secrets) {
     if batch.rejected.is_empty() {
         return;
     }
-    let file = FileMember::new(path);
+    let file = path.as_os_str().as_encoded_bytes();
     let mut out = std::mem::take(&mut batch.out.rejects);
     for reject in &batch.rejected {
         let mut raw = batch.raw(reject);
@@ -20,15 +20,15 @@ pub(super) fn format(batch: &mut WorkBatch, path: &Path, secrets: Secrets) {
             batch.mask_raw(reject, &mut masked);
             raw = &masked;
         }
-        json::Rejected {
-            file: &file,
-            offset: chunk.offset_of(reject.sequence as usize, reject.line.start),
-            record: batch.number_in_input(reject.sequence as usize),
-            codes: reject.reject.in_order(),
-            url_offset: reject.reject.at as u64,
-            raw,
-        }
-        .write(&mut out);
+        let number = reject.sequence as usize;
+        Object::at_end_of(&mut out)
+            .bytes("file", file)
+            .number("offset", chunk.offset_of(number, reject.line.start))
+            .number("record", batch.number_in_input(number))
+            .names("codes", reject.reject.in_order().map(|code| code.name()))
+            .number("at", reject.reject.at as u64)
+            .bytes("raw", raw)
+            .end_line();
     }
     batch.out.rejects = out;
 }
