@@ -179,16 +179,13 @@ impl<'a> Accounts<'a> {
         records: u64,
         mut keep: impl FnMut(&mut WorkBatch) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
-        let mut counted = 0;
-        let mut checked = Ok(());
         // One batch at a time, so that the counts do not depend on how many batches a round has.
-        while checked.is_ok() && counted < batches.len() {
-            let batch = &mut batches[counted];
+        for batch in batches {
             self.count(batch);
-            checked = keep(batch).and_then(|()| self.check_rejected(batch, records));
-            counted += 1;
+            keep(batch)?;
+            self.check_rejected(batch, records)?;
         }
-        checked
+        Ok(())
     }
 
     fn count(&mut self, batch: &WorkBatch) {
@@ -298,11 +295,9 @@ impl<'a> Accounts<'a> {
         }
         // Inputs that the run never opened are not reported.
         files.truncate(reached);
+        self.report.tally = self.total();
         let mut report = self.report;
-        for file in &report.files {
-            report.tally.merge(&file.tally);
-            report.bytes += file.bytes;
-        }
+        report.bytes = report.files.iter().map(|file| file.bytes).sum();
         self.watch.count(|tally, inputs| {
             *tally = report.tally.clone();
             let found: Inputs = report.files.iter().map(|file| file.state).collect();

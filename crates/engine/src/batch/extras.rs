@@ -8,8 +8,6 @@ use super::text::UrlRef;
 use crate::output::TallyColumns;
 use uniqurl::internal::{AllocError, alloc};
 use uniqurl_formats::record;
-use uniqurl_store::keep_policy::KeptRecord;
-use uniqurl_store::tally::ResponseTally;
 
 /// Buffers for columns and decoded paths.
 #[derive(Debug, Default)]
@@ -17,95 +15,74 @@ pub(crate) struct Extras {
     /// The canonical URL of each record, if keys replace them.
     pub(crate) canonical: Vec<UrlRef>,
     /// The decoded path of each URL that [has a form](UrlRef::has_form), in order.
-    pub(crate) decoded: DecodedPaths,
+    pub(crate) decoded: Texts<()>,
     /// The format at the start of the chunk, if columns are extracted from its records.
     pub(crate) format: Option<Arc<record::Format>>,
     /// The columns of tallies that records of the batch have numbers for.
     pub(crate) measured: TallyColumns,
     /// The group of each key, if only the first keys of a group are kept.
     pub(crate) groups: BatchGroups,
-    /// Lines or tallies for keys that are in the set.
-    pub(crate) ranked: RankedLines,
+    /// The line of each record whose key is in the set, after the value that records are compared by, or the tally
+    /// of each such key; with shard and position of the key.
+    pub(crate) ranked: Texts<u64>,
 }
 
-/// Paths one after the other, and where each ends.
-#[derive(Debug, Default)]
-pub(crate) struct DecodedPaths {
-    pub(crate) paths: Vec<u8>,
-    pub(crate) ends: Vec<usize>,
-}
-
-/// The line of each record whose key is in the set, after the value that records are compared by; or the
-/// tally of each such key.
-#[derive(Debug, Default)]
-pub(crate) struct RankedLines {
+/// Texts one after the other, each with a value and where it ends.
+#[derive(Debug)]
+pub(crate) struct Texts<T> {
     bytes: Vec<u8>,
-    /// Shard and position of the key, and where the line ends; in the order of the records.
-    ends: Vec<(u64, usize)>,
+    ends: Vec<(T, usize)>,
 }
 
 impl Extras {
     pub(super) fn clear(&mut self) {
         self.canonical.clear();
-        self.decoded.paths.clear();
-        self.decoded.ends.clear();
+        self.decoded.clear();
         self.format = None;
         self.measured = TallyColumns::default();
         self.groups.clear();
-        self.ranked.bytes.clear();
-        self.ranked.ends.clear();
+        self.ranked.clear();
     }
 
     pub(super) fn memory(&self) -> usize {
         // `format` is shared, and `measured` has no buffer.
         let Self { canonical, decoded, format: _, measured: _, groups, ranked } = self;
-        bytes(canonical)
-            + bytes(&decoded.paths)
-            + bytes(&decoded.ends)
-            + groups.memory()
-            + bytes(&ranked.bytes)
-            + bytes(&ranked.ends)
+        bytes(canonical) + decoded.memory() + groups.memory() + ranked.memory()
     }
 }
 
-impl DecodedPaths {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, end)| &self.paths[start..*end])
+impl<T> Default for Texts<T> {
+    fn default() -> Self {
+        Self { bytes: Vec::new(), ends: Vec::new() }
     }
 }
 
-impl RankedLines {
-    /// Adds the line that `append` appends for the key at `place`, of at most `room` bytes.
+impl<T: Copy> Texts<T> {
+    /// Adds the text that `append` appends, of at most `room` bytes unless it asks for more.
     pub(crate) fn add(
         &mut self,
-        place: u64,
+        value: T,
         room: usize,
-        value: &[u8],
-        append: impl FnOnce(&mut Vec<u8>),
+        append: impl FnOnce(&mut Vec<u8>) -> Result<(), AllocError>,
     ) -> Result<(), AllocError> {
         alloc::try_reserve(&mut self.bytes, room)?;
-        KeptRecord::append_value(value, &mut self.bytes);
-        append(&mut self.bytes);
+        append(&mut self.bytes)?;
         alloc::try_reserve(&mut self.ends, 1)?;
-        self.ends.push((place, self.bytes.len()));
+        self.ends.push((value, self.bytes.len()));
         Ok(())
     }
 
-    /// Adds the tally of the key at `place`.
-    pub(crate) fn add_tally(
-        &mut self,
-        place: u64,
-        tally: &ResponseTally,
-    ) -> Result<(), AllocError> {
-        tally.append(&mut self.bytes)?;
-        alloc::try_reserve(&mut self.ends, 1)?;
-        self.ends.push((place, self.bytes.len()));
-        Ok(())
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &[u8])> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (T, &[u8])> {
         let starts = std::iter::once(0).chain(self.ends.iter().map(|(_, end)| *end));
-        starts.zip(&self.ends).map(|(start, (place, end))| (*place, &self.bytes[start..*end]))
+        starts.zip(&self.ends).map(|(start, (value, end))| (*value, &self.bytes[start..*end]))
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    fn memory(&self) -> usize {
+        bytes(&self.bytes) + bytes(&self.ends)
     }
 }

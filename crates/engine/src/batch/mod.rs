@@ -252,12 +252,16 @@ mod tests {
     #[test]
     fn optional_buffers_count_as_memory() {
         const MORE: usize = 1000;
-        let grown: [fn(&mut WorkBatch); 5] = [
-            |batch| batch.extras.get_or_insert_default().decoded.paths.reserve(MORE),
-            |batch| batch.extras.get_or_insert_default().decoded.ends.reserve(MORE),
-            |batch| batch.scratch.reserve(MORE),
-            |batch| batch.entries.ends.reserve(MORE),
-            |batch| batch.extras.get_or_insert_default().canonical.reserve(MORE),
+        let texts = |batch: &mut WorkBatch, bytes: usize| {
+            let extras = batch.extras.get_or_insert_default();
+            (0..MORE).for_each(|_| extras.decoded.add((), bytes, |_| Ok(())).unwrap());
+        };
+        let grown: [&dyn Fn(&mut WorkBatch); 5] = [
+            &|batch| texts(batch, MORE),
+            &|batch| texts(batch, 0),
+            &|batch| batch.scratch.reserve(MORE),
+            &|batch| batch.entries.ends.reserve(MORE),
+            &|batch| batch.extras.get_or_insert_default().canonical.reserve(MORE),
         ];
         for (i, grow) in grown.iter().enumerate() {
             let mut batch = WorkBatch::default();

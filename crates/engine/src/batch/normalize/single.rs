@@ -169,10 +169,10 @@ impl WorkBatch {
         if rules.needs.decoded
             && let Some(extras) = &mut self.extras
         {
-            let paths = &mut extras.decoded.paths;
-            alloc::try_reserve(paths, 3 * url.len() + 64)?;
-            let _canonical = rules.normalizer.decoded_as(kind, url, paths);
-            extras.decoded.ends.push(paths.len());
+            extras.decoded.add((), 3 * url.len() + 64, |paths| {
+                let _canonical = rules.normalizer.decoded_as(kind, url, paths);
+                Ok(())
+            })?;
         }
         Ok(())
     }

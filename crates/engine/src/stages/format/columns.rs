@@ -73,9 +73,7 @@ pub(super) fn each_row<'s>(
         // As the objects of `--rejects` have it.
         LineForm::Json => path.as_os_str().as_encoded_bytes().to_vec(),
     };
-    // The page about a run needs the format too.
-    let format = extras.format.as_ref().filter(|_| !columns.extracted.is_empty());
-    let mut carrier = format.map(|format| Carrier::new(format, columns.extracted));
+    let mut carrier = extras.format.as_ref().map(|format| Carrier::new(format, columns.extracted));
     let mut values = Values::default();
     let mut decoded = extras.decoded.iter();
     let mut canonical = batch.canonical().iter().enumerate();
@@ -88,7 +86,7 @@ pub(super) fn each_row<'s>(
             continue;
         }
         let Some((sequence, url)) = canonical.next() else { break };
-        let decoded = if url.has_form() { decoded.next() } else { None };
+        let decoded = if url.has_form() { decoded.next().map(|(_, path)| path) } else { None };
         // Only now, since unwanted records have decoded paths too.
         if !is_wanted(sequence) {
             continue;

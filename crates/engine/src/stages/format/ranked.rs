@@ -35,7 +35,11 @@ pub(super) fn list(
         let room = room + size_of::<u32>() + value.len();
         let place = places[sequence];
         if place != NOT_IN_SET {
-            return ranked.add(place & !NEW, room, value, |line| row.append(&columns.layout, line));
+            return ranked.add(place & !NEW, room, |line| {
+                KeptRecord::append_value(value, line);
+                row.append(&columns.layout, line);
+                Ok(())
+            });
         }
         alloc::try_reserve(&mut one, room)?;
         KeptRecord::append_value(value, &mut one);

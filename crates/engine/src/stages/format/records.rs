@@ -26,7 +26,7 @@ pub(super) fn format_json(batch: &mut WorkBatch) {
     let mut rejected = batch.rejected.iter();
     let mut decoded = batch.extras.iter().flat_map(|extras| extras.decoded.iter());
     for (number, url) in (batch.sequence.before.in_run + 1..).zip(&batch.keys) {
-        let decoded = if url.has_form() { decoded.next() } else { None };
+        let decoded = if url.has_form() { decoded.next().map(|(_, path)| path) } else { None };
         let object = Object::at_end_of(&mut *lines).number("record", number);
         if url.is_canonical() {
             let url = batch.text.get(*url);

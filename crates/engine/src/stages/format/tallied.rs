@@ -57,7 +57,7 @@ pub(super) fn list(
         for (_, measured) in group {
             add(&mut tally, columns, *measured)?;
         }
-        extras.ranked.add_tally(group[0].0, &tally)?;
+        extras.ranked.add(group[0].0, 0, |bytes| tally.append(bytes))?;
     }
     Ok(())
 }
