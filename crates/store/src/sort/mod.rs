@@ -135,7 +135,7 @@ pub fn sort(places: &mut [u64], urls: &impl Urls, threads: Threads) -> Result<()
 }
 
 /// Like `sort`, for URLs that are equal up to `depth`.
-fn sort_from(
+pub(crate) fn sort_from(
     depth: usize,
     places: &mut [u64],
     urls: &impl Urls,

@@ -28,10 +28,13 @@ impl<'a> SpillEntry<'a> {
         alloc::try_reserve(out, AROUND + self.key.len() + self.line.len())?;
         append_number(self.key.len() as u64, out);
         out.extend_from_slice(self.key);
-        out.push(b'\n');
-        append_number(self.ordinal, out);
-        append_number(self.count, out);
-        append_number(self.line.len() as u64, out);
+        // The numbers at once, since each call checks the room in the buffer.
+        let mut numbers = [b'\n'; AROUND];
+        let mut end = 1;
+        for number in [self.ordinal, self.count, self.line.len() as u64] {
+            end = put_number(number, &mut numbers, end);
+        }
+        out.extend_from_slice(&numbers[..end]);
         out.extend_from_slice(self.line);
         Ok(())
     }
@@ -50,14 +53,7 @@ impl<'a> SpillEntry<'a> {
     pub(super) fn decode(bytes: &'a [u8]) -> Option<(Self, usize)> {
         let mut at = 0;
         let key = decode_text(bytes, &mut at)?;
-        let (entry, length) = Self::decode_after(key, bytes.get(at..)?)?;
-        Some((entry, at + length))
-    }
-
-    /// The entry of a key, from the bytes that follow it, and how many these are.
-    #[inline]
-    pub(super) fn decode_after(key: &'a [u8], bytes: &'a [u8]) -> Option<(Self, usize)> {
-        let mut at = 1;
+        at += 1;
         let ordinal = decode_number(bytes, &mut at)?;
         let count = decode_number(bytes, &mut at)?;
         let line = decode_text(bytes, &mut at)?;
@@ -82,15 +78,31 @@ pub(crate) fn decode_number(bytes: &[u8], at: &mut usize) -> Option<u64> {
 #[inline]
 pub(super) fn decode_text<'a>(bytes: &'a [u8], at: &mut usize) -> Option<&'a [u8]> {
     let length = usize::try_from(decode_number(bytes, at)?).ok()?;
-    let text = bytes[*at..].get(..length)?;
+    let text = bytes.get(*at..)?.get(..length)?;
     *at += length;
     Some(text)
 }
 
-pub(crate) fn append_number(mut number: u64, out: &mut Vec<u8>) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
+#[inline]
+pub(crate) fn append_number(number: u64, out: &mut Vec<u8>) {
+    match u8::try_from(number) {
+        Ok(byte) if byte < 0x80 => out.push(byte),
+        _ => {
+            let mut bytes = [0; 10];
+            let end = put_number(number, &mut bytes, 0);
+            out.extend_from_slice(&bytes[..end]);
+        }
     }
-    out.push(number as u8);
+}
+
+/// Writes a number at a place of a buffer, and returns where it ends.
+#[inline]
+fn put_number(mut number: u64, out: &mut [u8], mut at: usize) -> usize {
+    while number >= 0x80 {
+        out[at] = number as u8 | 0x80;
+        number >>= 7;
+        at += 1;
+    }
+    out[at] = number as u8;
+    at + 1
 }

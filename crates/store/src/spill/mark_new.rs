@@ -62,7 +62,7 @@ pub fn mark_new(
     let mut rest: Option<Division> = None;
     let mut with_new = Vec::new();
     let mut anew = plan.marks.is_used_up().then(|| Anew::new(plan));
-    for extent in &partition.0 {
+    for extent in &partition.extents {
         decompressor.read(extent, &mut block)?;
         let (marked, mut has_new) = (marks.len(), false);
         let cut_off = || decompressor.damaged("an entry is cut off");
@@ -96,7 +96,7 @@ pub fn mark_new(
         Some(Anew { writer, mut compressor }) => Run::from(writer.finish(&mut compressor)?),
         None => {
             plan.marks.take(&marks);
-            Run { stream: Stream(with_new), marks: Some(marks) }
+            Run { stream: with_new.into(), marks: Some(marks) }
         }
     };
     let rest = rest.map_or(Ok(Vec::new()), Division::finish)?;

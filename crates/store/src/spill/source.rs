@@ -35,7 +35,7 @@ pub(super) struct Source {
 impl Source {
     pub(super) fn new(run: Run) -> Self {
         Self {
-            extents: run.stream.0.into_iter(),
+            extents: run.stream.extents.into_iter(),
             marks: run.marks,
             read: 0,
             loaded: VecDeque::new(),

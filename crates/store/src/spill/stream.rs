@@ -9,17 +9,27 @@ use uniqurl::internal::{AllocError, alloc, prefetch};
 
 /// Where the blocks of a stream are, in order.
 #[derive(Debug, Default, Clone)]
-pub struct Stream(pub(super) Vec<Extent>);
+pub struct Stream {
+    pub(super) extents: Vec<Extent>,
+    /// A length up to which all its keys are equal. It saves sorting the time to find out.
+    pub(super) depth: usize,
+}
+
+impl From<Vec<Extent>> for Stream {
+    fn from(extents: Vec<Extent>) -> Self {
+        Self { extents, depth: 0 }
+    }
+}
 
 impl Stream {
     /// Whether it holds no entries.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.extents.is_empty()
     }
 
     /// The bytes of its entries, before packing.
     pub fn bytes(&self) -> u64 {
-        self.0.iter().map(|extent| extent.raw()).sum()
+        self.extents.iter().map(Extent::raw).sum()
     }
 }
 
@@ -126,7 +136,7 @@ impl EntryWriter {
         if !self.buffer.is_empty() {
             self.flush(compressor)?;
         }
-        Ok(Stream(self.extents))
+        Ok(self.extents.into())
     }
 }
 
@@ -157,7 +167,7 @@ pub(super) struct EntryReader {
 impl EntryReader {
     /// Stands before the first entry.
     pub(super) fn new(stream: Stream) -> Self {
-        Self { extents: stream.0.into_iter(), block: Vec::new(), end: 0 }
+        Self { extents: stream.extents.into_iter(), block: Vec::new(), end: 0 }
     }
 
     /// Goes on to the next entry, and returns it.
@@ -249,14 +259,14 @@ mod tests {
     fn entries_of_any_length_round_trip() {
         let (directory, store) = store();
         let stream = stream(&store);
-        assert!(stream.0.len() > 100 && store.spilled().written > 0);
+        assert!(stream.extents.len() > 100 && store.spilled().written > 0);
         assert_eq!(read(&store, stream).unwrap(), entries());
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "it has no name");
     }
 
     /// A stream of one block of the file.
     fn file_block(at: u64, length: u32) -> Stream {
-        Stream(vec![Extent::File { at, length, raw: 0 }])
+        vec![Extent::File { at, length, raw: 0 }].into()
     }
 
     #[test]
@@ -296,7 +306,7 @@ mod tests {
         let mut block = vec![0; HEADER];
         SpillEntry { ordinal: 7, count: 1, key: b"key", line: b"" }.append(&mut block).unwrap();
         block.pop();
-        let stream = Stream(vec![compressor.write(&mut block).unwrap()]);
+        let stream = Stream::from(vec![compressor.write(&mut block).unwrap()]);
         assert!(read(&store, stream).unwrap_err().to_string().contains("an entry is cut off"));
     }
 }

@@ -51,6 +51,7 @@ impl<'a> Formatter<'a> {
             (_, Job::Normalize { json: false }) => records::format_lines(batch)?,
             (_, Job::Normalize { json: true }) => records::format_json(batch),
             (_, Job::Tabulate) => records::format_rows(batch, plan),
+            (Insertion::Skipped, Job::Dedup(_)) => new_keys::spill_all(batch, partitioner)?,
             (_, Job::Dedup(_)) if plan.has_tallies() => {
                 tallied::list(batch, plan.output.tally, partitioner)?;
             }
@@ -58,7 +59,7 @@ impl<'a> Formatter<'a> {
                 Some(columns) if columns.policy != KeepPolicy::First => {
                     ranked::list(batch, columns, path, partitioner)?;
                 }
-                columns if insertion != Insertion::Added => {
+                columns if insertion == Insertion::LookedUp => {
                     new_keys::spill(batch, columns, path, partitioner)?;
                 }
                 columns if at_end => new_keys::list(batch, columns, path)?,

@@ -1,10 +1,11 @@
 //! The new keys of a batch if the first record of each key is kept: as lines, as a list for the end of
 //! the run, or as entries for the partitions on disk.
 
+use std::mem::take;
 use std::path::Path;
 
 use super::columns::{LineColumns, format_columns};
-use crate::batch::{Insertion, WorkBatch};
+use crate::batch::WorkBatch;
 use crate::error::RunError;
 use crate::set::Partitioner;
 use crate::split::{self, Split};
@@ -36,7 +37,7 @@ pub(super) fn format(
     }
     tally.duplicates = tally.canonical - tally.unique - tally.seen;
     if let Some(columns) = columns {
-        let mut lines = std::mem::take(&mut batch.out.lines);
+        let mut lines = take(&mut batch.out.lines);
         let is_new = |i: usize| batch.out.by_sequence[i / 64] >> (i % 64) & 1 == 1;
         let formatted = format_columns(batch, columns, split, path, is_new, &mut lines);
         batch.out.lines = lines;
@@ -85,7 +86,7 @@ pub(super) fn list(
     alloc::try_reserve(&mut batch.out.new, tally.unique as usize)?;
     batch.out.new.extend(places.iter().filter(|place| **place != u64::MAX));
     let Some(columns) = columns else { return Ok(()) };
-    let mut lines = std::mem::take(&mut batch.out.lines_of_new);
+    let mut lines = take(&mut batch.out.lines_of_new);
     let is_new = |i: usize| batch.out.by_sequence[i] != u64::MAX;
     let formatted = format_columns(batch, columns, None, path, is_new, &mut lines);
     batch.out.lines_of_new = lines;
@@ -104,41 +105,22 @@ pub(super) fn spill(
     bits.clear();
     alloc::try_reserve(bits, batch.keys.len().div_ceil(64))?;
     bits.resize(batch.keys.len().div_ceil(64), 0);
-    let mut mark = |i: usize| bits[i / 64] |= 1 << (i % 64);
-    if batch.insertion == Insertion::Skipped {
-        let keys = batch.keys.iter().enumerate();
-        keys.filter(|(_, key)| key.is_canonical()).for_each(|(i, _)| mark(i));
-    } else {
-        for entry in &batch.entries.all {
-            if entry.new_place().is_some() {
-                mark(entry.sequence as usize);
-            }
-            tally.seen += u64::from(entry.is_seen());
+    for entry in &batch.entries.all {
+        if entry.new_place().is_some() {
+            bits[entry.sequence as usize / 64] |= 1 << (entry.sequence % 64);
         }
+        tally.seen += u64::from(entry.is_seen());
     }
-    let mut lines = std::mem::take(&mut batch.out.lines_of_new);
+    let mut lines = take(&mut batch.out.lines_of_new);
     if let Some(columns) = columns {
         let is_new = |i: usize| batch.out.by_sequence[i / 64] >> (i % 64) & 1 == 1;
         format_columns(batch, columns, None, path, is_new, &mut lines)?;
     }
-    // One line for each new record, in the same order.
-    let mut each_line = lines.split_inclusive(|byte| *byte == b'\n');
+    let mut spilled = take(&mut batch.out.spilled);
     let bits = &batch.out.by_sequence;
-    let times = batch.text.chunk.as_ref().map_or(&[][..], Chunk::times);
-    let mut undecided = 0;
     let new = (0..batch.keys.len()).filter(|i| bits[i / 64] >> (i % 64) & 1 == 1);
-    let entries = new.map(|i| {
-        let entry = SpillEntry {
-            ordinal: batch.sequence.before.in_run + i as u64,
-            count: times.get(i).map_or(1, |times| u64::from(*times)),
-            key: batch.text.get(batch.keys[i]),
-            line: each_line.next().unwrap_or_default(),
-        };
-        undecided += entry.count;
-        // Nothing is hashed where nothing is looked up.
-        (batch.hashes.get(i).copied().unwrap_or_default(), entry)
-    });
-    partitioner.spill(entries, &mut batch.out.spilled)?;
+    let undecided = spill_records(batch, new, &lines, partitioner, &mut spilled)?;
+    batch.out.spilled = spilled;
     lines.clear();
     batch.out.lines_of_new = lines;
     let tally = &mut batch.tally.records;
@@ -146,4 +128,38 @@ pub(super) fn spill(
     // Keys that the set holds are duplicates; all others stay undecided until the end.
     tally.duplicates = tally.canonical - tally.seen - tally.undecided;
     Ok(())
+}
+
+/// Makes entries of all keys, where no set is looked into.
+pub(super) fn spill_all(batch: &mut WorkBatch, partitioner: &Partitioner) -> Result<(), RunError> {
+    let keys = batch.keys.iter().enumerate();
+    let all = keys.filter(|(_, key)| key.is_canonical()).map(|(i, _)| i);
+    batch.tally.records.undecided = spill_records(batch, all, &[], partitioner, &mut Vec::new())?;
+    Ok(())
+}
+
+/// Spills records by their numbers in a batch, with their lines if there are any. Returns how many they stand for.
+fn spill_records(
+    batch: &WorkBatch,
+    numbers: impl Iterator<Item = usize>,
+    lines: &[u8],
+    partitioner: &Partitioner,
+    partitions: &mut Vec<Vec<u8>>,
+) -> Result<u64, RunError> {
+    let mut each_line = lines.split_inclusive(|byte| *byte == b'\n');
+    let times = batch.text.chunk.as_ref().map_or(&[][..], Chunk::times);
+    let mut records = 0;
+    let entries = numbers.map(|i| {
+        let entry = SpillEntry {
+            ordinal: batch.sequence.before.in_run + i as u64,
+            count: times.get(i).map_or(1, |times| u64::from(*times)),
+            key: batch.text.get(batch.keys[i]),
+            line: each_line.next().unwrap_or_default(),
+        };
+        records += entry.count;
+        // Nothing is hashed where nothing is looked up.
+        (batch.hashes.get(i).copied().unwrap_or_default(), entry)
+    });
+    partitioner.spill(entries, partitions)?;
+    Ok(records)
 }

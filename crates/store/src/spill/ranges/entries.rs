@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::super::entry::SpillEntry;
+use super::super::entry::{SpillEntry, decode_text};
 use crate::keep_policy::KeepPolicy;
-use crate::sort::{Threads, Urls, in_turn, sort, sort_memory};
+use crate::sort::{Threads, Urls, in_turn, sort_from, sort_memory};
 use uniqurl::SetFull;
 use uniqurl::internal::{AllocError, alloc, prefetch};
 
@@ -14,7 +14,7 @@ pub struct RangeEntries {
     blocks: Vec<Arc<Vec<u8>>>,
     /// Bytes of the blocks.
     bytes: usize,
-    /// Where the key of each entry starts: the number of its block, and the offset in it.
+    /// Where each entry starts: the number of its block, and the offset in it.
     places: Vec<u64>,
 }
 
@@ -55,9 +55,9 @@ impl RangeEntries {
         let number = (self.blocks.len() as u64) << OFFSET;
         let mut at = header;
         while at < block.len() {
-            let Some((entry, length)) = SpillEntry::decode(&block[at..]) else { return Ok(None) };
+            let Some((_, length)) = SpillEntry::decode(&block[at..]) else { return Ok(None) };
             alloc::try_reserve(&mut self.places, 1)?;
-            self.places.push(number | (entry.key.as_ptr().addr() - block.as_ptr().addr()) as u64);
+            self.places.push(number | at as u64);
             at += length;
         }
         alloc::try_reserve(&mut self.blocks, 1)?;
@@ -66,14 +66,19 @@ impl RangeEntries {
         Ok(Some(()))
     }
 
-    /// Sorts the entries by key, and those of a key by their records if another record than the first is kept. Fails if
+    /// Sorts the entries by key, which are equal up to `depth`, and those of a key by their records if another record than the first is kept. Fails if
     /// memory runs out.
-    pub(super) fn sort(&mut self, keep: KeepPolicy, threads: Threads) -> Result<(), SetFull> {
+    pub(super) fn sort(
+        &mut self,
+        depth: usize,
+        keep: KeepPolicy,
+        threads: Threads,
+    ) -> Result<(), SetFull> {
         let mut places = std::mem::take(&mut self.places);
-        sort(&mut places, self, threads)?;
+        sort_from(depth, &mut places, self, threads)?;
         if matches!(keep, KeepPolicy::Last | KeepPolicy::Greatest) {
             let same = |a: &u64, b: &u64| self.holds(*b, self.get(*a));
-            let ordinal = |place: &u64| self.entry(*place, self.get(*place).len()).ordinal;
+            let ordinal = |place: &u64| self.entry(*place).ordinal;
             for group in places.chunk_by_mut(same).filter(|group| group.len() > 1) {
                 group.sort_unstable_by_key(ordinal);
             }
@@ -137,7 +142,7 @@ impl RangeEntries {
         for place in in_turn(part, self) {
             match &mut current {
                 Some((first, kept)) if self.holds(place, first.key) => {
-                    let other = self.entry(place, first.key.len());
+                    let other = self.entry(place);
                     let count = first.count + other.count;
                     if other.ordinal < first.ordinal {
                         *first = other;
@@ -160,7 +165,7 @@ impl RangeEntries {
                     }
                 }
                 _ => {
-                    let next = self.entry(place, self.get(place).len());
+                    let next = self.entry(place);
                     if let Some((first, kept)) = current.replace((next, next)) {
                         take(first, with_sum(kept, &sum))?;
                         sum.clear();
@@ -206,13 +211,16 @@ impl RangeEntries {
 
     /// Whether the entry at a place has this key.
     fn holds(&self, place: u64, key: &[u8]) -> bool {
-        let text = self.text(place);
-        text.get(key.len()) == Some(&b'\n') && text.starts_with(key)
+        self.get(place) == key
     }
 
-    fn entry(&self, place: u64, key: usize) -> SpillEntry<'_> {
-        let (key, after) = self.text(place).split_at(key);
-        SpillEntry::decode_after(key, after).expect("it was decoded before").0
+    fn entry(&self, place: u64) -> SpillEntry<'_> {
+        SpillEntry::decode(self.bytes_from(place)).expect("it was decoded before").0
+    }
+
+    #[inline]
+    fn bytes_from(&self, place: u64) -> &[u8] {
+        &self.blocks[(place >> OFFSET) as usize][place as u32 as usize..]
     }
 }
 
@@ -224,7 +232,17 @@ fn with_sum<'e>(entry: SpillEntry<'e>, sum: &'e [u8]) -> SpillEntry<'e> {
 impl Urls for RangeEntries {
     #[inline]
     fn text(&self, place: u64) -> &[u8] {
-        &self.blocks[(place >> OFFSET) as usize][place as u32 as usize..]
+        let bytes = self.bytes_from(place);
+        let mut at = 0;
+        // Most keys have a length of one byte.
+        while bytes[at] >= 0x80 {
+            at += 1;
+        }
+        &bytes[at + 1..]
+    }
+
+    fn get(&self, place: u64) -> &[u8] {
+        decode_text(self.bytes_from(place), &mut 0).expect("it was decoded before")
     }
 
     fn fetch(&self, place: u64) {

@@ -55,6 +55,9 @@ const SAMPLED_IN_MEMORY: usize = 64;
 /// so one block would not do.
 const SIZED_BLOCKS: usize = 4;
 
+/// One of so many blocks of a small range: reading half of it to learn its size would take longer than it helps.
+const SIZED_EACH: usize = 16;
+
 /// Size of a range, estimated from blocks at even distances.
 struct RangeSize {
     bytes: usize,
@@ -64,8 +67,9 @@ struct RangeSize {
 impl RangeSize {
     fn of(range: &Stream, plan: &RangePlan<'_>) -> Result<Self, SpillError> {
         let bytes = range.bytes() as usize;
-        let step = range.0.len().div_ceil(SIZED_BLOCKS).max(1);
-        let sample = Stream(range.0.iter().step_by(step).cloned().collect());
+        let step = range.extents.len().div_ceil(SIZED_BLOCKS).max(SIZED_EACH);
+        let sample: Vec<_> = range.extents.iter().step_by(step).cloned().collect();
+        let sample = Stream::from(sample);
         let (sampled, mut entries) = (sample.bytes() as usize, 0);
         let mut decompressor = BlockDecompressor::new(plan.store);
         let mut reader = EntryReader::new(sample);
@@ -108,10 +112,10 @@ pub(super) fn load_range(
     let mut entries =
         RangeEntries::with_capacity((size.entries as f64 * share) as usize).map_err(no_room)?;
     let mut decompressor = BlockDecompressor::new(plan.store);
-    for extent in &range.0 {
+    for extent in &range.extents {
         if entries.count() >= COMBINED_FROM && entries.memory(extent.raw() as usize) > full(memory)
         {
-            entries.sort(plan.keep, threads).map_err(full_of_memory)?;
+            entries.sort(range.depth, plan.keep, threads).map_err(full_of_memory)?;
             match entries.combined(plan.keep, LEAST, memory / 3) {
                 Some(combined) => entries = combined,
                 None if threads == Threads::One => return Ok(LoadedRange::Larger),
@@ -127,7 +131,7 @@ pub(super) fn load_range(
         let taken = entries.take(block, HEADER).map_err(no_room)?;
         taken.ok_or_else(|| decompressor.damaged("an entry is cut off"))?;
     }
-    entries.sort(plan.keep, threads).map_err(full_of_memory)?;
+    entries.sort(range.depth, plan.keep, threads).map_err(full_of_memory)?;
     Ok(LoadedRange::Sorted(entries))
 }
 
@@ -149,8 +153,8 @@ fn bounds(
         Ok(())
     };
     let mut decompressor = BlockDecompressor::new(plan.store);
-    for extent in range.0.iter().step_by(range.0.len().div_ceil(SAMPLED_BLOCKS)) {
-        let mut reader = EntryReader::new(Stream(vec![extent.clone()]));
+    for extent in range.extents.iter().step_by(range.extents.len().div_ceil(SAMPLED_BLOCKS)) {
+        let mut reader = EntryReader::new(vec![extent.clone()].into());
         let mut number = 0;
         while let Some(entry) = reader.next(&mut decompressor)? {
             if number % SAMPLED_KEYS == 0 {
@@ -173,12 +177,12 @@ fn divide(
     memory: usize,
 ) -> Result<Vec<Stream>, SpillError> {
     let tasks = rayon::current_num_threads().min(memory / (2 * ranges.len() * plan.block));
-    let share = range.0.len().div_ceil(tasks.max(1)).max(1);
-    let parts = range.0.par_chunks(share).with_min_len(1).map(|extents| {
+    let share = range.extents.len().div_ceil(tasks.max(1)).max(1);
+    let parts = range.extents.par_chunks(share).with_min_len(1).map(|extents| {
         let mut writers: Vec<_> = (0..ranges.len()).map(|_| EntryWriter::new(plan.block)).collect();
         let mut compressor = BlockCompressor::new(plan.store);
         let mut decompressor = BlockDecompressor::new(plan.store);
-        let mut reader = EntryReader::new(Stream(extents.to_vec()));
+        let mut reader = EntryReader::new(extents.to_vec().into());
         while let Some(entry) = reader.next(&mut decompressor)? {
             writers[ranges.find(entry.key)].push(&entry, &mut compressor)?;
         }
@@ -188,9 +192,9 @@ fn divide(
     let mut smaller: Vec<Stream> = (0..ranges.len()).map(|_| Stream::default()).collect();
     for part in parts {
         for (range, mut part) in smaller.iter_mut().zip(part) {
-            alloc::try_reserve(&mut range.0, part.0.len())
+            alloc::try_reserve(&mut range.extents, part.extents.len())
                 .map_err(|error| plan.store.error(error.into()))?;
-            range.0.append(&mut part.0);
+            range.extents.append(&mut part.extents);
         }
     }
     smaller.retain(|range| !range.is_empty());

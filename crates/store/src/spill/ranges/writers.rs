@@ -110,15 +110,16 @@ impl RangeWriters {
     ///
     /// The last blocks cannot be written, or memory runs out.
     pub fn finish(&self) -> Result<Vec<Stream>, SpillError> {
-        let mut ranges: Vec<Stream> = (0..self.bounds.len()).map(|_| Stream::default()).collect();
+        let range = |number| Stream { extents: Vec::new(), depth: self.bounds.depth(number) };
+        let mut ranges: Vec<Stream> = (0..self.bounds.len()).map(range).collect();
         for thread in &self.threads {
             let mut thread = thread.lock().unwrap_or_else(PoisonError::into_inner);
             let ThreadWriters { writers, compressor } = &mut *thread;
             for (range, writer) in ranges.iter_mut().zip(writers.drain(..)) {
                 let mut more = writer.finish(compressor)?;
-                alloc::try_reserve(&mut range.0, more.0.len())
+                alloc::try_reserve(&mut range.extents, more.extents.len())
                     .map_err(|error| compressor.store().error(error.into()))?;
-                range.0.append(&mut more.0);
+                range.extents.append(&mut more.extents);
             }
         }
         Ok(ranges)
