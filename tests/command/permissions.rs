@@ -5,6 +5,8 @@ use super::{NOT_OF_ROOT, Place, Run, built, is_root};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
+#[cfg(target_os = "linux")]
+use std::path::Path;
 use std::process::Command;
 
 const URLS: &[u8] = b"http://b/\nHTTP://A/\nhttp://a\n";
@@ -70,16 +72,18 @@ fn new_outputs_have_the_permissions_that_the_umask_leaves() {
 }
 
 /// The modes of the files that a process has open for writing in a directory, and of the directories in it
-/// that have a temporary name.
+/// that have a temporary name. A file in such a directory is as private as that.
 #[cfg(target_os = "linux")]
 fn temporary_modes(process: u32, place: &Place) -> Vec<u32> {
     let around = place.path("").canonicalize().expect("there");
     let mut modes = Vec::new();
     for entry in fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten() {
-        let leads_there = fs::read_link(entry.path()).is_ok_and(|to| to.starts_with(&around));
+        let Ok(to) = fs::read_link(entry.path()) else { continue };
         match fs::metadata(entry.path()) {
-            Ok(found) if leads_there && found.is_file() && !entry.path().ends_with("0") => {
-                modes.push(found.mode() & 0o7777);
+            Ok(found)
+                if to.starts_with(&around) && found.is_file() && !entry.path().ends_with("0") =>
+            {
+                modes.push(found.mode() & bits_of_entry(&around, &to));
             }
             _ => {}
         }
@@ -89,6 +93,16 @@ fn temporary_modes(process: u32, place: &Place) -> Vec<u32> {
         modes.extend(fs::metadata(place.path(name)).map(|found| found.mode() & 0o7777));
     }
     modes
+}
+
+/// The bits of a mode that the directory of a file leaves, below `around`: none for those who may not enter it.
+#[cfg(target_os = "linux")]
+fn bits_of_entry(around: &Path, file: &Path) -> u32 {
+    let directory = file.parent().filter(|directory| *directory != around);
+    let is_private = directory
+        .and_then(|directory| fs::metadata(directory).ok())
+        .is_some_and(|found| found.mode() & 0o077 == 0);
+    if is_private { 0o7600 } else { 0o7777 }
 }
 
 #[cfg(target_os = "linux")]

@@ -138,7 +138,7 @@ const ROWS: &[Promise] = &[
     ("special-bits", permissions::replaced_files),
     ("private", permissions::temporary_files),
     ("foreign", permissions::foreign_directories),
-    ("leftovers", permissions::leftover_shards),
+    ("killed-shards", permissions::killed_shards),
 ];
 
 /// Rows that take minutes however few trials they run, so that a short run tries them only by name.

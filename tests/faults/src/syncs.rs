@@ -44,7 +44,7 @@ pub fn before_names(torture: &mut Torture) -> Row {
 /// A directory of shards is on the disk with all that is in it before it has its name, and is synced once for all
 /// files: there may be thousands.
 pub fn shards(torture: &mut Torture) -> Row {
-    let mut row = Row::new("a directory of shards is synced once, after its files have names");
+    let mut row = Row::new("a directory of shards is synced once, after all its files");
     if let Err(why) = faults::can_trace() {
         return row.skipped(why);
     }
@@ -69,21 +69,22 @@ pub fn shards(torture: &mut Torture) -> Row {
         let log = String::from_utf8_lossy(&fs::read(&log).unwrap_or_default()).into_owned();
         let calls: Vec<Call> = calls(&log, &place.path).collect();
         let is_temporary = |path: &str| path.starts_with(".uniqurl-");
-        // Files that were synced, that got their names, and syncs of the directory.
+        let is_shard = |path: &str| is_temporary(path) && path.ends_with(suffix);
+        // Files that were synced, that were made, and syncs of the directory after so many of both.
         let (mut files, mut names, mut syncs) = (0, 0, Vec::new());
         for call in &calls {
             match call {
                 Call::Sync(path) if is_temporary(path) && path.contains('/') => files += 1,
-                Call::Sync(path) if is_temporary(path) => syncs.push(names),
-                Call::Name(_, path) if is_temporary(path) => names += 1,
-                Call::Name(Some(_), path) if *path == target && syncs != [COUNT] => {
-                    row.broken.push(format!("the directory was synced after names {syncs:?}"));
+                Call::Sync(path) if is_temporary(path) => syncs.push((files, names)),
+                Call::Make(path) if is_shard(path) => names += 1,
+                Call::Name(Some(_), path) if *path == target && syncs != [(COUNT, COUNT)] => {
+                    row.broken.push(format!("the directory was synced after files {syncs:?}"));
                 }
                 _ => {}
             }
         }
         if files != COUNT || names != COUNT {
-            row.broken.push(format!("{files} files were synced, {names} were named"));
+            row.broken.push(format!("{files} files were synced, {names} were made"));
         }
         let is_name = |call: &&Call| matches!(call, Call::Name(_, path) if *path == target);
         let mut after = calls.iter().skip_while(|call| !is_name(call));

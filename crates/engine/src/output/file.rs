@@ -6,8 +6,8 @@ use super::place::{self, Place};
 use super::sync_writer::{Sync, SyncWriter};
 use super::vectored;
 use std::fmt;
-use std::io::IsTerminal;
-use std::io::{self, BufWriter, IoSlice, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, IoSlice, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use uniqurl_formats::input::pipe;
 use uniqurl_text::Printable;
@@ -50,8 +50,6 @@ pub struct Output {
     /// Never flushed by being dropped: see `Drop`.
     writer: Option<BufWriter<CompressWriter>>,
     place: Place,
-    /// Whether the name is to survive a crash when it is given.
-    lasts: bool,
     /// Whether every byte is on the disk.
     prepared: bool,
     /// The kind of the first error, after which nobody knows which bytes are there.
@@ -67,26 +65,28 @@ impl Output {
     /// writable, a file that is write-protected or another user's in a directory such as `/tmp`, a mount
     /// point.
     pub fn create(path: &Path) -> io::Result<Self> {
-        Self::with(path, path, BUFFER, [BLOCK, BLOCKS], true)
+        let opened = place::open(path);
+        Self::with(path, opened, BUFFER, [BLOCK, BLOCKS])
     }
 
-    /// Opens one of many outputs that are open at once. It holds about `share` bytes: small writes are
-    /// gathered up to that size, and blocks to compress have that size. Errors name it by its final `name`. The
-    /// caller syncs the directory, once for all of them.
+    /// Makes one of many outputs that are open at once, in a private directory. It holds about `share` bytes:
+    /// small writes are gathered up to that size, and blocks to compress have that size. Errors name it by its
+    /// final `name`. It has its name in the directory from the start.
     pub(super) fn create_one_of_many(path: &Path, name: &Path, share: usize) -> io::Result<Self> {
         let buffer = share.clamp(SMALLEST_BUFFER, BUFFER);
-        Self::with(path, name, buffer, [share.clamp(SMALLEST_BLOCK, BLOCK), 1], false)
+        let made = OpenOptions::new().write(true).create_new(true).open(path);
+        let opened = made.map(|file| (file, Place::InPrivateDirectory));
+        Self::with(name, opened, buffer, [share.clamp(SMALLEST_BLOCK, BLOCK), 1])
     }
 
     /// Holds `blocks` blocks of `block` bytes before they are compressed.
     fn with(
-        path: &Path,
         name: &Path,
+        opened: io::Result<(File, Place)>,
         buffer: usize,
         [block, blocks]: [usize; 2],
-        lasts: bool,
     ) -> io::Result<Self> {
-        let (file, place) = place::open(path).map_err(|error| named(name, error))?;
+        let (file, place) = opened.map_err(|error| named(name, error))?;
         let sync = match place {
             Place::Direct => {
                 pipe::set_pipe_size(&file);
@@ -94,9 +94,9 @@ impl Output {
             }
             _ => Sync::AtTheEnd,
         };
-        let pack = CompressWriter::new(path, SyncWriter::new(file, sync), block, blocks);
+        let pack = CompressWriter::new(name, SyncWriter::new(file, sync), block, blocks);
         let writer = Some(BufWriter::with_capacity(buffer, pack));
-        Ok(Self { name: name.to_owned(), writer, place, lasts, prepared: false, failed: None })
+        Ok(Self { name: name.to_owned(), writer, place, prepared: false, failed: None })
     }
 
     /// True for a pipe, a terminal or a device: bytes written there cannot be taken back.
@@ -139,12 +139,11 @@ impl Output {
         }
         let writer = self.writer.as_mut().expect("only commit takes the writer");
         let spool = writer.get_ref().spool().file();
-        let given = self.place.give_attributes(spool);
+        let given = self.place.give_mode(spool);
         let done = given.and_then(|()| writer.flush()).and_then(|()| writer.get_mut().finish());
         self.noted(done)?;
         // Otherwise a change there would be noticed only after other outputs have their names.
-        let target = self.place.target();
-        target.map_or(Ok(()), place::is_free).map_err(|error| named(&self.name, error))?;
+        self.place.is_free().map_err(|error| named(&self.name, error))?;
         self.prepared = true;
         Ok(())
     }
@@ -161,7 +160,7 @@ impl Output {
         // `prepare` has flushed the buffer.
         let (pack, _) = writer.into_parts();
         let place = std::mem::replace(&mut self.place, Place::Direct);
-        let published = place::publish(pack.spool().file(), place, self.lasts);
+        let published = place.publish(pack.spool().file());
         published.map_err(|error| named(&self.name, error))
     }
 
@@ -234,7 +233,7 @@ impl fmt::Display for Named<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::{self, File};
+    use std::fs;
     use std::io::Read;
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 

@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 use super::Output;
 use super::file::named;
-use super::leftovers::SHARD;
 use super::shards::{ShardFile, ShardFiles};
 use super::table::{TableColumn, TableFile, TableKind};
 use uniqurl_formats::record::Separator;
@@ -70,8 +69,6 @@ impl ShardTable {
         columns: Arc<ShardColumns>,
     ) -> io::Result<Self> {
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        debug_assert!(file.starts_with(SHARD));
-        // The next run removes leftovers of this name.
         let path_of_lines = path.with_file_name(file + ".lines");
         let mut options = File::options();
         let options = options.read(true).write(true).create_new(true);
@@ -121,10 +118,5 @@ impl ShardFile for ShardTable {
         let Some(lines) = self.lines.take() else { return Ok(()) };
         self.tabulate(lines)?;
         fs::remove_file(&self.path_of_lines).map_err(|error| named(&self.name, error))
-    }
-
-    /// The table has its name in the temporary directory.
-    fn commit(mut self: Box<Self>) -> io::Result<()> {
-        self.prepare()
     }
 }

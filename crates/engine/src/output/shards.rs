@@ -2,18 +2,20 @@
 //! next to it, which is renamed when all of them are on the disk.
 //!
 //! Unlike a file, a directory needs a name until then: a killed process leaves one that begins with
-//! `.uniqurl-`, which the next run to the same place removes.
+//! `.uniqurl-`. Until the rename only its owner may enter it, so the files in it have their names and modes from
+//! the start.
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
 use super::file::{Output, named};
-use super::leftovers::{self, SHARD};
-use super::place::{directory, resolve, sync, to_last};
-use super::replaced::{Attributes, Replaced, may_be_replaced};
+use super::place::{sync, to_last};
+use super::replaced::{may_be_replaced, mode_of_successor};
+use super::target::{directory, resolve};
 use super::temporary::Temporary;
 use crate::MARK;
 use rustix::fs::{Access, access};
@@ -23,22 +25,18 @@ use uniqurl_formats::record::Separator;
 /// compressed.
 const BUFFERS: usize = 64 << 20;
 
+/// The mode of the temporary directory, which holds records.
+const PRIVATE: u32 = 0o700;
+
 /// One of the files. Its errors name it.
 pub(super) trait ShardFile: Write + Send {
     /// Brings every byte to the disk.
     fn prepare(&mut self) -> io::Result<()>;
-
-    /// Gives the file its name in the temporary directory.
-    fn commit(self: Box<Self>) -> io::Result<()>;
 }
 
 impl ShardFile for Output {
     fn prepare(&mut self) -> io::Result<()> {
         Output::prepare(self)
-    }
-
-    fn commit(self: Box<Self>) -> io::Result<()> {
-        Output::commit(*self)
     }
 }
 
@@ -52,10 +50,8 @@ pub struct ShardFiles {
     /// The directory that the name leads to.
     target: PathBuf,
     temporary: Temporary,
-    /// The temporary directory, locked.
-    directory: File,
-    /// The attributes that the directory is to have.
-    attributes: Attributes,
+    /// The mode that the directory is to have.
+    mode: u32,
     files: Vec<Box<dyn ShardFile>>,
     separator: Separator,
     /// The start of an incomplete line, with its mark.
@@ -87,15 +83,15 @@ impl ShardFiles {
         let unnamed = |error| named(name, error);
         // A trailing slash would follow a link, so it is dropped.
         let target = resolve(&name.components().collect::<PathBuf>()).map_err(unnamed)?;
-        let (directory, temporary, attributes) = make(&target).map_err(unnamed)?;
+        let (temporary, mode) = make(&target).map_err(unnamed)?;
         let share = BUFFERS / count.max(1) as usize;
         let file = |shard| {
-            let shard = format!("{SHARD}{shard:05}{suffix}");
+            let shard = format!("shard-{shard:05}{suffix}");
             file(&temporary.path().join(&shard), &name.join(shard), share)
         };
         let files = (0..count).map(file).collect::<io::Result<_>>()?;
         let (name, begun) = (name.to_owned(), Vec::new());
-        Ok(Self { name, target, temporary, directory, attributes, files, separator, begun })
+        Ok(Self { name, target, temporary, mode, files, separator, begun })
     }
 
     /// Brings every byte to the disk, and checks again that the directory can get its name. Otherwise
@@ -121,12 +117,13 @@ impl ShardFiles {
     /// Makes the directory appear, with all that is in it.
     pub fn commit(mut self) -> io::Result<()> {
         self.prepare()?;
-        self.files.drain(..).try_for_each(|file| file.commit())?;
-        let Self { name, target, temporary, directory, attributes, .. } = self;
-        let moved = attributes
-            .give_to(&directory)
-            .and_then(|()| sync(&directory))
-            .and_then(|()| to_last(&target, || temporary.rename(&target)));
+        let Self { name, target, temporary, mode, .. } = self;
+        let moved = File::open(temporary.path()).and_then(|directory| {
+            directory.set_permissions(fs::Permissions::from_mode(mode))?;
+            // One sync for the names of all the files: there may be thousands.
+            sync(&directory)?;
+            to_last(&target, || temporary.rename(&target))
+        });
         moved.map_err(|error| named(&name, error))
     }
 
@@ -147,24 +144,30 @@ impl ShardFiles {
     }
 }
 
-/// Makes a temporary directory next to the target, and tells which attributes it is to have: those of an
-/// existing target, or of any new directory.
-fn make(target: &Path) -> io::Result<(File, Temporary, Attributes)> {
+/// Makes a temporary directory next to the target, and tells which mode it is to have: that of an existing
+/// target, or of any new directory.
+fn make(target: &Path) -> io::Result<(Temporary, u32)> {
     let old = old(target)?;
     if target.file_name().is_none() {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     let around = directory(target);
-    leftovers::remove_leftovers(around);
-    let attributes = match old {
-        Some(old) => Attributes::Old(Replaced::of(target, old)),
-        None => Attributes::New(leftovers::mode_of_new(around)?),
+    let create = |path: &Path| DirBuilder::new().mode(PRIVATE).create(path);
+    let ((), temporary) = Temporary::make(around, create)?;
+    let path = temporary.path();
+    // A umask may forbid even the owner to make files in it. SGID of the directory around it stays, so that
+    // files in it have that group.
+    let own = fs::metadata(path)?.mode() & 0o7777 | PRIVATE;
+    fs::set_permissions(path, fs::Permissions::from_mode(own))?;
+    let mode = match old {
+        Some(old) => mode_of_successor(target, &old, &fs::metadata(path)?),
+        // The umask, or a default access control list, decides: an empty directory shows it.
+        None => {
+            let ((), probe) = Temporary::make(around, |path| fs::create_dir(path))?;
+            fs::metadata(probe.path())?.mode() & 0o7777
+        }
     };
-    let (directory, temporary) = leftovers::create(around)?;
-    if let Attributes::Old(old) = &attributes {
-        old.give_defaults(&directory)?;
-    }
-    Ok((directory, temporary, attributes))
+    Ok((temporary, mode))
 }
 
 /// The empty directory that has the name already and can be replaced. A link is an error, whatever its

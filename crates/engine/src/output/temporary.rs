@@ -3,7 +3,6 @@
 //! A file under such a name is removed when its [`Temporary`] is dropped. A process that has to end
 //! at once drops nothing; so all temporary names are on a list, and [`remove_all`] removes them.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,10 +11,8 @@ use tempfile::Builder;
 
 use uniqurl_text::Printable;
 
-/// How a temporary name begins and ends, and how many letters and digits stand between.
-const PREFIX: &str = ".uniqurl-";
-const SUFFIX: &str = ".tmp";
-const RANDOM: usize = 6;
+/// The mode of a temporary file, which holds records.
+pub(super) const PRIVATE: u32 = 0o600;
 
 /// The names in use. A thread that makes one holds the lock until the name is on the list.
 static NAMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -54,7 +51,7 @@ impl Temporary {
     ) -> io::Result<(T, Self)> {
         let mut names = names();
         let mut builder = Builder::new();
-        builder.prefix(PREFIX).suffix(SUFFIX).rand_bytes(RANDOM);
+        builder.prefix(".uniqurl-").suffix(".tmp");
         let made = builder.make_in(directory, create).map_err(|error| because_of(directory, error));
         let (made, path) = made?.into_parts();
         // The list takes over from the path, which would forget that it is on the list.
@@ -72,15 +69,6 @@ impl Temporary {
     pub(super) fn rename(self, target: &Path) -> io::Result<()> {
         fs::rename(&self.path, target)
     }
-}
-
-/// True if a [`Temporary`] could have this name.
-pub(super) fn is_temporary_name(name: &OsStr) -> bool {
-    let random = |name: &[u8]| -> Option<bool> {
-        let random = name.strip_prefix(PREFIX.as_bytes())?.strip_suffix(SUFFIX.as_bytes())?;
-        Some(random.len() == RANDOM && random.iter().all(u8::is_ascii_alphanumeric))
-    };
-    random(name.as_encoded_bytes()).unwrap_or(false)
 }
 
 /// Names the directory in an error of creating something in it.
