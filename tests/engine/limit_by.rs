@@ -288,13 +288,9 @@ fn limited_columns_are_those_of_the_plain_loop() {
 fn groups_of_other_keys_are_limited_alike() {
     let place = Place::new(29);
     let (inputs, _) = input::check(&place.paths);
-    for (key, group) in [
-        (Key::Ssurt, Group::Host),
-        (Key::Ssurt, Group::Domain),
-        (Key::Surt, Group::Domain),
-        (Key::Template, Group::Host),
-        (Key::Domain, Group::Domain),
-    ] {
+    for (key, group) in
+        [(Key::Template, Group::Host), (Key::Template, Group::Domain), (Key::Domain, Group::Domain)]
+    {
         let mut outputs = Vec::new();
         for (threads, budget) in [(1, None), (2, Some(900_000)), (7, Some(1_400_000))] {
             let mut plan = place.plan(Dedup::default(), LimitBy { group, most: 2 });

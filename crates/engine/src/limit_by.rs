@@ -1,8 +1,6 @@
 //! Groups of URLs. Only the first few URLs of each are kept.
 
-use std::borrow::Cow;
-
-use crate::split::{Split, SplitBy};
+use crate::split::{self, SplitBy};
 use uniqurl::key::{Key, Template};
 
 /// Keeps the first URLs of each group.
@@ -45,8 +43,8 @@ impl Group {
     pub const fn is_told_by(self, key: Key) -> bool {
         match self {
             Self::Template | Self::Path => matches!(key, Key::Url),
-            Self::Domain => !matches!(key, Key::Hash),
-            Self::Host => !matches!(key, Key::Hash | Key::Domain),
+            Self::Domain => SplitBy::Domain.is_told_by(key),
+            Self::Host => SplitBy::Host.is_told_by(key),
         }
     }
 }
@@ -61,17 +59,16 @@ pub(crate) struct KeyGroup {
 impl KeyGroup {
     /// Appends the group of a key to `out`. It holds no line feed.
     pub(crate) fn append(&self, key: &[u8], out: &mut Vec<u8>) {
-        let split = |by| Split { by, shards: 1, key: self.key };
         let text = match self.group {
             Group::Template => return Template::of(key, out),
-            Group::Domain => split(SplitBy::Domain).domain(key),
-            Group::Host => Cow::Borrowed(split(SplitBy::Host).host(key)),
+            Group::Domain => split::domain(key, self.key),
+            Group::Host => split::host(key),
             Group::Path => {
                 let end = memchr::memchr2(b'?', b'#', key).unwrap_or(key.len());
-                Cow::Borrowed(&key[..end])
+                &key[..end]
             }
         };
-        out.extend_from_slice(&text);
+        out.extend_from_slice(text);
     }
 }
 

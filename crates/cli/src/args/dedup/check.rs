@@ -10,7 +10,6 @@ use crate::args::suggestions::suggest;
 use crate::args::{NUL_ENDS_NO_ROW, RecordForm, check_output_name, share_a_place, usage};
 use crate::inputs::names::is_standard_input;
 use crate::tables::kind_of_shards;
-use uniqurl::Key;
 use uniqurl_engine::output::{Field, TableKind, place};
 use uniqurl_engine::{Keep, SplitBy};
 use uniqurl_formats::record::Separator;
@@ -32,18 +31,12 @@ impl DedupArgs {
             if common.output == standard {
                 return wrong("--split-by writes a directory, which -o has to name");
             }
-            let lost = match (by, common.key()) {
-                (SplitBy::Host, Key::Hash | Key::Domain) => Some("host"),
-                (SplitBy::Domain, Key::Hash) => Some("domain"),
-                _ => None,
-            };
-            if let Some(lost) = lost {
-                let key = common.key();
-                return Err(usage(
-                    "dedup",
-                    ErrorKind::ArgumentConflict,
-                    format!("--split-by {lost}:N needs a {lost}, which --key {key} does not keep"),
-                ));
+            let key = common.key();
+            if !by.is_told_by(key) {
+                let lost = if by == SplitBy::Host { "host" } else { "domain" };
+                let message =
+                    format!("--split-by {lost}:N needs a {lost}, which --key {key} does not tell");
+                return Err(usage("dedup", ErrorKind::ArgumentConflict, message));
             }
         }
         if self.top.is_some() && self.order != OrderArg::Count {

@@ -24,7 +24,7 @@ impl DedupArgs {
             Some(LimitBy { group, .. }) if !group.is_told_by(key) => {
                 let name = group.name();
                 let message =
-                    format!("--limit-by {name}:N needs a {name}, which --key {key} does not keep");
+                    format!("--limit-by {name}:N needs a {name}, which --key {key} does not tell");
                 let mut error = usage("dedup", ErrorKind::ArgumentConflict, message);
                 suggest(&mut error, "leave --key out, or use --key url".into());
                 Err(error)
