@@ -5,16 +5,11 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// A set of blocks of addresses.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct AddressBlocks {
-    v4: Ranges,
-    v6: Ranges,
-}
+use ipnet::IpNet;
 
-/// The first and last addresses of blocks, sorted, none within another. Two blocks never overlap in part.
+/// A set of blocks of addresses, sorted, none within another. Two blocks never overlap in part.
 #[derive(Debug, Clone, Default)]
-struct Ranges(Vec<(u128, u128)>);
+pub(crate) struct AddressBlocks(Vec<IpNet>);
 
 impl AddressBlocks {
     /// Adds the block that `text` names. The bits of the address after the prefix do not matter.
@@ -23,27 +18,20 @@ impl AddressBlocks {
     /// without brackets, then a slash and the length of the prefix.
     pub(crate) fn add(&mut self, text: &str) -> Option<()> {
         let (address, length) = text.rsplit_once('/')?;
-        let is_number = length.bytes().all(|byte| byte.is_ascii_digit());
-        let is_plain = is_number && (length == "0" || !length.starts_with('0'));
-        let length: u32 = length.parse().ok().filter(|_| is_plain)?;
-        let inside = address.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-        let (value, bits, ranges) = match inside
-            .map_or_else(|| address.parse(), |v6| v6.parse::<Ipv6Addr>().map(IpAddr::V6))
-        {
-            Ok(IpAddr::V4(address)) => (u128::from(address.to_bits()), 32, &mut self.v4),
-            Ok(IpAddr::V6(address)) => (address.to_bits(), 128, &mut self.v6),
-            Err(_) => return None,
-        };
-        if length > bits {
-            return None;
+        // A number is parsed with a sign and with zeros before it, too, and some readers take `010` as octal.
+        let length = length.parse().ok().filter(|number: &u8| number.to_string() == length)?;
+        let address = in_brackets(address).or_else(|| address.parse().ok())?;
+        let block = IpNet::new(address, length).ok()?.trunc();
+        if !self.hold(block) {
+            self.0.retain(|other| !block.contains(other));
+            let at = self.0.partition_point(|other| *other < block);
+            self.0.insert(at, block);
         }
-        let rest = u128::MAX.checked_shr(128 - bits + length).unwrap_or(0);
-        ranges.add(value & !rest, value | rest);
         Some(())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.v4.0.is_empty() && self.v6.0.is_empty()
+        self.0.is_empty()
     }
 
     /// Whether the host of a canonical URL is an address in one of the blocks.
@@ -52,31 +40,21 @@ impl AddressBlocks {
             return false;
         }
         let Ok(host) = std::str::from_utf8(host) else { return false };
-        match host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            Some(inside) => {
-                inside.parse::<Ipv6Addr>().is_ok_and(|address| self.v6.contain(address.to_bits()))
-            }
-            None => host
-                .parse::<Ipv4Addr>()
-                .is_ok_and(|address| self.v4.contain(address.to_bits().into())),
-        }
+        let v4 = || host.parse::<Ipv4Addr>().ok().map(IpAddr::V4);
+        in_brackets(host).or_else(v4).is_some_and(|address| self.hold(address.into()))
+    }
+
+    /// Whether all of a block is in one of these.
+    fn hold(&self, block: IpNet) -> bool {
+        let after = self.0.partition_point(|other| other.addr() <= block.addr());
+        after.checked_sub(1).is_some_and(|i| self.0[i].contains(&block))
     }
 }
 
-impl Ranges {
-    fn add(&mut self, first: u128, last: u128) {
-        if self.contain(first) && self.contain(last) {
-            return;
-        }
-        self.0.retain(|(start, _)| !(first..=last).contains(start));
-        let at = self.0.partition_point(|(start, _)| *start < first);
-        self.0.insert(at, (first, last));
-    }
-
-    fn contain(&self, value: u128) -> bool {
-        let after = self.0.partition_point(|(start, _)| *start <= value);
-        after.checked_sub(1).is_some_and(|i| value <= self.0[i].1)
-    }
+/// An address of IPv6 between brackets.
+fn in_brackets(text: &str) -> Option<IpAddr> {
+    let inside = text.strip_prefix('[')?.strip_suffix(']')?;
+    inside.parse().ok().map(|address: Ipv6Addr| address.into())
 }
 
 #[cfg(test)]
