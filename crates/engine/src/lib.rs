@@ -84,7 +84,8 @@ pub use sink::Sinks;
 pub use split::{MARK, Split, SplitBy};
 pub use stages::{StageBuffers, Stages};
 pub use trace::{TaskTimer, Trace, TraceStage};
-pub use uniqurl_store::spill::{Spilled, temporary_file};
+pub use uniqurl_store::spill::Spilled;
+pub use uniqurl_store::temporary_file;
 pub use url_filter::{BadUrlFilter, UrlFilter};
 pub use watch::{Phase, Watch};
 

@@ -5,11 +5,14 @@
 #![warn(missing_debug_implementations)]
 
 mod size_class;
+mod temporary_file;
 pub mod sort;
 pub mod keep_policy;
 pub mod tally;
 pub mod seen;
 pub mod spill;
+
+pub use temporary_file::temporary_file;
 
 #[cfg(test)]
 #[path = "../../../src/test_util.rs"]

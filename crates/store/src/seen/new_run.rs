@@ -1,11 +1,12 @@
 //! A run that no manifest names yet.
 
+use std::fs::File;
 use std::sync::Arc;
 
 use super::directory::{NEW_MANIFEST, WriterDirectory};
 use super::error::SeenStoreError;
 use super::manifest::run_name;
-use super::run::{Run, RunWriter};
+use super::run::{Run, RunFile, RunWriter};
 use super::time::UnixTime;
 
 /// The file of a run, which is removed if it is dropped before a manifest may name it.
@@ -25,18 +26,24 @@ impl NewRun {
         adds: &[(u64, UnixTime)],
     ) -> Result<(Self, RunWriter), SeenStoreError> {
         // A file that is there is another's, so it must not be removed.
-        let writer = RunWriter::create(directory.path(), &run_name(number), adds)?;
-        Ok((Self { directory: Arc::clone(directory), number, is_kept: false }, writer))
+        let name = run_name(number);
+        let path = directory.path().join(&name);
+        let file = File::options().read(true).write(true).create_new(true).open(&path);
+        let file = RunFile::of(file, &path)?;
+        // From here on the file is removed if anything fails.
+        let new = Self { directory: Arc::clone(directory), number, is_kept: false };
+        Ok((new, RunWriter::new(file, name, adds)?))
     }
 
-    /// Brings the run to the disk, with its name, and opens it. None: it has no entries, and its file is gone.
+    /// Brings the run to the disk, with its name. None: it has no entries, and its file is gone.
     pub(super) fn finish(self, writer: RunWriter) -> Result<Option<(Self, Run)>, SeenStoreError> {
-        let info = writer.finish()?;
-        if info.entries == 0 {
+        let run = writer.finish()?;
+        if run.info().entries == 0 {
             return Ok(None);
         }
+        // Both before a manifest names it: the bytes, and the name.
+        run.sync()?;
         self.directory.sync()?;
-        let run = Run::open(self.directory.path(), &info)?;
         Ok(Some((self, run)))
     }
 

@@ -40,8 +40,7 @@ pub use packing::BlockCompressor;
 pub use partition::{PartitionPlan, PartitionResult};
 pub use partitions::Partitions;
 pub use ranges::{RANK, RangeEntries, RangePlan, RangeWriters, Ranking, each_range};
-pub use store::SpillError;
-pub use store::{Store, temporary_file};
+pub use store::{SpillError, Store};
 pub use stream::{EntryWriter, Stream};
 pub use windows::merge_windows;
 

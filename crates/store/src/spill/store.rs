@@ -2,14 +2,15 @@
 //! outlives the process.
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::costs::{Costs, Spilled};
+use crate::temporary_file::temporary_file;
 use uniqurl::internal::alloc;
 use uniqurl_text::Printable;
 
@@ -70,25 +71,6 @@ impl std::error::Error for SpillError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.error.source()
     }
-}
-
-/// Makes a file without a name in `directory`, for records, which only this user may open.
-///
-/// # Errors
-///
-/// No file can be made there, or the directory belongs to another user and is not shared, as `/tmp` is
-/// (mode `+t`).
-pub fn temporary_file(directory: &Path) -> io::Result<File> {
-    const STICKY: u32 = 0o1000;
-    let file = tempfile::tempfile_in(directory)?;
-    // Only the umask decides about the mode of a file that never had a name.
-    file.set_permissions(fs::Permissions::from_mode(0o600))?;
-    let around = fs::metadata(directory)?;
-    if around.uid() != file.metadata()?.uid() && around.mode() & STICKY == 0 {
-        let text = "it is another user's, and not shared (mode +t)";
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
-    }
-    Ok(file)
 }
 
 impl Store {

@@ -19,6 +19,7 @@ mod writer;
 use serde::{Deserialize, Serialize};
 
 pub(super) use filter::hash;
+pub(super) use part::RunFile;
 pub(super) use reader::{Run, RunReader};
 pub(super) use search::WantedKeys;
 pub(super) use writer::RunWriter;

@@ -170,17 +170,20 @@ pub(super) fn part_length(bytes: &[u8]) -> Option<usize> {
     (packed as usize).checked_add(HEADER)
 }
 
-/// A file that is being read.
+/// The file of a run.
 #[derive(Debug)]
-pub(super) struct RunFile {
+pub(in super::super) struct RunFile {
     pub(super) file: File,
     pub(super) path: PathBuf,
 }
 
 impl RunFile {
-    /// Opens it.
-    pub(super) fn open(path: &Path) -> Result<Self, SeenStoreError> {
-        let file = File::open(path).map_err(|error| SeenStoreError::io(path, error))?;
+    /// A file that was opened, as errors name it.
+    pub(in super::super) fn of(
+        file: io::Result<File>,
+        path: &Path,
+    ) -> Result<Self, SeenStoreError> {
+        let file = file.map_err(|error| SeenStoreError::io(path, error))?;
         Ok(Self { file, path: path.to_owned() })
     }
 

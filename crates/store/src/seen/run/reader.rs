@@ -1,5 +1,6 @@
 //! Opens a run, and reads it from front to back.
 
+use std::fs::File;
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -17,7 +18,7 @@ use uniqurl::internal::{AllocError, alloc};
 #[derive(Debug)]
 pub(in super::super) struct Run {
     pub(super) file: RunFile,
-    info: RunInfo,
+    pub(super) info: RunInfo,
     pub(super) footer: Footer,
 }
 
@@ -31,7 +32,8 @@ impl Run {
     ///
     /// The file cannot be read, or is not the one that the manifest names.
     pub(in super::super) fn open(directory: &Path, info: &RunInfo) -> Result<Self, SeenStoreError> {
-        let file = RunFile::open(&directory.join(&info.name))?;
+        let path = directory.join(&info.name);
+        let file = RunFile::of(File::open(&path), &path)?;
         let size = file.file.metadata().map_err(|error| SeenStoreError::io(&file.path, error))?;
         if size.len() != info.bytes {
             let reason = format!("it has {} bytes, of {}", size.len(), info.bytes);
@@ -68,6 +70,12 @@ impl Run {
             return Err(file.damaged(offset, "it is another run than the manifest names"));
         }
         Ok(Self { file, info: info.clone(), footer })
+    }
+
+    /// Brings its bytes to the disk.
+    pub(in super::super) fn sync(&self) -> Result<(), SeenStoreError> {
+        let synced = self.file.file.sync_all();
+        synced.map_err(|error| SeenStoreError::io(&self.file.path, error))
     }
 
     /// What the manifest says about it.

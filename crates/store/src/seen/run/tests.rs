@@ -14,12 +14,18 @@ type Entries = BTreeMap<Vec<u8>, u32>;
 
 const ADDS: [(u64, UnixTime); 3] = [(1, UnixTime(10)), (4, UnixTime(20)), (9, UnixTime(30))];
 
+fn writer(directory: &std::path::Path) -> RunWriter {
+    let path = directory.join("run-1");
+    let file = RunFile::of(fs::File::create_new(&path), &path).unwrap();
+    RunWriter::new(file, "run-1".to_owned(), &ADDS).unwrap()
+}
+
 fn write(directory: &std::path::Path, entries: &Entries) -> RunInfo {
-    let mut writer = RunWriter::create(directory, "run-1", &ADDS).unwrap();
+    let mut writer = writer(directory);
     for (key, mark) in entries {
         writer.push(key, Mark::of_number(*mark)).unwrap();
     }
-    writer.finish().unwrap()
+    writer.finish().unwrap().info().clone()
 }
 
 fn read(run: &Run) -> Result<Entries, SeenStoreError> {
@@ -105,7 +111,7 @@ proptest! {
 #[test]
 fn keys_out_of_order_are_refused() {
     let directory = tempfile::tempdir().unwrap();
-    let mut writer = RunWriter::create(directory.path(), "run-1", &ADDS).unwrap();
+    let mut writer = writer(directory.path());
     writer.push(b"", Mark::Removed).unwrap();
     writer.push(b"b", Mark::Added(0)).unwrap();
     for key in [&b"b"[..], b"a", b""] {

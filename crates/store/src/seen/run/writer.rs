@@ -1,12 +1,10 @@
 //! Writes a run from front to back.
 //!
-//! In: keys in order. Out: the file, on the disk. Zones are gathered until there is one for each thread, and
+//! In: keys in order. Out: the file. Zones are gathered until there is one for each thread, and
 //! then packed on all threads of the pool.
 
-use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::mem::take;
-use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
@@ -16,15 +14,15 @@ use super::super::time::UnixTime;
 use super::block::{BlockBuilder, shared_bytes};
 use super::filter;
 use super::footer::{Footer, ZonePlace};
-use super::part::{PartKind, PartPacker, stated_checksum};
+use super::part::{PartKind, PartPacker, RunFile, stated_checksum};
+use super::reader::Run;
 use super::{BLOCK, MAGIC, Mark, RunInfo, SPELLED_OUT, ZONE_BYTES, ZONE_KEYS};
 use uniqurl::internal::{AllocError, alloc};
 
 /// Writes a run.
 #[derive(Debug)]
 pub(in super::super) struct RunWriter {
-    file: File,
-    path: PathBuf,
+    file: RunFile,
     name: String,
     footer: Footer,
     block: BlockBuilder,
@@ -58,34 +56,27 @@ struct PackedZone {
 }
 
 impl RunWriter {
-    /// Makes the file `name` in a directory, for keys of these adds.
-    ///
-    /// # Errors
-    ///
-    /// The file is there already, or cannot be made.
-    pub(in super::super) fn create(
-        directory: &Path,
-        name: &str,
+    /// Writes into a new file, which the manifest is to call `name`, for keys of these adds.
+    pub(in super::super) fn new(
+        file: RunFile,
+        name: String,
         adds: &[(u64, UnixTime)],
     ) -> Result<Self, SeenStoreError> {
-        let path = directory.join(name);
-        let file = OpenOptions::new().write(true).create_new(true).open(&path);
-        let mut file = file.map_err(|error| SeenStoreError::io(&path, error))?;
-        file.write_all(MAGIC).map_err(|error| SeenStoreError::io(&path, error))?;
         let add =
             |(number, time): &(u64, UnixTime)| AddStats { number: *number, time: *time, keys: 0 };
-        Ok(Self {
+        let mut writer = Self {
             file,
-            path,
-            name: name.to_owned(),
+            name,
             footer: Footer { adds: adds.iter().map(add).collect(), ..Footer::default() },
             block: BlockBuilder::default(),
             zone: RawZone::default(),
             waiting: Vec::new(),
             last: Vec::new(),
-            offset: MAGIC.len() as u64,
+            offset: 0,
             removed: 0,
-        })
+        };
+        writer.append(MAGIC)?;
+        Ok(writer)
     }
 
     /// Adds a key, which is greater than the one before.
@@ -131,7 +122,12 @@ impl RunWriter {
     }
 
     fn error(&self, error: io::Error) -> SeenStoreError {
-        SeenStoreError::io(&self.path, error)
+        SeenStoreError::io(&self.file.path, error)
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> Result<(), SeenStoreError> {
+        self.offset += bytes.len() as u64;
+        self.file.file.write_all(bytes).map_err(|error| self.error(error))
     }
 
     fn end_zone(&mut self) -> Result<(), SeenStoreError> {
@@ -166,14 +162,13 @@ impl RunWriter {
             index: index.len() as u32,
         };
         for part in blocks.iter().chain([&filter, &index]) {
-            self.file.write_all(part).map_err(|error| SeenStoreError::io(&self.path, error))?;
+            self.append(part)?;
         }
-        self.offset = place.end();
         self.footer.push(&separator, place).map_err(|error| self.error(error.into()))
     }
 
-    /// Writes the rest, and brings the file to the disk.
-    pub(in super::super) fn finish(mut self) -> Result<RunInfo, SeenStoreError> {
+    /// Writes the rest. The run is not on the disk yet: [`Run::sync`] brings it there.
+    pub(in super::super) fn finish(mut self) -> Result<Run, SeenStoreError> {
         self.end_zone()?;
         self.write()?;
         let footer = self.footer.to_bytes().map_err(io::Error::from);
@@ -186,15 +181,15 @@ impl RunWriter {
         let sum = crc32fast::hash(&trailer[..12]);
         trailer[12..].copy_from_slice(&sum.to_le_bytes());
         end.extend_from_slice(&trailer);
-        let written = self.file.write_all(&end).and_then(|()| self.file.sync_all());
-        written.map_err(|error| self.error(error))?;
-        Ok(RunInfo {
+        self.append(&end)?;
+        let info = RunInfo {
             name: self.name,
-            bytes: self.offset + end.len() as u64,
+            bytes: self.offset,
             entries: self.footer.entries(),
             removed: self.removed,
             checksum,
-        })
+        };
+        Ok(Run { file: self.file, info, footer: self.footer })
     }
 }
 
