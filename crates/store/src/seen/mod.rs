@@ -34,6 +34,7 @@
 mod error;
 mod rules;
 mod time;
+mod stats;
 mod keys;
 mod key_sorter;
 mod run;
@@ -60,6 +61,7 @@ pub use key_sorter::KeySorter;
 pub use keys::{KeySink, SortedKeys};
 pub use lock::WhenBusy;
 pub use rules::StoreRules;
-pub use store::{AddStats, RunStats, SeenStore, StoreStats};
+pub use stats::{AddStats, RunStats, StoreStats};
+pub use store::SeenStore;
 pub use time::UnixTime;
 pub use writer::{Changed, SeenWriter};

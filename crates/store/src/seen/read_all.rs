@@ -9,7 +9,8 @@ use super::error::SeenStoreError;
 use super::manifest::MANIFEST;
 use super::merge_reader::MergeReader;
 use super::run::{Mark, Run};
-use super::store::{SeenStore, StoreStats};
+use super::stats::StoreStats;
+use super::store::SeenStore;
 
 /// Bytes that are written at once.
 const WRITTEN: usize = 256 << 10;

@@ -7,7 +7,7 @@ use super::error::{SeenStoreError, SeenStoreProblem};
 use super::manifest::{MANIFEST, Manifest};
 use super::rules::StoreRules;
 use super::run::Run;
-use super::time::UnixTime;
+use super::stats::{RunStats, StoreStats};
 
 /// A store, as of the time it was opened: later adds do not change it.
 #[derive(Debug)]
@@ -18,43 +18,6 @@ pub struct SeenStore {
     /// Those of the manifest, oldest first. Their files stay open, so that they are there even if a writer
     /// has merged them.
     runs: Vec<Run>,
-}
-
-/// Numbers about a store.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoreStats {
-    /// Keys that are in the store.
-    pub keys: u64,
-    /// Bytes of all of its files.
-    pub bytes: u64,
-    /// Its runs, oldest first.
-    pub runs: Vec<RunStats>,
-}
-
-/// Numbers about a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunStats {
-    /// The name of its file.
-    pub name: String,
-    /// Bytes of the file.
-    pub bytes: u64,
-    /// Keys that it holds, those that newer runs hold too included.
-    pub keys: u64,
-    /// Keys that it takes out of older runs.
-    pub removed: u64,
-    /// The adds that its keys come from, oldest first.
-    pub adds: Vec<AddStats>,
-}
-
-/// Numbers about an add.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AddStats {
-    /// Its number: 1 for the first add to the store, each later one has a greater number.
-    pub number: u64,
-    /// When it was.
-    pub time: UnixTime,
-    /// Keys of it that are in the run.
-    pub keys: u64,
 }
 
 /// How often the manifest is read while a writer merges runs that it names.

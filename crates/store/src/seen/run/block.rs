@@ -217,19 +217,34 @@ impl<'b> Block<'b> {
         (0..self.len).map(|at| self.shared.get(at) + self.rest.get(at)).sum()
     }
 
-    /// Passes each key: how many bytes it shares with the key before, the others, and its mark.
-    pub(super) fn for_each(&self, mut take: impl FnMut(usize, &'b [u8], u32)) {
+    /// The keys, in order.
+    pub(super) fn keys(self) -> impl Iterator<Item = BlockKey<'b>> {
         let mut suffixes = self.suffixes;
-        for at in 0..self.len {
+        (0..self.len).map(move |at| {
             let (suffix, rest) = suffixes.split_at(self.rest.get(at));
-            take(self.shared.get(at), suffix, self.mark(at));
             suffixes = rest;
-        }
+            BlockKey { shared: self.shared.get(at), suffix, mark: self.mark(at) }
+        })
     }
+}
 
-    /// Stands before the first key.
-    pub(super) fn cursor(self) -> BlockCursor<'b> {
-        BlockCursor { block: self, at: 0, suffix: 0 }
+/// A key as a block holds it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BlockKey<'b> {
+    /// The bytes that it shares with the key before.
+    pub(super) shared: usize,
+    /// The other bytes.
+    pub(super) suffix: &'b [u8],
+    pub(super) mark: u32,
+}
+
+impl BlockKey<'_> {
+    /// Makes `key`, which holds the key before, this one.
+    pub(super) fn follow(&self, key: &mut Vec<u8>) -> Result<(), AllocError> {
+        key.truncate(self.shared);
+        alloc::try_reserve(key, self.suffix.len())?;
+        key.extend_from_slice(self.suffix);
+        Ok(())
     }
 }
 
@@ -238,33 +253,6 @@ fn column_4<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8; 4]> {
     let (four, rest) = bytes.split_first_chunk::<4>()?;
     *bytes = rest;
     Some(four)
-}
-
-/// A place between two keys of a block.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct BlockCursor<'b> {
-    block: Block<'b>,
-    at: usize,
-    /// Where the suffix of that key starts.
-    suffix: usize,
-}
-
-impl<'b> BlockCursor<'b> {
-    /// Makes `key`, which holds the key before, the next key, and returns its number.
-    #[inline]
-    pub(super) fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<usize>, AllocError> {
-        let at = self.at;
-        if at == self.block.len {
-            return Ok(None);
-        }
-        let (shared, rest) = (self.block.shared.get(at), self.block.rest.get(at));
-        key.truncate(shared);
-        alloc::try_reserve(key, rest)?;
-        key.extend_from_slice(&self.block.suffixes[self.suffix..][..rest]);
-        self.at += 1;
-        self.suffix += rest;
-        Ok(Some(at))
-    }
 }
 
 /// Finds keys in a block, in ascending order.
@@ -375,9 +363,11 @@ mod tests {
         fn blocks_round_trip(keys in keys()) {
             let bytes = block(&keys);
             let block = Block::parse(&bytes).expect("a block");
-            let (mut cursor, mut key, mut read) = (block.cursor(), Vec::new(), Vec::new());
-            while let Some(at) = cursor.next(&mut key).unwrap() {
-                prop_assert_eq!(block.mark(at), (at % 7) as u32 * 100);
+            let (mut key, mut read) = (Vec::new(), Vec::new());
+            for (at, entry) in block.keys().enumerate() {
+                prop_assert_eq!(entry.mark, (at % 7) as u32 * 100);
+                prop_assert_eq!(block.mark(at), entry.mark);
+                entry.follow(&mut key).unwrap();
                 read.push(key.clone());
             }
             prop_assert_eq!(read, keys);
@@ -431,8 +421,8 @@ mod tests {
                 return Ok(());
             };
             blocks.set(blocks.get() + usize::from(block.len() > 1));
-            let (mut cursor, mut key) = (block.cursor(), Vec::new());
-            while cursor.next(&mut key).unwrap().is_some() {}
+            let mut key = Vec::new();
+            block.keys().try_for_each(|entry| entry.follow(&mut key)).unwrap();
             let mut search = BlockSearch::new(block).unwrap();
             for wanted in [&b""[..], b"a", b"\xFF\xFF"] {
                 search.find(wanted).unwrap();

@@ -5,7 +5,7 @@
 //! blocks, of its filter and of its index (4 bytes each); then a block with a separator for each zone: bytes
 //! that are greater than all keys of the zone before, and no greater than the first key of this one.
 
-use super::super::store::AddStats;
+use super::super::stats::AddStats;
 use super::super::time::UnixTime;
 use super::MAGIC;
 use super::block::{Block, BlockBuilder};
@@ -107,12 +107,15 @@ impl Footer {
             zones.push(zone);
         }
         let block = Block::parse(bytes)?;
-        let (mut cursor, mut separator) = (block.cursor(), Vec::new());
-        for zone in &zones {
-            cursor.next(&mut separator).ok()??;
-            footer.push(&separator, *zone).ok()?;
+        if block.len() != zones.len() {
+            return None;
         }
-        (block.len() == zones.len()).then_some(footer)
+        let mut separator = Vec::new();
+        for (zone, key) in zones.into_iter().zip(block.keys()) {
+            key.follow(&mut separator).ok()?;
+            footer.push(&separator, zone).ok()?;
+        }
+        Some(footer)
     }
 
     /// Where the footer itself starts.

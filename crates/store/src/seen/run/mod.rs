@@ -14,6 +14,7 @@ mod footer;
 mod part;
 mod reader;
 mod search;
+mod verify;
 mod writer;
 
 use serde::{Deserialize, Serialize};

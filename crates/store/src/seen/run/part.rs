@@ -3,7 +3,6 @@
 //! The header is 14 bytes: the kind, the packing, the bytes before packing and after it (4 bytes each,
 //! lowest first), and the CRC-32 of the ten bytes before and of the packed bytes.
 
-use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -45,19 +44,10 @@ pub(super) enum PartProblem {
 }
 
 /// Packs parts, one after the other.
+#[derive(Default)]
 pub(super) struct PartPacker(Option<zstd::bulk::Compressor<'static>>);
 
-impl fmt::Debug for PartPacker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PartPacker")
-    }
-}
-
 impl PartPacker {
-    pub(super) fn new() -> Self {
-        Self(None)
-    }
-
     /// The part with these bytes, packed if that makes it smaller.
     pub(super) fn pack(&mut self, kind: PartKind, raw: &[u8]) -> io::Result<Vec<u8>> {
         if raw.len() > LONGEST {
@@ -113,13 +103,10 @@ pub(super) fn stated_checksum(part: &[u8]) -> u32 {
 }
 
 /// Unpacks parts, one after the other.
+#[derive(Default)]
 pub(super) struct PartUnpacker(Option<zstd::bulk::Decompressor<'static>>);
 
 impl PartUnpacker {
-    pub(super) fn new() -> Self {
-        Self(None)
-    }
-
     /// Unpacks the part that `bytes` begin with into `raw`, which then holds nothing else, and returns the
     /// length of the part.
     pub(super) fn unpack(
@@ -204,11 +191,19 @@ impl RunFile {
         })
     }
 
-    /// The error of a part that cannot be unpacked.
-    pub(super) fn error(&self, offset: u64, problem: PartProblem) -> SeenStoreError {
-        match problem {
-            PartProblem::Damaged(reason) => self.damaged(offset, reason),
-            PartProblem::Memory => SeenStoreError::memory(&self.path),
+    /// Unpacks the part that was read from `offset` into `raw`, which then holds nothing else.
+    pub(super) fn unpack(
+        &self,
+        (kind, offset): (PartKind, u64),
+        part: &[u8],
+        unpacker: &mut PartUnpacker,
+        raw: &mut Vec<u8>,
+    ) -> Result<(), SeenStoreError> {
+        match unpacker.unpack(kind, part, raw) {
+            Ok(read) if read == part.len() => Ok(()),
+            Ok(_) => Err(self.damaged(offset, "a part is shorter than its index says")),
+            Err(PartProblem::Damaged(reason)) => Err(self.damaged(offset, reason)),
+            Err(PartProblem::Memory) => Err(SeenStoreError::memory(&self.path)),
         }
     }
 
@@ -218,13 +213,33 @@ impl RunFile {
     }
 }
 
+/// Reads parts of files, one after the other.
+#[derive(Default)]
+pub(super) struct PartReader {
+    pub(super) bytes: Vec<u8>,
+    pub(super) unpacker: PartUnpacker,
+}
+
+impl PartReader {
+    /// Reads the part of this kind, offset and length into `raw`, which then holds nothing else.
+    pub(super) fn read(
+        &mut self,
+        file: &RunFile,
+        (kind, offset, length): (PartKind, u64, u32),
+        raw: &mut Vec<u8>,
+    ) -> Result<(), SeenStoreError> {
+        file.read(offset, length as usize, &mut self.bytes)?;
+        file.unpack((kind, offset), &self.bytes, &mut self.unpacker, raw)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn parts_round_trip_and_every_flipped_bit_is_found() {
-        let (mut packer, mut unpacker) = (PartPacker::new(), PartUnpacker::new());
+        let (mut packer, mut unpacker) = (PartPacker::default(), PartUnpacker::default());
         let long = b"http://example.com/".repeat(20);
         for raw in [&b""[..], b"x", &long] {
             for kind in [PartKind::Block, PartKind::Filter] {

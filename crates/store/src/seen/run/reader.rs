@@ -6,11 +6,11 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use super::super::error::SeenStoreError;
-use super::super::store::AddStats;
+use super::super::stats::AddStats;
 use super::block::Block;
-use super::filter::{Filter, hash};
+use super::filter::Filter;
 use super::footer::{Footer, ZonePlace};
-use super::part::{PartKind, PartUnpacker, RunFile, part_length, stated_checksum};
+use super::part::{PartKind, PartReader, PartUnpacker, RunFile, part_length, stated_checksum};
 use super::{MAGIC, Mark, RunInfo, TRAILER};
 use uniqurl::internal::{AllocError, alloc};
 
@@ -50,23 +50,17 @@ impl Run {
         file.read(end, TRAILER, &mut bytes)?;
         let (offset, length) = match parse_trailer(&bytes) {
             Some((offset, length)) if offset.checked_add(length.into()) == Some(end) => {
-                (offset, length as usize)
+                (offset, length)
             }
             Some(_) | None => return Err(file.damaged(end, "wrong checksum")),
         };
-        let mut raw = Vec::new();
-        file.read(offset, length, &mut bytes)?;
-        PartUnpacker::new()
-            .unpack(PartKind::Footer, &bytes, &mut raw)
-            .map_err(|problem| file.error(offset, problem))?;
+        let (mut parts, mut raw) = (PartReader::default(), Vec::new());
+        parts.read(&file, (PartKind::Footer, offset, length), &mut raw)?;
         let footer = Footer::parse(&raw);
         let Some(footer) = footer.filter(|footer| footer.offset() == offset) else {
             return Err(file.damaged(offset, "its footer cannot be read"));
         };
-        let is_named = stated_checksum(&bytes) == info.checksum
-            && length == part_length(&bytes).unwrap_or_default()
-            && footer.entries() == info.entries;
-        if !is_named {
+        if stated_checksum(&parts.bytes) != info.checksum || footer.entries() != info.entries {
             return Err(file.damaged(offset, "it is another run than the manifest names"));
         }
         Ok(Self { file, info: info.clone(), footer })
@@ -106,116 +100,30 @@ impl Run {
         6 * READ_AT_ONCE
     }
 
-    /// Reads everything, and checks that all parts agree.
-    pub(in super::super) fn verify(&self) -> Result<(), SeenStoreError> {
-        self.footer.zones.par_iter().enumerate().try_for_each(|(number, zone)| {
-            let mut unpacker = PartUnpacker::new();
-            let (mut bytes, mut filter, mut index) = (Vec::new(), Vec::new(), Vec::new());
-            self.read_part(
-                zone.filter_offset(),
-                zone.filter,
-                PartKind::Filter,
-                &mut bytes,
-                &mut unpacker,
-                &mut filter,
-            )?;
-            let damaged = |offset, reason: &str| self.file.damaged(offset, reason);
-            let filter = Filter::parse(&filter)
-                .ok_or_else(|| damaged(zone.filter_offset(), "its filter cannot be read"))?;
-            self.read_part(
-                zone.index_offset(),
-                zone.index,
-                PartKind::Index,
-                &mut bytes,
-                &mut unpacker,
-                &mut index,
-            )?;
-            let index = Block::parse(&index)
-                .ok_or_else(|| damaged(zone.index_offset(), "its index cannot be read"))?;
-            self.verify_blocks(number, zone, &filter, index, &mut unpacker)
-        })?;
-        let (mut reader, mut before) = (self.entries(), Vec::new());
-        let (mut removed, mut added) = (0, vec![0; self.adds().len()]);
-        let mut entries = 0u64;
-        while let Some((key, mark)) = reader.next()? {
-            if entries > 0 && key <= &before[..] {
-                return Err(reader.out_of_order());
-            }
-            before.clear();
-            before.extend_from_slice(key);
-            entries += 1;
-            match mark {
-                Mark::Removed => removed += 1,
-                Mark::Added(add) => added[add as usize] += 1,
-            }
-        }
-        let stated = self.adds().iter().map(|add| add.keys);
-        if removed != self.info.removed || !stated.eq(added) {
-            return Err(self
-                .file
-                .damaged(self.footer.offset(), "its keys are not as many as it says"));
-        }
-        Ok(())
-    }
-
-    /// Checks the blocks of a zone against its filter and its index.
-    fn verify_blocks(
+    /// Reads the filter of a zone.
+    pub(super) fn filter<'b>(
         &self,
-        number: usize,
         zone: &ZonePlace,
-        filter: &Filter<'_>,
-        index: Block<'_>,
-        unpacker: &mut PartUnpacker,
-    ) -> Result<(), SeenStoreError> {
-        let (mut bytes, mut raw, mut key) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut cursor, mut separator) = (index.cursor(), Vec::new());
-        let (mut offset, mut keys) = (zone.offset, 0);
-        let no_room = |error: AllocError| SeenStoreError::io(&self.file.path, error.into());
-        while let Some(at) = cursor.next(&mut separator).map_err(no_room)? {
-            let length = index.mark(at);
-            self.read_part(offset, length, PartKind::Block, &mut bytes, unpacker, &mut raw)?;
-            let damaged = |reason| self.file.damaged(offset, reason);
-            let block = Block::parse(&raw).ok_or_else(|| damaged(UNREADABLE))?;
-            let mut entries = block.cursor();
-            let is_first = at == 0;
-            if (is_first && separator != self.footer.separator(number))
-                || (!is_first && key >= separator)
-            {
-                return Err(damaged("a block and its index disagree"));
-            }
-            while let Some(at) = entries.next(&mut key).map_err(no_room)? {
-                if at == 0 && key < separator {
-                    return Err(damaged("a block and its index disagree"));
-                }
-                if !filter.may_contain(hash(&key)) {
-                    return Err(damaged("its filter lacks a key"));
-                }
-            }
-            keys += block.len();
-            offset += u64::from(length);
-        }
-        if offset != zone.filter_offset() || keys != zone.keys as usize {
-            return Err(self.file.damaged(zone.index_offset(), "a zone and its index disagree"));
-        }
-        Ok(())
+        parts: &mut PartReader,
+        raw: &'b mut Vec<u8>,
+    ) -> Result<Filter<'b>, SeenStoreError> {
+        let offset = zone.filter_offset();
+        parts.read(&self.file, (PartKind::Filter, offset, zone.filter), raw)?;
+        Filter::parse(raw).ok_or_else(|| self.file.damaged(offset, "its filter cannot be read"))
     }
 
-    /// Reads one part.
-    pub(super) fn read_part(
+    /// Reads the index of a zone: the separator of each block, and as its mark the bytes of the block.
+    pub(super) fn index<'b>(
         &self,
-        offset: u64,
-        length: u32,
-        kind: PartKind,
-        bytes: &mut Vec<u8>,
-        unpacker: &mut PartUnpacker,
-        raw: &mut Vec<u8>,
-    ) -> Result<(), SeenStoreError> {
-        self.file.read(offset, length as usize, bytes)?;
-        match unpacker.unpack(kind, bytes, raw) {
-            Ok(read) if read == bytes.len() => Ok(()),
-            Ok(_) => Err(self.file.damaged(offset, "a part is shorter than its index says")),
-            Err(problem) => Err(self.file.error(offset, problem)),
-        }
+        zone: &ZonePlace,
+        parts: &mut PartReader,
+        raw: &'b mut Vec<u8>,
+    ) -> Result<Block<'b>, SeenStoreError> {
+        let offset = zone.index_offset();
+        parts.read(&self.file, (PartKind::Index, offset, zone.index), raw)?;
+        // A zone has keys, so there is one block at least.
+        let index = Block::parse(raw).filter(|index| index.len() > 0);
+        index.ok_or_else(|| self.file.damaged(offset, "its index cannot be read"))
     }
 }
 
@@ -245,7 +153,6 @@ pub(in super::super) struct RunReader<'r> {
 /// The keys of a block, spelled out.
 #[derive(Debug, Default)]
 struct KeyList {
-    offset: u64,
     keys: Vec<u8>,
     ends: Vec<usize>,
     marks: Vec<u32>,
@@ -258,32 +165,32 @@ impl KeyList {
         unpacker: &mut PartUnpacker,
         raw: &mut Vec<u8>,
     ) -> Result<Self, SeenStoreError> {
-        let damaged = |reason| run.file.damaged(offset, reason);
-        let unpacked = unpacker.unpack(PartKind::Block, part, raw);
-        unpacked.map_err(|problem| run.file.error(offset, problem))?;
-        let block = Block::parse(raw).ok_or_else(|| damaged(UNREADABLE))?;
-        let mut list = Self { offset, ..Self::default() };
-        let spelled = list.spell_out(block);
-        spelled.map_err(|error| SeenStoreError::io(&run.file.path, error.into()))?;
+        run.file.unpack((PartKind::Block, offset), part, unpacker, raw)?;
+        let block = Block::parse(raw).ok_or_else(|| run.file.damaged(offset, UNREADABLE))?;
+        let list = Self::spell_out(block);
+        let list = list.map_err(|error| SeenStoreError::io(&run.file.path, error.into()))?;
         let adds = run.footer.adds.len();
         if list.marks.iter().any(|mark| *mark as usize > adds) {
-            return Err(damaged("a key of an unknown add"));
+            return Err(run.file.damaged(offset, UNKNOWN_ADD));
         }
         Ok(list)
     }
 
-    fn spell_out(&mut self, block: Block<'_>) -> Result<(), AllocError> {
-        alloc::try_reserve_exact(&mut self.ends, block.len())?;
-        alloc::try_reserve_exact(&mut self.marks, block.len())?;
-        alloc::try_reserve_exact(&mut self.keys, block.spelled_out())?;
-        block.for_each(|shared, suffix, mark| {
-            let start = self.ends.len().checked_sub(2).map_or(0, |at| self.ends[at]);
-            self.keys.extend_from_within(start..start + shared);
-            self.keys.extend_from_slice(suffix);
-            self.ends.push(self.keys.len());
-            self.marks.push(mark);
-        });
-        Ok(())
+    fn spell_out(block: Block<'_>) -> Result<Self, AllocError> {
+        let mut list = Self::default();
+        alloc::try_reserve_exact(&mut list.ends, block.len())?;
+        alloc::try_reserve_exact(&mut list.marks, block.len())?;
+        alloc::try_reserve_exact(&mut list.keys, block.spelled_out())?;
+        let mut before = 0;
+        for key in block.keys() {
+            let start = list.keys.len();
+            list.keys.extend_from_within(before..before + key.shared);
+            list.keys.extend_from_slice(key.suffix);
+            list.ends.push(list.keys.len());
+            list.marks.push(key.mark);
+            before = start;
+        }
+        Ok(list)
     }
 }
 
@@ -331,7 +238,7 @@ impl RunReader<'_> {
         let blocks: Result<Vec<Vec<KeyList>>, SeenStoreError> = parts
             .par_chunks(share)
             .map(|parts| {
-                let (mut unpacker, mut raw) = (PartUnpacker::new(), Vec::new());
+                let (mut unpacker, mut raw) = (PartUnpacker::default(), Vec::new());
                 let unpack = |part: &_| KeyList::unpack(run, *part, &mut unpacker, &mut raw);
                 parts.iter().map(unpack).collect()
             })
@@ -340,12 +247,10 @@ impl RunReader<'_> {
         self.blocks = blocks.into_iter();
         Ok(())
     }
-
-    /// The error of keys that are not in order.
-    fn out_of_order(&self) -> SeenStoreError {
-        self.run.file.damaged(self.block.offset, "keys are not in order")
-    }
 }
 
 /// The reason why a block is none.
 pub(super) const UNREADABLE: &str = "a block cannot be read";
+
+/// The reason why a mark is none.
+pub(super) const UNKNOWN_ADD: &str = "a key of an unknown add";

@@ -8,9 +8,8 @@ use super::super::error::SeenStoreError;
 use super::super::keys::SortedKeys;
 use super::Mark;
 use super::block::{Block, BlockSearch};
-use super::filter::Filter;
 use super::footer::ZonePlace;
-use super::part::{PartKind, PartUnpacker};
+use super::part::{PartKind, PartReader};
 use super::reader::{Run, UNREADABLE};
 use uniqurl::internal::AllocError;
 
@@ -31,12 +30,12 @@ const GAP: u64 = 16 << 10;
 const EXTENT: u64 = 512 << 10;
 
 /// The buffers of a thread.
+#[derive(Default)]
 struct Scratch {
-    bytes: Vec<u8>,
+    parts: PartReader,
     filter: Vec<u8>,
     index: Vec<u8>,
     raw: Vec<u8>,
-    unpacker: PartUnpacker,
 }
 
 /// A block that may hold wanted keys.
@@ -54,13 +53,6 @@ impl Run {
         wanted: &WantedKeys<'_, K>,
     ) -> Result<Vec<FoundKey>, SeenStoreError> {
         let parts = self.by_zone(wanted);
-        let scratch = || Scratch {
-            bytes: Vec::new(),
-            filter: Vec::new(),
-            index: Vec::new(),
-            raw: Vec::new(),
-            unpacker: PartUnpacker::new(),
-        };
         let search = |scratch: &mut Scratch, (zone, range): (usize, Range<usize>)| {
             self.search_zone(&self.footer.zones[zone], wanted, range, scratch)
         };
@@ -68,7 +60,7 @@ impl Run {
         let share = parts.len().div_ceil(4 * rayon::current_num_threads()).max(1);
         let parts = parts.into_par_iter().with_min_len(share);
         let found: Result<Vec<Vec<FoundKey>>, SeenStoreError> =
-            parts.map_init(scratch, search).collect();
+            parts.map_init(Scratch::default, search).collect();
         Ok(found?.concat())
     }
 
@@ -130,27 +122,19 @@ impl Run {
         range: Range<usize>,
         scratch: &mut Scratch,
     ) -> Result<Vec<FoundKey>, SeenStoreError> {
-        let Scratch { bytes, filter, index, unpacker, .. } = scratch;
-        let offset = zone.filter_offset();
-        self.read_part(offset, zone.filter, PartKind::Filter, bytes, unpacker, filter)?;
-        let Some(filter) = Filter::parse(filter) else {
-            return Err(self.file.damaged(offset, "its filter cannot be read"));
-        };
+        let Scratch { parts, filter, index, raw } = scratch;
+        let filter = self.filter(zone, parts, filter)?;
         let passes = |number: &u32| filter.may_contain(wanted.hashes[*number as usize]);
         let candidates: Vec<u32> = wanted.wanted[range].iter().copied().filter(passes).collect();
         let mut found = Vec::new();
         if candidates.is_empty() {
             return Ok(found);
         }
-        let offset = zone.index_offset();
-        self.read_part(offset, zone.index, PartKind::Index, bytes, unpacker, index)?;
-        // A key that passed the filter has a block: there is one at least.
-        let Some(index) = Block::parse(index).filter(|index| index.len() > 0) else {
-            return Err(self.file.damaged(offset, "its index cannot be read"));
-        };
+        // A key that passed the filter has a block.
+        let index = self.index(zone, parts, index)?;
         let needed = needed_blocks(index, zone.offset, wanted.keys, &candidates);
         let needed = needed.map_err(|error| SeenStoreError::io(&self.file.path, error.into()))?;
-        let Scratch { bytes, raw, unpacker, .. } = scratch;
+        let PartReader { bytes, unpacker } = parts;
         let mut needed = &needed[..];
         while let Some(first) = needed.first() {
             let together = read_together(needed);
@@ -159,14 +143,11 @@ impl Run {
             let length = last.offset + u64::from(last.length) - first.offset;
             self.file.read(first.offset, length as usize, bytes)?;
             for block in extent {
-                let part = &bytes[(block.offset - first.offset) as usize..];
-                let damaged = |reason| self.file.damaged(block.offset, reason);
-                let read = unpacker.unpack(PartKind::Block, part, raw);
-                let read = read.map_err(|problem| self.file.error(block.offset, problem))?;
-                if read != block.length as usize {
-                    return Err(damaged("a part is not as long as its index says"));
-                }
-                let parsed = Block::parse(raw).ok_or_else(|| damaged(UNREADABLE))?;
+                let part =
+                    &bytes[(block.offset - first.offset) as usize..][..block.length as usize];
+                self.file.unpack((PartKind::Block, block.offset), part, unpacker, raw)?;
+                let unreadable = || self.file.damaged(block.offset, UNREADABLE);
+                let parsed = Block::parse(raw).ok_or_else(unreadable)?;
                 let candidates = &candidates[block.candidates.clone()];
                 let searched = search_block(parsed, wanted.keys, candidates, &mut found);
                 searched.map_err(|error| SeenStoreError::io(&self.file.path, error.into()))?;

@@ -9,7 +9,7 @@ use std::mem::take;
 use rayon::prelude::*;
 
 use super::super::error::SeenStoreError;
-use super::super::store::AddStats;
+use super::super::stats::AddStats;
 use super::super::time::UnixTime;
 use super::block::{BlockBuilder, shared_bytes};
 use super::filter;
@@ -172,7 +172,7 @@ impl RunWriter {
         self.end_zone()?;
         self.write()?;
         let footer = self.footer.to_bytes().map_err(io::Error::from);
-        let footer = footer.and_then(|raw| PartPacker::new().pack(PartKind::Footer, &raw));
+        let footer = footer.and_then(|raw| PartPacker::default().pack(PartKind::Footer, &raw));
         let mut end = footer.map_err(|error| self.error(error))?;
         let (length, checksum) = (end.len() as u32, stated_checksum(&end));
         let mut trailer = [0; super::TRAILER];
@@ -207,7 +207,7 @@ impl RawZone {
 
     fn pack(self) -> io::Result<PackedZone> {
         let Self { blocks, separators, ends, mut hashes, .. } = self;
-        let mut packer = PartPacker::new();
+        let mut packer = PartPacker::default();
         let keys = hashes.len() as u32;
         let filter = packer.pack(PartKind::Filter, &filter::build(&mut hashes))?;
         let (mut packed, mut index, mut start) = (Vec::new(), BlockBuilder::default(), 0);
