@@ -5,10 +5,8 @@
 
 use std::sync::Arc;
 
-use uniqurl::internal::{AllocError, alloc};
-
 use super::error::SeenStoreError;
-use super::keys::{KeySink, SortedKeys};
+use super::keys::{KeyList, KeySink, SortedKeys};
 use super::new_run::NewRun;
 use super::next_state::NextState;
 use super::run::{Mark, RunWriter};
@@ -41,7 +39,8 @@ pub struct RunBuilder<'w> {
     change: Change,
     file: NewRun,
     run: RunWriter,
-    window: KeyWindow,
+    /// Keys that are looked up together.
+    window: KeyList,
     /// Keys that come or go.
     changed: u64,
 }
@@ -62,7 +61,7 @@ impl<'w> RunBuilder<'w> {
         change: Change,
         (file, run): (NewRun, RunWriter),
     ) -> Self {
-        Self { store, change, file, run, window: KeyWindow::default(), changed: 0 }
+        Self { store, change, file, run, window: KeyList::default(), changed: 0 }
     }
 
     /// Brings the run and its manifest to the disk. Finish all other work that can fail before
@@ -119,48 +118,9 @@ impl KeySink for RunBuilder<'_> {
             self.changed += 1;
             return self.run.push(key, Mark::Added(0));
         }
-        if self.window.bytes(key) > WINDOW && !self.window.is_empty() {
+        if self.window.memory() + key.len() > WINDOW && !self.window.is_empty() {
             self.write_window()?;
         }
-        self.window.push(key).map_err(|_| SeenStoreError::memory(self.store.path()))
-    }
-}
-
-/// Keys that are looked up together.
-#[derive(Debug, Default)]
-struct KeyWindow {
-    keys: Vec<u8>,
-    /// Where each key ends; it starts where the one before ends.
-    ends: Vec<usize>,
-}
-
-impl KeyWindow {
-    /// Bytes of the window with another key.
-    fn bytes(&self, key: &[u8]) -> usize {
-        self.keys.len() + key.len() + (self.ends.len() + 1) * size_of::<usize>()
-    }
-
-    fn push(&mut self, key: &[u8]) -> Result<(), AllocError> {
-        alloc::try_reserve(&mut self.keys, key.len())?;
-        alloc::try_reserve(&mut self.ends, 1)?;
-        self.keys.extend_from_slice(key);
-        self.ends.push(self.keys.len());
-        Ok(())
-    }
-
-    fn clear(&mut self) {
-        self.keys.clear();
-        self.ends.clear();
-    }
-}
-
-impl SortedKeys for KeyWindow {
-    fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    fn get(&self, index: usize) -> &[u8] {
-        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.keys[start..self.ends[index]]
+        self.window.push(0, key).map_err(|_| SeenStoreError::memory(self.store.path()))
     }
 }

@@ -31,38 +31,22 @@ impl SeenStore {
         let mut seen = vec![false; keys.len()];
         for start in (0..keys.len()).step_by(AT_ONCE) {
             let end = keys.len().min(start + AT_ONCE);
-            let part = KeyRange { keys, start, end };
-            look_up(self.runs(), &part, since, &mut seen[start..end])?;
+            look_up(self.runs(), keys, start, since, &mut seen[start..end])?;
         }
         Ok(seen)
     }
 }
 
-/// Some of the keys.
-struct KeyRange<'k, K: ?Sized> {
-    keys: &'k K,
-    start: usize,
-    end: usize,
-}
-
-impl<K: SortedKeys + ?Sized> SortedKeys for KeyRange<'_, K> {
-    fn len(&self) -> usize {
-        self.end - self.start
-    }
-
-    fn get(&self, index: usize) -> &[u8] {
-        self.keys.get(self.start + index)
-    }
-}
-
-fn look_up<K: SortedKeys>(
+/// Looks up as many keys as there are places in `seen`, from the key `first` on.
+fn look_up<K: SortedKeys + ?Sized>(
     runs: &[Run],
     keys: &K,
+    first: usize,
     since: Option<UnixTime>,
     seen: &mut [bool],
 ) -> Result<(), SeenStoreError> {
-    let numbers = 0..keys.len() as u32;
-    let hashes: Vec<u64> = (0..keys.len())
+    let numbers = 0..seen.len() as u32;
+    let hashes: Vec<u64> = (first..first + seen.len())
         .into_par_iter()
         .with_min_len(1 << 10)
         .map(|at| hash(keys.get(at)))
@@ -72,7 +56,7 @@ fn look_up<K: SortedKeys>(
         if wanted.is_empty() {
             break;
         }
-        let found = run.look_up(&WantedKeys { keys, hashes: &hashes, wanted: &wanted })?;
+        let found = run.look_up(&WantedKeys { keys, first, hashes: &hashes, wanted: &wanted })?;
         let is_recent = |add: u32| {
             let add = run.adds().get(add as usize);
             add.is_some_and(|add| since.is_none_or(|since| add.time >= since))

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use uniqurl::internal::{AllocError, alloc};
-
 use super::directory::WriterDirectory;
 use super::error::SeenStoreError;
 use super::merge_reader::MergeReader;
 use super::new_run::NewRun;
 use super::run::{Mark, Run};
+use super::stats::AddStats;
 use super::time::UnixTime;
 
 /// As many runs are merged at once, however little memory there is.
@@ -47,11 +46,10 @@ impl RunMerge<'_> {
         directory: &Arc<WriterDirectory>,
         number: u64,
     ) -> Result<MergeResult, SeenStoreError> {
-        let path = directory.path();
-        let adds = JoinedAdds::of(self).map_err(|_| SeenStoreError::memory(path))?;
+        let adds = JoinedAdds::of(self);
         let (file, mut writer) = NewRun::create(directory, number, &adds.adds)?;
         let mut forgotten = 0;
-        let mut entries = MergeReader::new(path, self.runs)?;
+        let mut entries = MergeReader::new(directory.path(), self.runs)?;
         while let Some(entry) = entries.next()? {
             if !entry.is_newest {
                 continue;
@@ -59,7 +57,7 @@ impl RunMerge<'_> {
             match entry.mark {
                 Mark::Removed if self.has_oldest => {}
                 Mark::Removed => writer.push(entry.key, Mark::Removed)?,
-                Mark::Added(add) => match adds.place(entry.run, add) {
+                Mark::Added(add) => match adds.places[entry.run][add as usize] {
                     Some(add) => writer.push(entry.key, Mark::Added(add))?,
                     None => forgotten += 1,
                 },
@@ -73,38 +71,24 @@ impl RunMerge<'_> {
 #[derive(Debug, Default)]
 struct JoinedAdds {
     adds: Vec<(u64, UnixTime)>,
-    /// For each add of each run its place in the list, or `DROPPED`.
-    places: Vec<u32>,
-    /// Where the places of each run start.
-    starts: Vec<usize>,
+    /// For each run, for each of its adds: the place in the list, if it is there.
+    places: Vec<Vec<Option<u32>>>,
 }
-
-/// The place of an add that is not in the list.
-const DROPPED: u32 = u32::MAX;
 
 impl JoinedAdds {
     /// Joins the lists, without adds that have no keys or are too early.
-    fn of(merge: &RunMerge<'_>) -> Result<Self, AllocError> {
-        let all = merge.runs.iter().map(|run| run.adds().len()).sum();
+    fn of(merge: &RunMerge<'_>) -> Self {
         let mut joined = Self::default();
-        alloc::try_reserve_exact(&mut joined.adds, all)?;
-        alloc::try_reserve_exact(&mut joined.places, all)?;
         for run in merge.runs {
-            joined.starts.push(joined.places.len());
-            for add in run.adds() {
+            let place = |add: &AddStats| {
                 let is_kept = add.keys > 0 && merge.since.is_none_or(|since| add.time >= since);
-                joined.places.push(if is_kept { joined.adds.len() as u32 } else { DROPPED });
-                if is_kept {
+                is_kept.then(|| {
                     joined.adds.push((add.number, add.time));
-                }
-            }
+                    joined.adds.len() as u32 - 1
+                })
+            };
+            joined.places.push(run.adds().iter().map(place).collect());
         }
-        Ok(joined)
-    }
-
-    /// The place in the list of add `add` of run `run`.
-    fn place(&self, run: usize, add: u32) -> Option<u32> {
-        let place = self.places[self.starts[run] + add as usize];
-        (place != DROPPED).then_some(place)
+        joined
     }
 }

@@ -1,6 +1,7 @@
 //! A store as its readers see it: the manifest and the runs at the time it was opened.
 
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::error::{SeenStoreError, SeenStoreProblem};
@@ -100,14 +101,16 @@ impl SeenStore {
         self.runs.iter().map(|run| run.info().entries).sum()
     }
 
-    /// The store with another manifest: `change` makes its runs of those before.
+    /// Takes over another manifest, in which runs take the place of ranges of runs, from the newest one on.
     pub(super) fn update(
         &mut self,
         manifest: Manifest,
         manifest_bytes: u64,
-        change: impl FnOnce(Vec<Run>) -> Vec<Run>,
+        changes: Vec<(Range<usize>, Option<Run>)>,
     ) {
-        self.runs = change(std::mem::take(&mut self.runs));
+        for (range, run) in changes {
+            self.runs.splice(range, run);
+        }
         (self.manifest, self.manifest_bytes) = (manifest, manifest_bytes);
         debug_assert!(self.runs.iter().map(Run::info).eq(&self.manifest.runs));
     }

@@ -280,12 +280,7 @@ impl SeenWriter {
         // Even if it fails, the manifest may name them from now on.
         files.iter_mut().for_each(NewRun::keep);
         self.directory.name_manifest()?;
-        self.store.update(manifest, bytes, |mut runs| {
-            for (range, run) in changes {
-                runs.splice(range, run);
-            }
-            runs
-        });
+        self.store.update(manifest, bytes, changes);
         if let Err(error) = self.directory.sync() {
             // The manifest before may come back, so the runs that it names stay. The next writer removes them.
             return Ok(Some(error));

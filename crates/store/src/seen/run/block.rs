@@ -24,10 +24,19 @@ pub(super) struct BlockBuilder {
 }
 
 impl BlockBuilder {
-    /// Adds a key that shares `shared` bytes with the key before it, and is greater.
+    /// The key that was added last, to this block or to the one before.
+    pub(super) fn last(&self) -> &[u8] {
+        &self.last
+    }
+
+    /// Adds a key that shares `shared` bytes with the last one, and is greater.
     pub(super) fn push(&mut self, key: &[u8], shared: usize, mark: u32) -> Result<(), AllocError> {
-        let shared = if self.shared.is_empty() { 0 } else { shared };
-        let suffix = &key[shared..];
+        let own = &key[shared..];
+        self.last.truncate(shared);
+        alloc::try_reserve(&mut self.last, own.len())?;
+        self.last.extend_from_slice(own);
+        // The first key of a block is whole.
+        let (shared, suffix) = if self.shared.is_empty() { (0, key) } else { (shared, own) };
         alloc::try_reserve(&mut self.suffixes, suffix.len())?;
         for column in [&mut self.shared, &mut self.rest, &mut self.marks] {
             alloc::try_reserve(column, 1)?;
@@ -41,15 +50,9 @@ impl BlockBuilder {
         Ok(())
     }
 
-    /// Adds a key that is greater than the one before, whatever they share.
+    /// Adds a key that is greater than the last one, whatever they share.
     pub(super) fn push_whole(&mut self, key: &[u8], mark: u32) -> Result<(), AllocError> {
-        let shared = shared_bytes(&self.last, key);
-        self.push(key, shared, mark)?;
-        let more = key.len().saturating_sub(self.last.len());
-        alloc::try_reserve(&mut self.last, more)?;
-        self.last.clear();
-        self.last.extend_from_slice(key);
-        Ok(())
+        self.push(key, shared_bytes(&self.last, key), mark)
     }
 
     /// Number of keys.
@@ -92,7 +95,6 @@ impl BlockBuilder {
         self.rest.clear();
         self.marks.clear();
         self.suffixes.clear();
-        self.last.clear();
         (self.longest, self.spelled_out) = (0, 0);
         Ok(())
     }

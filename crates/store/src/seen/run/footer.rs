@@ -5,6 +5,7 @@
 //! blocks, of its filter and of its index (4 bytes each); then a block with a separator for each zone: bytes
 //! that are greater than all keys of the zone before, and no greater than the first key of this one.
 
+use super::super::keys::{KeyList, SortedKeys as _};
 use super::super::stats::AddStats;
 use super::super::time::UnixTime;
 use super::MAGIC;
@@ -40,25 +41,15 @@ impl ZonePlace {
 pub(super) struct Footer {
     pub(super) adds: Vec<AddStats>,
     pub(super) zones: Vec<ZonePlace>,
-    /// The separators of the zones, and where each ends.
-    pub(super) separators: Vec<u8>,
-    pub(super) ends: Vec<usize>,
+    /// The separators of the zones.
+    pub(super) separators: KeyList,
 }
 
 impl Footer {
-    /// The separator of a zone.
-    pub(super) fn separator(&self, zone: usize) -> &[u8] {
-        let start = zone.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.separators[start..self.ends[zone]]
-    }
-
     /// Adds a zone.
     pub(super) fn push(&mut self, separator: &[u8], zone: ZonePlace) -> Result<(), AllocError> {
-        alloc::try_reserve(&mut self.separators, separator.len())?;
-        alloc::try_reserve(&mut self.ends, 1)?;
         alloc::try_reserve(&mut self.zones, 1)?;
-        self.separators.extend_from_slice(separator);
-        self.ends.push(self.separators.len());
+        self.separators.push(0, separator)?;
         self.zones.push(zone);
         Ok(())
     }
@@ -81,7 +72,7 @@ impl Footer {
         }
         let mut separators = BlockBuilder::default();
         for zone in 0..self.zones.len() {
-            separators.push_whole(self.separator(zone), 0)?;
+            separators.push_whole(self.separators.get(zone), 0)?;
         }
         separators.finish(&mut bytes)?;
         Ok(bytes)
@@ -160,7 +151,7 @@ mod tests {
         let bytes = footer.to_bytes().unwrap();
         let read = Footer::parse(&bytes).expect("a footer");
         assert_eq!((&read.adds, &read.zones), (&footer.adds, &footer.zones));
-        assert_eq!((&read.separators, &read.ends), (&footer.separators, &footer.ends));
+        assert_eq!(read.separators, footer.separators);
         assert_eq!((read.entries(), read.offset()), (21, offset));
         for cut in 0..bytes.len() {
             assert!(Footer::parse(&bytes[..cut]).is_none(), "{cut}");

@@ -57,12 +57,14 @@ impl PartPacker {
         let mut part = Vec::new();
         alloc::try_reserve_exact(&mut part, most)?;
         part.resize(most, 0);
-        let packs = kind != PartKind::Filter;
-        let packed = match &mut self.0 {
-            _ if !packs => None,
-            Some(compressor) => Some(compressor.compress_to_buffer(raw, &mut part[HEADER..])?),
-            none => {
-                let compressor = none.insert(zstd::bulk::Compressor::new(LEVEL)?);
+        let packed = match kind {
+            // Fingerprints are random.
+            PartKind::Filter => None,
+            _ => {
+                let compressor = match &mut self.0 {
+                    Some(compressor) => compressor,
+                    none => none.insert(zstd::bulk::Compressor::new(LEVEL)?),
+                };
                 Some(compressor.compress_to_buffer(raw, &mut part[HEADER..])?)
             }
         };

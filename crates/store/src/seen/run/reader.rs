@@ -6,6 +6,7 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use super::super::error::SeenStoreError;
+use super::super::keys::{KeyList, SortedKeys as _};
 use super::super::stats::AddStats;
 use super::block::Block;
 use super::filter::Filter;
@@ -89,7 +90,7 @@ impl Run {
             zone: 0,
             offset: MAGIC.len() as u64,
             blocks: Vec::new().into_iter(),
-            block: KeyList::default(),
+            block: SpelledBlock::default(),
             at: 0,
             packed: Vec::new(),
         }
@@ -144,21 +145,20 @@ pub(in super::super) struct RunReader<'r> {
     zone: usize,
     /// Where the next part of the zone is.
     offset: u64,
-    blocks: std::vec::IntoIter<KeyList>,
-    block: KeyList,
+    blocks: std::vec::IntoIter<SpelledBlock>,
+    block: SpelledBlock,
     at: usize,
     packed: Vec<u8>,
 }
 
 /// The keys of a block, spelled out.
 #[derive(Debug, Default)]
-struct KeyList {
-    keys: Vec<u8>,
-    ends: Vec<usize>,
+struct SpelledBlock {
+    keys: KeyList,
     marks: Vec<u32>,
 }
 
-impl KeyList {
+impl SpelledBlock {
     fn unpack(
         run: &Run,
         (offset, part): (u64, &[u8]),
@@ -167,7 +167,7 @@ impl KeyList {
     ) -> Result<Self, SeenStoreError> {
         run.file.unpack((PartKind::Block, offset), part, unpacker, raw)?;
         let block = Block::parse(raw).ok_or_else(|| run.file.damaged(offset, UNREADABLE))?;
-        let list = Self::spell_out(block);
+        let list = Self::of(block);
         let list = list.map_err(|error| SeenStoreError::io(&run.file.path, error.into()))?;
         let adds = run.footer.adds.len();
         if list.marks.iter().any(|mark| *mark as usize > adds) {
@@ -176,36 +176,29 @@ impl KeyList {
         Ok(list)
     }
 
-    fn spell_out(block: Block<'_>) -> Result<Self, AllocError> {
-        let mut list = Self::default();
-        alloc::try_reserve_exact(&mut list.ends, block.len())?;
-        alloc::try_reserve_exact(&mut list.marks, block.len())?;
-        alloc::try_reserve_exact(&mut list.keys, block.spelled_out())?;
-        let mut before = 0;
+    fn of(block: Block<'_>) -> Result<Self, AllocError> {
+        let mut keys = KeyList::with_capacity(block.len(), block.spelled_out())?;
+        let mut marks = Vec::new();
+        alloc::try_reserve_exact(&mut marks, block.len())?;
         for key in block.keys() {
-            let start = list.keys.len();
-            list.keys.extend_from_within(before..before + key.shared);
-            list.keys.extend_from_slice(key.suffix);
-            list.ends.push(list.keys.len());
-            list.marks.push(key.mark);
-            before = start;
+            keys.push(key.shared, key.suffix)?;
+            marks.push(key.mark);
         }
-        Ok(list)
+        Ok(Self { keys, marks })
     }
 }
 
 impl RunReader<'_> {
     /// Goes on to the next key, and returns it with its mark.
     pub(in super::super) fn next(&mut self) -> Result<Option<(&[u8], Mark)>, SeenStoreError> {
-        while self.at == self.block.ends.len() {
+        while self.at == self.block.marks.len() {
             match self.blocks.next() {
                 Some(block) => (self.block, self.at) = (block, 0),
                 None if self.zone == self.run.footer.zones.len() => return Ok(None),
                 None => self.read()?,
             }
         }
-        let start = self.at.checked_sub(1).map_or(0, |before| self.block.ends[before]);
-        let key = &self.block.keys[start..self.block.ends[self.at]];
+        let key = self.block.keys.get(self.at);
         let mark = Mark::of_number(self.block.marks[self.at]);
         self.at += 1;
         Ok(Some((key, mark)))
@@ -235,15 +228,15 @@ impl RunReader<'_> {
             rest = &rest[part.len()..];
         }
         let share = parts.len().div_ceil(rayon::current_num_threads());
-        let blocks: Result<Vec<Vec<KeyList>>, SeenStoreError> = parts
+        let blocks: Result<Vec<Vec<SpelledBlock>>, SeenStoreError> = parts
             .par_chunks(share)
             .map(|parts| {
                 let (mut unpacker, mut raw) = (PartUnpacker::default(), Vec::new());
-                let unpack = |part: &_| KeyList::unpack(run, *part, &mut unpacker, &mut raw);
+                let unpack = |part: &_| SpelledBlock::unpack(run, *part, &mut unpacker, &mut raw);
                 parts.iter().map(unpack).collect()
             })
             .collect();
-        let blocks: Vec<KeyList> = blocks?.into_iter().flatten().collect();
+        let blocks: Vec<SpelledBlock> = blocks?.into_iter().flatten().collect();
         self.blocks = blocks.into_iter();
         Ok(())
     }

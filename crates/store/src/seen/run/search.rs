@@ -16,8 +16,16 @@ use uniqurl::internal::AllocError;
 /// Keys to look up: which of them are still to be found, in order, and the hash of each of all.
 pub(in super::super) struct WantedKeys<'k, K: ?Sized> {
     pub(in super::super) keys: &'k K,
+    /// The key that has the number 0.
+    pub(in super::super) first: usize,
     pub(in super::super) hashes: &'k [u64],
     pub(in super::super) wanted: &'k [u32],
+}
+
+impl<K: SortedKeys + ?Sized> WantedKeys<'_, K> {
+    fn key(&self, number: u32) -> &[u8] {
+        self.keys.get(self.first + number as usize)
+    }
 }
 
 /// A key that was found: its number, and its mark.
@@ -69,50 +77,23 @@ impl Run {
         &self,
         wanted: &WantedKeys<'_, K>,
     ) -> Vec<(usize, Range<usize>)> {
-        let key = |at: usize| wanted.keys.get(wanted.wanted[at] as usize);
-        let (mut parts, mut start) = (Vec::new(), 0);
-        let zones = self.footer.zones.len();
-        // The first key that is not below the separator of this zone.
-        let first_of = |zone: usize, from: usize| {
-            let separator = self.footer.separator(zone);
-            let mut range = from..wanted.wanted.len();
-            while !range.is_empty() {
-                let middle = range.start + range.len() / 2;
-                match key(middle) < separator {
-                    true => range.start = middle + 1,
-                    false => range.end = middle,
-                }
-            }
-            range.start
+        let (zones, all) = (self.footer.zones.len(), wanted.wanted.len());
+        let key = |at: usize| wanted.key(wanted.wanted[at]);
+        let separator = |zone| self.footer.separators.get(zone);
+        // The first key that does not belong to the zones before this one.
+        let first_of = |zone: usize, from: usize| match zone < zones {
+            true => partition_point(from..all, |at| key(at) < separator(zone)),
+            false => all,
         };
-        if zones > 0 {
-            start = first_of(0, 0);
-        }
-        let mut zone = 0;
-        while zone < zones && start < wanted.wanted.len() {
+        let (mut parts, mut zone, mut start) = (Vec::new(), 0, first_of(0, 0));
+        while start < all {
             // Where keys are few, most zones hold none of them.
-            let next = self.zone_after(key(start), zone);
-            let end = match next < zones {
-                true => first_of(next, start),
-                false => wanted.wanted.len(),
-            };
+            let next = partition_point(zone + 1..zones, |zone| separator(zone) <= key(start));
+            let end = first_of(next, start);
             parts.push((next - 1, start..end));
             (zone, start) = (next, end);
         }
         parts
-    }
-
-    /// The first zone after `zone` whose separator is greater than the key.
-    fn zone_after(&self, key: &[u8], zone: usize) -> usize {
-        let mut range = zone + 1..self.footer.zones.len();
-        while !range.is_empty() {
-            let middle = range.start + range.len() / 2;
-            match self.footer.separator(middle) <= key {
-                true => range.start = middle + 1,
-                false => range.end = middle,
-            }
-        }
-        range.start
     }
 
     fn search_zone<K: SortedKeys + ?Sized>(
@@ -132,7 +113,7 @@ impl Run {
         }
         // A key that passed the filter has a block.
         let index = self.index(zone, parts, index)?;
-        let needed = needed_blocks(index, zone.offset, wanted.keys, &candidates);
+        let needed = needed_blocks(index, zone.offset, wanted, &candidates);
         let needed = needed.map_err(|error| SeenStoreError::io(&self.file.path, error.into()))?;
         let PartReader { bytes, unpacker } = parts;
         let mut needed = &needed[..];
@@ -149,13 +130,25 @@ impl Run {
                 let unreadable = || self.file.damaged(block.offset, UNREADABLE);
                 let parsed = Block::parse(raw).ok_or_else(unreadable)?;
                 let candidates = &candidates[block.candidates.clone()];
-                let searched = search_block(parsed, wanted.keys, candidates, &mut found);
+                let searched = search_block(parsed, wanted, candidates, &mut found);
                 searched.map_err(|error| SeenStoreError::io(&self.file.path, error.into()))?;
             }
             needed = rest;
         }
         Ok(found)
     }
+}
+
+/// The first number of a range for which this does not hold, if it holds for all before.
+fn partition_point(mut range: Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
+    while !range.is_empty() {
+        let middle = range.start + range.len() / 2;
+        match holds(middle) {
+            true => range.start = middle + 1,
+            false => range.end = middle,
+        }
+    }
+    range.start
 }
 
 /// How many of the blocks are read at once, with those that lie between them.
@@ -172,7 +165,7 @@ fn read_together(blocks: &[NeededBlock]) -> usize {
 fn needed_blocks<K: SortedKeys + ?Sized>(
     index: Block<'_>,
     start: u64,
-    keys: &K,
+    wanted: &WantedKeys<'_, K>,
     candidates: &[u32],
 ) -> Result<Vec<NeededBlock>, AllocError> {
     let mut search = BlockSearch::new(index)?;
@@ -180,7 +173,7 @@ fn needed_blocks<K: SortedKeys + ?Sized>(
     // The blocks before `passed` take the bytes up to `offset`.
     let (mut passed, mut offset) = (0, start);
     for (at, candidate) in candidates.iter().enumerate() {
-        let (greater, is_equal) = search.find(keys.get(*candidate as usize))?;
+        let (greater, is_equal) = search.find(wanted.key(*candidate))?;
         // The last block whose separator is not greater than the key.
         let block = if is_equal { greater } else { greater.saturating_sub(1) };
         if let Some(last) = needed.last_mut()
@@ -202,13 +195,13 @@ fn needed_blocks<K: SortedKeys + ?Sized>(
 
 fn search_block<K: SortedKeys + ?Sized>(
     block: Block<'_>,
-    keys: &K,
+    wanted: &WantedKeys<'_, K>,
     candidates: &[u32],
     found: &mut Vec<FoundKey>,
 ) -> Result<(), AllocError> {
     let mut search = BlockSearch::new(block)?;
     for candidate in candidates {
-        let (at, is_equal) = search.find(keys.get(*candidate as usize))?;
+        let (at, is_equal) = search.find(wanted.key(*candidate))?;
         if is_equal {
             found.push((*candidate, Mark::of_number(block.mark(at))));
         }

@@ -4,6 +4,7 @@ use std::fs;
 use proptest::prelude::*;
 
 use super::super::error::SeenStoreError;
+use super::super::keys::SortedKeys as _;
 use super::super::time::UnixTime;
 use super::footer::{Footer, ZonePlace};
 use super::part::{PartKind, PartPacker, stated_checksum};
@@ -39,7 +40,7 @@ fn read(run: &Run) -> Result<Entries, SeenStoreError> {
 fn find(run: &Run, keys: &[Vec<u8>]) -> Result<Vec<FoundKey>, SeenStoreError> {
     let hashes: Vec<u64> = keys.iter().map(|key| hash(key)).collect();
     let wanted: Vec<u32> = (0..keys.len() as u32).collect();
-    run.look_up(&WantedKeys { keys, hashes: &hashes, wanted: &wanted })
+    run.look_up(&WantedKeys { keys, first: 0, hashes: &hashes, wanted: &wanted })
 }
 
 /// Many short keys: enough for several zones and blocks.
@@ -177,7 +178,7 @@ fn forge_index(directory: &std::path::Path, info: &RunInfo, index: &[u8]) -> Run
     bytes.extend(&index);
     let mut forged = Footer { adds: footer.adds.clone(), ..Footer::default() };
     let zone = ZonePlace { index: index.len() as u32, ..zone };
-    forged.push(footer.separator(0), zone).unwrap();
+    forged.push(footer.separators.get(0), zone).unwrap();
     let footer = packer.pack(PartKind::Footer, &forged.to_bytes().unwrap()).unwrap();
     let mut trailer = (bytes.len() as u64).to_le_bytes().to_vec();
     trailer.extend((footer.len() as u32).to_le_bytes());

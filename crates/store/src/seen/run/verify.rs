@@ -5,6 +5,7 @@ use std::iter;
 use rayon::prelude::*;
 
 use super::super::error::SeenStoreError;
+use super::super::keys::SortedKeys as _;
 use super::block::Block;
 use super::filter::hash;
 use super::footer::ZonePlace;
@@ -57,7 +58,7 @@ impl Run {
             let damaged = |reason| self.file.damaged(offset, reason);
             let block = Block::parse(&raw).ok_or_else(|| damaged(UNREADABLE))?;
             let is_before = match keys {
-                0 => separator == self.footer.separator(number),
+                0 => separator == self.footer.separators.get(number),
                 _ => key < separator,
             };
             for (at, next) in block.keys().enumerate() {
@@ -82,7 +83,7 @@ impl Run {
             return Err(self.file.damaged(zone.index_offset(), "a zone and its index disagree"));
         }
         let is_last = number + 1 == self.footer.zones.len();
-        if !is_last && *key >= *self.footer.separator(number + 1) {
+        if !is_last && *key >= *self.footer.separators.get(number + 1) {
             return Err(self.file.damaged(zone.end(), "keys are not in order"));
         }
         Ok(())

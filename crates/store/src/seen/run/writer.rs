@@ -9,6 +9,7 @@ use std::mem::take;
 use rayon::prelude::*;
 
 use super::super::error::SeenStoreError;
+use super::super::keys::{KeyList, SortedKeys as _};
 use super::super::stats::AddStats;
 use super::super::time::UnixTime;
 use super::block::{BlockBuilder, shared_bytes};
@@ -29,7 +30,6 @@ pub(in super::super) struct RunWriter {
     zone: RawZone,
     /// Zones that wait to be packed.
     waiting: Vec<RawZone>,
-    last: Vec<u8>,
     offset: u64,
     removed: u64,
 }
@@ -39,9 +39,8 @@ pub(in super::super) struct RunWriter {
 struct RawZone {
     blocks: Vec<Vec<u8>>,
     /// For each block the shortest bytes that are greater than the keys before it, and no greater than its
-    /// own: where they end in `separators`.
-    separators: Vec<u8>,
-    ends: Vec<usize>,
+    /// own.
+    separators: KeyList,
     hashes: Vec<u64>,
     bytes: usize,
 }
@@ -71,7 +70,6 @@ impl RunWriter {
             block: BlockBuilder::default(),
             zone: RawZone::default(),
             waiting: Vec::new(),
-            last: Vec::new(),
             offset: 0,
             removed: 0,
         };
@@ -83,8 +81,9 @@ impl RunWriter {
     pub(in super::super) fn push(&mut self, key: &[u8], mark: Mark) -> Result<(), SeenStoreError> {
         let is_first =
             self.footer.zones.is_empty() && self.waiting.is_empty() && self.zone.hashes.is_empty();
-        let shared = shared_bytes(&self.last, key);
-        if !is_first && self.last.get(shared) >= key.get(shared) {
+        let last = self.block.last();
+        let shared = shared_bytes(last, key);
+        if !is_first && last.get(shared) >= key.get(shared) {
             let error = io::Error::new(io::ErrorKind::InvalidInput, "keys are not in order");
             return Err(self.error(error));
         }
@@ -102,19 +101,11 @@ impl RunWriter {
     fn add(&mut self, key: &[u8], shared: usize, mark: Mark) -> Result<(), AllocError> {
         if self.block.len() == 0 {
             // One byte more than the key before it has in common with this one tells them apart.
-            let separator = &key[..(shared + 1).min(key.len())];
-            alloc::try_reserve(&mut self.zone.separators, separator.len())?;
-            alloc::try_reserve(&mut self.zone.ends, 1)?;
-            self.zone.separators.extend_from_slice(separator);
-            self.zone.ends.push(self.zone.separators.len());
+            self.zone.separators.push(0, &key[..(shared + 1).min(key.len())])?;
         }
         self.block.push(key, shared, mark.to_number())?;
         alloc::try_reserve(&mut self.zone.hashes, 1)?;
         self.zone.hashes.push(filter::hash(key));
-        let more = key.len().saturating_sub(self.last.len());
-        alloc::try_reserve(&mut self.last, more)?;
-        self.last.truncate(shared);
-        self.last.extend_from_slice(&key[shared..]);
         if self.block.size() >= BLOCK || self.block.spelled_out() >= SPELLED_OUT {
             self.zone.end_block(&mut self.block)?;
         }
@@ -206,21 +197,20 @@ impl RawZone {
     }
 
     fn pack(self) -> io::Result<PackedZone> {
-        let Self { blocks, separators, ends, mut hashes, .. } = self;
+        let Self { blocks, separators, mut hashes, .. } = self;
         let mut packer = PartPacker::default();
         let keys = hashes.len() as u32;
         let filter = packer.pack(PartKind::Filter, &filter::build(&mut hashes))?;
-        let (mut packed, mut index, mut start) = (Vec::new(), BlockBuilder::default(), 0);
-        for (block, end) in blocks.into_iter().zip(&ends) {
+        let (mut packed, mut index) = (Vec::new(), BlockBuilder::default());
+        for (number, block) in blocks.into_iter().enumerate() {
             let part = packer.pack(PartKind::Block, &block)?;
-            index.push_whole(&separators[start..*end], part.len() as u32)?;
+            index.push_whole(separators.get(number), part.len() as u32)?;
             packed.push(part);
-            start = *end;
         }
         let mut raw = Vec::new();
         index.finish(&mut raw)?;
         let index = packer.pack(PartKind::Index, &raw)?;
-        let separator = separators[..ends.first().copied().unwrap_or_default()].to_vec();
+        let separator = separators.get(0).to_vec();
         Ok(PackedZone { separator, keys, blocks: packed, filter, index })
     }
 }
