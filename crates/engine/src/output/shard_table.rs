@@ -4,7 +4,7 @@
 //! file gathers its lines on the disk, in the temporary directory, and becomes a table at the end, a file
 //! for each thread at a time. Every row group but the last of a file is then as large as in a single table.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +13,9 @@ use super::Output;
 use super::file::named;
 use super::shards::{ShardFile, ShardFiles};
 use super::table::{TableColumn, TableFile, TableKind};
+use super::target::directory;
 use uniqurl_formats::record::Separator;
+use uniqurl_store::temporary_file;
 
 /// Bytes that are read from the lines at once.
 const BLOCK: usize = 256 << 10;
@@ -36,7 +38,6 @@ struct ShardTable {
     columns: Arc<ShardColumns>,
     /// The lines, unless they are in the table already.
     lines: Option<BufWriter<File>>,
-    path_of_lines: PathBuf,
 }
 
 impl ShardFiles {
@@ -68,13 +69,9 @@ impl ShardTable {
         buffer: usize,
         columns: Arc<ShardColumns>,
     ) -> io::Result<Self> {
-        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let path_of_lines = path.with_file_name(file + ".lines");
-        let mut options = File::options();
-        let options = options.read(true).write(true).create_new(true);
-        let lines = options.open(&path_of_lines).map_err(|error| named(name, error))?;
+        let lines = temporary_file(directory(path)).map_err(|error| named(name, error))?;
         let lines = Some(BufWriter::with_capacity(buffer, lines));
-        Ok(Self { path: path.to_owned(), name: name.to_owned(), columns, lines, path_of_lines })
+        Ok(Self { path: path.to_owned(), name: name.to_owned(), columns, lines })
     }
 
     fn lines(&mut self) -> io::Result<&mut BufWriter<File>> {
@@ -115,8 +112,6 @@ impl Write for ShardTable {
 
 impl ShardFile for ShardTable {
     fn prepare(&mut self) -> io::Result<()> {
-        let Some(lines) = self.lines.take() else { return Ok(()) };
-        self.tabulate(lines)?;
-        fs::remove_file(&self.path_of_lines).map_err(|error| named(&self.name, error))
+        self.lines.take().map_or(Ok(()), |lines| self.tabulate(lines))
     }
 }
