@@ -170,10 +170,10 @@ impl<'b> Column<'b> {
 impl<'b> Block<'b> {
     /// The block of these bytes. None: they are none.
     pub(super) fn parse(bytes: &'b [u8]) -> Option<Self> {
-        let (head, mut bytes) = bytes.split_first_chunk::<HEAD>()?;
-        let [a, b, c, d, width, marks_width] = *head;
-        let len = u32::from_le_bytes([a, b, c, d]) as usize;
-        let same = if marks_width == 0 { Some(*column_4(&mut bytes)?) } else { None };
+        let mut bytes = bytes;
+        let len = u32::from_le_bytes(take_front(&mut bytes)?) as usize;
+        let [width, marks_width] = take_front(&mut bytes)?;
+        let same = if marks_width == 0 { Some(take_front(&mut bytes)?) } else { None };
         let mut column = |width: u8| {
             let (column, rest) = bytes.split_at_checked(len.checked_mul(width.into())?)?;
             bytes = rest;
@@ -250,11 +250,11 @@ impl BlockKey<'_> {
     }
 }
 
-/// Takes four bytes from the front.
-fn column_4<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8; 4]> {
-    let (four, rest) = bytes.split_first_chunk::<4>()?;
+/// Takes so many bytes from the front.
+pub(super) fn take_front<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (front, rest) = bytes.split_first_chunk()?;
     *bytes = rest;
-    Some(four)
+    Some(*front)
 }
 
 /// Finds keys in a block, in ascending order.

@@ -9,7 +9,7 @@ use super::super::keys::{KeyList, SortedKeys as _};
 use super::super::stats::AddStats;
 use super::super::time::UnixTime;
 use super::MAGIC;
-use super::block::{Block, BlockBuilder};
+use super::block::{Block, BlockBuilder, take_front};
 use uniqurl::internal::{AllocError, alloc};
 
 /// Where the parts of a zone are.
@@ -122,16 +122,12 @@ impl Footer {
 
 /// Takes a number of 4 bytes from the front.
 fn number(bytes: &mut &[u8]) -> Option<u32> {
-    let (four, rest) = bytes.split_first_chunk()?;
-    *bytes = rest;
-    Some(u32::from_le_bytes(*four))
+    take_front(bytes).map(u32::from_le_bytes)
 }
 
 /// Takes a number of 8 bytes from the front.
 fn long(bytes: &mut &[u8]) -> Option<u64> {
-    let (eight, rest) = bytes.split_first_chunk()?;
-    *bytes = rest;
-    Some(u64::from_le_bytes(*eight))
+    take_front(bytes).map(u64::from_le_bytes)
 }
 
 #[cfg(test)]

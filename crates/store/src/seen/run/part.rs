@@ -34,20 +34,14 @@ pub(super) enum PartKind {
     Footer = 4,
 }
 
-/// The reason why a part cannot be unpacked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PartProblem {
-    /// It is not as it was written.
-    Damaged(&'static str),
-    /// A memory allocation failed.
-    Memory,
-}
-
 /// Packs parts, one after the other.
-#[derive(Default)]
-pub(super) struct PartPacker(Option<zstd::bulk::Compressor<'static>>);
+pub(super) struct PartPacker(zstd::bulk::Compressor<'static>);
 
 impl PartPacker {
+    pub(super) fn new() -> io::Result<Self> {
+        Ok(Self(zstd::bulk::Compressor::new(LEVEL)?))
+    }
+
     /// The part with these bytes, packed if that makes it smaller.
     pub(super) fn pack(&mut self, kind: PartKind, raw: &[u8]) -> io::Result<Vec<u8>> {
         if raw.len() > LONGEST {
@@ -60,13 +54,7 @@ impl PartPacker {
         let packed = match kind {
             // Fingerprints are random.
             PartKind::Filter => None,
-            _ => {
-                let compressor = match &mut self.0 {
-                    Some(compressor) => compressor,
-                    none => none.insert(zstd::bulk::Compressor::new(LEVEL)?),
-                };
-                Some(compressor.compress_to_buffer(raw, &mut part[HEADER..])?)
-            }
+            _ => Some(self.0.compress_to_buffer(raw, &mut part[HEADER..])?),
         };
         let packing = match packed {
             Some(length) if length < raw.len() => {
@@ -109,46 +97,46 @@ pub(super) fn stated_checksum(part: &[u8]) -> u32 {
 pub(super) struct PartUnpacker(Option<zstd::bulk::Decompressor<'static>>);
 
 impl PartUnpacker {
-    /// Unpacks the part that `bytes` begin with into `raw`, which then holds nothing else, and returns the
-    /// length of the part.
+    /// Unpacks the part that was read from this place of a file into `raw`, which then holds nothing else.
     pub(super) fn unpack(
         &mut self,
-        kind: PartKind,
-        bytes: &[u8],
+        file: &RunFile,
+        (kind, offset): (PartKind, u64),
+        part: &[u8],
         raw: &mut Vec<u8>,
-    ) -> Result<usize, PartProblem> {
-        let Some(length) = part_length(bytes).filter(|length| *length <= bytes.len()) else {
-            return Err(PartProblem::Damaged("a part is cut off"));
-        };
-        let part = &bytes[..length];
+    ) -> Result<(), SeenStoreError> {
+        let damaged = |reason| Err(file.damaged(offset, reason));
+        let no_memory = || SeenStoreError::memory(&file.path);
+        if part_length(part) != Some(part.len()) {
+            return damaged("a part is not as long as it says");
+        }
         if stated_checksum(part) != checksum(part) {
-            return Err(PartProblem::Damaged("wrong checksum"));
+            return damaged("wrong checksum");
         }
         if part[0] != kind as u8 {
-            return Err(PartProblem::Damaged("another part was expected"));
+            return damaged("another part was expected");
         }
         let size = u32::from_le_bytes([part[2], part[3], part[4], part[5]]) as usize;
         raw.clear();
         if size > LONGEST {
-            return Err(PartProblem::Damaged("a part is too long"));
+            return damaged("a part is too long");
         }
-        alloc::try_reserve_exact(raw, size).map_err(|_| PartProblem::Memory)?;
+        alloc::try_reserve_exact(raw, size).map_err(|_| no_memory())?;
         let packed = &part[HEADER..];
         match part[1] {
             RAW if packed.len() == size => raw.extend_from_slice(packed),
             ZSTD => {
                 let decompressor = match &mut self.0 {
                     Some(decompressor) => decompressor,
-                    none => none
-                        .insert(zstd::bulk::Decompressor::new().map_err(|_| PartProblem::Memory)?),
+                    none => none.insert(zstd::bulk::Decompressor::new().map_err(|_| no_memory())?),
                 };
                 if decompressor.decompress_to_buffer(packed, raw).ok() != Some(size) {
-                    return Err(PartProblem::Damaged("it cannot be unpacked"));
+                    return damaged("it cannot be unpacked");
                 }
             }
-            _ => return Err(PartProblem::Damaged("unknown packing")),
+            _ => return damaged("unknown packing"),
         }
-        Ok(length)
+        Ok(())
     }
 }
 
@@ -193,22 +181,6 @@ impl RunFile {
         })
     }
 
-    /// Unpacks the part that was read from `offset` into `raw`, which then holds nothing else.
-    pub(super) fn unpack(
-        &self,
-        (kind, offset): (PartKind, u64),
-        part: &[u8],
-        unpacker: &mut PartUnpacker,
-        raw: &mut Vec<u8>,
-    ) -> Result<(), SeenStoreError> {
-        match unpacker.unpack(kind, part, raw) {
-            Ok(read) if read == part.len() => Ok(()),
-            Ok(_) => Err(self.damaged(offset, "a part is shorter than its index says")),
-            Err(PartProblem::Damaged(reason)) => Err(self.damaged(offset, reason)),
-            Err(PartProblem::Memory) => Err(SeenStoreError::memory(&self.path)),
-        }
-    }
-
     /// The error of a part that is not as it was written.
     pub(super) fn damaged(&self, offset: u64, reason: &str) -> SeenStoreError {
         SeenStoreError::damaged(&self.path, offset, reason)
@@ -231,7 +203,7 @@ impl PartReader {
         raw: &mut Vec<u8>,
     ) -> Result<(), SeenStoreError> {
         file.read(offset, length as usize, &mut self.bytes)?;
-        file.unpack((kind, offset), &self.bytes, &mut self.unpacker, raw)
+        self.unpacker.unpack(file, (kind, offset), &self.bytes, raw)
     }
 }
 
@@ -241,23 +213,29 @@ mod tests {
 
     #[test]
     fn parts_round_trip_and_every_flipped_bit_is_found() {
-        let (mut packer, mut unpacker) = (PartPacker::default(), PartUnpacker::default());
+        let null = Path::new("/dev/null");
+        let file = RunFile::of(File::open(null), null).unwrap();
+        let (mut packer, mut unpacker) = (PartPacker::new().unwrap(), PartUnpacker::default());
         let long = b"http://example.com/".repeat(20);
         for raw in [&b""[..], b"x", &long] {
             for kind in [PartKind::Block, PartKind::Filter] {
                 let mut part = packer.pack(kind, raw).unwrap();
                 let mut out = b"old".to_vec();
-                assert_eq!(unpacker.unpack(kind, &part, &mut out), Ok(part.len()));
-                assert_eq!(out, raw);
-                assert!(unpacker.unpack(PartKind::Footer, &part, &mut out).is_err());
+                let mut unpack =
+                    |kind, part: &[u8]| unpacker.unpack(&file, (kind, 0), part, &mut out);
+                unpack(kind, &part).unwrap();
+                assert!(unpack(PartKind::Footer, &part).is_err());
+                assert!(unpack(kind, &[&part[..], b"x"].concat()).is_err());
                 for cut in 0..part.len() {
-                    assert!(unpacker.unpack(kind, &part[..cut], &mut out).is_err());
+                    assert!(unpack(kind, &part[..cut]).is_err());
                 }
                 for bit in 0..part.len() * 8 {
                     part[bit / 8] ^= 1 << (bit % 8);
-                    assert!(unpacker.unpack(kind, &part, &mut out).is_err(), "bit {bit}");
+                    assert!(unpack(kind, &part).is_err(), "bit {bit}");
                     part[bit / 8] ^= 1 << (bit % 8);
                 }
+                unpack(kind, &part).unwrap();
+                assert_eq!(out, raw);
             }
         }
         assert!(packer.pack(PartKind::Block, &long).unwrap().len() < long.len() / 2);

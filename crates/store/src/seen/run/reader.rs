@@ -165,7 +165,7 @@ impl SpelledBlock {
         unpacker: &mut PartUnpacker,
         raw: &mut Vec<u8>,
     ) -> Result<Self, SeenStoreError> {
-        run.file.unpack((PartKind::Block, offset), part, unpacker, raw)?;
+        unpacker.unpack(&run.file, (PartKind::Block, offset), part, raw)?;
         let block = Block::parse(raw).ok_or_else(|| run.file.damaged(offset, UNREADABLE))?;
         let list = Self::of(block);
         let list = list.map_err(|error| SeenStoreError::io(&run.file.path, error.into()))?;

@@ -126,7 +126,7 @@ impl Run {
             for block in extent {
                 let part =
                     &bytes[(block.offset - first.offset) as usize..][..block.length as usize];
-                self.file.unpack((PartKind::Block, block.offset), part, unpacker, raw)?;
+                unpacker.unpack(&self.file, (PartKind::Block, block.offset), part, raw)?;
                 let unreadable = || self.file.damaged(block.offset, UNREADABLE);
                 let parsed = Block::parse(raw).ok_or_else(unreadable)?;
                 let candidates = &candidates[block.candidates.clone()];

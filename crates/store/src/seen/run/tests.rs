@@ -173,7 +173,7 @@ fn forge_index(directory: &std::path::Path, info: &RunInfo, index: &[u8]) -> Run
     let zone = footer.zones[0];
     let mut bytes = fs::read(&path).unwrap();
     bytes.truncate(zone.index_offset() as usize);
-    let mut packer = PartPacker::default();
+    let mut packer = PartPacker::new().unwrap();
     let index = packer.pack(PartKind::Index, index).unwrap();
     bytes.extend(&index);
     let mut forged = Footer { adds: footer.adds.clone(), ..Footer::default() };

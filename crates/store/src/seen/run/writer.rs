@@ -163,7 +163,7 @@ impl RunWriter {
         self.end_zone()?;
         self.write()?;
         let footer = self.footer.to_bytes().map_err(io::Error::from);
-        let footer = footer.and_then(|raw| PartPacker::default().pack(PartKind::Footer, &raw));
+        let footer = footer.and_then(|raw| PartPacker::new()?.pack(PartKind::Footer, &raw));
         let mut end = footer.map_err(|error| self.error(error))?;
         let (length, checksum) = (end.len() as u32, stated_checksum(&end));
         let mut trailer = [0; super::TRAILER];
@@ -198,7 +198,7 @@ impl RawZone {
 
     fn pack(self) -> io::Result<PackedZone> {
         let Self { blocks, separators, mut hashes, .. } = self;
-        let mut packer = PartPacker::default();
+        let mut packer = PartPacker::new()?;
         let keys = hashes.len() as u32;
         let filter = packer.pack(PartKind::Filter, &filter::build(&mut hashes))?;
         let (mut packed, mut index) = (Vec::new(), BlockBuilder::default());
