@@ -79,25 +79,24 @@ impl RequestFilter {
 
     /// Whether it keeps all records.
     pub fn is_empty(&self) -> bool {
-        !self.asks_time() && !self.asks_agent()
+        self.asked().is_empty()
     }
 
     /// Which of `agent` and `time` the filter asks for that records with these facts do not have.
     pub fn lacking(&self, facts: PartSet) -> impl Iterator<Item = &'static str> + use<> {
-        let agent = self.asks_agent() && !facts.has(RecordPart::Agent);
-        let time = self.asks_time() && !facts.has(RecordPart::Time);
-        [("agent", agent), ("time", time)]
+        let asked = self.asked();
+        [("agent", RecordPart::Agent), ("time", RecordPart::Time)]
             .into_iter()
-            .filter(|(_, lacks)| *lacks)
+            .filter(move |(_, part)| asked.has(*part) && !facts.has(*part))
             .map(|(name, _)| name)
     }
 
-    fn asks_time(&self) -> bool {
-        self.since.is_some() || self.until.is_some()
-    }
-
-    fn asks_agent(&self) -> bool {
-        !self.agents.is_empty() || !self.unwanted_agents.is_empty()
+    /// The parts that decide.
+    fn asked(&self) -> PartSet {
+        let asks_time = self.since.is_some() || self.until.is_some();
+        let asks_agent = !self.agents.is_empty() || !self.unwanted_agents.is_empty();
+        let asked = [(RecordPart::Time, asks_time), (RecordPart::Agent, asks_agent)];
+        asked.into_iter().filter(|(_, is_asked)| *is_asked).map(|(part, _)| part).collect()
     }
 
     /// Marks the records of a chunk that are to be dropped.
@@ -107,9 +106,7 @@ impl RequestFilter {
         chunk: &Chunk,
         records: &mut Records,
     ) -> Result<(), AllocError> {
-        let asked = [(RecordPart::Time, self.asks_time()), (RecordPart::Agent, self.asks_agent())];
-        let asked = asked.into_iter().filter(|(_, is_asked)| *is_asked);
-        let mut reader = FieldReader::new(format, asked.map(|(part, _)| part).collect::<PartSet>());
+        let mut reader = FieldReader::new(format, self.asked());
         let parts = reader.parts();
         if parts.is_empty() {
             return Ok(());
@@ -144,11 +141,8 @@ impl RequestFilter {
     }
 
     fn keeps_time(&self, time: Option<i64>) -> bool {
-        !self.asks_time()
-            || time.is_some_and(|time| {
-                self.since.is_none_or(|since| since <= time)
-                    && self.until.is_none_or(|until| time < until)
-            })
+        self.since.is_none_or(|since| time.is_some_and(|time| since <= time))
+            && self.until.is_none_or(|until| time.is_some_and(|time| time < until))
     }
 
     fn keeps_agent(&self, agent: Option<&[u8]>) -> bool {
