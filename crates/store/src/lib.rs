@@ -6,12 +6,14 @@
 
 mod size_class;
 mod temporary_file;
+mod directory_sync;
 pub mod sort;
 pub mod keep_policy;
 pub mod tally;
 pub mod seen;
 pub mod spill;
 
+pub use directory_sync::{DirectorySync, directory_of};
 pub use temporary_file::temporary_file;
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ pub(super) use system::{create, name};
 
 #[cfg(target_os = "linux")]
 mod system {
-    use crate::output::target::directory;
     use crate::output::temporary::{PRIVATE, Temporary, because_of};
     use rustix::fs::{AtFlags, CWD, OFlags, linkat};
     use rustix::io::Errno;
@@ -13,6 +12,7 @@ mod system {
     use std::os::fd::AsRawFd;
     use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
     use std::path::{Path, PathBuf};
+    use uniqurl_store::directory_of;
 
     /// A nameless file in `directory`, with the mode that a new file would have there; or `None` where there
     /// can be none.
@@ -46,7 +46,7 @@ mod system {
         };
         match link(target) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                Temporary::make(directory(target), link)?.1.rename(target)
+                Temporary::make(directory_of(target), link)?.1.rename(target)
             }
             done => done,
         }

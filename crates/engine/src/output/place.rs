@@ -9,13 +9,14 @@
 
 use super::nameless;
 use super::replaced::{may_be_named, may_be_replaced, mode_of_successor};
-use super::target::{directory, links, resolve};
+use super::target::{links, resolve};
 use super::temporary::{PRIVATE, Temporary};
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use uniqurl_store::{DirectorySync, directory_of};
 
 /// Where the bytes are until the commit.
 #[derive(Debug)]
@@ -143,9 +144,9 @@ fn temporary(target: &Path) -> io::Result<TemporaryFile> {
         }
         Some(_) => {}
     }
-    match nameless::create(directory(target))? {
+    match nameless::create(directory_of(target))? {
         Some((file, mode)) => Ok((file, mode, None)),
-        None => named_temporary(directory(target)),
+        None => named_temporary(directory_of(target)),
     }
 }
 
@@ -163,30 +164,12 @@ fn named_temporary(around: &Path) -> io::Result<TemporaryFile> {
 /// Lets `name` give the name `target`, and syncs the directory so that the name survives a crash.
 pub(super) fn to_last(target: &Path, name: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     // Opened before there is a name: it must not fail after.
-    let directory = match File::open(directory(target)) {
-        Ok(directory) => Some(directory),
-        Err(error) if cannot_sync(&error) => None,
-        Err(error) => return Err(error),
-    };
+    let directory = DirectorySync::open(directory_of(target))?;
     name()?;
-    directory.as_ref().map_or(Ok(()), sync).map_err(|error| {
+    directory.sync().map_err(|error| {
         let text = format!("it is there, but may be gone after a crash of the system: {error}");
         io::Error::new(error.kind(), text)
     })
-}
-
-/// Syncs a directory, where that can be done.
-pub(super) fn sync(directory: &File) -> io::Result<()> {
-    match directory.sync_all() {
-        Err(error) if !cannot_sync(&error) => Err(error),
-        _ => Ok(()),
-    }
-}
-
-/// Some file systems cannot sync a directory, and some systems cannot open one.
-fn cannot_sync(error: &io::Error) -> bool {
-    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
-    matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported)
 }
 
 #[cfg(test)]

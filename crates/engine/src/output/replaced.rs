@@ -1,11 +1,11 @@
 //! The file that an output replaces: whether it can be replaced, and which mode its successor gets. Its owner,
 //! its group, access control lists and other extended attributes are not kept.
 
-use super::target::directory;
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use uniqurl_store::directory_of;
 use uniqurl_text::Printable;
 
 /// The bits of a mode that a file may take from the one that it replaces. SUID and SGID would make a program
@@ -23,7 +23,7 @@ pub(super) fn may_be_named(target: &Path) -> io::Result<()> {
     match fs::metadata(target) {
         Ok(old) if old.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
         Ok(old) => may_be_replaced(target, &old),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => is_there(directory(target)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => is_there(directory_of(target)),
         Err(error) => Err(error),
     }
 }
@@ -55,7 +55,7 @@ pub(super) fn may_be_replaced(target: &Path, old: &fs::Metadata) -> io::Result<(
             return Err(io::Error::new(io::ErrorKind::ResourceBusy, text));
         }
     }
-    let around = fs::metadata(directory(target))?;
+    let around = fs::metadata(directory_of(target))?;
     let this_user = rustix::process::geteuid().as_raw();
     if around.mode() & STICKY != 0
         && ![around.uid(), old.uid()].contains(&this_user)

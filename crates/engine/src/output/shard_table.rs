@@ -13,9 +13,8 @@ use super::Output;
 use super::file::named;
 use super::shards::{ShardFile, ShardFiles};
 use super::table::{TableColumn, TableFile, TableKind};
-use super::target::directory;
 use uniqurl_formats::record::Separator;
-use uniqurl_store::temporary_file;
+use uniqurl_store::{directory_of, temporary_file};
 
 /// Bytes that are read from the lines at once.
 const BLOCK: usize = 256 << 10;
@@ -69,7 +68,7 @@ impl ShardTable {
         buffer: usize,
         columns: Arc<ShardColumns>,
     ) -> io::Result<Self> {
-        let lines = temporary_file(directory(path)).map_err(|error| named(name, error))?;
+        let lines = temporary_file(directory_of(path)).map_err(|error| named(name, error))?;
         let lines = Some(BufWriter::with_capacity(buffer, lines));
         Ok(Self { path: path.to_owned(), name: name.to_owned(), columns, lines })
     }

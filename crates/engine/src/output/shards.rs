@@ -5,7 +5,7 @@
 //! `.uniqurl-`. Until the rename only its owner may enter it, so the files in it have their names and modes from
 //! the start.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -13,13 +13,14 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::file::{Output, named};
-use super::place::{sync, to_last};
+use super::place::to_last;
 use super::replaced::{may_be_replaced, mode_of_successor};
-use super::target::{directory, resolve};
+use super::target::resolve;
 use super::temporary::Temporary;
 use crate::MARK;
 use rustix::fs::{Access, access};
 use uniqurl_formats::record::Separator;
+use uniqurl_store::{DirectorySync, directory_of};
 
 /// Bytes that all files together gather before they are written, and as many again before they are
 /// compressed.
@@ -118,10 +119,11 @@ impl ShardFiles {
     pub fn commit(mut self) -> io::Result<()> {
         self.prepare()?;
         let Self { name, target, temporary, mode, .. } = self;
-        let moved = File::open(temporary.path()).and_then(|directory| {
-            directory.set_permissions(fs::Permissions::from_mode(mode))?;
+        // Opened first: the mode may forbid it.
+        let moved = DirectorySync::open(temporary.path()).and_then(|directory| {
+            fs::set_permissions(temporary.path(), fs::Permissions::from_mode(mode))?;
             // One sync for the names of all the files: there may be thousands.
-            sync(&directory)?;
+            directory.sync()?;
             to_last(&target, || temporary.rename(&target))
         });
         moved.map_err(|error| named(&name, error))
@@ -151,7 +153,7 @@ fn make(target: &Path) -> io::Result<(Temporary, u32)> {
     if target.file_name().is_none() {
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    let around = directory(target);
+    let around = directory_of(target);
     let create = |path: &Path| DirBuilder::new().mode(PRIVATE).create(path);
     let ((), temporary) = Temporary::make(around, create)?;
     let path = temporary.path();

@@ -4,13 +4,14 @@ use std::fs;
 use std::io;
 use std::iter;
 use std::path::{Path, PathBuf};
+use uniqurl_store::directory_of;
 
 /// The number of links that Linux follows.
 const LINKS: usize = 40;
 
 /// A path, and the target of each link that it is followed through.
 pub(super) fn links(path: &Path) -> impl Iterator<Item = PathBuf> {
-    let next = |path: &PathBuf| Some(directory(path).join(fs::read_link(path).ok()?));
+    let next = |path: &PathBuf| Some(directory_of(path).join(fs::read_link(path).ok()?));
     iter::successors(Some(path.to_owned()), next).take(LINKS)
 }
 
@@ -20,7 +21,7 @@ pub(super) fn resolve(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..LINKS {
         match fs::read_link(&path) {
-            Ok(target) => path = directory(&path).join(target),
+            Ok(target) => path = directory_of(&path).join(target),
             // Something else than a link, or nothing, has the name.
             Err(error) if matches!(error.kind(), InvalidInput | NotFound) => return Ok(path),
             Err(error) => return Err(error),
@@ -33,16 +34,8 @@ pub(super) fn resolve(path: &Path) -> io::Result<PathBuf> {
 /// each other. Hard links are different places, since an output replaces the name and not the file.
 pub fn place(path: &Path) -> PathBuf {
     let target = resolve(path).unwrap_or_else(|_| path.to_owned());
-    match (fs::canonicalize(directory(&target)), target.file_name()) {
+    match (fs::canonicalize(directory_of(&target)), target.file_name()) {
         (Ok(directory), Some(name)) => directory.join(name),
         _ => target,
-    }
-}
-
-/// The directory of a path.
-pub(super) fn directory(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
     }
 }

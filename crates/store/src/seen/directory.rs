@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use super::error::{SeenStoreError, SeenStoreProblem};
 use super::lock::{LOCK, WhenBusy, lock};
 use super::manifest::{MANIFEST, Manifest, run_number};
+use crate::directory_sync::{DirectorySync, directory_of};
 
 /// The name of a manifest that is being written.
 pub(super) const NEW_MANIFEST: &str = "manifest.new";
@@ -26,7 +27,7 @@ impl WriterDirectory {
     /// Locks the directory of a store, and makes one if nothing has the name.
     pub(super) fn make(path: &Path, when_busy: WhenBusy) -> Result<Self, SeenStoreError> {
         match fs::create_dir(path) {
-            Ok(()) => sync(around(path))?,
+            Ok(()) => sync(directory_of(path))?,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(SeenStoreError::io(path, error)),
         }
@@ -140,23 +141,10 @@ fn names(path: &Path) -> Result<Vec<String>, SeenStoreError> {
     Ok(names.into_iter().map(|name| name.to_string_lossy().into_owned()).collect())
 }
 
-/// The directory around a path.
-fn around(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    }
-}
-
-/// Syncs a directory. Some file systems cannot, and some directories cannot be opened.
+/// Syncs a directory.
 fn sync(path: &Path) -> Result<(), SeenStoreError> {
-    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
-    match File::open(path).and_then(|directory| directory.sync_all()) {
-        Err(error) if !matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => {
-            Err(SeenStoreError::io(path, error))
-        }
-        _ => Ok(()),
-    }
+    let synced = DirectorySync::open(path).and_then(|directory| directory.sync());
+    synced.map_err(|error| SeenStoreError::io(path, error))
 }
 
 #[cfg(test)]
