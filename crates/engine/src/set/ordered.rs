@@ -40,6 +40,11 @@ impl Complete<'_> {
 }
 
 impl Urls for Complete<'_> {
+    type Text<'u>
+        = &'u [u8]
+    where
+        Self: 'u;
+
     fn text(&self, number: u64) -> &[u8] {
         self.shards.text(self.place(number))
     }
@@ -57,6 +62,11 @@ impl Urls for Complete<'_> {
 struct Written<'u, 's>(&'u Complete<'s>);
 
 impl Urls for Written<'_, '_> {
+    type Text<'u>
+        = &'u [u8]
+    where
+        Self: 'u;
+
     fn text(&self, number: u64) -> &[u8] {
         self.0.text(number)
     }

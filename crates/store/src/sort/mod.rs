@@ -17,8 +17,8 @@ use rayon::prelude::*;
 
 pub(crate) use self::bounds::{BATCH, Bounds};
 pub use self::by_count::sort_by_count;
-pub(crate) use self::digit::Measured;
-use self::digit::{Text, digit};
+pub use self::digit::Measured;
+pub use self::digit::Text;
 use uniqurl::SetFull;
 use uniqurl::internal::{AllocError, Shard, alloc};
 
@@ -46,8 +46,13 @@ pub enum Threads {
 
 /// Random access to URLs in memory.
 pub trait Urls: Sync {
-    /// Returns the URL at a place, a line feed, and any bytes after it.
-    fn text(&self, place: u64) -> &[u8];
+    /// What digits of a URL are taken from.
+    type Text<'u>: Text<'u>
+    where
+        Self: 'u;
+
+    /// Returns the URL at a place.
+    fn text(&self, place: u64) -> Self::Text<'_>;
     /// Prefetches the URL for a later call of `text`.
     fn fetch(&self, place: u64);
     /// Prefetches the bytes of some digits from `depth` on.
@@ -55,12 +60,8 @@ pub trait Urls: Sync {
 
     /// Returns the URL at a place.
     fn get(&self, place: u64) -> &[u8] {
-        until_feed(self.text(place))
+        self.text(place).rest(0)
     }
-}
-
-fn until_feed(text: &[u8]) -> &[u8] {
-    &text[..memchr::memchr(b'\n', text).unwrap_or(text.len())]
 }
 
 /// Shards as one collection. The upper half of a place is the number of the shard.
@@ -75,6 +76,11 @@ impl ShardUrls<'_> {
 }
 
 impl Urls for ShardUrls<'_> {
+    type Text<'u>
+        = &'u [u8]
+    where
+        Self: 'u;
+
     #[inline]
     fn text(&self, place: u64) -> &[u8] {
         self.0[(place >> 32) as usize].text(place as u32)
@@ -99,11 +105,11 @@ pub fn in_turn<'p>(places: &'p [u64], urls: &'p impl Urls) -> impl Iterator<Item
 }
 
 /// Yields the URLs at places, prefetching the digits of later ones from `depth` on.
-fn texts_from<'p>(
+fn texts_from<'p, U: Urls>(
     depth: usize,
     places: &'p [u64],
-    urls: &'p impl Urls,
-) -> impl Iterator<Item = &'p [u8]> {
+    urls: &'p U,
+) -> impl Iterator<Item = U::Text<'p>> {
     with_ahead(places).map(move |(place, ahead)| {
         ahead.into_iter().for_each(|ahead| urls.fetch_from(ahead, depth));
         urls.text(place)
@@ -228,8 +234,8 @@ pub(crate) fn bounds_of(
     sort_from(depth, sample, urls, threads)?;
     let mut texts: Vec<&[u8]> = Vec::new();
     alloc::try_reserve_exact(&mut texts, sample.len())?;
-    texts.extend(sample.iter().map(|place| urls.text(*place)));
-    texts.dedup_by(|one, other| until_feed(one) == until_feed(other));
+    texts.extend(sample.iter().map(|place| urls.get(*place)));
+    texts.dedup();
     Ok(Bounds::new(&texts, depth))
 }
 
@@ -291,7 +297,7 @@ fn sort_bucket(
     alloc::try_reserve_exact(unsorted, places.len())?;
     unsorted.extend_from_slice(places);
     let texts = (0u128..).zip(texts_from(depth, unsorted, urls));
-    digits.extend(texts.map(|(number, text)| digit(text, depth) | number));
+    digits.extend(texts.map(|(number, text)| text.digit(depth) | number));
     sort_digits(depth, digits, &|number| urls.text(unsorted[number]));
     for (place, digit) in places.iter_mut().zip(digits) {
         *place = unsorted[number(*digit)];
@@ -350,6 +356,8 @@ mod tests {
     use crate::test_util::cases;
 
     impl Urls for Vec<Vec<u8>> {
+        type Text<'u> = &'u [u8];
+
         fn text(&self, place: u64) -> &[u8] {
             &self[place as usize]
         }

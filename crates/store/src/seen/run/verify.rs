@@ -22,7 +22,7 @@ impl Run {
             none,
             |mut counts: Vec<u64>, (number, zone)| {
                 self.verify_zone(number, zone, &mut counts)?;
-                Ok(counts)
+                Ok::<_, SeenStoreError>(counts)
             },
         );
         let counts = counted.try_reduce(none, |mut one, other| {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::super::entry::{SpillEntry, decode_text};
+use super::super::entry::{SpillEntry, decode_number};
 use crate::keep_policy::KeepPolicy;
-use crate::sort::{Threads, Urls, in_turn, sort_from, sort_memory};
+use crate::sort::{Measured, Threads, Urls, in_turn, sort_from, sort_memory};
 use uniqurl::SetFull;
 use uniqurl::internal::{AllocError, alloc, prefetch};
 
@@ -230,19 +230,13 @@ fn with_sum<'e>(entry: SpillEntry<'e>, sum: &'e [u8]) -> SpillEntry<'e> {
 }
 
 impl Urls for RangeEntries {
-    #[inline]
-    fn text(&self, place: u64) -> &[u8] {
-        let bytes = self.bytes_from(place);
-        let mut at = 0;
-        // Most keys have a length of one byte.
-        while bytes[at] >= 0x80 {
-            at += 1;
-        }
-        &bytes[at + 1..]
-    }
+    type Text<'u> = Measured<'u>;
 
-    fn get(&self, place: u64) -> &[u8] {
-        decode_text(self.bytes_from(place), &mut 0).expect("it was decoded before")
+    #[inline]
+    fn text(&self, place: u64) -> Measured<'_> {
+        let (bytes, mut at) = (self.bytes_from(place), 0);
+        let len = decode_number(bytes, &mut at).unwrap_or_default() as usize;
+        Measured { bytes: &bytes[at..], len }
     }
 
     fn fetch(&self, place: u64) {

@@ -55,8 +55,9 @@ const SAMPLED_IN_MEMORY: usize = 64;
 /// so one block would not do.
 const SIZED_BLOCKS: usize = 4;
 
-/// One of so many blocks of a small range: reading half of it to learn its size would take longer than it helps.
-const SIZED_EACH: usize = 16;
+/// Blocks of a range that is worth it. The entries of others are taken for as short as few are.
+const SIZED_FROM: usize = 16;
+const SHORT: usize = 32;
 
 /// Size of a range, estimated from blocks at even distances.
 struct RangeSize {
@@ -67,7 +68,10 @@ struct RangeSize {
 impl RangeSize {
     fn of(range: &Stream, plan: &RangePlan<'_>) -> Result<Self, SpillError> {
         let bytes = range.bytes() as usize;
-        let step = range.extents.len().div_ceil(SIZED_BLOCKS).max(SIZED_EACH);
+        if range.extents.len() < SIZED_FROM {
+            return Ok(Self { bytes, entries: bytes / SHORT });
+        }
+        let step = range.extents.len().div_ceil(SIZED_BLOCKS);
         let sample: Vec<_> = range.extents.iter().step_by(step).cloned().collect();
         let sample = Stream::from(sample);
         let (sampled, mut entries) = (sample.bytes() as usize, 0);
