@@ -22,20 +22,20 @@
 //! option for output in any order.
 //!
 //! Before each round, the memory of the run is compared with its budget. Over budget, the set takes no more
-//! keys: *insert* only looks up and counts, *format* makes entries of the keys that the set does not hold,
-//! *write* appends those by partition to a temporary file ([`uniqurl_store::spill`]), and at the end they are
-//! deduplicated and written after the keys of the set.
+//! keys: *insert* only looks up and counts, and *format* makes entries of the keys that the set does not hold. Either
+//! *write* appends those by the hash of the key to a temporary file ([`uniqurl_store::spill`]), or *format* itself
+//! writes them by ranges of keys, and at the end they are deduplicated and written after the keys of the set.
 //!
 //! If a record is kept that is not the first ([`Keep`]), *insert* also notes where in the set each key is,
 //! *format* makes a line of each record, and when it is counted, the line that is kept goes into memory for
 //! the end. If those lines exceed the budget, the whole set is moved to the temporary file with them.
 //!
 //! If only the first keys of each group are kept ([`LimitBy`]), the hash of the group, and not of the key, picks
-//! shard and partition, so that one task sees all records of a group in the order of the input.
+//! the shard, so that one task sees all records of a group in the order of the input. Such a set has to fit.
 //!
-//! URLs of lists from before the run are in a set of their own, which *insert* looks into first. If there are
-//! stores from before the run, batches wait between *read* and *insert* until so many have gathered that their
-//! keys can be looked up together (`window`).
+//! URLs of lists from before the run are in a set of their own, which *insert* looks into first, or in a store for
+//! the time of the run if they do not fit. If there are stores from before the run, batches wait between *read* and
+//! *insert* until so many have gathered that their keys can be looked up together (`window`).
 
 pub mod output;
 

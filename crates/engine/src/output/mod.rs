@@ -1,7 +1,7 @@
 //! The outputs of the program: files that appear whole or not at all, JSON lines, the accounting, and
 //! text that is safe on a terminal.
 //!
-//! A new sink is a file here that appends its lines to a `Vec<u8>` (as [`json`] does) and is written
+//! A new sink is a file here that appends its lines to a `Vec<u8>` (as `json.rs` does) and is written
 //! through an [`Output`].
 
 // The content of lines and tables.
