@@ -105,7 +105,6 @@ impl<'a> Pipeline<'a> {
             // The set is moved once no batch is on its way, since they hold positions in it.
             if idle && is_held {
                 self.set.move_out()?;
-                self.reader.rules.shards = self.set.shards();
                 continue;
             }
             if tasks.is_empty() && idle {
@@ -252,10 +251,9 @@ impl<'a> Pipeline<'a> {
         {
             self.set.begin_to_spill()?;
         }
-        let read = self.accounts.bytes();
         let (reader, plan) = (&self.reader, self.plan);
-        let held = |set: &RunSet<'_>| held(reader, set, plan, buffers, &[]);
-        self.set.plan_change(buffers as u64, read, held, || self.accounts.total())
+        // Only rarely needed, since it goes through all batches.
+        self.set.plan_change(|set| held(reader, set, plan, buffers, &[]))
     }
 
     /// Reads the lists from before the run. Those that do not fit into memory become a store.

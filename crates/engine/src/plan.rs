@@ -251,15 +251,6 @@ impl JobPlan {
             && self.kept_record() == KeepPolicy::First
     }
 
-    /// True if the output is only the URLs in ascending order.
-    pub(crate) fn only_sorts(&self) -> bool {
-        let only_sorted = |dedup: &Dedup| {
-            let Dedup { order, count, min_count, limit } = *dedup;
-            order == SetOrder::Sorted && !count && min_count <= 1 && limit.is_none()
-        };
-        self.dedup().is_some_and(only_sorted) && self.needs_first_records_only()
-    }
-
     /// Whether lines of a set hold more than the key.
     pub(crate) fn has_lines(&self) -> bool {
         self.has_columns() || self.has_tallies()

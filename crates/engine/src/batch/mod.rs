@@ -103,8 +103,6 @@ pub(crate) enum Insertion {
     Added,
     /// It looked them up in a set that takes no more. The new ones are spilled.
     LookedUp,
-    /// Nothing: there is no set any more, and all of them are spilled.
-    Skipped,
 }
 
 /// The bytes that a batch adds to the outputs.

@@ -1,10 +1,8 @@
 //! How a set changes during a run: it begins to spill, and is moved out of memory.
 
-use super::growth::Growth;
 use super::spiller::Spiller;
 use super::{RunSet, SetBackend};
 use crate::error::RunError;
-use crate::output::Tally;
 use uniqurl::SetFull;
 
 impl RunSet<'_> {
@@ -34,42 +32,10 @@ impl RunSet<'_> {
         let rewrites = self.plan.writes_at_end() || self.wants_keys;
         let threads = self.plan.limits.workers();
         let spiller = Spiller::begin(memory, threads, rest, rewrites, sample)?;
-        self.spill_to(spiller);
-        Ok(())
-    }
-
-    /// Decides whether the keys of a run that only sorts are better sorted in ranges than added to the set. A hash table
-    /// costs two cache misses a key, and sorting its keys costs two more; keys of a range are next to each other. The
-    /// run has read `read` bytes, and may hold `free` bytes more.
-    pub(super) fn plan_to_sort(
-        &mut self,
-        read: u64,
-        free: u64,
-        tally: impl FnOnce() -> Tally,
-    ) -> Result<(), RunError> {
-        let SetBackend::Memory(set) = &self.backend else { return Ok(()) };
-        let growth = Growth {
-            distinct: set.listed(),
-            memory: set.shards.iter().map(|shard| shard.memory(0)).sum(),
-            read,
-            size: self.size_of_inputs,
-        };
-        if !self.may_sort || !growth.decides() {
-            return Ok(());
-        }
-        self.may_sort = false;
-        if growth.is_worth_sorting(&tally(), free) {
-            let spiller = Spiller::in_memory(&self.plan.limits, free, &set.shards)?;
-            self.spill_to(spiller);
-            self.is_move_due = true;
-        }
-        Ok(())
-    }
-
-    fn spill_to(&mut self, spiller: Spiller) {
         if let SetBackend::Memory(set) = std::mem::replace(&mut self.backend, SetBackend::None) {
             self.backend = SetBackend::Spilling(set, spiller);
         }
+        Ok(())
     }
 
     /// Moves the set out of memory, which is due. No batch may be on its way.
@@ -79,10 +45,6 @@ impl RunSet<'_> {
             spiller.spill_set(set)?;
             self.moved = set.listed() as u64;
             set.clear();
-            if self.plan.only_sorts() {
-                // No key is looked up any more.
-                set.shards = Vec::new();
-            }
         }
         Ok(())
     }

@@ -2,10 +2,8 @@
 //!
 //! A set in memory takes keys until the run exceeds its memory budget. After that it takes no more: later
 //! keys are only looked up in it, and those that it does not hold are written by partition to a temporary
-//! file ([`uniqurl_store::spill`]), to be deduplicated at the end. If only the sorted keys are wanted, a
-//! large set takes no more keys much sooner ([`growth`]): then their partitions stay in memory.
+//! file ([`uniqurl_store::spill`]), to be deduplicated at the end.
 
-mod growth;
 mod memory_set;
 mod lines;
 mod ordered;
@@ -20,7 +18,7 @@ pub(crate) use spiller::buffers;
 
 use crate::batch::{Insertion, WorkBatch};
 use crate::error::RunError;
-use crate::output::{Tally, TallyColumns};
+use crate::output::TallyColumns;
 use crate::plan::JobPlan;
 use memory_set::MemorySet;
 use spiller::Spiller;
@@ -45,8 +43,6 @@ pub(crate) struct RunSet<'a> {
     pub(crate) backend: SetBackend,
     /// Whether a set that spills has to be moved out of memory once no batch is on its way.
     is_move_due: bool,
-    /// Whether the set may give way to sorting in ranges once it is large enough to decide.
-    may_sort: bool,
     /// Whether the keys that are written are wanted at the end, in the order of their bytes.
     wants_keys: bool,
     /// Keys that were moved out of memory. Their ordinals are the numbers below.
@@ -80,7 +76,6 @@ impl<'a> RunSet<'a> {
             hasher,
             backend,
             is_move_due: false,
-            may_sort: plan.only_sorts() && !wants_keys,
             wants_keys,
             moved: 0,
             size_of_inputs: sizes.sum(),
@@ -118,7 +113,6 @@ impl<'a> RunSet<'a> {
         match &self.backend {
             SetBackend::None => Insertion::None,
             SetBackend::Memory(_) => Insertion::Added,
-            SetBackend::Spilling(set, _) if set.shards.is_empty() => Insertion::Skipped,
             SetBackend::Spilling(..) => Insertion::LookedUp,
         }
     }
@@ -179,31 +173,20 @@ impl<'a> RunSet<'a> {
         set.memory(&more, self.plan) + text + sorting
     }
 
-    /// Has the set change where that is due. The batches on their way take `buffers` bytes, the run
-    /// holds `held` and has read `read` bytes; `tally` sums up all inputs.
+    /// Has the set change where that is due; `held` says how many bytes the run holds.
     pub(crate) fn plan_change(
         &mut self,
-        buffers: u64,
-        read: u64,
         held: impl FnOnce(&Self) -> usize,
-        tally: impl FnOnce() -> Tally,
     ) -> Result<(), RunError> {
-        // `held` and `tally` are closures: they go through all batches or inputs, and are rarely needed.
         let budget = self.plan.limits.memory.as_ref().map(|memory| memory.budget);
         match &mut self.backend {
-            SetBackend::None => Ok(()),
             SetBackend::Memory(set) if set.is_nearly_full() => self.begin_to_spill(),
-            SetBackend::Memory(_) => {
-                let free = budget.unwrap_or(u64::MAX).saturating_sub(buffers);
-                self.plan_to_sort(read, free, tally)
-            }
             // Lines of keys in the set were replaced by longer ones.
-            SetBackend::Spilling(set, _) => {
-                self.is_move_due = self.is_move_due
-                    || set.has_replaceable_lines()
-                        && budget.is_some_and(|most| held(self) as u64 > most);
+            SetBackend::Spilling(set, _) if set.has_replaceable_lines() => {
+                self.is_move_due |= budget.is_some_and(|most| held(self) as u64 > most);
                 Ok(())
             }
+            _ => Ok(()),
         }
     }
 }
@@ -225,7 +208,7 @@ pub(crate) fn entries_by_shard(batches: &[WorkBatch], shards: usize) -> Vec<usiz
 mod tests {
     use super::*;
     use crate::memory::Memory;
-    use crate::{Dedup, Job, SetOrder};
+    use crate::{Dedup, Job};
     use uniqurl::{Normalizer, Profile};
 
     fn plan(job: Job) -> JobPlan {
@@ -255,14 +238,5 @@ mod tests {
         let shards = set.shards();
         set.begin_to_spill().unwrap();
         assert_eq!((set.insertion(), set.shards()), (Insertion::LookedUp, shards));
-    }
-
-    #[test]
-    fn only_a_sorted_set_without_counts_is_sorted_in_ranges() {
-        let sorted = Dedup { order: SetOrder::Sorted, ..Dedup::default() };
-        let counted = Dedup { count: true, ..sorted };
-        for (dedup, may_sort) in [(sorted, true), (counted, false), (Dedup::default(), false)] {
-            assert_eq!(set(&plan(Job::Dedup(dedup))).may_sort, may_sort, "{dedup:?}");
-        }
     }
 }

@@ -93,11 +93,6 @@ impl Store {
         }
     }
 
-    /// Whether a block had no room in memory.
-    pub fn has_file(&self) -> bool {
-        self.file.get().is_some()
-    }
-
     fn file(&self) -> Result<&File, SpillError> {
         match self.file.get() {
             Some(file) => Ok(file),

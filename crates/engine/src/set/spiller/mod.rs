@@ -11,7 +11,6 @@ use super::partitioner::Partitioner;
 use crate::batch::{Insertion, WorkBatch};
 use crate::error::RunError;
 use crate::memory::{self, Memory, SpillNotice};
-use crate::plan::ResourceLimits;
 use crate::trace::{Trace, TraceStage};
 use rayon::prelude::*;
 use uniqurl::SetFull;
@@ -29,8 +28,6 @@ pub(crate) struct Spiller {
     /// Memory for each of them.
     memory: usize,
     block: usize,
-    /// The memory whose owner is still to be notified if a file is made.
-    untold: Option<Memory>,
 }
 
 /// What keys are spilled to.
@@ -86,7 +83,7 @@ impl Spiller {
         let memory = (budget / threads_at_once).saturating_sub((PARTITIONS + 4) * block);
         let threads_at_once =
             Some(threads_at_once).filter(|threads_at_once| *threads_at_once < threads);
-        Ok(Self { store, parts, threads_at_once, memory, block, untold: None })
+        Ok(Self { store, parts, threads_at_once, memory, block })
     }
 
     /// Partitions in a file, within `memory`. Its owner is notified, with an estimate of the bytes to be written if
@@ -117,23 +114,6 @@ impl Spiller {
         Ok(spiller)
     }
 
-    /// Ranges of keys like those of a set, in memory as long as half of `free` bytes is enough.
-    pub(crate) fn in_memory(
-        limits: &ResourceLimits,
-        free: u64,
-        set: &[Shard],
-    ) -> Result<Self, RunError> {
-        let half = usize::try_from(free / 2).unwrap_or(usize::MAX);
-        let (directory, room) = match &limits.memory {
-            Some(memory) => (&*memory.directory, half),
-            // No file is ever made.
-            None => ("".as_ref(), usize::MAX),
-        };
-        let store = Store::in_memory(directory, room);
-        let spiller = Self::new(store, half, limits.workers(), Some(set))?;
-        Ok(Self { untold: limits.memory.clone(), ..spiller })
-    }
-
     /// Stage *write*: a task for each group of partitions writes the entries of these batches.
     pub(crate) fn spawn_writes<'s>(
         &'s mut self,
@@ -142,11 +122,6 @@ impl Spiller {
         result: &'s Mutex<Result<(), SpillError>>,
         trace: Option<&'s Trace>,
     ) {
-        if let Some(Memory { directory, tell, .. }) = self.untold.take_if(|_| self.store.has_file())
-        {
-            let free = memory::free_space(&directory);
-            tell(&SpillNotice { directory: &directory, needed: None, free });
-        }
         let Parts::Hash(partitions, _) = &mut self.parts else { return };
         for group in partitions.groups() {
             scope.spawn(move |_| {

@@ -51,7 +51,6 @@ impl<'a> Formatter<'a> {
             (_, Job::Normalize { json: false }) => records::format_lines(batch)?,
             (_, Job::Normalize { json: true }) => records::format_json(batch),
             (_, Job::Tabulate) => records::format_rows(batch, plan),
-            (Insertion::Skipped, Job::Dedup(_)) => new_keys::spill_all(batch, partitioner)?,
             (_, Job::Dedup(_)) if plan.has_tallies() => {
                 tallied::list(batch, plan.output.tally, partitioner)?;
             }

@@ -116,11 +116,23 @@ pub(super) fn spill(
         let is_new = |i: usize| batch.out.by_sequence[i / 64] >> (i % 64) & 1 == 1;
         format_columns(batch, columns, None, path, is_new, &mut lines)?;
     }
-    let mut spilled = take(&mut batch.out.spilled);
+    // One line for each new record, in the same order.
+    let mut each_line = lines.split_inclusive(|byte| *byte == b'\n');
     let bits = &batch.out.by_sequence;
+    let times = batch.text.chunk.as_ref().map_or(&[][..], Chunk::times);
+    let mut undecided = 0;
     let new = (0..batch.keys.len()).filter(|i| bits[i / 64] >> (i % 64) & 1 == 1);
-    let undecided = spill_records(batch, new, &lines, partitioner, &mut spilled)?;
-    batch.out.spilled = spilled;
+    let entries = new.map(|i| {
+        let entry = SpillEntry {
+            ordinal: batch.sequence.before.in_run + i as u64,
+            count: times.get(i).map_or(1, |times| u64::from(*times)),
+            key: batch.text.get(batch.keys[i]),
+            line: each_line.next().unwrap_or_default(),
+        };
+        undecided += entry.count;
+        (batch.hashes[i], entry)
+    });
+    partitioner.spill(entries, &mut batch.out.spilled)?;
     lines.clear();
     batch.out.lines_of_new = lines;
     let tally = &mut batch.tally.records;
@@ -128,38 +140,4 @@ pub(super) fn spill(
     // Keys that the set holds are duplicates; all others stay undecided until the end.
     tally.duplicates = tally.canonical - tally.seen - tally.undecided;
     Ok(())
-}
-
-/// Makes entries of all keys, where no set is looked into.
-pub(super) fn spill_all(batch: &mut WorkBatch, partitioner: &Partitioner) -> Result<(), RunError> {
-    let keys = batch.keys.iter().enumerate();
-    let all = keys.filter(|(_, key)| key.is_canonical()).map(|(i, _)| i);
-    batch.tally.records.undecided = spill_records(batch, all, &[], partitioner, &mut Vec::new())?;
-    Ok(())
-}
-
-/// Spills records by their numbers in a batch, with their lines if there are any. Returns how many they stand for.
-fn spill_records(
-    batch: &WorkBatch,
-    numbers: impl Iterator<Item = usize>,
-    lines: &[u8],
-    partitioner: &Partitioner,
-    partitions: &mut Vec<Vec<u8>>,
-) -> Result<u64, RunError> {
-    let mut each_line = lines.split_inclusive(|byte| *byte == b'\n');
-    let times = batch.text.chunk.as_ref().map_or(&[][..], Chunk::times);
-    let mut records = 0;
-    let entries = numbers.map(|i| {
-        let entry = SpillEntry {
-            ordinal: batch.sequence.before.in_run + i as u64,
-            count: times.get(i).map_or(1, |times| u64::from(*times)),
-            key: batch.text.get(batch.keys[i]),
-            line: each_line.next().unwrap_or_default(),
-        };
-        records += entry.count;
-        // Nothing is hashed where nothing is looked up.
-        (batch.hashes.get(i).copied().unwrap_or_default(), entry)
-    });
-    partitioner.spill(entries, partitions)?;
-    Ok(records)
 }
