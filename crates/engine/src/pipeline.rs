@@ -262,7 +262,7 @@ impl<'a> Pipeline<'a> {
         if plan.input.seen.is_empty() || set.shards() == 0 {
             return Ok(());
         }
-        let seen = seen::load(plan, &self.reader.rules.context, &self.hasher, set.shards())?;
+        let seen = seen::load(plan, &self.hasher, set.shards())?;
         self.accounts.report().rejected_seen = seen.rejected;
         set.set_seen(seen.shards);
         self.window = Window::new(plan, seen.store);

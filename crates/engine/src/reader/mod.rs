@@ -181,6 +181,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Whether rests of chunks wait to be read.
+    pub(crate) fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Frees the batches that nothing is read into any more.
     pub(crate) fn free_batches(&mut self) {
         self.spare = Vec::new();

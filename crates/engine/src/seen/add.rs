@@ -1,20 +1,17 @@
-//! Adds chunks of a list from before the run to its shards, or to a store once they exceed the memory.
+//! The keys of lists from before the run: in shards, or on their way into a store once they exceed the memory.
 
-use std::mem::take;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::Loader;
-use crate::batch::{Insertion, WorkBatch};
+use crate::batch::WorkBatch;
 use crate::error::RunError;
 use crate::memory::{self, SpillNotice};
-use crate::plan::SeenBefore;
+use crate::plan::{JobPlan, SeenBefore};
 use crate::set::{self, entries_by_shard};
 use crate::stages::insert::{InsertTarget, insert};
 use uniqurl::SetFull;
 use uniqurl::internal::{Counting, Shard};
-use uniqurl_formats::record::Format;
 use uniqurl_store::seen::{
     KeySorter, Novelty, SeenStore, SeenStoreError, SeenWriter, StoreRules, UnixTime, WhenBusy,
 };
@@ -23,26 +20,23 @@ use uniqurl_store::spill::SpillError;
 /// The part of the memory that keys on their way into a store may take.
 const SORT_SHARE: usize = 4;
 
-impl Loader<'_> {
-    /// Adds the URLs of some chunks.
-    pub(super) fn take(&mut self, batches: &mut [WorkBatch]) -> Result<(), RunError> {
-        let rules = &self.rules;
-        let (is_full, out_of_memory) = (AtomicBool::new(false), AtomicBool::new(false));
-        rayon::scope(|scope| {
-            for batch in &mut *batches {
-                scope.spawn(|_| {
-                    if batch.parse(&Format::Lines, rules).is_err() {
-                        out_of_memory.store(true, Ordering::Relaxed);
-                    }
-                    batch.insertion = Insertion::Added;
-                });
-            }
-        });
-        if out_of_memory.into_inner() {
-            return Err(RunError::Memory);
-        }
-        // Between parsing and inserting, since only then the number of new entries is known.
-        if self.sorter.is_none() && self.is_over_budget(batches) {
+/// The keys so far.
+pub(super) struct Added<'a> {
+    plan: &'a JobPlan,
+    shards: Vec<Shard>,
+    /// The keys, if they do not fit into memory.
+    sorter: Option<KeySorter>,
+}
+
+impl<'a> Added<'a> {
+    pub(super) fn new(plan: &'a JobPlan, shards: usize) -> Self {
+        let shards = (0..shards).map(|_| Shard::new(Counting::Off)).collect();
+        Self { plan, shards, sorter: None }
+    }
+
+    /// Adds the keys of batches, beside which the reader holds `held` bytes.
+    pub(super) fn take(&mut self, batches: &mut [WorkBatch], held: usize) -> Result<(), RunError> {
+        if self.sorter.is_none() && self.is_over_budget(batches, held) {
             self.begin_store()?;
         }
         if let Some(sorter) = &mut self.sorter {
@@ -52,26 +46,27 @@ impl Loader<'_> {
             }
             return Ok(());
         }
-        let shards = &mut self.seen.shards[..];
+        let is_full = AtomicBool::new(false);
+        let shards = &mut self.shards[..];
         let target = InsertTarget { shards, seen: &mut [], groups: &mut [], most: 0 };
         rayon::scope(|scope| insert(scope, target, batches, &is_full, None));
-        if is_full.into_inner() {
+        if is_full.load(Ordering::Relaxed) {
             return Err(RunError::Set(SetFull::default()));
         }
         Ok(())
     }
 
     /// Whether the budget is exceeded with these batches.
-    fn is_over_budget(&self, batches: &[WorkBatch]) -> bool {
+    fn is_over_budget(&self, batches: &[WorkBatch], held: usize) -> bool {
         let Some(memory) = &self.plan.limits.memory else { return false };
-        let more = entries_by_shard(batches, self.seen.shards.len());
-        let shards = self.seen.shards.iter().zip(&more);
+        let more = entries_by_shard(batches, self.shards.len());
+        let shards = self.shards.iter().zip(&more);
         let set: usize = shards.map(|(shard, more)| shard.memory(*more)).sum();
         let text: usize = batches.iter().map(|batch| batch.text.canonical_bytes()).sum();
-        let buffers: usize = batches.iter().chain(&self.spare).map(WorkBatch::memory).sum();
+        let buffers: usize = batches.iter().map(WorkBatch::memory).sum();
         let partitions = set::buffers(memory.size(), self.plan.limits.workers());
         let rules = self.plan.normalizer.memory();
-        memory.is_exceeded_by(set + text + buffers + partitions + rules)
+        memory.is_exceeded_by(set + text + buffers + held + partitions + rules)
     }
 
     /// Moves the keys of the shards on their way into a store.
@@ -80,7 +75,7 @@ impl Loader<'_> {
         let free = memory::free_space(&memory.directory);
         (memory.tell)(&SpillNotice { directory: &memory.directory, needed: None, free });
         let mut sorter = KeySorter::new(memory.size() / SORT_SHARE, &memory.directory);
-        for shard in &mut self.seen.shards {
+        for shard in &mut self.shards {
             let shard = std::mem::replace(shard, Shard::new(Counting::Off));
             shard.places().try_for_each(|place| sorter.push(shard.get(place)))?;
         }
@@ -88,22 +83,18 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// Makes a store of the keys that did not fit into memory. Nothing of it has a name once it is open.
-    pub(super) fn finish_store(&mut self) -> Result<(), RunError> {
-        let (Some(sorter), Some(memory)) = (take(&mut self.sorter), &self.plan.limits.memory)
-        else {
-            return Ok(());
+    /// The shards, and a store of the keys if they did not fit into memory. Nothing of it has a name once it is open.
+    pub(super) fn finish(self) -> Result<(Vec<Shard>, Option<SeenBefore>), RunError> {
+        let Self { plan, shards, sorter } = self;
+        let (Some(sorter), Some(memory)) = (sorter, &plan.limits.memory) else {
+            return Ok((shards, None));
         };
         let directory = tempfile::tempdir_in(&memory.directory).map_err(|error| {
             RunError::Spill(SpillError { directory: memory.directory.clone(), error })
         })?;
-        let store = write_store(sorter, directory.path(), &self.store_rules(), memory.size())?;
-        self.seen.store = Some(SeenBefore { store: Arc::new(store), since: None });
-        Ok(())
-    }
-
-    fn store_rules(&self) -> StoreRules {
-        StoreRules::of(&self.plan.normalizer, self.plan.policy.key)
+        let rules = StoreRules::of(&plan.normalizer, plan.policy.key);
+        let store = write_store(sorter, directory.path(), &rules, memory.size())?;
+        Ok((shards, Some(SeenBefore { store: Arc::new(store), since: None })))
     }
 }
 
