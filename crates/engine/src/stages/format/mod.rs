@@ -1,5 +1,6 @@
 //! Stage *format*: makes the output of a batch, once it is known which of its keys are new.
 
+mod outcomes;
 mod new_keys;
 mod ranked;
 mod tallied;

@@ -1,7 +1,7 @@
 //! The keys of a batch if their responses are tallied: a tally for each key in the set, which is added to
 //! that of earlier batches, and an entry for each record whose key the set does not hold.
 
-use super::ranked::{NEW, NOT_IN_SET, NOT_WANTED, mark};
+use super::outcomes::{NEW, NOT_IN_SET, NOT_WANTED, list_places};
 use crate::batch::WorkBatch;
 use crate::error::RunError;
 use crate::output::TallyColumns;
@@ -17,7 +17,7 @@ pub(super) fn list(
     columns: TallyColumns,
     partitioner: &Partitioner,
 ) -> Result<(), RunError> {
-    mark(batch)?;
+    list_places(batch)?;
     let mut observed = Vec::new();
     alloc::try_reserve_exact(&mut observed, batch.keys.len())?;
     let mut spilled = Vec::new();
