@@ -44,6 +44,9 @@ const LEAST_TO_DEDUP: usize = 1 << 20;
 /// The part of the memory that is left to marks of new entries, a bit each.
 const MARKS_SHARE: usize = 8;
 
+/// The part of the memory that is left to what divides ranges.
+const DIVIDING_SHARE: usize = 4;
+
 /// The part of the memory that can be lent.
 const LENT_SHARE: usize = 8;
 
@@ -66,21 +69,24 @@ impl Spiller {
         let store = Arc::new(store);
         // With less, nearly all of it would be buffers, and a pass would hardly dedup any URL.
         let threads_at_once = (budget / LEAST_TO_DEDUP).clamp(1, threads);
-        let (parts, block, budget) = match set {
+        let (parts, block, memory) = match set {
             None => {
                 let block = spill::block_size(budget / threads);
                 let partitions = Partitions::new(&store, PARTITIONS, block, threads);
                 let marks = budget / MARKS_SHARE;
-                (Parts::Hash(partitions, MarksBudget::new(marks)), block, budget - marks)
+                // Each thread may have to divide a partition that is still too large once more.
+                let buffers = (PARTITIONS + 4) * block;
+                let memory = ((budget - marks) / threads_at_once).saturating_sub(buffers);
+                (Parts::Hash(partitions, MarksBudget::new(marks)), block, memory)
             }
             Some(set) => {
-                let block = RangeWriters::block(budget, threads);
-                let writers = RangeWriters::of_set(set, &store, block, threads)?;
-                (Parts::Ranges(Arc::new(writers)), block, budget)
+                let writers = RangeWriters::of_set(set, &store, budget, threads)?;
+                let block = writers.block();
+                // The rest is for the blocks of smaller ranges.
+                let memory = (budget - budget / DIVIDING_SHARE) / threads_at_once;
+                (Parts::Ranges(Arc::new(writers)), block, memory)
             }
         };
-        // Each thread may have to divide a partition that is still too large once more.
-        let memory = (budget / threads_at_once).saturating_sub((PARTITIONS + 4) * block);
         let threads_at_once =
             Some(threads_at_once).filter(|threads_at_once| *threads_at_once < threads);
         Ok(Self { store, parts, threads_at_once, memory, block })

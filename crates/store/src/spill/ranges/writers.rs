@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::sort::{BATCH, Bounds, Measured, ShardUrls, Threads, bounds_of};
+use crate::spill::LARGEST_BLOCK;
 use crate::spill::entry::SpillEntry;
 use crate::spill::packing::BlockCompressor;
 use crate::spill::store::{SpillError, Store};
@@ -11,8 +12,11 @@ use crate::spill::stream::{EntryWriter, Stream};
 use uniqurl::SetFull;
 use uniqurl::internal::{AllocError, Shard, alloc};
 
-/// Ranges that keys are divided into. Those of a gigabyte fit into the cache of a core.
-const RANGES: usize = 1024;
+/// Most ranges that keys are divided into. Those of ten gigabytes are loaded one for each core.
+const MOST_RANGES: usize = 256;
+
+/// Bytes of a block that more ranges are not worth.
+const GOOD_BLOCK: usize = 16 << 10;
 
 /// Sampled keys for each of them.
 const SAMPLED: usize = 16;
@@ -20,17 +24,16 @@ const SAMPLED: usize = 16;
 /// Entries whose places in their blocks are fetched together.
 const FETCHED: usize = 64;
 
-/// Most bytes of all blocks that are being written.
+/// The part of the memory for blocks that are being written, and most bytes of them.
+const BUFFERED_SHARE: usize = 4;
 const MOST_BUFFERED: usize = 64 << 20;
-
-/// LZ4 packs blocks of less than 64 KiB with a smaller table, which is faster.
-const LARGEST_BLOCK: usize = (64 << 10) - 512;
 
 /// Streams of ranges that follow each other in order.
 ///
 /// Threads with different numbers do not wait for each other: each has a writer for every range.
 pub struct RangeWriters {
     bounds: Bounds,
+    block: usize,
     threads: Vec<Mutex<ThreadWriters>>,
 }
 
@@ -46,27 +49,30 @@ impl fmt::Debug for RangeWriters {
 }
 
 impl RangeWriters {
-    /// Bytes of a block, where blocks that are written take at most a fourth of `memory`.
-    pub fn block(memory: usize, threads: usize) -> usize {
-        ((memory / 4).min(MOST_BUFFERED) / (threads * RANGES)).clamp(4 << 10, LARGEST_BLOCK)
-    }
-
-    /// Ranges of about the same size for keys like those of a set, each a stream of blocks of so many bytes. Fails if
-    /// memory runs out.
+    /// Ranges of about the same size for keys like those of a set. Blocks that are being written take a part of
+    /// `memory`, so there are fewer ranges if it is small. Fails if memory runs out.
     pub fn of_set(
         shards: &[Shard],
         store: &Arc<Store>,
-        block: usize,
+        memory: usize,
         threads: usize,
     ) -> Result<Self, SetFull> {
-        let mut sample = sample_of(shards, RANGES * SAMPLED)?;
+        let buffered = (memory / BUFFERED_SHARE).min(MOST_BUFFERED) / threads;
+        let ranges = (buffered / GOOD_BLOCK).clamp(1, MOST_RANGES);
+        let block = (buffered / ranges).clamp(4 << 10, LARGEST_BLOCK);
+        let mut sample = sample_of(shards, ranges * SAMPLED)?;
         let bounds = bounds_of(0, &mut sample, &ShardUrls(shards.iter().collect()), Threads::All)?;
         let new = || ThreadWriters {
             writers: (0..bounds.len()).map(|_| EntryWriter::new(block)).collect(),
             compressor: BlockCompressor::new(store),
         };
         let threads = (0..threads).map(|_| Mutex::new(new())).collect();
-        Ok(Self { bounds, threads })
+        Ok(Self { bounds, block, threads })
+    }
+
+    /// Bytes of a block before it is packed.
+    pub fn block(&self) -> usize {
+        self.block
     }
 
     /// Writes entries. No order is kept but that of one thread.
