@@ -1,4 +1,4 @@
-//! Files without a name, of which nothing outlives the process.
+//! Temporary files without a name: the system removes them when the process ends.
 
 use std::fs::{self, File};
 use std::io;

@@ -198,7 +198,7 @@ pub fn number(mut n: u64, out: &mut Vec<u8>) {
         digits[start] += two / 10;
         digits[start + 1] += two % 10;
     }
-    // What is left of an odd number of digits, or a number of one digit.
+    // The first digit, if the number of digits is odd.
     if n > 0 || start == digits.len() {
         start -= 1;
         digits[start] += n as u8;

@@ -47,7 +47,7 @@ pub struct FileStats {
 }
 
 impl FileStats {
-    /// An input of which nothing is read.
+    /// An input before its first byte is read.
     pub fn unread(path: PathBuf, state: InputState) -> Self {
         Self { path, state, bytes: 0, tally: Tally::default() }
     }

@@ -206,7 +206,7 @@ impl Accounting<'_> {
         terms.into_iter().filter_map(|(name, count, is_there)| is_there.then_some((name, count)))
     }
 
-    /// All counts by name: the records, their terms, and what was skipped besides.
+    /// All counts by name: records, terms, and skipped records.
     pub fn counts(self) -> impl Iterator<Item = (&'static str, u64)> {
         let (records, skipped) = (("records", self.tally.records), ("skipped", self.tally.skipped));
         std::iter::once(records).chain(self.terms()).chain(std::iter::once(skipped))

@@ -79,7 +79,7 @@ pub(crate) struct Reader<'a> {
     numbered_input: usize,
     /// The input of each record.
     pub(crate) origins: RecordOrigins,
-    /// What is to be told about inputs.
+    /// Events that no one has taken yet.
     events: Vec<ReadEvent>,
     /// Whether an error of an input ends the run once everything read before it is written.
     has_failed: bool,

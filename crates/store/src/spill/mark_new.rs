@@ -14,7 +14,7 @@ use super::store::SpillError;
 use super::stream::{EntryWriter, Stream};
 use uniqurl::internal::{AllocError, Bytes, Counting, Entry, HashKey, Part, Shard, alloc};
 
-/// So many URLs are settled by every pass, so that there is an end.
+/// Every pass settles at least so many URLs, so the passes end.
 const MIN_URLS: usize = 16;
 
 /// The bytes of a block.

@@ -58,7 +58,7 @@ impl ReportPage<'_> {
         Ok(())
     }
 
-    /// What was run, how it ended, and what it took.
+    /// The command line, how the run ended, its time and its bytes.
     fn run(&self, html: &mut String) -> fmt::Result {
         let stats = &self.stats;
         let Summary { bytes, seconds, .. } = *stats.summary;

@@ -53,7 +53,7 @@ const LENT_SHARE: usize = 8;
 /// Keys of the set that one task spills at a time.
 const SPILLED_AT_ONCE: usize = 1 << 12;
 
-/// Bytes of memory for the buffers of partitions by hash, of which there is one for all threads.
+/// Bytes of memory for the buffers of partitions by hash. All threads share one for each partition.
 pub(crate) fn buffers(budget: usize, threads: usize) -> usize {
     PARTITIONS * spill::block_size(budget / threads)
 }

@@ -85,8 +85,8 @@ impl<'p> Ranking<'p> {
         Self { plan, order, min_count, partitions }
     }
 
-    /// Takes the results of ranges, on all threads. `found` makes what is called with the ordinal of the first record
-    /// of each key.
+    /// Takes the results of ranges, on all threads. Each thread makes a function by `found`, and calls it with the
+    /// ordinal of the first record of each key.
     ///
     /// # Errors
     ///

@@ -80,7 +80,7 @@ fn ranges_of(entries: &[Entry], store: &Arc<Store>) -> Vec<Stream> {
     partitions.finish().unwrap()
 }
 
-/// The entries of loaded ranges, each key of which begins with `rank` other bytes.
+/// The entries of loaded ranges, without the first `rank` bytes of each key.
 fn taken(ranges: &[RangeEntries], keep: KeepPolicy, rank: usize) -> Vec<Entry> {
     let mut found = Vec::new();
     for range in ranges {
