@@ -17,9 +17,9 @@ use crate::error::RunError;
 use crate::plan::{JobPlan, SeenBefore};
 use crate::reader::{CHUNKS, batch_share};
 use crate::set::RunSet;
-use crate::stages::insert::entries_of_shards;
+use crate::stages::insert::parts_of;
 use uniqurl::SetFull;
-use uniqurl::internal::{AllocError, Bytes as _, Counting, Part, Shard, alloc};
+use uniqurl::internal::{AllocError, Bytes as _, Counting, Outcome, Part, Shard, alloc};
 use uniqurl_store::seen::SortedKeys;
 use uniqurl_store::sort::{ShardUrls, Threads, Urls as _, in_turn, sort};
 
@@ -37,9 +37,6 @@ const AROUND_KEY: usize = 9 + 3 * size_of::<u64>() + 3 * size_of::<u64>() + 13;
 
 /// Longest time that records of a pipe wait for others, so that more of them are looked up together.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-
-/// The parts of each batch that belong to one shard.
-type ShardParts<'b> = Vec<Part<'b, TextBuffers<'b>>>;
 
 /// Batches on their way from *read* to *insert*.
 pub(crate) struct Window {
@@ -129,17 +126,15 @@ impl Window {
     /// holds are known to be in none.
     pub(crate) fn look_up(&mut self, set: &RunSet<'_>) -> Result<(), RunError> {
         let start = Instant::now();
-        let mut parts = entries_of_shards(&mut self.waiting, set.shards());
-        let keys = parts.par_iter_mut().with_max_len(1).enumerate();
-        let keys = keys.map(|(number, parts)| distinct_keys(parts, set, number));
+        let shards = (0..set.shards()).into_par_iter().with_max_len(1);
+        let parts = |number| parts_of(&self.waiting, number);
+        let keys = shards.clone().map(|number| distinct_keys(&parts(number), set, number));
         let mut keys = keys.collect::<Result<Vec<Shard>, SetFull>>()?;
         let found = find(&keys, &self.stores)?;
         for place in found {
             keys[(place >> 32) as usize].set_count(place as u32, FOUND);
         }
-        let shards = parts.par_iter_mut().with_max_len(1).zip(&keys);
-        shards.for_each(|(parts, keys)| mark(parts, keys));
-        drop(parts);
+        shards.for_each(|number| mark(&parts(number), &keys[number]));
         self.ready.extend(take(&mut self.waiting));
         let now = Instant::now();
         self.due = Some(now + (now - start).min(LONGEST_WAIT));
@@ -152,21 +147,19 @@ const FOUND: u64 = u64::MAX;
 
 /// The distinct keys of a shard that the set of the run does not hold. Each entry gets the place of its key.
 fn distinct_keys(
-    parts: &mut ShardParts<'_>,
+    parts: &[Part<'_, TextBuffers<'_>>],
     set: &RunSet<'_>,
     number: usize,
 ) -> Result<Shard, SetFull> {
     let mut keys = Shard::new(Counting::On);
     for part in parts {
-        for entry in part.entries.iter_mut() {
+        for entry in part.entries {
             let key = part.bytes.of(entry);
-            entry.new = match set.holds(number, entry.hash, key) {
-                true => None,
-                false => {
-                    keys.add(entry.hash, key)?;
-                    keys.place_of(entry.hash, key)
-                }
-            };
+            if !set.holds(number, entry.hash, key) {
+                keys.add(entry.hash, key)?;
+                let place = keys.place_of(entry.hash, key);
+                entry.settle(place.map_or(Outcome::Known, Outcome::New));
+            }
         }
     }
     Ok(keys)
@@ -246,11 +239,11 @@ impl SortedKeys for SortedCopies {
 }
 
 /// Marks the entries whose keys were found.
-fn mark(parts: &mut ShardParts<'_>, keys: &Shard) {
-    for entry in parts.iter_mut().flat_map(|part| part.entries.iter_mut()) {
-        match entry.new.take() {
-            Some(place) if keys.count(place.get()) == FOUND => entry.mark_seen(),
-            _ => {}
+fn mark(parts: &[Part<'_, TextBuffers<'_>>], keys: &Shard) {
+    for entry in parts.iter().flat_map(|part| part.entries) {
+        if let Outcome::New(place) = entry.outcome() {
+            let is_found = keys.count(place.get()) == FOUND;
+            entry.settle(if is_found { Outcome::Seen } else { Outcome::Known });
         }
     }
 }

@@ -24,7 +24,7 @@ pub trait Bytes<'t> {
 #[derive(Debug)]
 pub struct Part<'e, B> {
     /// The URLs, in input order.
-    pub entries: &'e mut [Entry],
+    pub entries: &'e [Entry],
     /// Locates their bytes.
     pub bytes: B,
 }
@@ -68,8 +68,8 @@ impl Shard {
     #[inline]
     pub(super) fn each<'t, B: Bytes<'t>>(
         &mut self,
-        parts: &mut [Part<'_, B>],
-        mut act: impl FnMut(&mut Self, Option<u32>, &mut Entry, &'t [u8]) -> Result<(), SetFull>,
+        parts: &[Part<'_, B>],
+        mut act: impl FnMut(&mut Self, Option<u32>, &Entry, &'t [u8]) -> Result<(), SetFull>,
     ) -> Result<(), Stopped> {
         // Without slots there is nothing to search. `reserve` makes slots for any entry.
         if self.table.is_empty() {
@@ -87,13 +87,12 @@ impl Shard {
             self.fetch_candidate(coming);
         }
         let mut number = 0;
-        for part in 0..parts.len() {
-            for i in 0..parts[part].entries.len() {
+        for (part, Part { entries, .. }) in parts.iter().enumerate() {
+            for (i, entry) in entries.iter().enumerate() {
                 self.fetch_candidate(&mut coming[(number + BYTES_AHEAD) % SLOT_AHEAD]);
                 let next = self.fetch_slot(cursor.next(parts));
                 let now = std::mem::replace(&mut coming[number % SLOT_AHEAD], next);
                 number += 1;
-                let entry = &mut parts[part].entries[i];
                 act(self, now.candidate, entry, now.url).map_err(|_| Stopped { part, after: i })?;
             }
         }

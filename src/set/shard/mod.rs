@@ -9,6 +9,9 @@ mod ahead;
 mod arena;
 mod table;
 
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 pub use ahead::{Bytes, Part};
 pub(super) use arena::Urls;
 
@@ -25,8 +28,26 @@ pub enum Counting {
     On,
 }
 
+/// What became of a URL on its way into a shard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The shard holds it since before, or it was not asked yet.
+    Known,
+    /// It was added, at this place.
+    New(NonZeroU32),
+    /// It was only looked up, and the shard does not hold it.
+    Absent,
+    /// The set shall not hold it: no shard adds or counts it.
+    Filtered,
+    /// The set of an earlier run holds it: no shard adds or counts it.
+    Seen,
+}
+
 /// A URL on its way into a shard. `start` and `len` belong to the caller.
-#[derive(Debug, Clone, Copy)]
+///
+/// Shards of a set write the outcomes of one list of entries at the same time, each those of its own URLs. So an
+/// outcome is an atomic, whose loads and stores cost what those of a number cost.
+#[derive(Debug)]
 pub struct Entry {
     /// The hash of the URL.
     pub hash: Hash,
@@ -36,47 +57,69 @@ pub struct Entry {
     pub len: u32,
     /// Number of the URL within its chunk.
     pub sequence: u32,
-    /// Place of the URL if it was new; set by [`Shard::insert_all`]. [`Shard::find_all`] sets it to
-    /// some value if the URL is not in the shard, [`Shard::mark_all`] to `SEEN`.
-    /// [`Entry::mark_filtered`] sets it to `FILTERED`.
-    pub new: Option<std::num::NonZeroU32>,
+    /// A place, or one of the numbers below.
+    outcome: AtomicU32,
 }
 
-/// The place of a URL that an earlier run's set holds. No URL starts there: no arena has the last block.
-const SEEN: Option<std::num::NonZeroU32> = Some(std::num::NonZeroU32::MAX);
-
-/// The place of a URL that the set shall not hold. It is in the same block.
-const FILTERED: std::num::NonZeroU32 = std::num::NonZeroU32::new(u32::MAX - 1).unwrap();
+/// Outcomes without a place. No URL starts at the last three: no arena has the last block.
+const KNOWN: u32 = 0;
+const ABSENT: u32 = u32::MAX - 2;
+const FILTERED: u32 = u32::MAX - 1;
+const SEEN: u32 = u32::MAX;
 
 impl Entry {
-    /// The place of a URL that was new; some value if the set is full and does not hold it.
+    /// An entry whose outcome is [`Outcome::Known`].
     #[inline]
-    pub fn new_place(&self) -> Option<std::num::NonZeroU32> {
-        self.new.filter(|place| *place < FILTERED)
+    pub fn new(hash: Hash, start: u32, len: u32, sequence: u32) -> Self {
+        Self { hash, start, len, sequence, outcome: AtomicU32::new(KNOWN) }
     }
 
-    /// Notes that the set shall not hold the URL: no shard adds or counts it.
     #[inline]
-    pub fn mark_filtered(&mut self) {
-        self.new = Some(FILTERED);
+    fn code(&self) -> u32 {
+        // Whoever reads outcomes has got the list from the tasks that wrote them, which orders both.
+        self.outcome.load(Ordering::Relaxed)
     }
 
-    /// True if the set shall not hold the URL.
+    /// What became of it.
+    #[inline]
+    pub fn outcome(&self) -> Outcome {
+        match self.code() {
+            ABSENT => Outcome::Absent,
+            FILTERED => Outcome::Filtered,
+            SEEN => Outcome::Seen,
+            place => NonZeroU32::new(place).map_or(Outcome::Known, Outcome::New),
+        }
+    }
+
+    /// Notes what became of it.
+    #[inline]
+    pub fn settle(&self, outcome: Outcome) {
+        let code = match outcome {
+            Outcome::Known => KNOWN,
+            Outcome::New(place) => place.get(),
+            Outcome::Absent => ABSENT,
+            Outcome::Filtered => FILTERED,
+            Outcome::Seen => SEEN,
+        };
+        self.outcome.store(code, Ordering::Relaxed);
+    }
+
+    /// True if the shard did not hold it before.
+    #[inline]
+    pub fn is_new(&self) -> bool {
+        (KNOWN + 1..=ABSENT).contains(&self.code())
+    }
+
+    /// True if the set shall not hold it.
     #[inline]
     pub fn is_filtered(&self) -> bool {
-        self.new == Some(FILTERED)
+        self.code() == FILTERED
     }
 
-    /// Notes that the URL was seen in an earlier run: no shard adds or counts it.
-    #[inline]
-    pub fn mark_seen(&mut self) {
-        self.new = SEEN;
-    }
-
-    /// True if the URL is in the set of an earlier run.
+    /// True if the set of an earlier run holds it.
     #[inline]
     pub fn is_seen(&self) -> bool {
-        self.new == SEEN
+        self.code() == SEEN
     }
 }
 
@@ -107,9 +150,6 @@ impl From<Stopped> for SetFull {
     }
 }
 
-/// [`Shard::find_all`] notes this for a URL that is not in the shard.
-const NOT_HERE: Option<std::num::NonZeroU32> = Some(std::num::NonZeroU32::MIN);
-
 impl Shard {
     /// An empty shard.
     pub fn new(counting: Counting) -> Self {
@@ -139,17 +179,13 @@ impl Shard {
     /// Adds many URLs, in order, and notes which were new.
     ///
     /// If the shard is full, the error says how many URLs were added before.
-    pub fn insert_all<'t, B: Bytes<'t>>(
-        &mut self,
-        parts: &mut [Part<'_, B>],
-    ) -> Result<(), Stopped> {
+    pub fn insert_all<'t, B: Bytes<'t>>(&mut self, parts: &[Part<'_, B>]) -> Result<(), Stopped> {
         // Reserves once for all entries, so that no insertion grows the table.
         let more = parts.iter().map(|part| part.entries.len()).sum();
         self.reserve(more).map_err(|_| Stopped { part: 0, after: 0 })?;
         self.each(parts, |shard, candidate, entry, url| {
             let place = match candidate {
-                // The URL was seen in an earlier run, so it is neither added nor counted.
-                _ if entry.new == SEEN => return Ok(()),
+                _ if entry.is_seen() => return Ok(()),
                 // The first place with the tag nearly always holds the URL.
                 Some(place) if shard.holds(place, url) => {
                     shard.change(place, |count| count + 1);
@@ -157,31 +193,33 @@ impl Shard {
                 }
                 _ => shard.insert_reserved(entry.hash, url)?,
             };
-            entry.new = place.and_then(std::num::NonZeroU32::new);
+            let place = place.and_then(NonZeroU32::new);
+            entry.settle(place.map_or(Outcome::Known, Outcome::New));
             Ok(())
         })
     }
 
     /// Marks the URLs that the shard holds, if it belongs to the set of an earlier run.
-    pub fn mark_all<'t, B: Bytes<'t>>(&mut self, parts: &mut [Part<'_, B>]) {
+    pub fn mark_all<'t, B: Bytes<'t>>(&mut self, parts: &[Part<'_, B>]) {
         self.find_all(parts);
-        for entry in parts.iter_mut().flat_map(|part| part.entries.iter_mut()) {
+        for entry in parts.iter().flat_map(|part| part.entries) {
             // URLs that were marked before stay marked.
-            entry.new = if entry.new.is_none() || entry.is_seen() { SEEN } else { None };
+            let is_seen = !entry.is_new();
+            entry.settle(if is_seen { Outcome::Seen } else { Outcome::Known });
         }
     }
 
     /// Counts each of many URLs that the shard holds, and notes which it does not hold. URLs that were
     /// marked as seen in an earlier run do not change.
-    pub fn find_all<'t, B: Bytes<'t>>(&mut self, parts: &mut [Part<'_, B>]) {
+    pub fn find_all<'t, B: Bytes<'t>>(&mut self, parts: &[Part<'_, B>]) {
         // An empty table has no slots to search.
         if self.table.is_empty() {
-            let entries = parts.iter_mut().flat_map(|part| part.entries.iter_mut());
-            let not_seen = entries.filter(|entry| entry.new != SEEN);
-            return not_seen.for_each(|entry| entry.new = NOT_HERE);
+            let entries = parts.iter().flat_map(|part| part.entries);
+            let not_seen = entries.filter(|entry| !entry.is_seen());
+            return not_seen.for_each(|entry| entry.settle(Outcome::Absent));
         }
         let found = self.each(parts, |shard, candidate, entry, url| {
-            if entry.new == SEEN {
+            if entry.is_seen() {
                 return Ok(());
             }
             let place = match candidate {
@@ -191,7 +229,7 @@ impl Shard {
                 None => None,
             };
             place.into_iter().for_each(|place| shard.change(place, |count| count + 1));
-            entry.new = if place.is_some() { None } else { NOT_HERE };
+            entry.settle(if place.is_some() { Outcome::Known } else { Outcome::Absent });
             Ok(())
         });
         debug_assert!(found.is_ok(), "nothing was added");
@@ -205,8 +243,8 @@ impl Shard {
     }
 
     /// The place of a URL, if the shard holds it.
-    pub fn place_of(&self, hash: Hash, url: &[u8]) -> Option<std::num::NonZeroU32> {
-        std::num::NonZeroU32::new(self.held(hash, url)?)
+    pub fn place_of(&self, hash: Hash, url: &[u8]) -> Option<NonZeroU32> {
+        NonZeroU32::new(self.held(hash, url)?)
     }
 
     /// Adds `more` to the count of a URL, if the shard holds it.
@@ -341,17 +379,21 @@ mod tests {
             let mut entries: Vec<Entry> = Vec::new();
             for (sequence, url) in (0..).zip(&urls) {
                 let (hash, len) = (hash(url, mask), url.len() as u32);
-                entries.push(Entry { hash, start, len, sequence, new: None });
+                entries.push(Entry::new(hash, start, len, sequence));
                 start += len;
             }
             let bytes = text.as_slice();
-            let parts = entries.chunks_mut(70).map(|entries| Part { entries, bytes });
+            let parts = entries.chunks(70).map(|entries| Part { entries, bytes });
             let mut parts: Vec<_> = parts.collect();
-            parts.insert(1, Part { entries: &mut [], bytes });
-            for parts in parts.chunks_mut(10) {
+            parts.insert(1, Part { entries: &[], bytes });
+            for parts in parts.chunks(10) {
                 shard.insert_all(parts).unwrap();
             }
-            let new: Vec<_> = entries.iter().filter_map(|e| e.new).map(|p| p.get()).collect();
+            let place = |entry: &Entry| match entry.outcome() {
+                Outcome::New(place) => Some(place.get()),
+                _ => None,
+            };
+            let new: Vec<_> = entries.iter().filter_map(place).collect();
             assert_eq!(new, shard.places().collect::<Vec<_>>());
             let found: Vec<_> = new.iter().map(|p| (shard.get(*p), shard.count(*p))).collect();
             assert_eq!(found, counted(&urls), "{mask:x}");

@@ -18,6 +18,9 @@ pub(crate) use rejected::{RejectedRecord, without_host};
 pub(crate) use rules::ParseRules;
 pub(crate) use text::{AT_ONCE, BatchText, TextBuffers, UrlRef};
 
+use std::ops::Range;
+use std::sync::atomic::AtomicU32;
+
 use crate::output::Tally;
 use uniqurl::internal::{Change, Entry, Hash};
 use uniqurl_formats::input::{Chunk, CutLine, Data, RangeBuffer};
@@ -76,8 +79,8 @@ pub(crate) struct ShardEntries {
     /// Where the entries of each shard end.
     pub(crate) ends: Vec<usize>,
     /// The position in its shard of each entry, or 0 if the set does not hold it. Empty unless the job
-    /// needs it.
-    pub(crate) places: Vec<u32>,
+    /// needs it. The shards write them at the same time, as they do the outcomes of the entries.
+    pub(crate) places: Vec<AtomicU32>,
 }
 
 /// The counts of a batch.
@@ -211,8 +214,17 @@ impl WorkBatch {
 impl ShardEntries {
     /// The entries of a shard.
     pub(crate) fn of(&self, shard: usize) -> &[Entry] {
+        &self.all[self.range(shard)]
+    }
+
+    /// The positions of those of a shard.
+    pub(crate) fn places_of(&self, shard: usize) -> &[AtomicU32] {
+        self.places.get(self.range(shard)).unwrap_or_default()
+    }
+
+    fn range(&self, shard: usize) -> Range<usize> {
         let start = shard.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.all[start..self.ends[shard]]
+        start..self.ends[shard]
     }
 }
 

@@ -1,5 +1,7 @@
 //! Hashes the keys of a batch, and groups them by the shard of the set that each belongs to.
 
+use std::sync::atomic::AtomicU32;
+
 use super::parse::reserve;
 use super::text::UrlRef;
 use super::{BatchGroups, ParseRules, WorkBatch};
@@ -39,14 +41,14 @@ impl WorkBatch {
         }
         if rules.needs.places {
             alloc::try_reserve(&mut grouped.places, grouped.all.len())?;
-            grouped.places.resize(grouped.all.len(), 0);
+            grouped.places.resize_with(grouped.all.len(), AtomicU32::default);
         }
         Ok(())
     }
 }
 
 fn entry(sequence: usize, key: UrlRef, hash: Hash) -> Entry {
-    Entry { hash, start: key.at, len: key.len, sequence: sequence as u32, new: None }
+    Entry::new(hash, key.at, key.len, sequence as u32)
 }
 
 /// Sorts entries by the shard that comes with each, in stable order, and notes where those of each shard
@@ -69,7 +71,7 @@ fn sort_by_shard(
     }
     // Entries of the chunk before are all overwritten.
     reserve(entries, start.saturating_sub(entries.len()))?;
-    entries.resize(start, entry(0, UrlRef::BLANK, Hash::default()));
+    entries.resize_with(start, || entry(0, UrlRef::BLANK, Hash::default()));
     for (shard, entry) in unsorted {
         entries[ends[shard]] = entry;
         ends[shard] += 1;

@@ -8,9 +8,9 @@ use crate::plan::JobPlan;
 use crate::stages::insert::InsertTarget;
 use crate::stages::limit::GroupCounts;
 use uniqurl::SetFull;
-#[cfg(feature = "tables")]
-use uniqurl::internal::Bytes as _;
 use uniqurl::internal::{AllocError, alloc};
+#[cfg(feature = "tables")]
+use uniqurl::internal::{Bytes as _, Outcome};
 use uniqurl::internal::{Counting, Shard, shards_for};
 #[cfg(feature = "tables")]
 use uniqurl_formats::input::Chunk;
@@ -115,8 +115,6 @@ impl MemorySet {
     /// Adds the further records that a row of a table stands for to the counts of keys in the set.
     #[cfg(feature = "tables")]
     fn count_repeats(&mut self, batch: &WorkBatch) {
-        use crate::batch::Insertion;
-
         let chunk = batch.text.chunk.as_ref().filter(|chunk| !chunk.times().is_empty());
         let Some(times) = chunk.map(Chunk::times) else { return };
         for (number, shard) in self.shards.iter_mut().enumerate() {
@@ -124,9 +122,7 @@ impl MemorySet {
                 // The set has counted the row once already.
                 let more = u64::from(times[entry.sequence as usize]) - 1;
                 // A spilled entry carries the count of all its rows.
-                let is_spilled =
-                    batch.insertion == Insertion::LookedUp && entry.new_place().is_some();
-                if more > 0 && !is_spilled {
+                if more > 0 && entry.outcome() != Outcome::Absent {
                     shard.count_more(entry.hash, batch.text.buffers().of(entry), more);
                 }
             }

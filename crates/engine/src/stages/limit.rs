@@ -1,9 +1,11 @@
 //! Inserts keys into a shard that takes only the first keys of each group. All keys of a group are in one
 //! shard, in the order of the input.
 
+use std::num::NonZeroU32;
+
 use crate::batch::{BatchGroups, GroupRef, TextBuffers};
 use uniqurl::SetFull;
-use uniqurl::internal::{Bytes as _, Counting, Part, Shard};
+use uniqurl::internal::{Bytes as _, Counting, Outcome, Part, Shard};
 
 /// The groups of the keys of a shard, each with the number of its keys. Their bytes are compared.
 #[derive(Debug)]
@@ -28,28 +30,29 @@ impl GroupCounts {
     }
 
     /// Adds the entries to the shard, at most so many keys of each group, and marks those that are beyond.
-    pub(super) fn insert(
+    pub(super) fn insert<'g>(
         &mut self,
         most: u64,
         shard: &mut Shard,
-        parts: &mut [Part<'_, TextBuffers<'_>>],
-        groups: &[&BatchGroups],
+        parts: &[Part<'_, TextBuffers<'_>>],
+        groups: impl Iterator<Item = &'g BatchGroups>,
     ) -> Result<(), SetFull> {
         // Most entries are settled here, where their cache misses overlap.
         shard.find_all(parts);
-        for (part, groups) in parts.iter_mut().zip(groups) {
-            for entry in part.entries.iter_mut().filter(|entry| entry.new_place().is_some()) {
+        for (part, groups) in parts.iter().zip(groups) {
+            for entry in part.entries.iter().filter(|entry| entry.is_new()) {
                 let group = groups.of(entry.sequence);
                 let key = part.bytes.of(entry);
                 if shard.count_again(entry.hash, key) {
                     // An entry of this round has added the key.
-                    entry.new = None;
+                    entry.settle(Outcome::Known);
                 } else if self.has(group, most) {
-                    entry.mark_filtered();
+                    entry.settle(Outcome::Filtered);
                 } else {
                     self.0.add(group.hash, group.bytes)?;
                     let place = shard.add(entry.hash, key)?;
-                    entry.new = place.and_then(std::num::NonZeroU32::new);
+                    let place = place.and_then(NonZeroU32::new);
+                    entry.settle(place.map_or(Outcome::Known, Outcome::New));
                 }
             }
         }

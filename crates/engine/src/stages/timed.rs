@@ -91,15 +91,15 @@ impl<'a> Stages<'a> {
         batch.parse(self.format, &self.rules)?;
         for i in 0..self.shards.len() {
             let i = (i + turn) % self.shards.len();
-            let grouped = &mut batch.entries;
+            let grouped = &batch.entries;
             let start = if i == 0 { 0 } else { grouped.ends[i - 1] };
-            let entries = &mut grouped.all[start..grouped.ends[i]];
+            let entries = &grouped.all[start..grouped.ends[i]];
             if !entries.is_empty() {
                 let text = &batch.text;
                 // A panic leaves a shard intact.
                 let mut shard = self.shards[i].lock().unwrap_or_else(|e| e.into_inner());
                 let part = Part { entries, bytes: text.buffers() };
-                shard.insert_all(&mut [part])?;
+                shard.insert_all(&[part])?;
             }
         }
         Ok(std::mem::take(&mut batch.tally.records))

@@ -68,9 +68,9 @@ pub fn mark_new(
         let cut_off = || decompressor.damaged("an entry is cut off");
         list(&block, key, &mut listed, &mut entries).map_err(no_room)?.ok_or_else(cut_off)?;
         marks.reserve(listed.len()).map_err(no_room)?;
-        let taken = keys.add(plan, Block(&block), &mut entries)?;
+        let taken = keys.add(plan, Block(&block), &entries)?;
         for (i, (entry, listed)) in entries.iter().zip(&listed).enumerate() {
-            let is_new = entry.new_place().is_some() && i < taken;
+            let is_new = entry.is_new() && i < taken;
             has_new |= is_new;
             let bytes = &block[listed.start as usize..listed.end as usize];
             if is_new {
@@ -78,7 +78,7 @@ pub fn mark_new(
                 if let Some(anew) = &mut anew {
                     anew.writer.write(bytes, &mut anew.compressor)?;
                 }
-            } else if entry.new_place().is_some() {
+            } else if entry.is_new() {
                 let rest = rest.get_or_insert_with(|| Division::new(plan, partition.bytes()));
                 rest.write(entry.hash, bytes)?;
             }
@@ -132,13 +132,8 @@ fn list(
         alloc::try_reserve(entries, 1)?;
         let start = entry.key.as_ptr().addr() - block.as_ptr().addr();
         listed.push(Listed { ordinal: entry.ordinal, start: at as u32, end: (at + length) as u32 });
-        entries.push(Entry {
-            hash: key.hash(entry.key),
-            start: start as u32,
-            len: entry.key.len() as u32,
-            sequence: 0,
-            new: None,
-        });
+        let hash = key.hash(entry.key);
+        entries.push(Entry::new(hash, start as u32, entry.key.len() as u32, 0));
         at += length;
     }
     Ok(Some(()))
@@ -151,7 +146,7 @@ impl Keys {
         &mut self,
         plan: &PartitionPlan<'_>,
         block: Block<'_>,
-        entries: &mut [Entry],
+        entries: &[Entry],
     ) -> Result<usize, SpillError> {
         let memory = self.shard.memory(entries.len()) + block.0.len();
         let mut taken = match self.is_full {
@@ -160,15 +155,13 @@ impl Keys {
             // Each pass takes a few keys, however little memory it has, so the passes end.
             false => MIN_URLS.saturating_sub(self.shard.len()).min(entries.len()),
         };
-        let added =
-            self.shard.insert_all(&mut [Part { entries: &mut entries[..taken], bytes: block }]);
+        let added = self.shard.insert_all(&[Part { entries: &entries[..taken], bytes: block }]);
         if let Err(stopped) = added {
             taken = stopped.after;
         }
-        let later = &mut entries[taken..];
+        let later = &entries[taken..];
         if !later.is_empty() {
-            later.iter_mut().for_each(|entry| entry.new = None);
-            self.shard.find_all(&mut [Part { entries: later, bytes: block }]);
+            self.shard.find_all(&[Part { entries: later, bytes: block }]);
             // A set that can hold nothing will never hold more.
             if self.shard.is_empty() {
                 return Err(plan.store.error(std::io::ErrorKind::OutOfMemory.into()));

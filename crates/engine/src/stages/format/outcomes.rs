@@ -3,9 +3,10 @@
 //! Entries are grouped by shard. A bit or a place for each record restores the order of the input without sorting.
 
 use std::mem::take;
+use std::sync::atomic::Ordering;
 
-use crate::batch::{Insertion, WorkBatch};
-use uniqurl::internal::{AllocError, alloc};
+use crate::batch::WorkBatch;
+use uniqurl::internal::{AllocError, Outcome, alloc};
 
 /// A bit for each record of a batch whose key is new.
 pub(super) struct NewRecords {
@@ -24,7 +25,7 @@ impl NewRecords {
         bits.resize(batch.keys.len().div_ceil(64), 0);
         let (mut count, mut bytes, mut seen) = (0, 0, 0);
         for entry in &batch.entries.all {
-            if entry.new_place().is_some() {
+            if entry.is_new() {
                 bits[entry.sequence as usize / 64] |= 1 << (entry.sequence % 64);
                 count += 1;
                 bytes += entry.len as usize + 1;
@@ -66,7 +67,6 @@ pub(super) const NEW: u64 = 1 << 63;
 /// Marks each record with the place of its key in the set, and lists the places of the new keys. Records whose keys
 /// are not new are only marked if the job needs their places.
 pub(super) fn list_places(batch: &mut WorkBatch) -> Result<(), AllocError> {
-    let only_looked_up = batch.insertion == Insertion::LookedUp;
     let places = &mut batch.out.by_sequence;
     let (entries, tally) = (&batch.entries, &mut batch.tally.records);
     places.clear();
@@ -75,24 +75,25 @@ pub(super) fn list_places(batch: &mut WorkBatch) -> Result<(), AllocError> {
     let mut start = 0;
     for (shard, end) in entries.ends.iter().enumerate() {
         for (i, entry) in (start..).zip(&entries.all[start..*end]) {
-            if entry.is_seen() || entry.is_filtered() {
-                tally.seen += u64::from(entry.is_seen());
-                continue;
-            }
             let in_set = |place: u32| (shard as u64) << 32 | u64::from(place);
-            let known = entries.places.get(i).copied();
-            places[entry.sequence as usize] = match (entry.new_place(), known) {
-                (Some(place), _) if !only_looked_up => {
+            places[entry.sequence as usize] = match entry.outcome() {
+                Outcome::New(place) => {
                     tally.unique += 1;
                     in_set(place.get()) | NEW
                 }
-                // Places are non-zero.
-                (_, Some(0)) | (Some(_), None) => {
+                Outcome::Absent => {
                     tally.undecided += 1;
                     NOT_IN_SET
                 }
-                (_, Some(place)) => in_set(place),
-                (None, None) => NOT_WANTED,
+                Outcome::Known => {
+                    let place = entries.places.get(i);
+                    place.map_or(NOT_WANTED, |place| in_set(place.load(Ordering::Relaxed)))
+                }
+                Outcome::Seen => {
+                    tally.seen += 1;
+                    continue;
+                }
+                Outcome::Filtered => continue,
             };
         }
         start = *end;
