@@ -10,7 +10,9 @@ pub use crate::normalize::{
     Change, Form, GROWTH, Origin, Parts, Scratch, Targets, decode_dots, is_authority_form, resolve,
 };
 pub use crate::profile::{Act, Grammar, System, tracking_version};
-pub use crate::set::{Bytes, Counting, Entry, Hash, HashKey, Outcome, Part, Shard, shards_for};
+pub use crate::set::{
+    Bytes, Counting, Entry, Hash, HashKey, Outcome, Part, Shard, ShardSize, shards_for,
+};
 pub use crate::simd::{
     BLOCK, Backend, Block, Kernel, SpanBatch, UrlKind, Vector, VectorOp, lines, prefetch,
 };

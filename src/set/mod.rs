@@ -11,7 +11,7 @@ mod shard;
 
 pub use hash::{Hash, HashKey};
 pub use set_full::SetFull;
-pub use shard::{Bytes, Counting, Entry, Outcome, Part, Shard};
+pub use shard::{Bytes, Counting, Entry, Outcome, Part, Shard, ShardSize};
 pub use url_set::UrlSet;
 
 /// Number of shards for a set that `threads` threads fill. There are enough that no thread waits for

@@ -61,11 +61,6 @@ impl<'a> Accounts<'a> {
         &mut self.report
     }
 
-    /// Bytes read so far.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.watch.bytes.load(std::sync::atomic::Ordering::Relaxed)
-    }
-
     /// The counts of all inputs.
     pub(crate) fn total(&self) -> Tally {
         let mut total = Tally::default();

@@ -58,6 +58,7 @@ mod error;
 mod report;
 
 // The parts of a run.
+mod sequencer;
 mod reader;
 mod batch;
 mod stages;
@@ -66,6 +67,7 @@ mod seen;
 mod window;
 mod sink;
 mod accounts;
+mod flow;
 mod pipeline;
 mod run;
 

@@ -42,12 +42,14 @@ const LONGEST_WAIT: Duration = Duration::from_secs(1);
 pub(crate) struct Window {
     stores: Vec<SeenBefore>,
     budget: usize,
-    /// Bytes of chunks, and of memory, that go on in a round.
+    /// Bytes of chunks, and of memory, that go on together.
     room: (usize, usize),
     /// Batches whose keys are not looked up yet.
     waiting: Vec<WorkBatch>,
     /// Batches whose keys are looked up.
     ready: VecDeque<WorkBatch>,
+    /// Bytes of memory of both, and of the look-up of the former.
+    memory: usize,
     /// When the next look-up of a window that is not full is due.
     due: Option<Instant>,
 }
@@ -66,6 +68,7 @@ impl Window {
             room: (limits.workers() * CHUNKS * limits.chunk_size, batch_share(plan) / 4),
             waiting: Vec::new(),
             ready: VecDeque::new(),
+            memory: 0,
             due: None,
         })
     }
@@ -75,21 +78,18 @@ impl Window {
         !self.waiting.is_empty()
     }
 
-    /// Whether batches are looked up and can go on.
-    pub(crate) fn is_ready(&self) -> bool {
-        !self.ready.is_empty()
+    /// Adds a parsed batch.
+    pub(crate) fn add(&mut self, batch: WorkBatch) {
+        let keys = batch.entries.all.len();
+        self.memory += batch.memory() + 2 * batch.text.canonical_bytes() + keys * AROUND_KEY;
+        self.waiting.push(batch);
     }
 
-    /// Adds parsed batches.
-    pub(crate) fn add(&mut self, batches: Vec<WorkBatch>) {
-        self.waiting.extend(batches);
-    }
-
-    /// Whether it holds as much as it may beside this set.
-    pub(crate) fn is_full(&self, set: &RunSet<'_>) -> bool {
+    /// Bytes of memory that it may take beside this set.
+    pub(crate) fn most_beside(&self, set: &RunSet<'_>) -> usize {
         let eighth = self.budget / 8;
         let beside_set = (MOST_EIGHTHS * eighth).saturating_sub(set.memory(&[]));
-        self.memory() >= beside_set.max(LEAST_EIGHTHS * eighth).min(LARGEST)
+        beside_set.max(LEAST_EIGHTHS * eighth).min(LARGEST)
     }
 
     /// Whether it is looked up though it is not full. A few keys touch nearly as many blocks as many keys do, so
@@ -101,13 +101,10 @@ impl Window {
 
     /// Bytes of memory of the batches, and of their look-up.
     pub(crate) fn memory(&self) -> usize {
-        let batches = self.waiting.iter().chain(&self.ready).map(WorkBatch::memory);
-        let keys: usize = self.waiting.iter().map(|batch| batch.entries.all.len()).sum();
-        let text: usize = self.waiting.iter().map(|batch| batch.text.canonical_bytes()).sum();
-        batches.sum::<usize>() + 2 * text + keys * AROUND_KEY
+        self.memory
     }
 
-    /// The batches that go on in the next round.
+    /// The batches that go on next.
     pub(crate) fn take_ready(&mut self) -> Vec<WorkBatch> {
         let mut batches = Vec::new();
         let (mut chunks, mut memory) = self.room;
@@ -117,6 +114,7 @@ impl Window {
         {
             chunks = chunks.saturating_sub(batch.text.chunk().len());
             memory = memory.saturating_sub(batch.memory());
+            self.memory = self.memory.saturating_sub(batch.memory());
             batches.push(batch);
         }
         batches
@@ -127,7 +125,8 @@ impl Window {
     pub(crate) fn look_up(&mut self, set: &RunSet<'_>) -> Result<(), RunError> {
         let start = Instant::now();
         let shards = (0..set.shards()).into_par_iter().with_max_len(1);
-        let parts = |number| parts_of(&self.waiting, number);
+        let waiting: Vec<&WorkBatch> = self.waiting.iter().collect();
+        let parts = |number| parts_of(&waiting, number);
         let keys = shards.clone().map(|number| distinct_keys(&parts(number), set, number));
         let mut keys = keys.collect::<Result<Vec<Shard>, SetFull>>()?;
         let found = find(&keys, &self.stores)?;
@@ -136,6 +135,8 @@ impl Window {
         }
         shards.for_each(|number| mark(&parts(number), &keys[number]));
         self.ready.extend(take(&mut self.waiting));
+        // Nothing of the look-up is kept.
+        self.memory = self.ready.iter().map(WorkBatch::memory).sum();
         let now = Instant::now();
         self.due = Some(now + (now - start).min(LONGEST_WAIT));
         Ok(())

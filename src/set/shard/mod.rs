@@ -17,7 +17,7 @@ pub(super) use arena::Urls;
 
 use super::hash::Hash;
 use super::set_full::SetFull;
-use table::{Free, Table};
+use table::{Free, Table, slots_to_grow_to};
 
 /// Whether each URL has a counter in front of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,6 +133,24 @@ pub struct Shard {
     head: usize,
     /// Bytes in all blocks except the last.
     full: usize,
+}
+
+/// What the memory of a shard depends on, to be asked while another thread fills the shard.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ShardSize {
+    /// Number of URLs.
+    pub len: usize,
+    slots: usize,
+    /// Bytes of the URLs.
+    urls: usize,
+}
+
+impl ShardSize {
+    /// As [`Shard::memory`].
+    pub fn memory(self, more: usize) -> usize {
+        let grown = slots_to_grow_to(self.slots, self.len + more).unwrap_or(0);
+        (self.slots + grown) * size_of::<u64>() + self.urls
+    }
 }
 
 /// The shard is full.
@@ -257,8 +275,12 @@ impl Shard {
     /// Bytes of memory in use, plus the bytes of a bigger table if `more` URLs need one: while a table
     /// grows, the old one still exists. The bytes of those URLs are not included.
     pub fn memory(&self, more: usize) -> usize {
-        let slots = self.table.len() + self.table.slots_to_grow_to(self.len + more).unwrap_or(0);
-        slots * size_of::<u64>() + self.memory_of_urls()
+        self.size().memory(more)
+    }
+
+    /// What its memory depends on.
+    pub fn size(&self) -> ShardSize {
+        ShardSize { len: self.len, slots: self.table.len(), urls: self.memory_of_urls() }
     }
 
     /// True if the shard holds the URL.
@@ -297,7 +319,7 @@ impl Shard {
 
     /// Makes room for `more` URLs.
     fn reserve(&mut self, more: usize) -> Result<(), SetFull> {
-        match self.table.slots_to_grow_to(self.len + more) {
+        match slots_to_grow_to(self.table.len(), self.len + more) {
             None => Ok(()),
             // A tag cannot select among more than 2^32 slots.
             Some(slots) if slots as u64 > 1 << 32 => Err(SetFull(())),

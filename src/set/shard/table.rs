@@ -79,13 +79,6 @@ impl Table {
         self.slots[free.0] = u64::from(hash.tag()) << 32 | u64::from(place);
     }
 
-    /// The number of slots to grow to if `len` places would fill more than three quarters.
-    #[inline]
-    pub(super) fn slots_to_grow_to(&self, len: usize) -> Option<usize> {
-        let wanted = len.div_ceil(3) * 4;
-        (wanted > self.len()).then(|| wanted.next_power_of_two().max(Self::MIN))
-    }
-
     /// Grows to `slots`, a power of two of at most 2^32.
     #[cold]
     pub(super) fn grow(&mut self, slots: usize) -> Result<(), AllocError> {
@@ -144,6 +137,13 @@ impl Search {
     }
 }
 
+/// The number of slots to grow to from `slots` if `len` places would fill more than three quarters.
+#[inline]
+pub(super) fn slots_to_grow_to(slots: usize, len: usize) -> Option<usize> {
+    let wanted = len.div_ceil(3) * 4;
+    (wanted > slots).then(|| wanted.next_power_of_two().max(Table::MIN))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,6 +191,9 @@ mod tests {
         for (number, hash) in (1..).zip(&hashes) {
             assert_eq!(table.find(*hash, |place| place == number).unwrap(), number);
         }
-        assert_eq!((table.slots_to_grow_to(96), table.slots_to_grow_to(97)), (None, Some(256)));
+        assert_eq!(
+            (slots_to_grow_to(table.len(), 96), slots_to_grow_to(table.len(), 97)),
+            (None, Some(256))
+        );
     }
 }

@@ -61,6 +61,20 @@ pub(crate) struct Sequence {
     pub(crate) before: Position,
     /// A last line that was left out because it was still being written.
     pub(crate) cut: Option<CutLine>,
+    /// The number of the batch among those that are inserted.
+    pub(crate) number: u64,
+    /// The room of its chunk, if the batch holds the last records of it.
+    pub(crate) share: TaskShare,
+    /// Bytes of memory that were counted for the batch.
+    pub(crate) counted: usize,
+}
+
+/// The room that tasks take until their batches are written.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct TaskShare {
+    pub(crate) tasks: usize,
+    /// Bytes of their chunks.
+    pub(crate) bytes: usize,
 }
 
 /// A number of records.

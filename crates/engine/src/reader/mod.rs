@@ -1,9 +1,9 @@
-//! The first stage around the tasks of a round: it chooses the next chunks and collects their batches.
+//! The first stage around the tasks of a run: it chooses the next chunks and collects their batches.
 //!
-//! Chunks go out as [`ReadTask`]s, to be read in parallel, and come back as batches in the order of the
-//! inputs, with their records numbered. A few KiB of input may become gigabytes: a base before each target,
+//! Chunks go out as [`ReadTask`]s, which are numbered, to be read in parallel, and come back in the order of their
+//! numbers: then their records are numbered too. A few KiB of input may become gigabytes: a base before each target,
 //! a page's address before each link, a redirect target in place of each URL. So a batch stops when it has
-//! become long, and the next round begins with the rest of its chunk.
+//! become long, and the rest of its chunk comes before all later chunks.
 
 mod queue;
 mod event;
@@ -13,22 +13,23 @@ pub(crate) use event::ReadEvent;
 pub(crate) use origins::RecordOrigins;
 pub(crate) use queue::{ChunkSource, QueuedChunk};
 
-use crate::batch::{AT_ONCE, ParseRules, Position, WorkBatch};
+use std::mem::take;
+
+use crate::batch::{AT_ONCE, ParseRules, Position, Sequence, TaskShare, WorkBatch};
 use crate::plan::JobPlan;
 use crate::watch::Watch;
 use queue::{InputQueue, QueueItem};
-use uniqurl::internal::HashKey;
 use uniqurl_formats::input::{Chunk, Input, InputError};
 
-/// Full chunks in a round, for each thread.
-pub(crate) const CHUNKS: usize = 5;
+/// Full chunks on their way, for each thread.
+pub(crate) const CHUNKS: usize = 8;
 
-/// Chunks in a round, for each thread, however small they are, such as the ends of small files.
+/// Chunks on their way, for each thread, however small they are, such as the ends of small files.
 const SMALL_CHUNKS: usize = 64;
 
-/// Files that end in a round and stay open until it is read. Some systems allow a process 256 open files,
-/// however many threads there are; and a file that is not read as soon as it is opened is so long that this
-/// many fill a round.
+/// Files whose last chunk is on its way and which stay open until it is read. Some systems allow a process 256 open
+/// files, however many threads there are; and a file that is not read as soon as it is opened is so long that
+/// this many are enough work.
 const FILES: usize = 32;
 
 /// Batches on their way may take one part in this many of the memory, and so much more for each thread,
@@ -47,12 +48,21 @@ const LEAST_AT_ONCE: usize = 64 << 10;
 
 /// A batch with the chunk to read and the result; or, between such batches, an error of an input.
 pub(crate) struct ReadTask {
+    pub(crate) number: u64,
     pub(crate) batch: WorkBatch,
     pub(crate) input: usize,
     /// None if there is only an error.
     pub(crate) chunk: Option<QueuedChunk>,
     pub(crate) unread: Unread,
     pub(crate) result: Result<(), InputError>,
+    share: TaskShare,
+}
+
+impl ReadTask {
+    /// Bytes of the chunk.
+    pub(crate) fn size(&self) -> usize {
+        self.batch.text.chunk.as_ref().map_or(0, Chunk::size)
+    }
 }
 
 /// The part of a chunk that is not read yet.
@@ -61,7 +71,7 @@ pub(crate) enum Unread {
     All,
     /// The records from this one on, which an earlier batch could not take.
     Rest(Chunk, usize),
-    /// Nothing. The batch only waits for those before it.
+    /// Nothing.
     Nothing,
 }
 
@@ -69,20 +79,45 @@ pub(crate) enum Unread {
 pub(crate) struct Reader<'a> {
     plan: &'a JobPlan,
     queue: InputQueue<'a>,
-    pub(crate) rules: ParseRules<'a>,
-    /// Tasks that come before any other chunk, mostly rests of chunks.
-    waiting: Vec<ReadTask>,
+    /// Bytes that the rules bring to each URL.
+    brought: usize,
+    /// The rest of a chunk, which comes before any other chunk.
+    rest: Option<ReadTask>,
+    /// The number of the next task.
+    next: u64,
+    /// Shares of the tasks on their way.
+    taken: TaskShare,
+    /// Files whose last chunk is not read yet.
+    files: usize,
     /// Batches to be reused.
     spare: Vec<WorkBatch>,
+    /// Bytes of memory of them.
+    spared: usize,
     /// Records that have a number, and the input of the last one.
     numbered: Position,
     numbered_input: usize,
+    /// Bytes of the inputs that those were read from.
+    bytes: u64,
     /// The input of each record.
     pub(crate) origins: RecordOrigins,
     /// Events that no one has taken yet.
     events: Vec<ReadEvent>,
+    /// The input that was given up last.
+    broken: Option<usize>,
     /// Whether an error of an input ends the run once everything read before it is written.
     has_failed: bool,
+}
+
+/// How far the reader has come.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Progress {
+    /// Number of inputs that were read or begun.
+    pub(crate) reached: usize,
+    /// Records read so far, and bytes of the inputs that they were read from.
+    pub(crate) records: u64,
+    pub(crate) bytes: u64,
+    /// Whether an error of an input ends the run soon.
+    pub(crate) has_failed: bool,
 }
 
 /// Memory that batches on their way may take before the next chunks have to wait for them, and half as much
@@ -95,33 +130,37 @@ pub(crate) fn batch_share(plan: &JobPlan) -> usize {
     }
 }
 
-/// Bytes of URLs that each of so many batches may make.
-pub(crate) fn at_once(plan: &JobPlan, batches: usize) -> usize {
-    (batch_share(plan) / BUFFERS / batches.max(1)).clamp(LEAST_AT_ONCE, AT_ONCE)
+/// Bytes of URLs that each batch may make.
+pub(crate) fn at_once(plan: &JobPlan) -> usize {
+    let batches = plan.limits.workers() * CHUNKS;
+    (batch_share(plan) / BUFFERS / batches).clamp(LEAST_AT_ONCE, AT_ONCE)
 }
 
 impl<'a> Reader<'a> {
-    /// `columns` are extracted from records; keys are grouped by `shards`.
+    /// `columns` are extracted from records, by these rules.
     pub(crate) fn new(
         plan: &'a JobPlan,
         inputs: &'a [Input],
         columns: &'a [String],
-        hasher: HashKey,
-        shards: usize,
+        rules: &ParseRules<'_>,
         watch: &'a Watch,
     ) -> Self {
-        let rules = ParseRules::new(plan, hasher, shards);
-        let context = rules.context.clone();
         Self {
             plan,
-            queue: InputQueue::new(plan, inputs, context, columns, watch),
-            rules,
-            waiting: Vec::new(),
+            queue: InputQueue::new(plan, inputs, rules.context.clone(), columns, watch),
+            brought: rules.brought,
+            rest: None,
+            next: 0,
+            taken: TaskShare::default(),
+            files: 0,
             spare: Vec::new(),
+            spared: 0,
             numbered: Position::default(),
             numbered_input: 0,
+            bytes: 0,
             origins: RecordOrigins::default(),
             events: Vec::new(),
+            broken: None,
             has_failed: false,
         }
     }
@@ -141,24 +180,19 @@ impl<'a> Reader<'a> {
         self.queue.reads_pipe()
     }
 
-    /// Number of inputs that were read or begun.
-    pub(crate) fn reached(&self) -> usize {
-        self.queue.reached()
-    }
-
-    /// Records read so far.
-    pub(crate) fn records(&self) -> u64 {
-        self.numbered.in_run
-    }
-
-    /// Whether an error of an input ends the run soon.
-    pub(crate) fn has_failed(&self) -> bool {
-        self.has_failed
+    /// How far it has come.
+    pub(crate) fn progress(&self) -> Progress {
+        Progress {
+            reached: self.queue.reached(),
+            records: self.numbered.in_run,
+            bytes: self.bytes,
+            has_failed: self.has_failed,
+        }
     }
 
     /// What happened since this was last called.
     pub(crate) fn take_events(&mut self) -> Vec<ReadEvent> {
-        std::mem::take(&mut self.events)
+        take(&mut self.events)
     }
 
     /// Ends with `input`.
@@ -166,134 +200,147 @@ impl<'a> Reader<'a> {
         self.queue.end_after(input);
     }
 
-    /// Takes back batches that are written. Those that would fill the memory are freed: they made many
-    /// bytes of few, or hold the memory of longer chunks.
-    pub(crate) fn reuse(&mut self, batches: &mut Vec<WorkBatch>) {
-        let share = batch_share(self.plan) / 2;
-        let mut spare: usize = self.spare.iter().map(WorkBatch::memory).sum();
-        for mut batch in batches.drain(..) {
-            batch.free_chunk();
-            let more = batch.memory();
-            if spare + more <= share {
-                spare += more;
-                self.spare.push(batch);
-            }
-        }
+    /// Takes back the shares of batches whose chunks make room for others.
+    pub(crate) fn release(&mut self, share: &mut TaskShare) {
+        let TaskShare { tasks, bytes } = take(share);
+        self.taken.tasks -= tasks;
+        self.taken.bytes -= bytes;
     }
 
-    /// Whether rests of chunks wait to be read.
-    pub(crate) fn has_waiting(&self) -> bool {
-        !self.waiting.is_empty()
+    /// Takes back a batch that is written. Those that would fill the memory are freed: they made many
+    /// bytes of few, or hold the memory of longer chunks.
+    pub(crate) fn reuse(&mut self, mut batch: WorkBatch) {
+        self.release(&mut batch.sequence.share);
+        batch.sequence = Sequence::default();
+        batch.free_chunk();
+        let more = batch.memory();
+        if self.spared + more <= batch_share(self.plan) / 2 {
+            self.spared += more;
+            self.spare.push(batch);
+        }
     }
 
     /// Frees the batches that nothing is read into any more.
     pub(crate) fn free_batches(&mut self) {
-        self.spare = Vec::new();
+        (self.spare, self.spared) = (Vec::new(), 0);
     }
 
     /// Bytes of memory of everything that waits to be read or reused.
     pub(crate) fn memory(&self) -> usize {
-        let waiting = self.waiting.iter().map(|task| &task.batch);
-        self.spare.iter().chain(waiting).map(WorkBatch::memory).sum::<usize>() + self.queue.memory()
+        let rest = self.rest.as_ref().map_or(0, |task| task.batch.memory());
+        self.spared + rest + self.queue.memory()
     }
 
-    /// The tasks of the next round. None while `is_held`. Waits for a slow stream only if `idle`.
-    pub(crate) fn next_tasks(&mut self, idle: bool, is_held: bool) -> Vec<ReadTask> {
-        let mut tasks = Vec::new();
-        if !is_held {
-            tasks.append(&mut self.waiting);
+    /// The next task, if there is room for it: the rest of a chunk, or another chunk. Waits for a slow stream only if
+    /// `idle`, that is, nothing is on its way.
+    pub(crate) fn next_task(&mut self, idle: bool) -> Option<ReadTask> {
+        if let Some(rest) = self.next_rest() {
+            return Some(rest);
         }
-        // Tasks that wait come before new chunks, since their records come first.
-        if !tasks.is_empty() {
-            return tasks;
-        }
-        let limits = &self.plan.limits;
-        let mut room = limits.workers() * CHUNKS * limits.chunk_size;
-        let most = limits.workers() * SMALL_CHUNKS;
-        // A short record may become a long URL, by a base before it or a redirect in its place.
-        let mut made = batch_share(self.plan) / BUFFERS;
-        let mut files = 0;
-        let mut is_open = !is_held && !self.has_failed;
-        if is_open {
-            self.queue.gather(room / 2);
-        }
-        while is_open && room > 0 && made > 0 && tasks.len() < most && files < FILES {
-            match self.queue.next(idle && tasks.is_empty()) {
+        while !self.has_failed && self.has_room() {
+            match self.queue.next(idle) {
                 QueueItem::Chunk(chunk) => {
-                    let is_last = matches!(chunk.source, ChunkSource::Range { last: true, .. });
-                    files += usize::from(is_last);
-                    room = room.saturating_sub(chunk.source.len());
-                    made = made.saturating_sub(self.rules.brought);
+                    self.files += usize::from(chunk.source.is_last());
                     self.events.push(ReadEvent::Read(chunk.input, chunk.source.read()));
-                    tasks.push(self.task(chunk.input, Some(chunk), Unread::All, Ok(())));
+                    return Some(self.task(chunk.input, Some(chunk), Ok(())));
                 }
                 QueueItem::Guessed(input, format, doubts) => {
                     self.events.push(ReadEvent::Guessed(input, format, doubts));
                 }
                 QueueItem::End(input, end) => self.events.push(ReadEvent::End(input, end)),
+                // Its turn comes after everything that was read before it.
                 QueueItem::Trouble(input, error) => {
-                    // Its turn comes after everything that was read before it.
-                    tasks.push(self.task(input, None, Unread::Nothing, Err(error)));
-                    is_open = self.plan.input.keep_going;
+                    return Some(self.task(input, None, Err(error)));
                 }
-                QueueItem::Wait | QueueItem::Done => break,
+                QueueItem::Wait | QueueItem::Done => return None,
             }
         }
-        self.rules.at_once = at_once(self.plan, tasks.len());
-        tasks
+        None
+    }
+
+    /// The rest of a chunk, if one waits to be read.
+    pub(crate) fn next_rest(&mut self) -> Option<ReadTask> {
+        self.rest.take()
+    }
+
+    /// Whether another chunk may be read beside those on their way.
+    fn has_room(&self) -> bool {
+        let limits = &self.plan.limits;
+        let TaskShare { tasks, bytes } = self.taken;
+        // A short record may become a long URL, by a base before it or a redirect in its place.
+        let made = tasks * self.brought;
+        bytes < limits.workers() * CHUNKS * limits.chunk_size
+            && tasks < limits.workers() * SMALL_CHUNKS
+            && (tasks == 0 || made < batch_share(self.plan) / BUFFERS)
+            && self.files < FILES
     }
 
     fn task(
         &mut self,
         input: usize,
         chunk: Option<QueuedChunk>,
-        unread: Unread,
         result: Result<(), InputError>,
     ) -> ReadTask {
-        let batch = self.spare.pop().unwrap_or_default();
-        ReadTask { batch, input, chunk, unread, result }
+        let bytes = chunk.as_ref().map_or(0, |chunk| chunk.source.len());
+        let share = TaskShare { tasks: 1, bytes };
+        self.taken.tasks += share.tasks;
+        self.taken.bytes += share.bytes;
+        let unread = if chunk.is_some() { Unread::All } else { Unread::Nothing };
+        let number = self.next;
+        self.next += 1;
+        ReadTask { number, batch: self.empty_batch(), input, chunk, unread, result, share }
     }
 
-    /// The batches of tasks that are done, in order. Numbers their records, and checks that files that are
-    /// at their end are still the same.
-    pub(crate) fn finish_tasks(&mut self, tasks: Vec<ReadTask>) -> Vec<WorkBatch> {
-        let mut batches = Vec::with_capacity(tasks.len());
+    fn empty_batch(&mut self) -> WorkBatch {
+        let batch = self.spare.pop().unwrap_or_default();
+        self.spared = self.spared.saturating_sub(batch.memory());
+        batch
+    }
+
+    /// The batch of a task that was read; tasks come in the order of their numbers. Numbers its records, and checks that
+    /// a file that is at its end is still the same. The second result says whether the rest of its chunk comes under
+    /// the same number.
+    pub(crate) fn finish(&mut self, task: ReadTask) -> (Option<WorkBatch>, bool) {
+        let ReadTask { number, mut batch, input, chunk, result, mut share, .. } = task;
+        let last = match &chunk {
+            Some(QueuedChunk { source: ChunkSource::Range { file, last: true, .. }, .. }) => {
+                Some(file.clone())
+            }
+            _ => None,
+        };
         // If an input has an error, only the records read before it count.
-        let mut broken = None;
-        let mut tasks = tasks.into_iter();
-        while let Some(ReadTask { mut batch, input, chunk, result, .. }) = tasks.next() {
-            if broken == Some(input) || self.has_failed {
-                self.spare.push(batch);
-                continue;
-            }
-            if let Err(error) = result {
-                self.spare.push(batch);
-                broken = Some(input);
+        let is_dropped = self.broken == Some(input) || self.has_failed;
+        if is_dropped || result.is_err() {
+            self.files -= usize::from(last.is_some());
+            self.release(&mut share);
+            self.reuse(batch);
+            if let (false, Err(error)) = (is_dropped, result) {
                 self.fail(input, error);
-                continue;
             }
-            self.number(&mut batch, input);
-            if let Some(cut) = batch.sequence.cut {
-                batch.tally.records.skipped += 1;
-                self.events.push(ReadEvent::Cut(input, cut.at));
-            }
-            let rest = batch.take_rest();
-            batches.push(batch);
-            if let Some((rest, from)) = rest {
-                let task = self.task(input, chunk, Unread::Rest(rest, from), Ok(()));
-                self.waiting.push(task);
-                // The batches after it may be complete, but their records get their numbers only after the
-                // rest.
-                self.waiting.extend(tasks);
-                break;
-            }
-            if let Some(ChunkSource::Range { file, last: true, .. }) = chunk.map(|c| c.source)
-                && let Err(error) = file.verify()
-            {
+            return (None, false);
+        }
+        self.number(&mut batch, input);
+        if let Some(cut) = batch.sequence.cut {
+            batch.tally.records.skipped += 1;
+            self.events.push(ReadEvent::Cut(input, cut.at));
+        }
+        if let Some((rest, from)) = batch.take_rest() {
+            let unread = Unread::Rest(rest, from);
+            let empty = self.empty_batch();
+            let task =
+                ReadTask { number, batch: empty, input, chunk, unread, result: Ok(()), share };
+            self.rest = Some(task);
+            return (Some(batch), true);
+        }
+        batch.sequence.share = share;
+        self.bytes += chunk.map_or(0, |chunk| chunk.source.read());
+        if let Some(file) = last {
+            self.files -= 1;
+            if let Err(error) = file.verify() {
                 self.fail(input, error);
             }
         }
-        batches
+        (Some(batch), false)
     }
 
     fn number(&mut self, batch: &mut WorkBatch, input: usize) {
@@ -311,6 +358,7 @@ impl<'a> Reader<'a> {
     /// Gives up an input that cannot be read any further, or ends the run once everything read before is
     /// written and counted.
     fn fail(&mut self, input: usize, error: InputError) {
+        self.broken = Some(input);
         self.queue.give_up(input);
         if !self.plan.input.keep_going {
             self.queue.end_after(input);

@@ -2,14 +2,15 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
 
 use crate::batch::WorkBatch;
 use crate::error::RunError;
 use crate::memory::{self, SpillNotice};
 use crate::plan::{JobPlan, SeenBefore};
 use crate::set::{self, entries_by_shard};
-use crate::stages::insert::{InsertTarget, insert};
+use crate::stages::insert::parts_of;
 use uniqurl::SetFull;
 use uniqurl::internal::{Counting, Shard};
 use uniqurl_store::seen::{
@@ -35,7 +36,7 @@ impl<'a> Added<'a> {
     }
 
     /// Adds the keys of batches, beside which the reader holds `held` bytes.
-    pub(super) fn take(&mut self, batches: &mut [WorkBatch], held: usize) -> Result<(), RunError> {
+    pub(super) fn take(&mut self, batches: &[WorkBatch], held: usize) -> Result<(), RunError> {
         if self.sorter.is_none() && self.is_over_budget(batches, held) {
             self.begin_store()?;
         }
@@ -46,14 +47,11 @@ impl<'a> Added<'a> {
             }
             return Ok(());
         }
-        let is_full = AtomicBool::new(false);
-        let shards = &mut self.shards[..];
-        let target = InsertTarget { shards, seen: &mut [], groups: &mut [], most: 0 };
-        rayon::scope(|scope| insert(scope, target, batches, &is_full, None));
-        if is_full.load(Ordering::Relaxed) {
-            return Err(RunError::Set(SetFull::default()));
-        }
-        Ok(())
+        let batches: Vec<&WorkBatch> = batches.iter().collect();
+        let shards = self.shards.par_iter_mut().with_max_len(1).enumerate();
+        let added =
+            shards.try_for_each(|(number, shard)| shard.insert_all(&parts_of(&batches, number)));
+        Ok(added.map_err(SetFull::from)?)
     }
 
     /// Whether the budget is exceeded with these batches.

@@ -11,15 +11,16 @@ mod add;
 mod error;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use error::{SeenError, SeenTrouble};
 
-use crate::batch::WorkBatch;
+use rayon::prelude::*;
+
+use crate::batch::{ParseRules, WorkBatch};
 use crate::error::RunError;
 use crate::job::{Dedup, InputFormat, Job};
 use crate::plan::{JobPlan, SeenBefore};
-use crate::reader::{ReadEvent, Reader};
+use crate::reader::{ReadEvent, Reader, at_once};
 use crate::report::RejectedSeen;
 use crate::stages::read;
 use crate::watch::Watch;
@@ -46,18 +47,34 @@ pub(crate) fn load(plan: &JobPlan, hasher: &HashKey, shards: usize) -> Result<Se
     let lists: Vec<Input> = lists.collect();
     // The progress of the run counts none of their bytes.
     let watch = Watch::default();
-    let mut reader = Reader::new(plan, &lists, &[], hasher.clone(), shards, &watch);
+    let rules =
+        ParseRules { at_once: at_once(plan), ..ParseRules::new(plan, hasher.clone(), shards) };
+    let mut reader = Reader::new(plan, &lists, &[], &rules, &watch);
     let mut added = Added::new(plan, shards);
     let mut counts = vec![(0, 0); lists.len()];
+    let mut tasks = Vec::new();
     loop {
-        let mut tasks = reader.next_tasks(true, false);
-        let out_of_memory = AtomicBool::new(false);
-        let rules = &reader.rules;
-        rayon::scope(|scope| read::spawn(scope, &mut tasks, rules, &watch, &out_of_memory));
-        if out_of_memory.load(Ordering::Relaxed) {
-            return Err(RunError::Memory);
+        // The rest of a chunk comes alone, since its records come before those of later chunks.
+        if tasks.is_empty() {
+            tasks.extend(reader.next_task(true));
+            tasks.extend(std::iter::from_fn(|| reader.next_task(false)));
         }
-        let mut batches = reader.finish_tasks(tasks);
+        if tasks.is_empty() {
+            break;
+        }
+        let read = tasks.par_iter_mut().with_max_len(1);
+        read.try_for_each(|task| read::read(task, &rules, &watch)).map_err(|_| RunError::Memory)?;
+        let mut batches = Vec::new();
+        let mut later = tasks.into_iter();
+        for task in later.by_ref() {
+            let (batch, has_rest) = reader.finish(task);
+            batches.extend(batch);
+            if has_rest {
+                break;
+            }
+        }
+        let rest = reader.next_rest();
+        tasks = rest.into_iter().chain(later).collect();
         for batch in &batches {
             let is_first = batch.sequence.before.in_input == 0 && counts[batch.input] == (0, 0);
             if is_first && let Err(trouble) = check_start(batch, plan.input.separator, are_lines) {
@@ -68,16 +85,13 @@ pub(crate) fn load(plan: &JobPlan, hasher: &HashKey, shards: usize) -> Result<Se
             *lines += batch.tally.records.records - batch.tally.records.blank;
             *rejected += batch.tally.records.rejected;
         }
-        added.take(&mut batches, reader.memory())?;
+        added.take(&batches, reader.memory())?;
         for event in reader.take_events() {
             if let ReadEvent::Failed(_, error) = event {
                 return Err(RunError::Input(error));
             }
         }
-        if batches.is_empty() && !reader.has_waiting() {
-            break;
-        }
-        reader.reuse(&mut batches);
+        batches.into_iter().for_each(|batch| reader.reuse(batch));
     }
     let mut rejected = Vec::new();
     for (list, (lines, bad)) in lists.iter().zip(counts) {

@@ -6,8 +6,9 @@ use crate::error::RunError;
 use uniqurl::SetFull;
 
 impl RunSet<'_> {
-    /// Makes the set take no more keys, and starts to spill.
-    pub(crate) fn begin_to_spill(&mut self) -> Result<(), RunError> {
+    /// Makes the set take no more keys, and starts to spill. The keys of `done` bytes of the inputs were
+    /// inserted.
+    pub(super) fn begin_to_spill(&mut self, done: u64) -> Result<(), RunError> {
         let Some(memory) = &self.plan.limits.memory else {
             return Err(RunError::Set(SetFull::default()));
         };
@@ -19,7 +20,6 @@ impl RunSet<'_> {
                 false => Ok(()),
             };
         }
-        let done = self.inserted;
         // Assumes that each remaining byte takes as much memory as one so far, at most one byte.
         let held: usize = set.shards.iter().map(|shard| shard.memory(0)).sum();
         let rest = self.size_of_inputs.map(|total| {
@@ -38,9 +38,8 @@ impl RunSet<'_> {
         Ok(())
     }
 
-    /// Moves the set out of memory, which is due. No batch may be on its way.
-    pub(crate) fn move_out(&mut self) -> Result<(), RunError> {
-        self.is_move_due = false;
+    /// Moves the keys of the set out of memory.
+    pub(super) fn move_out(&mut self) -> Result<(), RunError> {
         if let SetBackend::Spilling(set, spiller) = &mut self.backend {
             spiller.spill_set(set)?;
             self.moved = set.listed() as u64;

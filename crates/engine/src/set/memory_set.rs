@@ -5,15 +5,11 @@ use super::ordered::Ordered;
 use crate::batch::WorkBatch;
 use crate::job::{Dedup, SetOrder};
 use crate::plan::JobPlan;
-use crate::stages::insert::InsertTarget;
+use crate::stages::insert::ShardGroup;
 use crate::stages::limit::GroupCounts;
 use uniqurl::SetFull;
 use uniqurl::internal::{AllocError, alloc};
-#[cfg(feature = "tables")]
-use uniqurl::internal::{Bytes as _, Outcome};
 use uniqurl::internal::{Counting, Shard, shards_for};
-#[cfg(feature = "tables")]
-use uniqurl_formats::input::Chunk;
 use uniqurl_store::keep_policy::KeepPolicy;
 use uniqurl_store::sort::sort_memory;
 use uniqurl_store::spill::SpillEntry;
@@ -40,64 +36,18 @@ pub(super) struct ListedKeys {
     pub(super) places: Vec<u64>,
     /// The line of each, if lines hold more than the key.
     lines: KeptLines,
+    /// Whether they are sorted before they are written.
+    sorts: bool,
 }
 
 impl ListedKeys {
-    fn new(policy: KeepPolicy) -> Self {
-        Self { places: Vec::new(), lines: KeptLines::new(policy) }
-    }
-}
-
-impl MemorySet {
-    pub(super) fn new(plan: &JobPlan) -> Self {
-        let counting = if plan.counts_records() { Counting::On } else { Counting::Off };
-        let policy = plan.kept_record();
-        let shards = shards_for(plan.limits.workers());
-        let limit = plan.group_limit();
-        let groups = if limit.is_some() { shards } else { 0 };
-        Self {
-            shards: (0..shards).map(|_| Shard::new(counting)).collect(),
-            seen: Vec::new(),
-            groups: (0..groups).map(|_| GroupCounts::default()).collect(),
-            most: limit.map_or(u64::MAX, |(_, most)| most),
-            listed: plan.writes_at_end().then(|| ListedKeys::new(policy)),
-            counting,
-            policy,
-            has_lines: plan.has_lines(),
-        }
+    fn new(policy: KeepPolicy, sorts: bool) -> Self {
+        Self { places: Vec::new(), lines: KeptLines::new(policy), sorts }
     }
 
-    /// What stage *insert* adds keys to.
-    pub(crate) fn target(&mut self) -> InsertTarget<'_> {
-        let Self { shards, seen, groups, most, .. } = self;
-        InsertTarget { shards, seen, groups, most: *most }
-    }
-
-    /// Whether a shard can hardly take more keys, whatever memory there is.
-    pub(super) fn is_nearly_full(&self) -> bool {
-        self.shards.iter().any(Shard::is_nearly_full)
-    }
-
-    /// Number of keys that are listed for the end.
-    pub(super) fn listed(&self) -> usize {
-        self.listed.as_ref().map_or(0, |listed| listed.places.len())
-    }
-
-    /// Whether lines may be replaced by longer ones.
-    pub(super) fn has_replaceable_lines(&self) -> bool {
-        self.listed
-            .as_ref()
-            .is_some_and(|listed| listed.lines.are_replaceable() && !listed.places.is_empty())
-    }
-
-    /// Takes the parts of a formatted batch that must be kept until the end.
+    /// Takes the new keys of a formatted batch, and its lines.
     pub(super) fn keep(&mut self, batch: &WorkBatch) -> Result<(), AllocError> {
-        #[cfg(feature = "tables")]
-        if self.counting == Counting::On {
-            self.count_repeats(batch);
-        }
-        let Some(ListedKeys { places, lines }) = &mut self.listed else { return Ok(()) };
-        let out = &batch.out;
+        let (out, Self { places, lines, .. }) = (&batch.out, self);
         // This list grows with the input, so running out of memory has to be an error and not an abort.
         alloc::try_reserve(places, out.new.len())?;
         places.extend_from_slice(&out.new);
@@ -112,44 +62,85 @@ impl MemorySet {
         Ok(())
     }
 
-    /// Adds the further records that a row of a table stands for to the counts of keys in the set.
-    #[cfg(feature = "tables")]
-    fn count_repeats(&mut self, batch: &WorkBatch) {
-        let chunk = batch.text.chunk.as_ref().filter(|chunk| !chunk.times().is_empty());
-        let Some(times) = chunk.map(Chunk::times) else { return };
-        for (number, shard) in self.shards.iter_mut().enumerate() {
-            for entry in batch.entries.of(number) {
-                // The set has counted the row once already.
-                let more = u64::from(times[entry.sequence as usize]) - 1;
-                // A spilled entry carries the count of all its rows.
-                if more > 0 && entry.outcome() != Outcome::Absent {
-                    shard.count_more(entry.hash, batch.text.buffers().of(entry), more);
-                }
-            }
+    /// Bytes of memory, including those needed to list `more` keys.
+    pub(super) fn memory(&self, more: usize) -> usize {
+        let keys = self.places.len() + more;
+        let sorting = if self.sorts { sort_memory(keys) } else { 0 };
+        // A vector that grows is there twice for a moment, once at double size.
+        keys * 3 * size_of::<u64>() + sorting + self.lines.memory(more)
+    }
+
+    /// Whether lines may be replaced by longer ones.
+    pub(super) fn has_replaceable_lines(&self) -> bool {
+        self.lines.are_replaceable() && !self.places.is_empty()
+    }
+}
+
+impl MemorySet {
+    pub(super) fn new(plan: &JobPlan) -> Self {
+        let counting = if plan.counts_records() { Counting::On } else { Counting::Off };
+        let policy = plan.kept_record();
+        let sorts = plan.dedup().is_some_and(|dedup| dedup.order != SetOrder::First);
+        let shards = shards_for(plan.limits.workers());
+        let limit = plan.group_limit();
+        let groups = if limit.is_some() { shards } else { 0 };
+        Self {
+            shards: (0..shards).map(|_| Shard::new(counting)).collect(),
+            seen: Vec::new(),
+            groups: (0..groups).map(|_| GroupCounts::default()).collect(),
+            most: limit.map_or(u64::MAX, |(_, most)| most),
+            listed: plan.writes_at_end().then(|| ListedKeys::new(policy, sorts)),
+            counting,
+            policy,
+            has_lines: plan.has_lines(),
         }
     }
 
+    /// The parts that tasks share while batches are on their way: `lanes` groups of shards, and the list of keys.
+    pub(super) fn share(&mut self, lanes: usize) -> (Vec<ShardGroup<'_>>, Option<&mut ListedKeys>) {
+        let Self { shards, seen, groups, listed, .. } = self;
+        let each = shards.len().div_ceil(lanes);
+        let (mut seen, mut groups) = (seen.chunks_mut(each), groups.chunks_mut(each));
+        let shards = shards.chunks_mut(each).enumerate().map(|(lane, shards)| ShardGroup {
+            first: lane * each,
+            shards,
+            seen: seen.next().unwrap_or_default(),
+            groups: groups.next().unwrap_or_default(),
+            most: self.most,
+            #[cfg(feature = "tables")]
+            counting: self.counting,
+        });
+        (shards.collect(), listed.as_mut())
+    }
+
+    /// Whether a shard can hardly take more keys, whatever memory there is.
+    pub(super) fn is_nearly_full(&self) -> bool {
+        self.shards.iter().any(Shard::is_nearly_full)
+    }
+
+    /// Number of keys that are listed for the end.
+    pub(super) fn listed(&self) -> usize {
+        self.listed.as_ref().map_or(0, |listed| listed.places.len())
+    }
+
+    /// Whether lines may be replaced by longer ones.
+    pub(super) fn has_replaceable_lines(&self) -> bool {
+        self.listed.as_ref().is_some_and(ListedKeys::has_replaceable_lines)
+    }
+
     /// Bytes of memory, including those that the set needs to take `more` entries in each shard.
-    pub(super) fn memory(&self, more: &[usize], plan: &JobPlan) -> usize {
+    pub(super) fn memory(&self, more: &[usize]) -> usize {
         let set: usize =
             self.shards.iter().zip(more).map(|(shard, more)| shard.memory(*more)).sum();
-        // Keys from before the run are only looked up, so their shards need no room to grow.
-        let seen: usize = self.seen.iter().map(|shard| shard.memory(0)).sum();
         let groups = self.groups.iter().zip(more).map(|(groups, more)| groups.memory(*more));
         let all_more = more.iter().sum::<usize>();
-        let listed = match (&self.listed, plan.dedup()) {
-            (Some(ListedKeys { places, lines }), Some(dedup)) => {
-                let keys = places.len() + all_more;
-                let sorting = match dedup.order {
-                    SetOrder::First => 0,
-                    SetOrder::Sorted | SetOrder::Count => sort_memory(keys),
-                };
-                // A vector that grows is there twice for a moment, once at double size.
-                keys * 3 * size_of::<u64>() + sorting + lines.memory(all_more)
-            }
-            _ => 0,
-        };
-        set + seen + groups.sum::<usize>() + listed
+        let listed = self.listed.as_ref().map_or(0, |listed| listed.memory(all_more));
+        set + self.seen_memory() + groups.sum::<usize>() + listed
+    }
+
+    /// Bytes of memory of the keys from before the run. They are only looked up, so their shards need no room to grow.
+    pub(super) fn seen_memory(&self) -> usize {
+        self.seen.iter().map(|shard| shard.memory(0)).sum()
     }
 
     /// The key of a number in the order of the input, as an entry. The number is the ordinal.
@@ -164,7 +155,7 @@ impl MemorySet {
     /// Removes all keys of the run.
     pub(super) fn clear(&mut self) {
         if let Some(listed) = &mut self.listed {
-            *listed = ListedKeys::new(self.policy);
+            *listed = ListedKeys::new(self.policy, listed.sorts);
         }
         // New shards, since emptied ones would keep their memory.
         self.shards.iter_mut().for_each(|shard| *shard = Shard::new(self.counting));
@@ -172,7 +163,7 @@ impl MemorySet {
 
     /// The set in the order in which it is written, if that is at the end.
     pub(super) fn ordered(&mut self, dedup: &Dedup) -> Result<Option<Ordered<'_>>, SetFull> {
-        let Some(ListedKeys { places, lines }) = self.listed.take() else { return Ok(None) };
+        let Some(ListedKeys { places, lines, .. }) = self.listed.take() else { return Ok(None) };
         let lines = self.has_lines.then_some(lines);
         Ordered::new(&self.shards, places, lines, dedup).map(Some)
     }

@@ -5,6 +5,7 @@
 //! file ([`uniqurl_store::spill`]), to be deduplicated at the end.
 
 mod memory_set;
+mod lanes;
 mod lines;
 mod ordered;
 mod partitioner;
@@ -13,18 +14,26 @@ mod change;
 mod finish;
 mod written_keys;
 
+pub(crate) use lanes::{FlowSet, Lane, PartitionLane};
 pub(crate) use partitioner::Partitioner;
 pub(crate) use spiller::buffers;
+
+use std::sync::Mutex;
+use std::sync::atomic::AtomicUsize;
 
 use crate::batch::{Insertion, WorkBatch};
 use crate::error::RunError;
 use crate::output::TallyColumns;
 use crate::plan::JobPlan;
+use lanes::Kept;
 use memory_set::MemorySet;
 use spiller::Spiller;
 use uniqurl::internal::{Hash, HashKey, Shard};
 use uniqurl_formats::input::{Input, Source};
 use uniqurl_store::spill::Spilled;
+
+/// Lanes for each thread.
+const LANES: usize = 2;
 
 /// Where keys go.
 pub(crate) enum SetBackend {
@@ -41,16 +50,12 @@ pub(crate) struct RunSet<'a> {
     plan: &'a JobPlan,
     hasher: HashKey,
     pub(crate) backend: SetBackend,
-    /// Whether a set that spills has to be moved out of memory once no batch is on its way.
-    is_move_due: bool,
     /// Whether the keys that are written are wanted at the end, in the order of their bytes.
     wants_keys: bool,
     /// Keys that were moved out of memory. Their ordinals are the numbers below.
     moved: u64,
     /// Bytes of all inputs, if none is a stream.
     size_of_inputs: Option<u64>,
-    /// Bytes of the inputs whose keys were inserted.
-    inserted: u64,
     /// The columns of tallies that records had numbers for so far.
     measured: TallyColumns,
 }
@@ -75,11 +80,9 @@ impl<'a> RunSet<'a> {
             plan,
             hasher,
             backend,
-            is_move_due: false,
             wants_keys,
             moved: 0,
             size_of_inputs: sizes.sum(),
-            inserted: 0,
             measured: TallyColumns::default(),
         }
     }
@@ -108,23 +111,31 @@ impl<'a> RunSet<'a> {
             || set.seen.get(shard).is_some_and(|keys| keys.contains(hash, key))
     }
 
-    /// The treatment of keys in the first batches of the next round.
-    pub(crate) fn insertion(&self) -> Insertion {
-        match &self.backend {
-            SetBackend::None => Insertion::None,
-            SetBackend::Memory(_) => Insertion::Added,
-            SetBackend::Spilling(..) => Insertion::LookedUp,
+    /// The set while batches are on their way.
+    pub(crate) fn share(&mut self) -> FlowSet<'_> {
+        let partitioner = self.partitioner();
+        // More lanes than threads, so that few threads find all of them taken.
+        let lanes = (LANES * self.plan.limits.workers()).next_power_of_two();
+        let Self { backend, measured, wants_keys, .. } = self;
+        let (insertion, set, partitions) = match backend {
+            SetBackend::None => (Insertion::None, None, &mut [][..]),
+            SetBackend::Memory(set) => (Insertion::Added, Some(set), &mut [][..]),
+            SetBackend::Spilling(set, spiller) => {
+                (Insertion::LookedUp, Some(set), spiller.partitions())
+            }
+        };
+        let seen = set.as_ref().map_or(0, |set| set.seen_memory());
+        let (shards, listed) = set.map_or((Vec::new(), None), |set| set.share(lanes));
+        FlowSet {
+            insertion,
+            partitioner,
+            lanes: shards.into_iter().map(Lane::new).collect(),
+            partitions: partitions.iter_mut().map(PartitionLane::new).collect(),
+            kept: Mutex::new(Kept { listed, measured }),
+            coming_text: AtomicUsize::new(0),
+            seen,
+            wants_keys: *wants_keys,
         }
-    }
-
-    /// Whether the set has to be moved out before more is read.
-    pub(crate) fn is_move_due(&self) -> bool {
-        self.is_move_due
-    }
-
-    /// Notes how many bytes of the inputs are inserted.
-    pub(crate) fn note_inserted(&mut self, bytes: u64) {
-        self.inserted = bytes;
     }
 
     /// How keys that are spilled are divided among partitions.
@@ -143,51 +154,43 @@ impl<'a> RunSet<'a> {
         }
     }
 
-    /// Takes the parts of a formatted batch that must be kept until the end.
-    pub(crate) fn keep(&mut self, batch: &WorkBatch) -> Result<(), RunError> {
-        if let Some(extras) = &batch.extras {
-            self.measured = self.measured.or(extras.measured);
-        }
-        match &mut self.backend {
-            SetBackend::None => Ok(()),
-            SetBackend::Memory(set) | SetBackend::Spilling(set, _) => Ok(set.keep(batch)?),
-        }
-    }
-
     /// Bytes of memory of the set, including those that it needs to take these batches.
     pub(crate) fn memory(&self, inserting: &[WorkBatch]) -> usize {
         let (SetBackend::Memory(set) | SetBackend::Spilling(set, _)) = &self.backend else {
             return 0;
         };
         let more = entries_by_shard(inserting, set.shards.len());
-        let all_more = more.iter().sum::<usize>();
-        let sorting = match self.wants_keys {
-            false => 0,
-            true => {
-                let keys = set.shards.iter().map(Shard::len).sum::<usize>() + all_more;
-                written_keys::memory(keys)
-            }
-        };
+        let keys = set.shards.iter().map(Shard::len).sum::<usize>();
+        let sorting = written_keys::memory(self.wants_keys, keys + more.iter().sum::<usize>());
         // An upper bound, as if every key were new.
         let text: usize = inserting.iter().map(WorkBatch::new_bytes).sum();
-        set.memory(&more, self.plan) + text + sorting
+        set.memory(&more) + text + sorting
     }
 
-    /// Has the set change where that is due; `held` says how many bytes the run holds.
-    pub(crate) fn plan_change(
-        &mut self,
-        held: impl FnOnce(&Self) -> usize,
-    ) -> Result<(), RunError> {
-        let budget = self.plan.limits.memory.as_ref().map(|memory| memory.budget);
-        match &mut self.backend {
-            SetBackend::Memory(set) if set.is_nearly_full() => self.begin_to_spill(),
-            // Lines of keys in the set were replaced by longer ones.
-            SetBackend::Spilling(set, _) if set.has_replaceable_lines() => {
-                self.is_move_due |= budget.is_some_and(|most| held(self) as u64 > most);
-                Ok(())
-            }
-            _ => Ok(()),
+    /// Changes the set, which with the rest of the run exceeds the memory or is nearly full: it begins to spill, or
+    /// lines of its keys were replaced by longer ones, and it moves out. No batch may be on its way. The keys of so many
+    /// bytes of the inputs were inserted.
+    pub(crate) fn change(&mut self, inserted: u64) -> Result<(), RunError> {
+        match &self.backend {
+            SetBackend::None => Ok(()),
+            SetBackend::Memory(_) => self.begin_to_spill(inserted),
+            SetBackend::Spilling(..) => self.move_out(),
         }
+    }
+
+    /// Whether it takes less memory once it [changes](Self::change).
+    pub(crate) fn can_change(&self) -> bool {
+        match &self.backend {
+            SetBackend::None => false,
+            SetBackend::Memory(_) => true,
+            // Lines of keys in the set are replaced by longer ones.
+            SetBackend::Spilling(set, _) => set.has_replaceable_lines(),
+        }
+    }
+
+    /// Whether a shard can hardly take more keys, whatever memory there is.
+    pub(crate) fn is_nearly_full(&self) -> bool {
+        matches!(&self.backend, SetBackend::Memory(set) if set.is_nearly_full())
     }
 }
 
@@ -222,21 +225,21 @@ mod tests {
     #[test]
     fn a_job_without_a_set_groups_no_keys() {
         let plan = plan(Job::Normalize { json: false });
-        let set = set(&plan);
-        assert_eq!((set.shards(), set.insertion()), (0, Insertion::None));
+        let mut set = set(&plan);
+        assert_eq!((set.shards(), set.share().insertion), (0, Insertion::None));
     }
 
     #[test]
     fn set_without_a_budget_cannot_spill() {
         let mut plan = plan(Job::Dedup(Dedup::default()));
-        assert!(matches!(set(&plan).begin_to_spill(), Err(RunError::Set(_))));
+        assert!(matches!(set(&plan).begin_to_spill(0), Err(RunError::Set(_))));
         let directory = tempfile::tempdir().unwrap();
         let memory = Memory { directory: directory.path().into(), ..Memory::new(1 << 20) };
         plan.limits.memory = Some(memory);
         let mut set = set(&plan);
-        assert_eq!(set.insertion(), Insertion::Added);
+        assert_eq!(set.share().insertion, Insertion::Added);
         let shards = set.shards();
-        set.begin_to_spill().unwrap();
-        assert_eq!((set.insertion(), set.shards()), (Insertion::LookedUp, shards));
+        set.begin_to_spill(0).unwrap();
+        assert_eq!((set.shards(), set.share().insertion), (shards, Insertion::LookedUp));
     }
 }

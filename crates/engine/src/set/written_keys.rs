@@ -81,9 +81,9 @@ pub(super) fn push_batch(batch: &[u8], sink: &mut dyn KeySink) -> Result<(), See
     Ok(())
 }
 
-/// Bytes of memory to list and sort the places of so many keys.
-pub(super) fn memory(keys: usize) -> usize {
-    keys * size_of::<u64>() + sort_memory(keys)
+/// Bytes of memory to list and sort the places of so many keys at the end, if they are wanted then.
+pub(super) fn memory(is_wanted: bool, keys: usize) -> usize {
+    if is_wanted { keys * size_of::<u64>() + sort_memory(keys) } else { 0 }
 }
 
 /// The places of all keys of a set: the number of the shard in the upper half, and the position in it.

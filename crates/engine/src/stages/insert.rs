@@ -1,90 +1,111 @@
 //! Stage *insert*: adds the keys of batches to the shards of the set, or looks them up.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use super::limit::GroupCounts;
-use crate::batch::{Insertion, TextBuffers, WorkBatch};
-use crate::trace::{Trace, TraceStage};
+use crate::batch::{BatchGroups, Insertion, TextBuffers, WorkBatch};
 use uniqurl::SetFull;
-use uniqurl::internal::{Bytes as _, Part, Shard};
+use uniqurl::internal::{Bytes as _, Part, Shard, ShardSize};
+#[cfg(feature = "tables")]
+use uniqurl::internal::{Counting, Outcome};
 
-/// What keys are inserted into: the shards, those with keys from before the run, and the groups of the keys with the
-/// most keys of each if there is a limit. Where there are shards of the latter two, each belongs to the shard of its
-/// number.
-pub(crate) struct InsertTarget<'s> {
+/// Neighbouring shards of a set, with what belongs to each: the keys from before the run, if there are any, and the
+/// groups of the keys with the most keys of each, if there is a limit.
+pub(crate) struct ShardGroup<'s> {
+    pub(crate) first: usize,
     pub(crate) shards: &'s mut [Shard],
     pub(crate) seen: &'s mut [Shard],
     pub(crate) groups: &'s mut [GroupCounts],
     pub(crate) most: u64,
+    /// Whether the set counts how often a key occurs.
+    #[cfg(feature = "tables")]
+    pub(crate) counting: Counting,
 }
 
-/// A shard with what belongs to it.
-struct ShardTarget<'s> {
-    number: usize,
-    shard: &'s mut Shard,
-    seen: Option<&'s mut Shard>,
-    limit: Option<(&'s mut GroupCounts, u64)>,
-}
+impl ShardGroup<'_> {
+    /// Numbers of the shards.
+    pub(crate) fn numbers(&self) -> std::ops::Range<usize> {
+        self.first..self.first + self.shards.len()
+    }
 
-impl ShardTarget<'_> {
-    /// Adds the entries of these batches that belong to the shard, or only looks them up.
-    fn insert(self, batches: &[WorkBatch]) -> Result<usize, SetFull> {
-        let Self { number, shard, seen, limit } = self;
+    /// What the memory of each shard, and of its groups, depends on.
+    pub(crate) fn sizes(&self) -> impl Iterator<Item = (ShardSize, ShardSize)> {
+        let groups = self.groups.iter().map(GroupCounts::size);
+        self.shards
+            .iter()
+            .map(Shard::size)
+            .zip(groups.chain(std::iter::repeat(ShardSize::default())))
+    }
+
+    /// Whether a shard can hardly take more keys, whatever memory there is.
+    pub(crate) fn is_nearly_full(&self) -> bool {
+        self.shards.iter().any(Shard::is_nearly_full)
+    }
+
+    /// Adds the keys of batches that come in the order of the input, or only looks them up. Keys from before the run
+    /// are marked and not added, and so are keys beyond the limit of their group.
+    pub(crate) fn insert(&mut self, batches: &[&WorkBatch]) -> Result<(), SetFull> {
         let only_looks_up = batches.iter().any(|batch| batch.insertion == Insertion::LookedUp);
-        let parts = parts_of(batches, number);
-        if let Some(seen) = seen {
-            // First, since keys that were seen before the run are not added.
-            seen.mark_all(&parts);
-        }
-        match limit {
-            Some((counts, most)) => {
-                let groups = batches.iter().filter_map(|batch| batch.extras.as_ref());
-                counts.insert(most, shard, &parts, groups.map(|extras| &extras.groups))?;
+        for at in 0..self.shards.len() {
+            let (number, shard) = (self.first + at, &mut self.shards[at]);
+            let parts = parts_of(batches, number);
+            if let Some(seen) = self.seen.get_mut(at) {
+                // First, since keys that were seen before the run are not added.
+                seen.mark_all(&parts);
             }
-            None if only_looks_up => shard.find_all(&parts),
-            None => shard.insert_all(&parts)?,
-        }
-        for (part, batch) in parts.iter().zip(batches) {
-            for (place, entry) in batch.entries.places_of(number).iter().zip(part.entries) {
-                let found = shard.place_of(entry.hash, part.bytes.of(entry));
-                // Places are non-zero, so 0 stands for a key that the set does not hold.
-                place.store(found.map_or(0, |place| place.get()), Ordering::Relaxed);
+            match self.groups.get_mut(at) {
+                Some(counts) => counts.insert(self.most, shard, &parts, groups_of(batches))?,
+                None if only_looks_up => shard.find_all(&parts),
+                None => shard.insert_all(&parts)?,
+            }
+            for (part, batch) in parts.iter().zip(batches) {
+                note_places(shard, part, batch, number);
+                #[cfg(feature = "tables")]
+                if self.counting == Counting::On {
+                    count_repeats(shard, part, batch);
+                }
             }
         }
-        Ok(parts.iter().map(|part| size_of_val(part.entries)).sum())
+        Ok(())
     }
 }
 
 /// The entries of each batch that belong to a shard.
-pub(crate) fn parts_of(batches: &[WorkBatch], shard: usize) -> Vec<Part<'_, TextBuffers<'_>>> {
+pub(crate) fn parts_of<'b>(
+    batches: &[&'b WorkBatch],
+    shard: usize,
+) -> Vec<Part<'b, TextBuffers<'b>>> {
     let entries = batches.iter().map(|batch| batch.entries.of(shard));
     let bytes = batches.iter().map(|batch| batch.text.buffers());
     entries.zip(bytes).map(|(entries, bytes)| Part { entries, bytes }).collect()
 }
 
-/// Spawns a job for each shard, which goes through all batches in order, so that which of two equal URLs
-/// is the first does not depend on the number of threads. Keys from before the run are marked and not added, and so
-/// are keys beyond the limit of their group. `is_full` is set if a shard cannot take a key.
-pub(crate) fn insert<'s>(
-    scope: &rayon::Scope<'s>,
-    target: InsertTarget<'s>,
-    batches: &'s [WorkBatch],
-    is_full: &'s AtomicBool,
-    trace: Option<&'s Trace>,
-) {
-    let InsertTarget { shards, seen, groups, most } = target;
-    if batches.is_empty() {
-        return;
+fn groups_of<'b>(batches: &[&'b WorkBatch]) -> impl Iterator<Item = &'b BatchGroups> {
+    let extras = batches.iter().filter_map(|batch| batch.extras.as_ref());
+    extras.map(|extras| &extras.groups)
+}
+
+/// Notes the place of each key of a batch, if the job needs it.
+fn note_places(shard: &Shard, part: &Part<'_, TextBuffers<'_>>, batch: &WorkBatch, number: usize) {
+    for (place, entry) in batch.entries.places_of(number).iter().zip(part.entries) {
+        let found = shard.place_of(entry.hash, part.bytes.of(entry));
+        // Places are non-zero, so 0 stands for a key that the set does not hold.
+        place.store(found.map_or(0, |place| place.get()), Ordering::Relaxed);
     }
-    let (mut seen, mut groups) = (seen.iter_mut(), groups.iter_mut());
-    for (number, shard) in shards.iter_mut().enumerate() {
-        let (seen, limit) = (seen.next(), groups.next().map(|counts| (counts, most)));
-        let target = ShardTarget { number, shard, seen, limit };
-        scope.spawn(move |_| {
-            let timer = Trace::begin(trace);
-            let inserted = target.insert(batches);
-            is_full.fetch_or(inserted.is_err(), Ordering::Relaxed);
-            timer.end(TraceStage::Insert, number, || inserted.unwrap_or_default());
-        });
+}
+
+/// Adds the further records that a row of a table stands for to the counts of keys in the set.
+#[cfg(feature = "tables")]
+fn count_repeats(shard: &mut Shard, part: &Part<'_, TextBuffers<'_>>, batch: &WorkBatch) {
+    let Some(chunk) = batch.text.chunk.as_ref().filter(|chunk| !chunk.times().is_empty()) else {
+        return;
+    };
+    for entry in part.entries {
+        // The set has counted the row once already.
+        let more = u64::from(chunk.times()[entry.sequence as usize]) - 1;
+        // An entry that is spilled carries the count of all its rows.
+        if more > 0 && entry.outcome() != Outcome::Absent {
+            shard.count_more(entry.hash, part.bytes.of(entry), more);
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use crate::batch::{BatchGroups, GroupRef, TextBuffers};
 use uniqurl::SetFull;
-use uniqurl::internal::{Bytes as _, Counting, Outcome, Part, Shard};
+use uniqurl::internal::{Bytes as _, Counting, Outcome, Part, Shard, ShardSize};
 
 /// The groups of the keys of a shard, each with the number of its keys. Their bytes are compared.
 #[derive(Debug)]
@@ -21,6 +21,11 @@ impl GroupCounts {
     /// Bytes of memory, with those of a bigger table if `more` groups need one.
     pub(crate) fn memory(&self, more: usize) -> usize {
         self.0.memory(more)
+    }
+
+    /// What its memory depends on.
+    pub(super) fn size(&self) -> ShardSize {
+        self.0.size()
     }
 
     /// Whether a group has so many keys.

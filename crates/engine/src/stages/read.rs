@@ -2,40 +2,23 @@
 
 use std::mem::{replace, take};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use crate::batch::ParseRules;
 use crate::reader::{ChunkSource, ReadTask, Unread};
-use crate::trace::{Trace, TraceStage};
 use crate::watch::Watch;
 use uniqurl::internal::{AllocError, Grammar};
 use uniqurl_formats::input::{Chunk, Data, read_range};
 use uniqurl_formats::record::Context;
 
-/// Spawns a job for each task.
-pub(crate) fn spawn<'s>(
-    scope: &rayon::Scope<'s>,
-    tasks: &'s mut [ReadTask],
-    rules: &'s ParseRules<'_>,
-    watch: &'s Watch,
-    out_of_memory: &'s AtomicBool,
-) {
-    for task in tasks {
-        scope.spawn(move |_| {
-            let timer = Trace::begin(watch.trace.as_ref());
-            let bytes = task.chunk.as_ref().map_or(0, |queued| queued.source.len());
-            if read(task, rules, watch).is_err() {
-                out_of_memory.store(true, Ordering::Relaxed);
-            }
-            timer.end(TraceStage::Read, task.input, || bytes);
-        });
-    }
-}
-
-fn read(task: &mut ReadTask, rules: &ParseRules<'_>, watch: &Watch) -> Result<(), AllocError> {
+/// Reads the chunk of a task into its batch, and parses it. An error of the input is the result of the task.
+pub(crate) fn read(
+    task: &mut ReadTask,
+    rules: &ParseRules<'_>,
+    watch: &Watch,
+) -> Result<(), AllocError> {
     let ReadTask { batch, chunk, unread, result, .. } = task;
     let unread = replace(unread, Unread::Nothing);
-    // A task that only waited for its turn has a complete batch.
     let Some(queued) = chunk.as_mut().filter(|_| !matches!(unread, Unread::Nothing)) else {
         return Ok(());
     };

@@ -38,7 +38,7 @@ pub use mark_new::mark_new;
 pub use marks::{MarksBudget, Run};
 pub use packing::BlockCompressor;
 pub use partition::{PartitionPlan, PartitionResult};
-pub use partitions::Partitions;
+pub use partitions::{PartitionGroup, Partitions};
 pub use ranges::{RANK, RangeEntries, RangePlan, RangeWriters, Ranking, each_range};
 pub use store::{SpillError, Store};
 pub use stream::{EntryWriter, Stream};

@@ -93,6 +93,11 @@ impl ChunkSource {
         }
     }
 
+    /// Whether it is the last range of a file, which stays open until then.
+    pub(crate) fn is_last(&self) -> bool {
+        matches!(self, ChunkSource::Range { last: true, .. })
+    }
+
     /// Bytes of the input.
     pub(crate) fn read(&self) -> u64 {
         match self {

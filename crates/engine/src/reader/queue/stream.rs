@@ -48,15 +48,6 @@ impl InputQueue<'_> {
         Ok(OpenInput::Stream { pieces, state: format.map(FormatState::new), file })
     }
 
-    /// Waits a moment for so many bytes of the current stream, if it is a file. Each round has a barrier, so
-    /// rounds of a few chunks would cost the time of the threads that decode. A pipe may be slow, and its
-    /// records are shown as they come.
-    pub(crate) fn gather(&self, bytes: usize) {
-        if let Some(OpenInput::Stream { pieces, file: Some(_), .. }) = &self.current {
-            pieces.wait_for(bytes, LOOK);
-        }
-    }
-
     /// The next event of a stream, unless the run is stopped before.
     fn wait_for(&self, pieces: &StreamEvents) -> Result<StreamEvent, TryRecvError> {
         loop {

@@ -4,19 +4,17 @@ mod ending;
 
 pub(super) use ending::{Ending, SpilledLines};
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::memory_set::MemorySet;
 use super::partitioner::Partitioner;
-use crate::batch::{Insertion, WorkBatch};
 use crate::error::RunError;
 use crate::memory::{self, Memory, SpillNotice};
-use crate::trace::{Trace, TraceStage};
 use rayon::prelude::*;
 use uniqurl::SetFull;
 use uniqurl::internal::Shard;
 use uniqurl_store::spill::{
-    self, MarksBudget, PARTITIONS, Partitions, RangeWriters, SpillError, Spilled, Store,
+    self, MarksBudget, PARTITIONS, PartitionGroup, Partitions, RangeWriters, Spilled, Store,
 };
 
 /// The partitions of a run.
@@ -120,26 +118,11 @@ impl Spiller {
         Ok(spiller)
     }
 
-    /// Stage *write*: a task for each group of partitions writes the entries of these batches.
-    pub(crate) fn spawn_writes<'s>(
-        &'s mut self,
-        scope: &rayon::Scope<'s>,
-        batches: &'s [WorkBatch],
-        result: &'s Mutex<Result<(), SpillError>>,
-        trace: Option<&'s Trace>,
-    ) {
-        let Parts::Hash(partitions, _) = &mut self.parts else { return };
-        for group in partitions.groups() {
-            scope.spawn(move |_| {
-                let timer = Trace::begin(trace);
-                // A batch from before the set was full has no partitions.
-                let mut spilled =
-                    batches.iter().filter(|batch| batch.insertion == Insertion::LookedUp);
-                if let Err(error) = spilled.try_for_each(|batch| group.write(&batch.out.spilled)) {
-                    *result.lock().unwrap_or_else(|e| e.into_inner()) = Err(error);
-                }
-                timer.end(TraceStage::Spill, group.first(), || 0);
-            });
+    /// The partitions that the entries of batches go to, in groups that tasks write to at the same time.
+    pub(crate) fn partitions(&mut self) -> &mut [PartitionGroup] {
+        match &mut self.parts {
+            Parts::Hash(partitions, _) => partitions.groups(),
+            Parts::Ranges(_) => &mut [],
         }
     }
 

@@ -1,0 +1,409 @@
+//! The flow of batches from *read* to *write*.
+//!
+//! Nobody waits for anybody: work is small tasks, and each one makes those that it has made possible.
+//!
+//! - A task *reads* and parses a chunk, on any thread. Chunks have numbers, and there is room for a few for each thread.
+//! - *Collecting*: parsed batches go on in the order of their numbers, which gives their records numbers, and here the
+//!   memory is checked. A batch then stands in the queues of all lanes, each of which owns some shards of the set.
+//! - *Insert*: a lane takes the batches in its queue, in order. The lane that is the last with a batch hands it on.
+//! - *Format* makes the output of a batch, on any thread and in any order.
+//! - *Write*: formatted batches are counted and written in order; what they spill goes to partitions the same way.
+//!   Then their buffers and their room go back to the reader, and with that the next chunk is read.
+//!
+//! Each place where order matters is a [`Sequencer`]: one task at a time serves it, and whoever adds to it meanwhile goes
+//! on. So a task never waits for another, but for a lock that is held for a moment, and for a slow output, whose
+//! thread alone it takes. A flow ends when no task is left: all inputs are read, or the next bytes are not there yet, or
+//! the set has to change, which needs all of it.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rayon::ScopeFifo;
+
+use crate::accounts::Accounts;
+use crate::batch::{Insertion, ParseRules, WorkBatch};
+use crate::error::RunError;
+use crate::plan::JobPlan;
+use crate::reader::{ReadTask, Reader, batch_share};
+use crate::sequencer::Sequencer;
+use crate::set::{self, FlowSet, Lane, PartitionLane};
+use crate::sink::Sink;
+use crate::stages::format::Formatter;
+use crate::stages::read::read;
+use crate::trace::{Trace, TraceStage};
+use crate::watch::Watch;
+use crate::window::Window;
+use uniqurl_formats::input::Input;
+
+/// What the tasks of a flow share.
+pub(crate) struct Flow<'f, 'a> {
+    plan: &'a JobPlan,
+    inputs: &'a [Input],
+    rules: &'f ParseRules<'a>,
+    watch: &'a Watch,
+    formatter: Formatter<'a>,
+    reader: Mutex<&'f mut Reader<'a>>,
+    /// Tasks that are read, until they are collected.
+    read: &'f Sequencer<ReadTask>,
+    /// What only the one who collects uses.
+    collected: Mutex<Collected<'f>>,
+    set: FlowSet<'f>,
+    formatted: Sequencer<WorkBatch>,
+    output: Mutex<Output<'f, 'a>>,
+    /// Bytes of memory of the batches on their way.
+    on_way: AtomicUsize,
+    /// Bytes of memory that do not change while batches are on their way.
+    fixed: usize,
+    /// Whether no more chunks are read, since the set has to change or a look-up is due.
+    is_closed: AtomicBool,
+    /// Whether a shard is nearly full.
+    is_nearly_full: AtomicBool,
+    has_failed: AtomicBool,
+    error: Mutex<Option<RunError>>,
+}
+
+/// Where collected batches go.
+struct Collected<'f> {
+    /// The number of the next one.
+    next: u64,
+    /// Whether the next one goes on whatever memory there is, so that each flow does something.
+    is_first: bool,
+    /// The batches that wait for a look-up, if there are stores to look into, and the bytes that they may take.
+    window: Option<(&'f mut Window, usize)>,
+}
+
+/// Where formatted batches go.
+pub(crate) struct Output<'f, 'a> {
+    pub(crate) sink: &'f mut Sink<'a>,
+    pub(crate) accounts: &'f mut Accounts<'a>,
+}
+
+impl<'f, 'a> Flow<'f, 'a> {
+    /// A flow of the chunks of `reader`. Parsed batches gather in a window if there is one, up to so many bytes.
+    pub(crate) fn new(
+        (plan, inputs, rules): (&'a JobPlan, &'a [Input], &'f ParseRules<'a>),
+        (reader, read): (&'f mut Reader<'a>, &'f Sequencer<ReadTask>),
+        window: Option<(&'f mut Window, usize)>,
+        set: FlowSet<'f>,
+        output: Output<'f, 'a>,
+    ) -> Self {
+        let waiting = window.as_ref().map_or(0, |(window, _)| window.memory());
+        let partitions = set::buffers(plan.budget(), plan.limits.workers());
+        Self {
+            plan,
+            inputs,
+            rules,
+            watch: output.accounts.watch(),
+            formatter: output.sink.formatter,
+            reader: Mutex::new(reader),
+            read,
+            collected: Mutex::new(Collected { next: 0, is_first: true, window }),
+            set,
+            formatted: Sequencer::default(),
+            output: Mutex::new(output),
+            on_way: AtomicUsize::new(read.sum(|task| task.batch.sequence.counted)),
+            fixed: waiting + partitions + plan.normalizer.memory(),
+            is_closed: AtomicBool::new(false),
+            is_nearly_full: AtomicBool::new(false),
+            has_failed: AtomicBool::new(false),
+            error: Mutex::new(None),
+        }
+    }
+
+    /// Works until there is nothing to do. Begins with `first`, if there is a task already, and with the tasks that were
+    /// read before.
+    pub(crate) fn run(self, first: Option<ReadTask>) -> Result<(), RunError> {
+        rayon::scope_fifo(|scope| {
+            if let Some(task) = first {
+                self.spawn_read(scope, task);
+            }
+            if self.read.go_on() {
+                self.collect(scope);
+            }
+            self.read_more(scope);
+        });
+        self.error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    }
+
+    /// Takes batches whose keys are looked up to their end. No chunk is read.
+    pub(crate) fn run_ready(self, ready: Vec<WorkBatch>) -> Result<(), RunError> {
+        self.is_closed.store(true, Ordering::Relaxed);
+        rayon::scope_fifo(|scope| {
+            for (number, mut batch) in (0..).zip(ready) {
+                batch.sequence.number = number;
+                self.on_way.fetch_add(batch.sequence.counted, Ordering::Relaxed);
+                self.insert(scope, batch);
+            }
+        });
+        self.error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    }
+
+    /// Reads as many chunks as there is room for.
+    fn read_more<'s>(&'s self, scope: &ScopeFifo<'s>) {
+        loop {
+            if self.is_closed.load(Ordering::Relaxed) || self.has_ended() {
+                return;
+            }
+            let mut reader = lock(&self.reader);
+            // Batches whose URLs are much longer than their chunks are written before more is read.
+            let on_way = self.on_way.load(Ordering::Relaxed);
+            if on_way > 0 && on_way > batch_share(self.plan) {
+                return;
+            }
+            let timer = Trace::begin(self.trace());
+            let Some(task) = reader.next_task(false) else { return };
+            timer.end(TraceStage::Next, task.number as usize, || 0);
+            drop(reader);
+            self.spawn_read(scope, task);
+        }
+    }
+
+    fn spawn_read<'s>(&'s self, scope: &ScopeFifo<'s>, mut task: ReadTask) {
+        scope.spawn_fifo(move |scope| {
+            if self.has_ended() {
+                return;
+            }
+            let timer = Trace::begin(self.trace());
+            if read(&mut task, self.rules, self.watch).is_err() {
+                return self.fail(RunError::Memory);
+            }
+            timer.end(TraceStage::Read, task.number as usize, || task.size());
+            self.count_memory(&mut task.batch);
+            if self.read.put(task.number, task) {
+                self.collect(scope);
+            }
+            self.read_more(scope);
+        });
+    }
+
+    /// Sends parsed batches on, in the order of their numbers.
+    fn collect<'s>(&'s self, scope: &ScopeFifo<'s>) {
+        while let Some(task) = self.read.take() {
+            if self.has_ended() {
+                return;
+            }
+            let timer = Trace::begin(self.trace());
+            let number = task.number as usize;
+            let mut collected = lock(&self.collected);
+            let adds_nothing = collected.window.is_some() || task.result.is_err();
+            let goes_on = collected.is_first || adds_nothing || !self.must_change(&task.batch);
+            if self.is_closed.load(Ordering::Relaxed) || !goes_on {
+                self.is_closed.store(true, Ordering::Relaxed);
+                return self.read.pause(task);
+            }
+            collected.is_first = false;
+            let counted = task.batch.sequence.counted;
+            let mut reader = lock(&self.reader);
+            let (batch, has_rest) = reader.finish(task);
+            let Some(mut batch) = batch else {
+                self.on_way.fetch_sub(counted, Ordering::Relaxed);
+                continue;
+            };
+            if has_rest {
+                self.read.repeat();
+            }
+            match &mut collected.window {
+                Some((window, most)) => {
+                    reader.release(&mut batch.sequence.share);
+                    self.on_way.fetch_sub(counted, Ordering::Relaxed);
+                    window.add(batch);
+                    if window.memory() >= *most {
+                        self.is_closed.store(true, Ordering::Relaxed);
+                    }
+                }
+                None => {
+                    drop(reader);
+                    batch.sequence.number = collected.next;
+                    collected.next += 1;
+                    self.insert(scope, batch);
+                }
+            }
+            timer.end(TraceStage::Collect, number, || 0);
+            if has_rest {
+                drop(collected);
+                self.read_more(scope);
+            }
+        }
+    }
+
+    /// Whether the set has to change before it takes a batch.
+    fn must_change(&self, batch: &WorkBatch) -> bool {
+        let can_change = match self.set.insertion {
+            Insertion::None => false,
+            Insertion::Added => true,
+            // Lines of keys in the set are replaced by longer ones.
+            Insertion::LookedUp => self.set.has_replaceable_lines(),
+        };
+        let Some(memory) = self.plan.limits.memory.as_ref().filter(|_| can_change) else {
+            return self.is_nearly_full.load(Ordering::Relaxed);
+        };
+        let buffers = self.on_way.load(Ordering::Relaxed) + lock(&self.reader).memory();
+        self.is_nearly_full.load(Ordering::Relaxed)
+            || memory.is_exceeded_by(self.set.memory(batch) + buffers + self.fixed)
+    }
+
+    /// Hands a batch to the lanes of the set that it has keys for.
+    fn insert<'s>(&'s self, scope: &ScopeFifo<'s>, mut batch: WorkBatch) {
+        batch.insertion = self.set.insertion;
+        self.set.expect(&batch);
+        let batch = Arc::new(batch);
+        for lane in self.set.lanes.iter().filter(|lane| lane.is_wanted_by(&batch)) {
+            if lane.queue.push(Arc::clone(&batch)) {
+                scope.spawn_fifo(move |scope| self.serve(scope, lane));
+            }
+        }
+        self.hand_on(scope, batch);
+    }
+
+    fn serve<'s>(&'s self, scope: &ScopeFifo<'s>, lane: &'s Lane<'_>) {
+        loop {
+            let batches = lane.queue.take_all();
+            if batches.is_empty() || self.has_ended() {
+                return;
+            }
+            let timer = Trace::begin(self.trace());
+            let waiting: Vec<&WorkBatch> = batches.iter().map(|batch| &**batch).collect();
+            match lane.insert(&waiting) {
+                Ok(true) => {}
+                Ok(false) => self.is_nearly_full.store(true, Ordering::Relaxed),
+                Err(full) => return self.fail(RunError::Set(full)),
+            }
+            timer.end(TraceStage::Insert, lane.first(), || batches.len());
+            batches.into_iter().for_each(|batch| self.hand_on(scope, batch));
+        }
+    }
+
+    /// Has a batch formatted, if this is the last lane that held it.
+    fn hand_on<'s>(&'s self, scope: &ScopeFifo<'s>, batch: Arc<WorkBatch>) {
+        let Some(mut batch) = Arc::into_inner(batch) else { return };
+        self.set.note_inserted(&batch);
+        scope.spawn_fifo(move |scope| {
+            if self.has_ended() {
+                return;
+            }
+            let timer = Trace::begin(self.trace());
+            let path: &Path = &self.inputs[batch.input].path;
+            if let Err(error) = self.formatter.format(&mut batch, path, &self.set.partitioner) {
+                return self.fail(error);
+            }
+            timer.end(TraceStage::Format, batch.sequence.number as usize, || batch.out.lines.len());
+            self.count_memory(&mut batch);
+            if self.formatted.put(batch.sequence.number, batch) {
+                self.write(scope);
+            }
+        });
+    }
+
+    /// Writes formatted batches.
+    fn write<'s>(&'s self, scope: &ScopeFifo<'s>) {
+        loop {
+            let mut batches = self.formatted.take_all();
+            if batches.is_empty() || self.has_ended() {
+                return;
+            }
+            let timer = Trace::begin(self.trace());
+            if let Err(error) = self.write_all(&mut batches) {
+                return self.fail(error);
+            }
+            timer.end(TraceStage::Write, batches[0].sequence.number as usize, || {
+                batches.iter().map(|batch| batch.out.lines.len()).sum()
+            });
+            for batch in batches {
+                if self.set.partitions.is_empty() {
+                    self.reuse(batch);
+                    continue;
+                }
+                let batch = Arc::new(batch);
+                for lane in &self.set.partitions {
+                    if lane.queue.push(Arc::clone(&batch)) {
+                        scope.spawn_fifo(move |scope| self.spill(scope, lane));
+                    }
+                }
+                self.hand_back(batch);
+            }
+            self.read_more(scope);
+        }
+    }
+
+    /// Counts batches, keeps the parts of them that the set needs at the end, and writes them, up to the one with a
+    /// rejected record too many.
+    fn write_all(&self, batches: &mut [WorkBatch]) -> Result<(), RunError> {
+        let (progress, events) = {
+            let mut reader = lock(&self.reader);
+            (reader.progress(), reader.take_events())
+        };
+        let Output { sink, accounts } = &mut *lock(&self.output);
+        events.into_iter().try_for_each(|event| accounts.note(event))?;
+        accounts.count_all(batches, progress.records, |batch| Ok(self.set.keep(batch)?))?;
+        accounts.show(batches);
+        accounts.show_inputs(progress.reached, progress.has_failed);
+        sink.write(batches).map_err(RunError::Output)
+    }
+
+    /// Writes what batches spill to some partitions.
+    fn spill<'s>(&'s self, scope: &ScopeFifo<'s>, lane: &'s PartitionLane<'_>) {
+        loop {
+            let batches = lane.queue.take_all();
+            if batches.is_empty() || self.has_ended() {
+                return;
+            }
+            let timer = Trace::begin(self.trace());
+            let first = batches[0].sequence.number as usize;
+            for batch in batches {
+                if let Err(error) = lane.write(&batch) {
+                    return self.fail(error.into());
+                }
+                self.hand_back(batch);
+            }
+            timer.end(TraceStage::Spill, first, || 0);
+            self.read_more(scope);
+        }
+    }
+
+    fn hand_back(&self, batch: Arc<WorkBatch>) {
+        if let Some(batch) = Arc::into_inner(batch) {
+            self.reuse(batch);
+        }
+    }
+
+    fn reuse(&self, batch: WorkBatch) {
+        self.on_way.fetch_sub(batch.sequence.counted, Ordering::Relaxed);
+        lock(&self.reader).reuse(batch);
+    }
+
+    /// Counts the memory of a batch whose buffers may have grown.
+    fn count_memory(&self, batch: &mut WorkBatch) {
+        let memory = batch.memory();
+        let before = std::mem::replace(&mut batch.sequence.counted, memory);
+        // Atomic numbers wrap, so the sum is right whichever is the larger.
+        self.on_way.fetch_add(memory.wrapping_sub(before), Ordering::Relaxed);
+    }
+
+    fn trace(&self) -> Option<&Trace> {
+        self.watch.trace.as_ref()
+    }
+
+    /// Whether the run has failed or was stopped, so that no task goes on.
+    fn has_ended(&self) -> bool {
+        if self.has_failed.load(Ordering::Relaxed) {
+            return true;
+        }
+        if !self.watch.is_stopped() {
+            return false;
+        }
+        self.fail(RunError::Stopped);
+        true
+    }
+
+    /// Ends the flow with an error. The first one counts.
+    fn fail(&self, error: RunError) {
+        lock(&self.error).get_or_insert(error);
+        self.has_failed.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A task that panicked ends the run, so what it left is not used.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
