@@ -174,7 +174,7 @@ impl<'a> Accounts<'a> {
         records: u64,
         mut keep: impl FnMut(&mut WorkBatch) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
-        // One batch at a time, so that the counts do not depend on how many batches a round has.
+        // One batch at a time, so that the counts do not depend on how many batches come together.
         for batch in batches {
             self.count(batch);
             keep(batch)?;

@@ -15,7 +15,7 @@ pub fn most_threads(cores: usize) -> usize {
 
 /// The number of threads that compute on `cores` cores; the others of a run wait for inputs.
 ///
-/// A round takes a few chunks for each of them, so with more of them than cores, chunks leave the caches before
+/// A few chunks are on their way for each of them, so with more of them than cores, chunks leave the caches before
 /// their next stage: two for each core take 1.3 times the CPU time of one. One core has two, since a thread that
 /// waits for a disk or a slow output leaves its core to the other.
 pub fn most_workers(cores: usize) -> usize {

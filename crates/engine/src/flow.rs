@@ -25,7 +25,7 @@ use crate::accounts::Accounts;
 use crate::batch::{Insertion, ParseRules, WorkBatch};
 use crate::error::RunError;
 use crate::plan::JobPlan;
-use crate::reader::{ReadTask, Reader, batch_share};
+use crate::reader::{Opener, ReadTask, Reader, batch_share};
 use crate::sequencer::Sequencer;
 use crate::set::{self, FlowSet, Lane, PartitionLane};
 use crate::sink::Sink;
@@ -43,6 +43,7 @@ pub(crate) struct Flow<'f, 'a> {
     rules: &'f ParseRules<'a>,
     watch: &'a Watch,
     formatter: Formatter<'a>,
+    opener: Opener<'a>,
     reader: Mutex<&'f mut Reader<'a>>,
     /// Tasks that are read, until they are collected.
     read: &'f Sequencer<ReadTask>,
@@ -67,8 +68,8 @@ pub(crate) struct Flow<'f, 'a> {
 struct Collected<'f> {
     /// The number of the next one.
     next: u64,
-    /// Whether the next one goes on whatever memory there is, so that each flow does something.
-    is_first: bool,
+    /// Whether the next one goes on whatever memory there is: the set has changed for it already.
+    has_changed: bool,
     /// The batches that wait for a look-up, if there are stores to look into, and the bytes that they may take.
     window: Option<(&'f mut Window, usize)>,
 }
@@ -96,9 +97,10 @@ impl<'f, 'a> Flow<'f, 'a> {
             rules,
             watch: output.accounts.watch(),
             formatter: output.sink.formatter,
+            opener: reader.opener(),
             reader: Mutex::new(reader),
             read,
-            collected: Mutex::new(Collected { next: 0, is_first: true, window }),
+            collected: Mutex::new(Collected { next: 0, has_changed: read.is_paused(), window }),
             set,
             formatted: Sequencer::default(),
             output: Mutex::new(output),
@@ -151,12 +153,26 @@ impl<'f, 'a> Flow<'f, 'a> {
             if on_way > 0 && on_way > batch_share(self.plan) {
                 return;
             }
+            while let Some(index) = reader.next_to_open() {
+                self.spawn_open(scope, index);
+            }
             let timer = Trace::begin(self.trace());
             let Some(task) = reader.next_task(false) else { return };
             timer.end(TraceStage::Next, task.number as usize, || 0);
             drop(reader);
             self.spawn_read(scope, task);
         }
+    }
+
+    /// Reads a small file before its turn.
+    fn spawn_open<'s>(&'s self, scope: &ScopeFifo<'s>, index: usize) {
+        scope.spawn_fifo(move |scope| {
+            let timer = Trace::begin(self.trace());
+            let file = self.opener.read_small(index);
+            timer.end(TraceStage::Open, index, || 0);
+            lock(&self.reader).put_small(index, file);
+            self.read_more(scope);
+        });
     }
 
     fn spawn_read<'s>(&'s self, scope: &ScopeFifo<'s>, mut task: ReadTask) {
@@ -187,12 +203,12 @@ impl<'f, 'a> Flow<'f, 'a> {
             let number = task.number as usize;
             let mut collected = lock(&self.collected);
             let adds_nothing = collected.window.is_some() || task.result.is_err();
-            let goes_on = collected.is_first || adds_nothing || !self.must_change(&task.batch);
+            let goes_on = collected.has_changed || adds_nothing || !self.must_change(&task.batch);
             if self.is_closed.load(Ordering::Relaxed) || !goes_on {
                 self.is_closed.store(true, Ordering::Relaxed);
                 return self.read.pause(task);
             }
-            collected.is_first = false;
+            collected.has_changed = false;
             let counted = task.batch.sequence.counted;
             let mut reader = lock(&self.reader);
             let (batch, has_rest) = reader.finish(task);

@@ -1,27 +1,21 @@
 //! The engine: reads inputs, and writes a canonical set or one line for each record, on every core.
 //!
 //! The plain loop: read a chunk; find its records; normalize each; add it to the set; write it if it
-//! was new. Here it is cut into four stages, and in each round all of them run at once, each on
-//! another batch of chunks:
-//!
-//! ```text
-//! round     n         n + 1      n + 2      n + 3
-//! batch k   read      insert     format     write
-//! batch k+1           read       insert     format
-//! ```
+//! was new. Here it is cut into four stages, through which batches flow on all threads:
 //!
 //! - *read* (a task for each chunk): positional read, records, canonical forms, hashes, and the
-//!   keys grouped by shard;
-//! - *insert* (a task for each shard): the keys of all chunks are added to the shard in the order of the
-//!   input, so that which of two equal URLs is the first does not depend on the number of threads;
-//! - *format* (a task for each chunk): the new URLs, in the order of the input;
-//! - *write* (one task).
+//!   keys grouped by shard. Chunks are read in any order; then their batches go on in the order of the input;
+//! - *insert* (a task for a lane of shards): the keys of all chunks are added to each shard in the order of the
+//!   input, so that which of two equal URLs is the first does not depend on the number of threads. The lane that is
+//!   the last with a batch hands it on;
+//! - *format* (a task for each batch): the new URLs, in the order of the input;
+//! - *write* (one task at a time), in the order of the input.
 //!
-//! No two tasks share anything that one of them writes, so there is no lock; the one barrier is at
-//! the end of a round. Writing in the order of the input costs next to nothing this way, so there is no
+//! No task waits for another ([`flow`] says why): where order matters, one task at a time serves what has come, and
+//! the others go on. Writing in the order of the input costs next to nothing this way, so there is no
 //! option for output in any order.
 //!
-//! Before each round, the memory of the run is compared with its budget. Over budget, the set takes no more
+//! Before a batch is inserted, the memory of the run is compared with its budget. Over budget, the set takes no more
 //! keys: *insert* only looks up and counts, and *format* makes entries of the keys that the set does not hold. Either
 //! *write* appends those by the hash of the key to a temporary file ([`uniqurl_store::spill`]), or *format* itself
 //! writes them by ranges of keys, and at the end they are deduplicated and written after the keys of the set.

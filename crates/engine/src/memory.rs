@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// The memory of a run.
 ///
-/// It is checked before each round: the set with the memory that it needs to grow, the buffers of all chunks
+/// It is checked before each batch is inserted: the set with the memory that it needs to grow, the buffers of all chunks
 /// in flight, the lines and places that are kept for the end, and the memory of sorting. Over budget, URLs
 /// that the set does not hold go to a temporary file, and the result is the same to the byte. The program
 /// itself, its threads and its libraries are not counted.

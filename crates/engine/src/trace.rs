@@ -19,6 +19,8 @@ pub struct Trace {
 pub enum TraceStage {
     /// Reading the sets and lists from before the run, and looking up keys in stores.
     Seen,
+    /// Opening and reading a small file before its turn.
+    Open,
     /// Choosing the next chunk. One thread at a time does it.
     Next,
     /// Reading and parsing a chunk.
@@ -43,6 +45,7 @@ impl TraceStage {
     fn name(self) -> &'static str {
         match self {
             TraceStage::Seen => "seen",
+            TraceStage::Open => "open",
             TraceStage::Next => "next",
             TraceStage::Read => "read",
             TraceStage::Insert => "insert",

@@ -23,7 +23,7 @@ pub enum Phase {
 pub struct Watch {
     /// Bytes read.
     pub bytes: Arc<AtomicU64>,
-    /// Stops the run if set, with [`RunError::Stopped`](crate::RunError::Stopped). The run checks it between rounds, and no more once
+    /// Stops the run if set, with [`RunError::Stopped`](crate::RunError::Stopped). Each task checks it, and none once
     /// it sorts and writes a complete set.
     pub stop: Arc<AtomicBool>,
     /// Notes each task of the run, if there is one.

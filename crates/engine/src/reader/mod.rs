@@ -11,7 +11,7 @@ mod origins;
 
 pub(crate) use event::ReadEvent;
 pub(crate) use origins::RecordOrigins;
-pub(crate) use queue::{ChunkSource, QueuedChunk};
+pub(crate) use queue::{ChunkSource, Opener, QueuedChunk, SmallFile};
 
 use std::mem::take;
 
@@ -168,6 +168,21 @@ impl<'a> Reader<'a> {
     /// Allows equal rows of a table to come as one.
     pub(crate) fn take_rows_once(&mut self) {
         self.queue.take_rows_once();
+    }
+
+    /// What tasks need to open inputs.
+    pub(crate) fn opener(&self) -> Opener<'a> {
+        self.queue.opener()
+    }
+
+    /// The next small file that a task is to read before its turn.
+    pub(crate) fn next_to_open(&mut self) -> Option<usize> {
+        if self.has_failed { None } else { self.queue.next_to_open() }
+    }
+
+    /// Takes a small file that was read.
+    pub(crate) fn put_small(&mut self, index: usize, file: SmallFile) {
+        self.queue.put_small(index, file);
     }
 
     /// Whether the input that is being read is a file. Its next chunk comes soon.

@@ -49,7 +49,7 @@ impl GroupCounts {
                 let group = groups.of(entry.sequence);
                 let key = part.bytes.of(entry);
                 if shard.count_again(entry.hash, key) {
-                    // An entry of this round has added the key.
+                    // An entry before it has added the key.
                     entry.settle(Outcome::Known);
                 } else if self.has(group, most) {
                     entry.settle(Outcome::Filtered);

@@ -1,4 +1,4 @@
-//! The stages of a round, in the order of the data: each takes batches one step further.
+//! The stages of a run, in the order of the data: each takes batches one step further.
 
 pub(crate) mod read;
 pub(crate) mod insert;

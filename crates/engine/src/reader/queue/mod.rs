@@ -11,6 +11,8 @@
 
 mod open;
 mod file;
+mod small;
+mod early;
 mod stream;
 #[cfg(feature = "tables")]
 mod table;
@@ -22,6 +24,7 @@ use std::sync::Arc;
 
 use crate::plan::JobPlan;
 use crate::watch::Watch;
+use early::Early;
 use format_state::FormatState;
 use uniqurl_formats::input::{
     Chunk, CutLine, Input, InputError, OpenFile, ReadAhead, StreamEvents, Trouble,
@@ -107,19 +110,27 @@ impl ChunkSource {
     }
 }
 
-/// The inputs, and how far they are read.
-pub(crate) struct InputQueue<'a> {
+/// What it takes to open inputs and to find their formats. Tasks have it for themselves.
+#[derive(Clone)]
+pub(crate) struct Opener<'a> {
     plan: &'a JobPlan,
     inputs: &'a [Input],
     context: Context,
     /// Columns that are extracted from records.
     columns: &'a [String],
+}
+
+/// The inputs, and how far they are read.
+pub(crate) struct InputQueue<'a> {
+    opener: Opener<'a>,
     watch: &'a Watch,
     /// Whether equal rows of a table may come as one.
     #[cfg_attr(not(feature = "tables"), allow(dead_code, reason = "only tables ask"))]
     once: bool,
     next: usize,
     current: Option<OpenInput>,
+    /// The small files after the current input.
+    small: Early<SmallFile>,
     ahead: Ahead,
     /// The end of the current stream, while its last records are read.
     ended: Option<InputEnd>,
@@ -143,6 +154,12 @@ enum OpenInput {
         state: FormatState,
         at: u64,
     },
+    /// A small file that is read.
+    Read {
+        size: u64,
+        state: FormatState,
+        records: Option<(Chunk, Option<CutLine>)>,
+    },
     /// A pipe, or a file that has to be read in order.
     Stream {
         pieces: StreamEvents,
@@ -155,6 +172,18 @@ enum OpenInput {
         rows: Box<TableReader>,
         format: Arc<record::Format>,
     },
+}
+
+/// A small file that is read. None for one that is more than records in lines, which is opened again at its turn.
+pub(crate) type SmallFile = Option<Result<ReadFile, InputError>>;
+
+/// A small file that is read and closed.
+pub(crate) struct ReadFile {
+    size: u64,
+    format: Arc<record::Format>,
+    /// The item that comes before its records.
+    first: Option<QueueItem>,
+    records: (Chunk, Option<CutLine>),
 }
 
 /// An open input, and the item that comes before its chunks.
@@ -174,14 +203,12 @@ impl<'a> InputQueue<'a> {
         watch: &'a Watch,
     ) -> Self {
         Self {
-            plan,
-            inputs,
-            context,
-            columns,
+            opener: Opener { plan, inputs, context, columns },
             watch,
             once: false,
             next: 0,
             current: None,
+            small: Early::default(),
             ahead: Ahead::new(plan, inputs),
             ended: None,
         }
@@ -202,6 +229,7 @@ impl<'a> InputQueue<'a> {
         self.next = self.next.min(input + 1);
         (self.current, self.ended) = (None, None);
         self.ahead.opened.clear();
+        self.small = Early::default();
     }
 
     /// Whether the current input is a file. Its next chunk comes soon.
@@ -229,7 +257,9 @@ impl<'a> InputQueue<'a> {
                 return QueueItem::End(index, end);
             }
             let next = match self.current.take() {
-                None if self.next == self.inputs.len() => {
+                // Its task has it looked for again.
+                None if self.small.is_missing(self.next) => Some(QueueItem::Wait),
+                None if self.next == self.opener.inputs.len() => {
                     self.ahead.memory.free_buffers();
                     Some(QueueItem::Done)
                 }
@@ -241,6 +271,9 @@ impl<'a> InputQueue<'a> {
                 }
                 Some(OpenInput::File { file, state, at }) => {
                     self.next_range(index, file, state, at)
+                }
+                Some(OpenInput::Read { size, state, records }) => {
+                    self.next_read(index, size, state, records)
                 }
                 Some(OpenInput::Stream { pieces, state, file }) => {
                     self.next_piece(index, pieces, state, file, idle)
@@ -261,12 +294,12 @@ impl<'a> InputQueue<'a> {
         match &self.current {
             #[cfg(feature = "tables")]
             Some(OpenInput::Table { rows, .. }) => rows.memory(),
-            _ => self.ahead.memory.memory(),
+            _ => self.ahead.memory.memory() + self.small.len() * record::HEAD,
         }
     }
 
     fn without_column(&self, index: usize, why: String) -> QueueItem {
-        let path = &self.inputs[index].path;
+        let path = &self.opener.inputs[index].path;
         QueueItem::Trouble(index, InputError::new(path, None, Trouble::Columns(why)))
     }
 }

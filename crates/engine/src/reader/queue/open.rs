@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustix::process::{Resource, getrlimit};
 
-use super::{Ahead, FormatState, InputEnd, InputQueue, OpenInput, OpenedInput, QueueItem};
+use super::{Ahead, FormatState, InputEnd, InputQueue, OpenInput, OpenedInput, Opener, QueueItem};
 use crate::job::InputFormat;
 use crate::plan::{InputOptions, JobPlan};
 use uniqurl_formats::input::{
@@ -19,7 +19,7 @@ use uniqurl_formats::record::{
 /// Most streams that are open at once, however many threads there are.
 const STREAMS: usize = 64;
 
-/// Streams take at most one in this many of the files that the process may open: rounds, outputs and
+/// Streams take at most one in this many of the files that the process may open: chunks, outputs and
 /// temporary files need most of them.
 const FILES_SHARE: u64 = 8;
 
@@ -53,6 +53,9 @@ impl Ahead {
 impl InputQueue<'_> {
     /// Gives an input its turn. Opens it unless it is open.
     pub(super) fn begin(&mut self, index: usize) -> Option<QueueItem> {
+        if let Some(first) = self.begin_small(index) {
+            return first;
+        }
         let opened = match self.ahead.opened.pop_front() {
             Some(opened) => opened,
             None => self.open(index, Turn::Now).map(Option::unwrap_or_default),
@@ -71,7 +74,7 @@ impl InputQueue<'_> {
 
     /// Opens the streams after the current one, up to the next input that is none. They begin to be decoded.
     pub(super) fn open_ahead(&mut self) {
-        if !matches!(self.current, Some(OpenInput::Stream { .. })) {
+        if !matches!(self.current, Some(OpenInput::Stream { .. })) || self.small.len() > 0 {
             return;
         }
         let ends_here = |opened: &Result<OpenedInput, InputError>| {
@@ -81,7 +84,7 @@ impl InputQueue<'_> {
             && !self.ahead.opened.back().is_some_and(ends_here)
         {
             let index = self.next + self.ahead.opened.len();
-            if index == self.inputs.len() || self.has_to_wait(index) {
+            if index == self.opener.inputs.len() || self.has_to_wait(index) {
                 return;
             }
             match self.open(index, Turn::Later) {
@@ -100,8 +103,8 @@ impl InputQueue<'_> {
             Source::Stream => input.identity(),
             Source::File { .. } | Source::Redirected { .. } => None,
         };
-        let input = &self.inputs[index];
-        let before = &self.inputs[self.next - 1..index];
+        let input = &self.opener.inputs[index];
+        let before = &self.opener.inputs[self.next - 1..index];
         matches!(input.source, Source::Redirected { .. })
             || pipe(input).is_some_and(|id| before.iter().any(|other| pipe(other) == Some(id)))
     }
@@ -109,11 +112,10 @@ impl InputQueue<'_> {
     /// None for a table whose turn is later.
     #[cfg_attr(not(feature = "tables"), allow(unused_variables, reason = "only tables ask"))]
     fn open(&self, index: usize, turn: Turn) -> Result<Option<OpenedInput>, InputError> {
-        let input = &self.inputs[index];
-        let known = self.known_format();
+        let input = &self.opener.inputs[index];
         let Some(file) = OpenFile::open(input)? else {
             #[cfg(feature = "tables")]
-            if let InputFormat::Fixed(format) = &self.plan.input.format
+            if let InputFormat::Fixed(format) = &self.opener.plan.input.format
                 && matches!(**format, record::Format::Table(_))
             {
                 let trouble = Trouble::Refused(record::Refusal::TABLE);
@@ -143,19 +145,12 @@ impl InputQueue<'_> {
             let trouble = Trouble::Truncated(Packed { compression: packing, at: 0 });
             return Err(InputError::new(&input.path, Some(0), trouble));
         }
-        if file.size() == 0 && matches!(self.plan.input.format, InputFormat::Auto) {
+        if file.size() == 0 && matches!(self.opener.plan.input.format, InputFormat::Auto) {
             // Without a format, no column can be missing either.
             let end = QueueItem::End(index, InputEnd { bytes: 0, padding: 0 });
             return Ok(Some(OpenedInput { input: None, first: Some(end) }));
         }
-        let (format, first) = match known {
-            Some(format) => (self.extracting(index, &format)?, None),
-            None => {
-                let block = self.read_head(&file)?;
-                let is_whole = block.bytes().len() as u64 == file.size();
-                self.find_format(index, block.bytes(), is_whole)?
-            }
-        };
+        let (format, first) = self.opener.plain_format(index, &file)?;
         // Only records that are lines can be found from any offset of a file.
         let input = if format.framing() == Framing::Lines {
             OpenInput::File { file, state: FormatState::new(format), at: 0 }
@@ -164,6 +159,22 @@ impl InputQueue<'_> {
             self.begin_stream(index, source, Some(format), Some(file))?
         };
         Ok(Some(OpenedInput { input: Some(input), first }))
+    }
+}
+
+impl Opener<'_> {
+    /// The format of a plain file, and a message if it was guessed.
+    pub(super) fn plain_format(
+        &self,
+        index: usize,
+        file: &OpenFile,
+    ) -> Result<(Arc<record::Format>, Option<QueueItem>), InputError> {
+        if let Some(format) = self.known_format() {
+            return Ok((self.extracting(index, &format)?, None));
+        }
+        let block = self.read_head(file)?;
+        let is_whole = block.bytes().len() as u64 == file.size();
+        self.find_format(index, block.bytes(), is_whole)
     }
 
     /// The format, if no input can change it.

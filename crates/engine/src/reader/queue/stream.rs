@@ -25,23 +25,23 @@ impl InputQueue<'_> {
         found: Option<Arc<record::Format>>,
         file: Option<Arc<OpenFile>>,
     ) -> Result<OpenInput, InputError> {
-        let path = &self.inputs[index].path;
-        let format = match (found, &self.plan.input.format) {
+        let path = &self.opener.inputs[index].path;
+        let format = match (found, &self.opener.plan.input.format) {
             (Some(found), _) => Some(found),
             (None, InputFormat::Auto) => None,
-            (None, InputFormat::Fixed(format)) => Some(self.extracting(index, format)?),
+            (None, InputFormat::Fixed(format)) => Some(self.opener.extracting(index, format)?),
         };
         let cutting = StreamOptions {
             format: format.clone(),
-            envelope: self.plan.input.envelope,
+            envelope: self.opener.plan.input.envelope,
             name: path.to_string_lossy().into_owned(),
-            head_limit: record::head_limit(self.plan.budget()),
-            formats: Arc::clone(&self.plan.input.formats),
-            chunk_size: self.plan.limits.chunk_size,
-            max_record: self.context.max_record,
-            separator: self.context.separator,
-            ahead: self.plan.limits.workers() * CHUNKS,
-            limits: input::Limits::within(self.plan.budget(), self.ahead.decoders),
+            head_limit: record::head_limit(self.opener.plan.budget()),
+            formats: Arc::clone(&self.opener.plan.input.formats),
+            chunk_size: self.opener.plan.limits.chunk_size,
+            max_record: self.opener.context.max_record,
+            separator: self.opener.context.separator,
+            ahead: self.opener.plan.limits.workers() * CHUNKS,
+            limits: input::Limits::within(self.opener.plan.budget(), self.ahead.decoders),
         };
         let pieces = input::stream(source, cutting, &self.ahead.memory)
             .map_err(|error| InputError::new(path, None, Trouble::Io(error)))?;
@@ -75,12 +75,13 @@ impl InputQueue<'_> {
             true => self.wait_for(&pieces),
             false => pieces.try_recv(),
         };
-        let path = &self.inputs[index].path;
+        let path = &self.opener.inputs[index].path;
         // Apparent damage may be a change of the file.
         let changed = || file.as_ref().and_then(|file| file.verify().err());
         let next = match (piece, &mut state) {
             (Ok(StreamEvent::Chunk(chunk, read)), Some(state)) => {
-                let advanced = match state.advance(&self.context, self.columns, chunk) {
+                let advanced = match state.advance(&self.opener.context, self.opener.columns, chunk)
+                {
                     Ok(advanced) => advanced,
                     Err(why) => return Some(self.without_column(index, why)),
                 };
@@ -92,13 +93,13 @@ impl InputQueue<'_> {
                 }))
             }
             (Ok(StreamEvent::Guess(detected)), _) => {
-                let format = Arc::new(self.as_asked(detected.format.clone()));
-                if let Err(error) = self.extracting(index, &format) {
+                let format = Arc::new(self.opener.as_asked(detected.format.clone()));
+                if let Err(error) = self.opener.extracting(index, &format) {
                     return Some(QueueItem::Trouble(index, error));
                 }
                 state = Some(FormatState::new(Arc::clone(&format)));
                 let guessed = QueueItem::Guessed(index, format, detected.doubts.clone());
-                self.is_guessed().then_some(guessed)
+                self.opener.is_guessed().then_some(guessed)
             }
             (Ok(StreamEvent::Cut(cut)), Some(state)) => {
                 let (format, chunk) = state.nothing();
@@ -114,7 +115,7 @@ impl InputQueue<'_> {
                 }
                 let end = InputEnd { bytes: taken, padding };
                 let rest = match state.as_mut() {
-                    Some(state) => state.rest(&self.context, self.columns),
+                    Some(state) => state.rest(&self.opener.context, self.opener.columns),
                     None => Ok(None),
                 };
                 let rest = match rest {

@@ -15,13 +15,13 @@ impl InputQueue<'_> {
         index: usize,
         file: &Arc<OpenFile>,
     ) -> Result<Option<record::TableFormat>, InputError> {
-        Ok(match &self.plan.input.format {
-            InputFormat::Fixed(format) => match &*self.extracting(index, format)? {
+        Ok(match &self.opener.plan.input.format {
+            InputFormat::Fixed(format) => match &*self.opener.extracting(index, format)? {
                 record::Format::Table(table) => Some(table.clone()),
                 _ => None,
             },
             InputFormat::Auto => table::container_of(file)?
-                .map(|container| record::TableFormat::any(container).carrying(self.columns)),
+                .map(|container| record::TableFormat::any(container).carrying(self.opener.columns)),
         })
     }
 
@@ -35,18 +35,18 @@ impl InputQueue<'_> {
     ) -> Result<OpenedInput, InputError> {
         if packing.is_some() {
             let trouble = Trouble::Refused(Refusal::TABLE);
-            return Err(InputError::new(&self.inputs[index].path, None, trouble));
+            return Err(InputError::new(&self.opener.inputs[index].path, None, trouble));
         }
         let state = table::TableOptions {
-            chunk_size: self.plan.limits.chunk_size,
-            max_record: self.context.max_record,
-            threads: self.plan.limits.workers(),
-            memory: self.plan.budget(),
+            chunk_size: self.opener.plan.limits.chunk_size,
+            max_record: self.opener.context.max_record,
+            threads: self.opener.plan.limits.workers(),
+            memory: self.opener.plan.budget(),
             once: self.once,
         };
         let (rows, table) = table::TableReader::open(file, wanted, state)?;
         let format = Arc::new(record::Format::Table(table));
-        let guessed = matches!(self.plan.input.format, InputFormat::Auto)
+        let guessed = matches!(self.opener.plan.input.format, InputFormat::Auto)
             .then(|| QueueItem::Guessed(index, Arc::clone(&format), Doubts::default()));
         let table = OpenInput::Table { rows: Box::new(rows), format };
         Ok(OpenedInput { input: Some(table), first: guessed })
