@@ -20,7 +20,6 @@ use told_twice::{cases, generator, oracle, shared};
 mod archives;
 mod bench;
 mod bench_compare;
-mod bench_schema;
 mod browser;
 mod carry;
 mod charsets;

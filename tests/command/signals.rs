@@ -230,8 +230,8 @@ fn interrupted_benchmark_removes_its_corpus() {
     for signal in heeded() {
         let place = Place::new();
         let mut command = built::process();
-        command.args(["bench", "-q", "--size", "1M", "--repeats", "1000", "--corpus", "clean"]);
-        command.args(["--stage", "end-to-end", "-j", "1"]).env("TMPDIR", place.path(""));
+        command.args(["bench", "-q", "--size", "1M", "--runs", "100", "--corpus", "clean"]);
+        command.args(["-j", "1"]).env("TMPDIR", place.path(""));
         let mut child = piped(command);
         let start = Instant::now();
         while place.names().is_empty() {

@@ -1,11 +1,10 @@
-//! Measuring: corpora from a seed, stages on them, and charts.
+//! Measuring: corpora from a seed, the work that is timed on them, and the limits of the machine.
 
 #![warn(missing_debug_implementations)]
 
 pub mod corpus;
 pub mod machine;
 pub mod counters;
-pub mod placement;
 pub mod measure;
 
 #[cfg(test)]

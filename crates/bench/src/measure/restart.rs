@@ -3,9 +3,10 @@
 //! A run gets its [`RunOrder`] as one line of JSON on standard input, and writes messages as lines of JSON to standard
 //! output. It ends when its standard input does, so it does not outlive the process that waits for it.
 
-use super::plan::RunOrder;
-use super::rounds::{self, RunResult};
-use crate::counters::Counters;
+use super::order::RunOrder;
+use super::run;
+use crate::counters::{Cost, Counters};
+use crate::machine::Disturbance;
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -15,20 +16,20 @@ use std::process::{Command, ExitStatus, Stdio};
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum RunMessage {
-    /// A pass over so many bytes is done.
-    Did(u64),
+    /// The row of this number is measured.
+    Row(usize, Cost),
     /// The run is complete.
-    Result(Box<RunResult>),
+    Done(Disturbance),
     /// The run failed, for this reason.
     Error(String),
 }
 
-/// Starts the command, which has to call [`serve`], and waits for its result.
+/// Starts the command, which has to call [`serve`], waits for its end, and tells the cost of each row.
 pub fn restart(
     mut command: Command,
     order: &RunOrder,
-    did: &dyn Fn(u64),
-) -> Result<RunResult, String> {
+    tell: &mut dyn FnMut(usize, Cost),
+) -> Result<Disturbance, String> {
     let cannot = |error: io::Error| format!("cannot restart: {error}");
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().map_err(cannot)?;
@@ -42,8 +43,8 @@ pub fn restart(
     for line in BufReader::new(messages).lines() {
         let line = line.map_err(cannot)?;
         match serde_json::from_str(&line) {
-            Ok(RunMessage::Did(bytes)) => did(bytes),
-            Ok(RunMessage::Result(result)) => answer = Some(Ok(*result)),
+            Ok(RunMessage::Row(n, cost)) => tell(n, cost),
+            Ok(RunMessage::Done(disturbance)) => answer = Some(Ok(disturbance)),
             Ok(RunMessage::Error(error)) => answer = Some(Err(error)),
             Err(error) => answer = Some(Err(format!("the answer of a run is damaged: {error}"))),
         }
@@ -73,9 +74,9 @@ pub fn serve() -> io::Result<bool> {
         std::process::exit(1);
     })?;
     // A message that cannot be written has no reader: the thread above ends the process.
-    let did = |bytes| drop(send(&RunMessage::Did(bytes)));
-    let (message, is_complete) = match rounds::measure(&order, &mut counters, &did) {
-        Ok(result) => (RunMessage::Result(Box::new(result)), true),
+    let tell = |n, cost| drop(send(&RunMessage::Row(n, cost)));
+    let (message, is_complete) = match run::measure(&order, &mut counters, &tell) {
+        Ok(disturbance) => (RunMessage::Done(disturbance), true),
         Err(error) => (RunMessage::Error(error), false),
     };
     send(&message)?;
@@ -94,22 +95,13 @@ fn send(message: &RunMessage) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn order() -> RunOrder {
-        RunOrder {
-            order_seed: 1,
-            repeats: 1,
-            pin: "none".into(),
-            directory: "/".into(),
-            corpora: Vec::new(),
-            limits: Vec::new(),
-            rows: Vec::new(),
-        }
-    }
+    const ORDER: RunOrder = RunOrder { run: 1, threads: Vec::new(), corpora: Vec::new() };
 
-    fn shell(script: &str) -> Result<RunResult, String> {
+    fn shell(script: &str) -> (Result<Disturbance, String>, Vec<usize>) {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]);
-        restart(command, &order(), &|_| ())
+        let mut rows = Vec::new();
+        (restart(command, &ORDER, &mut |n, _| rows.push(n)), rows)
     }
 
     #[test]
@@ -120,28 +112,22 @@ mod tests {
             ("kill -9 $$", "a run ended without a result (signal 9)"),
             ("echo x", "the answer of a run is damaged"),
         ] {
-            let found = shell(script).expect_err("a failure");
+            let found = shell(script).0.expect_err("a failure");
             assert!(found.starts_with(error), "{script}: {found}");
         }
-        let missing = restart(Command::new("/no/such/file"), &order(), &|_| ());
+        let missing = restart(Command::new("/no/such/file"), &ORDER, &mut |_, _| ());
         assert!(missing.is_err_and(|error| error.starts_with("cannot restart")));
     }
 
     #[test]
-    fn a_run_gets_its_order_and_reports_each_pass() {
-        let sum = std::cell::Cell::new(0);
-        let result = rounds::measure(&order(), &mut Counters::open(), &|_| ()).expect("measured");
-        let message = RunMessage::Result(Box::new(result.clone()));
-        let message = serde_json::to_string(&message).expect("JSON");
+    fn a_run_gets_its_order_and_tells_of_each_row() {
+        let cost = r#"{"seconds":1.5,"cpu_seconds":1,"cycles":null,"instructions":7}"#;
+        let done = r#"{"done":{"others":0.5,"stolen":null,"load":1,"seconds":2}}"#;
         let script = format!(
-            "read -r order; case $order in *order_seed*) ;; *) exit 1;; esac; \
-             echo '{{\"did\":5}}'; echo '{{\"did\":6}}'; echo '{message}'"
+            "read -r order; case $order in *threads*) ;; *) exit 1;; esac; \
+             echo '{{\"row\":[5,{cost}]}}'; echo '{{\"row\":[6,{cost}]}}'; echo '{done}'"
         );
-        let mut command = Command::new("/bin/sh");
-        command.args(["-c", &script]);
-        let found = restart(command, &order(), &|bytes| sum.set(sum.get() + bytes));
-        assert_eq!(sum.get(), 11);
-        // JSON may lose the last digit of a number.
-        assert_eq!(found.expect("a result").rows, result.rows);
+        let (found, rows) = shell(&script);
+        assert_eq!((found.expect("complete").seconds, rows), (2.0, vec![5, 6]));
     }
 }

@@ -1,159 +1,90 @@
-//! A result: the measured numbers, the machine and the corpora. `--json` writes its JSON and `--compare`
-//! reads it. `docs/bench-result.schema.json` describes it.
+//! A result: the measured numbers, the machine and the corpora. `--save` writes its JSON and `--compare` reads it.
 
-use super::plan::{LimitKey, RowKey};
-use super::statistics::{interval, median_of_medians};
-use crate::counters::Usage;
-use crate::machine::{Conditions, Disturbance, Machine, WhyNull};
+use super::order::{CorpusInfo, RowKey};
+use super::session::Session;
+use super::statistics::{half_width, mean, median};
+use super::work::Work;
+use crate::counters::Cost;
+use crate::machine::{Disturbance, Machine};
 use serde::{Deserialize, Serialize};
 
 /// Version of the JSON. Files of different versions are not compared.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
+
+/// A machine is busy if others take more than this share of its CPU time.
+const BUSY: f64 = 0.05;
 
 /// A result of `uniqurl bench`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Document {
     /// [`FORMAT`].
     pub format: u32,
-    /// Version of uniqurl.
-    pub uniqurl: String,
+    /// The program.
+    pub program: Program,
     /// When it was begun, as RFC 3339 writes it.
     pub date: String,
-    /// How the program was built.
-    pub build: Build,
     /// The machine.
     pub machine: Machine,
-    /// The options.
-    pub flags: Flags,
-    /// The runs of the process.
-    pub runs: Vec<RunInfo>,
+    /// What others did during each run of the process.
+    pub runs: Vec<Disturbance>,
     /// The corpora.
     pub corpora: Vec<CorpusInfo>,
-    /// The machine's own limits.
-    pub limits: Vec<LimitRow>,
-    /// The stages.
-    pub results: Vec<StageRow>,
-    /// The one number, if all that it needs was measured.
+    /// The measurements.
+    pub rows: Vec<ResultRow>,
+    /// The number to cite, if all that it needs was measured.
     pub score: Option<Score>,
-    /// Why values in this object and in rows are null.
-    pub why_null: WhyNull,
+    /// Why there is none.
+    pub no_score: Option<String>,
 }
 
-/// How the program was built.
+/// The program that was measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Build {
+pub struct Program {
+    /// Version of uniqurl.
+    pub version: String,
     /// The commit.
     pub commit: Option<String>,
     /// The compiler and its version.
     pub compiler: Option<String>,
-    /// The profile of Cargo.
-    pub profile: Option<String>,
-    /// The allocator.
-    pub allocator: String,
-    /// Why values are null.
-    pub why_null: WhyNull,
+    /// The build profile of Cargo.
+    pub build: Option<String>,
+    /// The scanner, which is the fastest of the processor.
+    pub scanner: String,
+    /// The profile of its rules.
+    pub profile: String,
 }
 
-/// The options, defaults filled in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Flags {
-    /// Bytes of each corpus, at least.
-    pub size: u64,
-    /// Seed of the corpora.
-    pub seed: u64,
-    /// How often the process restarted.
-    pub runs: u32,
-    /// How often each run timed a row.
-    pub repeats: u32,
-    /// Where threads ran.
-    pub pin: String,
-    /// Names.
-    pub corpus: Vec<String>,
-    /// Names with versions.
-    pub profile: Vec<String>,
-    /// Names.
-    pub stage: Vec<String>,
-    /// Names.
-    pub backend: Vec<String>,
-    /// Numbers.
-    pub threads: Vec<usize>,
-}
-
-/// A run of the process.
+/// One row: a kind of work on a corpus.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RunInfo {
-    /// Seed of the order of its rows.
-    pub order_seed: u64,
-    /// The state of the machine when it began.
-    pub before: Conditions,
-    /// The state when it ended.
-    pub after: Conditions,
-    /// The difference.
-    pub disturbance: Disturbance,
-}
-
-/// A corpus.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CorpusInfo {
-    /// The kind of its URLs.
-    pub name: String,
-    /// Its seed.
-    pub seed: u64,
-    /// Its size.
-    pub bytes: u64,
-    /// Its records.
-    pub records: u64,
-    /// Its distinct canonical URLs under `crawl`.
-    pub distinct: u64,
-    /// SHA-256 of its bytes.
-    pub sha256: String,
-}
-
-/// How fast the machine reads or copies a corpus, or counts its line feeds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LimitRow {
-    /// Corpus, threads and work.
-    #[serde(flatten)]
-    pub key: LimitKey,
-    /// How long it took.
-    pub seconds: Times,
-    /// 10^9 bytes of the corpus a second, by the median.
-    pub gb_per_second: f64,
-    /// Nanoseconds a record, by the median.
-    pub ns_per_url: f64,
-    /// Resources of a pass, by the median of all.
-    pub usage: Usage,
-}
-
-/// How fast a stage is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StageRow {
-    /// Corpus, threads and work.
+pub struct ResultRow {
+    /// Corpus, work and threads.
     #[serde(flatten)]
     pub key: RowKey,
-    /// How long it took.
-    pub seconds: Times,
-    /// 10^9 bytes of the corpus a second, by the median.
-    pub gb_per_second: f64,
-    /// Nanoseconds a record, by the median.
+    /// 10^9 bytes of the corpus a second.
+    pub gb_per_second: Rate,
+    /// Nanoseconds a record, the median over runs.
     pub ns_per_url: f64,
-    /// The time of the memory read with as many threads, divided by the time of this row.
-    pub roofline: f64,
-    /// Resources of a pass, by the median of all.
-    pub usage: Usage,
+    /// The rate as a share of that of the memory read with as many threads, by the medians.
+    pub share_of_memory_read: f64,
+    /// Seconds of each run.
+    pub seconds: Vec<f64>,
+    /// CPU time of a pass, the median over runs.
+    pub cpu_seconds: f64,
+    /// Cycles of a pass, the median over runs.
+    pub cycles: Option<f64>,
+    /// Instructions of a pass, the median over runs.
+    pub instructions: Option<f64>,
 }
 
-/// Seconds of each repeat.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Times {
-    /// The median over runs of the medians in each.
+/// A rate with its 95 % interval. One run has none.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Rate {
+    /// The rate.
     pub median: f64,
-    /// The lower end of its 95 % interval, null for a single run.
+    /// The lower end of the interval.
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
-    /// All, in the order of time: a list for each run.
-    pub runs: Vec<Vec<f64>>,
 }
 
 /// The number to cite.
@@ -161,45 +92,117 @@ pub struct Times {
 pub struct Score {
     /// The version of its definition.
     pub version: u32,
-    /// 10^9 bytes a second with one thread.
-    pub one_thread: f64,
+    /// With one thread.
+    pub one_thread: Rate,
     /// The most threads.
     pub threads: usize,
-    /// 10^9 bytes a second with these.
-    pub all_threads: f64,
+    /// With these.
+    pub all_threads: Rate,
     /// The second rate divided by as many times the first.
     pub efficiency: f64,
 }
 
-impl Times {
-    /// Of at least one run.
-    pub fn new(runs: Vec<Vec<f64>>) -> Self {
-        let interval = interval(&runs);
+impl Rate {
+    /// Of the rates in several runs.
+    pub fn new(rates: &[f64]) -> Self {
+        let logs: Vec<f64> = rates.iter().map(|rate| rate.ln()).collect();
+        Self::around(median(rates), &logs)
+    }
+
+    /// A rate with an interval as wide as that of the median of these logarithms, one of each run.
+    pub fn around(rate: f64, logs: &[f64]) -> Self {
+        let half = half_width([logs], |[drawn]| median(drawn));
+        let end = |half: f64| rate * half.exp();
+        Self { median: rate, low: half.map(|half| end(-half)), high: half.map(end) }
+    }
+}
+
+impl ResultRow {
+    fn new(key: RowKey, corpus: &CorpusInfo, costs: &[Cost]) -> Self {
+        let median_of = |of: fn(&Cost) -> f64| median(&costs.iter().map(of).collect::<Vec<_>>());
+        let count = |of: fn(&Cost) -> Option<u64>| {
+            let counts: Option<Vec<f64>> =
+                costs.iter().map(|cost| of(cost).map(|n| n as f64)).collect();
+            counts.map(|counts| median(&counts))
+        };
+        let seconds: Vec<f64> = costs.iter().map(|cost| cost.seconds).collect();
+        let rates: Vec<f64> = seconds.iter().map(|seconds| corpus.rate(*seconds)).collect();
         Self {
-            median: median_of_medians(&runs),
-            low: interval.map(|interval| interval.low),
-            high: interval.map(|interval| interval.high),
-            runs,
+            key,
+            gb_per_second: Rate::new(&rates),
+            ns_per_url: median(&seconds) * 1e9 / corpus.records as f64,
+            share_of_memory_read: 1.0,
+            seconds,
+            cpu_seconds: median_of(|cost| cost.cpu_seconds),
+            cycles: count(|cost| cost.cycles),
+            instructions: count(|cost| cost.instructions),
         }
     }
 }
 
-impl CorpusInfo {
-    /// 10^9 bytes a second.
-    pub fn rate(&self, seconds: f64) -> f64 {
-        self.bytes as f64 / seconds / 1e9
-    }
-
-    /// Nanoseconds a record.
-    pub fn nanoseconds(&self, seconds: f64) -> f64 {
-        seconds * 1e9 / self.records as f64
-    }
-}
-
 impl Document {
+    /// The result of a session, without the score.
+    pub fn new(session: &Session, program: Program, machine: Machine, date: String) -> Self {
+        let corpora: Vec<_> =
+            session.order.corpora.iter().map(|corpus| corpus.info.clone()).collect();
+        let keys = session.order.rows().into_iter().zip(&session.costs);
+        let mut rows: Vec<ResultRow> = Vec::new();
+        for (key, costs) in keys {
+            let Some(corpus) = session.order.corpus(&key.corpus) else { continue };
+            let mut row = ResultRow::new(key, &corpus.info, costs);
+            // It is the first row of each corpus and number of threads, so the last one is beside this row.
+            let read = rows.iter().rfind(|row| row.key.work == Work::MemoryRead);
+            if let Some(read) = read.filter(|_| row.key.work != Work::MemoryRead) {
+                row.share_of_memory_read = row.gb_per_second.median / read.gb_per_second.median;
+            }
+            rows.push(row);
+        }
+        Self {
+            format: FORMAT,
+            program,
+            date,
+            machine,
+            runs: session.runs.clone(),
+            corpora,
+            rows,
+            score: None,
+            no_score: None,
+        }
+    }
+
     /// The corpus of that name.
     pub fn corpus(&self, name: &str) -> Option<&CorpusInfo> {
         self.corpora.iter().find(|corpus| corpus.name == name)
+    }
+
+    /// The share of the CPUs' time that others took, the mean of the runs.
+    pub fn busy(&self) -> f64 {
+        let share = |run: &Disturbance| run.others.unwrap_or(0.0) + run.stolen.unwrap_or(0.0);
+        mean(&self.runs.iter().map(share).collect::<Vec<_>>())
+    }
+
+    /// Whether that is much.
+    pub fn is_busy(&self) -> bool {
+        self.busy() > BUSY
+    }
+
+    /// A sentence about how busy others kept the machine, if the system tells.
+    pub fn about_others(&self) -> Option<String> {
+        let mean_of = |of: fn(&Disturbance) -> Option<f64>| {
+            self.runs.iter().map(of).collect::<Option<Vec<_>>>().map(|shares| mean(&shares))
+        };
+        let (others, stolen) = (mean_of(|run| run.others)?, mean_of(|run| run.stolen)?);
+        let (others, stolen) = (100.0 * others, 100.0 * stolen);
+        Some(match self.is_busy() {
+            true => format!(
+                "This machine is busy: other programs took {others:.0} % of its CPU time, and the hypervisor \
+                 {stolen:.0} %.\nThe rates are lower and the intervals wider than on a quiet one."
+            ),
+            false => format!(
+                "The machine was quiet: other programs took {others:.1} % of its CPU time, and the hypervisor \
+                 {stolen:.1} %."
+            ),
+        })
     }
 
     /// The text of a file.
@@ -209,4 +212,35 @@ impl Document {
         text.push(b'\n');
         text
     }
+}
+
+/// A result in which each row of all corpora has this rate in each run, with one thread and with two.
+#[cfg(test)]
+pub fn document(size: u64, runs: usize, rate: impl Fn(&RowKey) -> f64) -> Document {
+    use super::order::{PreparedCorpus, RunOrder};
+    use super::work::Expected;
+    let corpus = |name: &str| {
+        let (name, sha256) = (name.to_owned(), String::new());
+        let info = CorpusInfo { name, bytes: size, records: size, distinct: size, sha256 };
+        PreparedCorpus { info, file: "/".into(), expected: Expected::default() }
+    };
+    let corpora = ["clean", "mixed", "dirty", "dup", "access"].map(corpus).to_vec();
+    let order = RunOrder { run: 1, threads: vec![1, 2], corpora };
+    let cost = |key: &RowKey| {
+        let seconds = size as f64 / rate(key) / 1e9;
+        vec![Cost { seconds, cpu_seconds: seconds, cycles: None, instructions: Some(7) }; runs]
+    };
+    let costs = order.rows().iter().map(cost).collect();
+    let quiet = Disturbance { others: Some(0.0), stolen: Some(0.0), load: None, seconds: 1.0 };
+    let machine = Machine { cpus: 2, ..Machine::here() };
+    let program = Program {
+        version: "0.0.0".into(),
+        commit: None,
+        compiler: None,
+        build: None,
+        scanner: "scalar".into(),
+        profile: "crawl@1".into(),
+    };
+    let session = Session { order, costs, runs: vec![quiet; runs] };
+    Document::new(&session, program, machine, "2026-01-01T00:00:00Z".into())
 }

@@ -1,7 +1,9 @@
 //! The one number to cite, `uniqurl-bench 1`. Its definition is frozen: results of years and machines are compared
-//! by it. A change of anything here is a new version.
+//! by it. A change of anything here is a new version. The seed of the corpora and the profile, which never vary, are a
+//! part of it.
 
-use super::result::{Document, Score, StageRow};
+use super::result::{Document, Rate, ResultRow, Score};
+use super::work::Work;
 use std::fmt::{self, Display, Formatter};
 
 /// The version of this definition.
@@ -10,90 +12,115 @@ pub const VERSION: u32 = 1;
 /// Bytes of each corpus, at least.
 pub const SIZE: u64 = 256 << 20;
 
-/// The seed of the corpora.
-pub const SEED: u64 = 1;
-
-/// The profile.
-pub const PROFILE: &str = "crawl@1";
-
 /// The corpora. All count the same.
 pub const CORPORA: [&str; 5] = ["clean", "mixed", "dirty", "dup", "access"];
 
 /// The stages, each with its weight. Half of the number is the whole pipeline.
-pub const STAGES: [(&str, f64); 4] =
-    [("scan", 1.0 / 6.0), ("normalize", 1.0 / 6.0), ("dedup", 1.0 / 6.0), ("end-to-end", 0.5)];
+pub const STAGES: [(Work, f64); 4] = [
+    (Work::Scan, 1.0 / 6.0),
+    (Work::Normalize, 1.0 / 6.0),
+    (Work::Dedup, 1.0 / 6.0),
+    (Work::EndToEnd, 0.5),
+];
 
-impl Score {
-    /// The weighted geometric mean of the rates of the fastest scanner. The error says why there is none.
-    pub fn of(document: &Document, cores: usize) -> Result<Self, String> {
-        let flags = &document.flags;
-        if flags.seed != SEED {
-            return Err(format!("the seed is {}, not {SEED}", flags.seed));
+impl Document {
+    /// Adds the score, or the reason why there is none.
+    pub fn add_score(&mut self) {
+        match score(self) {
+            Ok(score) => self.score = Some(score),
+            Err(reason) => self.no_score = Some(reason),
         }
-        if flags.size < SIZE {
-            return Err(format!("the corpora have {} bytes, not {SIZE}", flags.size));
+    }
+
+    /// The line to cite.
+    pub fn line_to_cite(&self) -> String {
+        match &self.score {
+            Some(score) => format!("{score}, {}", Runs(self.runs.len())),
+            None => {
+                let reason = self.no_score.as_deref().unwrap_or("it was not measured");
+                format!("uniqurl-bench {VERSION}: none, since {reason}")
+            }
         }
-        let one_thread = rate(document, 1)?;
-        let all_threads = rate(document, cores)?;
-        let efficiency = all_threads / (cores as f64 * one_thread);
-        Ok(Self { version: VERSION, one_thread, threads: cores, all_threads, efficiency })
     }
 }
 
-fn rate(document: &Document, threads: usize) -> Result<f64, String> {
+fn score(document: &Document) -> Result<Score, String> {
+    let threads = document.machine.cpus;
+    let (one_thread, all_threads) = (rate(document, 1)?, rate(document, threads)?);
+    let efficiency = all_threads.median / (threads as f64 * one_thread.median);
+    Ok(Score { version: VERSION, one_thread, threads, all_threads, efficiency })
+}
+
+/// The weighted geometric mean of the rates.
+fn rate(document: &Document, threads: usize) -> Result<Rate, String> {
     let mut sum = 0.0;
-    for corpus in CORPORA {
-        for (stage, weight) in STAGES {
-            let rows = document.results.iter().filter(|row| is(row, corpus, stage, threads));
-            let fastest = rows.map(|row| row.gb_per_second).max_by(f64::total_cmp);
-            let rate =
-                fastest.ok_or_else(|| format!("no row of {corpus}, {stage}, {threads} threads"))?;
-            sum += weight / CORPORA.len() as f64 * rate.ln();
+    let mut of_runs = vec![0.0; document.runs.len()];
+    for name in CORPORA {
+        let corpus = document.corpus(name).ok_or_else(|| format!("`{name}` was not measured"))?;
+        if corpus.bytes < SIZE {
+            return Err(format!("the corpora have {} bytes and not {SIZE}", corpus.bytes));
+        }
+        for (work, weight) in STAGES {
+            let is_wanted = |row: &&ResultRow| {
+                (row.key.corpus.as_str(), row.key.work, row.key.threads) == (name, work, threads)
+            };
+            let row = document.rows.iter().find(is_wanted);
+            let row = row.ok_or_else(|| format!("{threads} threads were not measured"))?;
+            let weight = weight / CORPORA.len() as f64;
+            // The definition takes the median of each row. The interval needs one value for each run, since the rows
+            // of a run share its noise.
+            sum += weight * row.gb_per_second.median.ln();
+            for (sum, seconds) in of_runs.iter_mut().zip(&row.seconds) {
+                *sum += weight * corpus.rate(*seconds).ln();
+            }
         }
     }
-    Ok(sum.exp())
-}
-
-fn is(row: &StageRow, corpus: &str, stage: &str, threads: usize) -> bool {
-    let key = &row.key;
-    (key.corpus.as_str(), key.stage.as_str(), key.threads) == (corpus, stage, threads)
-        && key.profile == PROFILE
+    Ok(Rate::around(sum.exp(), &of_runs))
 }
 
 impl Display for Score {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self { version, one_thread, threads, all_threads, efficiency } = self;
-        write!(f, "uniqurl-bench {version}: {} GB/s one thread", Digits(*one_thread))?;
+        write!(f, "uniqurl-bench {version}: {one_thread} one thread")?;
         if *threads > 1 {
-            let all = Digits(*all_threads);
-            write!(f, ", {all} GB/s on {threads}, efficiency {efficiency:.2}")?;
+            write!(f, ", {all_threads} on {threads}, efficiency {efficiency:.2}")?;
         }
         Ok(())
     }
 }
 
-/// A rate with at least two digits that count.
-struct Digits(f64);
-
-impl Display for Digits {
+impl Display for Rate {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let decimals = if self.0 < 1.0 { 2 } else { 1 };
-        write!(f, "{:.decimals$}", self.0)
+        write!(f, "{:.2} GB/s", self.median)?;
+        match self.low.zip(self.high) {
+            Some((low, high)) => write!(f, " ({low:.2} to {high:.2})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The number of runs, with what it means for the intervals.
+struct Runs(usize);
+
+impl Display for Runs {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            1 => write!(f, "1 run, which has no interval"),
+            n => write!(f, "95 % intervals of {n} runs"),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::synthetic::document;
+    use crate::measure::order::RowKey;
+    use crate::measure::result::document;
 
     #[test]
     fn definition_of_version_1_is_frozen() {
-        assert_eq!((VERSION, SIZE, SEED), (1, 268_435_456, 1));
-        assert_eq!(
-            (PROFILE, CORPORA.join(" ")),
-            ("crawl@1", "clean mixed dirty dup access".into())
-        );
+        assert_eq!((VERSION, SIZE), (1, 268_435_456));
+        assert_eq!(CORPORA.join(" "), "clean mixed dirty dup access");
         let weights = STAGES.map(|(stage, weight)| format!("{stage} {weight:.6}"));
         let frozen =
             ["scan 0.166667", "normalize 0.166667", "dedup 0.166667", "end-to-end 0.500000"];
@@ -101,28 +128,38 @@ mod tests {
     }
 
     #[test]
-    fn score_is_the_weighted_geometric_mean() {
-        let rate = |key: &crate::measure::plan::RowKey| match (key.stage.as_str(), key.threads) {
-            ("end-to-end", 1) => 1.0,
+    fn score_is_the_weighted_geometric_mean_and_tells_its_runs() {
+        let rate = |key: &RowKey| match (key.work, key.threads) {
+            (Work::EndToEnd, 1) => 1.0,
             (_, 1) => 4.0,
             (_, _) => 3.0,
         };
-        let document = document(&["avx2"], &[1, 2], SIZE, rate);
-        let score = Score::of(&document, 2).expect("all rows");
-        assert!((score.one_thread - 2.0).abs() < 1e-9 && (score.all_threads - 3.0).abs() < 1e-9);
-        let line = "uniqurl-bench 1: 2.0 GB/s one thread, 3.0 GB/s on 2, efficiency 0.75";
-        assert_eq!(score.to_string(), line);
+        let mut measured = document(SIZE, 5, rate);
+        measured.add_score();
+        let line = "uniqurl-bench 1: 2.00 GB/s (2.00 to 2.00) one thread, 3.00 GB/s (3.00 to 3.00) on 2, efficiency \
+                    0.75, 95 % intervals of 5 runs";
+        assert_eq!(measured.line_to_cite(), line);
+        let mut once = document(SIZE, 1, rate);
+        once.add_score();
+        let line = "uniqurl-bench 1: 2.00 GB/s one thread, 3.00 GB/s on 2, efficiency 0.75, 1 run, which has no \
+                    interval";
+        assert_eq!(once.line_to_cite(), line);
     }
 
     #[test]
-    fn score_needs_all_its_rows() {
-        let mut document = document(&["avx2"], &[1, 2], SIZE, |_| 1.0);
-        assert!(Score::of(&document, 4).is_err());
-        document.results.retain(|row| row.key.corpus != "dup" || row.key.stage != "scan");
-        let error = Score::of(&document, 2).expect_err("a row is missing");
-        assert_eq!(error, "no row of dup, scan, 1 threads");
-        document.flags.size = SIZE - 1;
-        let error = Score::of(&document, 2).expect_err("too small");
-        assert_eq!(error, "the corpora have 268435455 bytes, not 268435456");
+    fn missing_score_has_its_reason() {
+        let reason = |change: fn(&mut Document)| {
+            let mut measured = document(SIZE, 2, |_| 1.0);
+            change(&mut measured);
+            measured.add_score();
+            measured.line_to_cite()
+        };
+        for (line, reason) in [
+            ("the corpora have 5 bytes and not 268435456", reason(|m| m.corpora[3].bytes = 5)),
+            ("`dup` was not measured", reason(|m| m.corpora.retain(|c| c.name != "dup"))),
+            ("8 threads were not measured", reason(|m| m.machine.cpus = 8)),
+        ] {
+            assert_eq!(reason, format!("uniqurl-bench 1: none, since {line}"));
+        }
     }
 }

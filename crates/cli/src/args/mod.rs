@@ -39,9 +39,7 @@ pub use run_args::{BadInput, Directories, FormatChoice, MessageLevel, RunArgs};
 use usage::mask_secrets;
 pub use usage::{exit, usage};
 pub use values::ProfileSelection;
-pub(crate) use values::{
-    ProfileParser, age, backend, charset, checks, code, number, ring, size, when_busy,
-};
+pub(crate) use values::{ProfileParser, age, charset, checks, code, number, ring, size, when_busy};
 
 use bench::BenchArgs;
 use compare::CompareArgs;
@@ -406,9 +404,8 @@ fn innermost(matches: &ArgMatches) -> &ArgMatches {
 
 /// Options that may be given once: clap would silently drop the first of two names.
 #[rustfmt::skip]
-const NAMED_ONCE: [&str; 11] = [
-    "files_from", "redirects", "profile_file", "format_file", "output", "rejects", "stats", "report", "save_seen", "json",
-    "plot",
+const NAMED_ONCE: [&str; 10] = [
+    "files_from", "redirects", "profile_file", "format_file", "output", "rejects", "stats", "report", "save_seen", "save",
 ];
 
 /// Whether the option has one value or none. Each use of a list option adds to the list.

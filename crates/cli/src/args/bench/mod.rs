@@ -1,29 +1,26 @@
 //! The arguments of `uniqurl bench`.
 
-mod choices;
 #[cfg(test)]
 mod tests;
 
 use crate::args::help::{self, COMMON, OUTPUT};
-use crate::args::{self, MessageLevel, ProfileParser, ProfileSelection, check_output_name};
-use crate::progress::When;
-use choices::{KINDS, backends, kind, kinds, or_all, pin, pins, size, stage, stages, unique};
+use crate::args::{self, MessageLevel, check_output_name};
 use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args};
 use std::path::{Path, PathBuf};
-use uniqurl::Profile;
-use uniqurl::internal::Backend;
 use uniqurl_bench::corpus::Kind;
-use uniqurl_bench::machine::Topology;
-use uniqurl_bench::measure::size::default_repeats;
-use uniqurl_bench::measure::stage::Stage;
-use uniqurl_bench::placement::{Pin, Placement};
 use uniqurl_engine::MOST_THREADS;
 use uniqurl_engine::cores;
 
 /// The heading of the options that choose measurements.
 const MEASUREMENTS: &str = "Measurements";
+
+/// Largest size of a corpus, which stays in memory together with a copy of it.
+const MAX_SIZE: u64 = 64 << 30;
+
+/// The corpora for measuring; `sample` is one for tests.
+const KINDS: [Kind; 5] = [Kind::Clean, Kind::Mixed, Kind::Dirty, Kind::Dup, Kind::Access];
 
 /// `uniqurl bench`
 #[derive(Debug, Args)]
@@ -33,49 +30,39 @@ const MEASUREMENTS: &str = "Measurements";
     help_template = help::TEMPLATE,
     before_long_help = "\
 Examples:
-  # Measure this machine under crawl, in ten minutes or more
+  # Measure this machine, in two minutes or so
   uniqurl bench
 
-  # Keep the result, as JSON and as a plot
-  uniqurl bench --json here.json --plot here.svg
+  # Keep the result
+  uniqurl bench --save here.json
 
   # Compare two machines, or two versions
   uniqurl bench --compare here.json there.json
 
-  # Measure one scanner with one thread under all profiles
-  uniqurl bench --corpus clean --stage normalize --profile all --threads 1 --backend avx2
-
-  # Measure a large log, from file to output
-  uniqurl bench --corpus access --stage end-to-end --size 1G --runs 9",
+  # Find a difference of 5 %
+  uniqurl bench --runs 15 --save here.json",
     after_help = help::MORE,
     after_long_help = "\
-Each of the first four stages also does the work of the stages before it:
-  scan           Find the records, and prove with vector code that most URLs are clean.
-  normalize      Write the canonical form of all other URLs.
-  dedup          Put the canonical URLs into the set.
-  end-to-end     Run the pipeline of the command, from a temporary file in the page cache to a
-                 sink that counts bytes. The file is in $TMPDIR, or else in /tmp.
-  gz             The same, from gzip files.
-  beyond-memory  The same, within a quarter of the memory that the set needs.
-  seen           The same, beside a seen store that holds half of the keys.
+Each stage also does the work of the stages before it:
+  scan        Find the records, and prove with vector code that most URLs are canonical.
+  normalize   Write the canonical form of all other URLs.
+  dedup       Put the canonical URLs into the set.
+  end-to-end  Run the pipeline of the command, from a temporary file in the page cache to a sink
+              that counts bytes. The file is in $TMPDIR, or else in /tmp.
 
-The pipelines run with the fastest scanner, and the last three with the most threads.
+Three limits of the machine use the same bytes and number of threads: memory-read adds them up, memory-copy \
+copies them, and newline-count counts their line feeds with memchr. The profile is crawl, and the scanner the \
+fastest of this processor.
 
-Three more measurements use the same bytes and number of threads: memory read adds them up, memory copy \
-copies them, and newline count counts their line feeds with memchr. The roofline is the share of the memory \
-read's speed that a row reaches.
+The process restarts for each run, and does its rows in random order. Rates are medians over runs; the 95 % \
+interval is across runs. The last line is the number to cite, or says why there is none: it needs all corpora, \
+one thread and all cores, and a size of at least 256M.
 
-The process restarts for each run, and does its rows in random order. Times are medians over runs; the 95 % \
-interval is across runs. The last line is the number to cite. It needs all corpora, the first four stages, the \
-profile crawl, one thread and all cores, and a size of at least 256M.
-
-Every result is checked. For the profile crawl, the generator knows the right result. \
-For every other profile, a slow pass over single URLs with the standard library's set must give the same \
-result. A wrong result ends the benchmark with exit status 2."
+Every result is checked against what the generator of the corpora knows. A wrong result ends the benchmark with \
+exit status 2."
 )]
-// A field for each option, so more than a dozen.
 pub struct BenchArgs {
-    /// Print errors and warnings only, neither progress nor the expected duration
+    /// Print errors and warnings only, and no row before all are measured
     #[arg(
         short = 'q',
         long = "quiet",
@@ -84,17 +71,6 @@ pub struct BenchArgs {
         help_heading = COMMON
     )]
     pub messages: MessageLevel,
-
-    /// Choose when to show progress on standard error
-    #[arg(
-        long,
-        value_name = "WHEN",
-        value_enum,
-        default_value_t = When::Auto,
-        hide_short_help = true,
-        help_heading = COMMON
-    )]
-    pub progress: When,
 
     /// Measure these corpora: clean, mixed, dirty, dup, access [default: all]
     ///
@@ -107,51 +83,14 @@ pub struct BenchArgs {
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(kinds()).map(kind),
+        value_parser = PossibleValuesParser::new(KINDS.map(Kind::name)).map(kind),
         hide_possible_values = true,
         verbatim_doc_comment,
         help_heading = MEASUREMENTS
     )]
-    pub corpus: Vec<Kind>,
+    corpus: Vec<Kind>,
 
-    /// Measure these profiles, or all
-    #[arg(
-        short,
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_value = "crawl",
-        value_parser = ProfileParser::or_all(),
-        hide_possible_values = true,
-        help_heading = MEASUREMENTS
-    )]
-    pub profile: Vec<ProfileSelection>,
-
-    /// Measure these stages [default: all]
-    ///
-    /// They are scan, normalize, dedup, end-to-end, gz, beyond-memory and seen.
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(stages()).map(stage),
-        hide_possible_values = true,
-        help_heading = MEASUREMENTS
-    )]
-    pub stage: Vec<Stage>,
-
-    /// Measure these scanners [default: the fastest of this CPU]
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(backends()).try_map(args::backend),
-        hide_possible_values = true,
-        help_heading = MEASUREMENTS
-    )]
-    pub backend: Vec<Backend>,
-
-    /// Measure these numbers of threads [default: 1, 2, 4, ..., one for each core]
+    /// Measure these numbers of threads [default: 1, and one for each core]
     #[arg(
         short = 'j',
         long,
@@ -163,25 +102,9 @@ pub struct BenchArgs {
     )]
     threads: Vec<u16>,
 
-    /// Pin threads to cores or to memory nodes
-    ///
-    ///   none   The system places threads.
-    ///   cores  Each thread has its own core; SMT siblings come last.
-    ///   nodes  Each thread stays on a memory node.
-    #[arg(
-        long,
-        value_name = "WHERE",
-        default_value = "none",
-        value_parser = PossibleValuesParser::new(pins()).map(pin),
-        hide_possible_values = true,
-        verbatim_doc_comment,
-        help_heading = MEASUREMENTS
-    )]
-    pub pin: Pin,
-
     /// Make each corpus this large; K, M and G are powers of 1024
     ///
-    /// The default is the larger of 256M and 4 times the last-level cache, as far as there is memory.
+    /// The default is 256M, as far as there is memory.
     #[arg(
         long,
         value_name = "BYTES",
@@ -191,54 +114,24 @@ pub struct BenchArgs {
     )]
     pub size: Option<u64>,
 
-    /// Generate the corpora from this seed
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 1,
-        value_parser = args::number(0u64..),
-        allow_negative_numbers = true,
-        help_heading = MEASUREMENTS
-    )]
-    pub seed: u64,
-
     /// Restart the process N times
     #[arg(
         long,
         value_name = "N",
         default_value_t = 5,
-        value_parser = args::number(1..=1000u32),
+        value_parser = args::number(1..=100u64),
         allow_negative_numbers = true,
         help_heading = MEASUREMENTS
     )]
-    pub runs: u32,
-
-    /// Time each measurement N times in each run
-    ///
-    /// The default is 3, and fewer for corpora above 256M.
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = args::number(1..=1000u32),
-        allow_negative_numbers = true,
-        help_heading = MEASUREMENTS
-    )]
-    repeats: Option<u32>,
+    pub runs: u64,
 
     /// Write the result to FILE as JSON
     ///
     /// - is standard output, which then has no table.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
-    pub json: Option<PathBuf>,
+    pub save: Option<PathBuf>,
 
-    /// Draw the result to FILE as SVG
-    ///
-    /// It has bars for scanners, and lines over threads. - is standard output, which then has no
-    /// table.
-    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
-    pub plot: Option<PathBuf>,
-
-    /// Measure nothing, and compare two results of --json
+    /// Measure nothing, and compare two results of --save
     ///
     /// The last line says how many times as fast B is, with a 95 % interval. The files may be
     /// compressed.
@@ -247,10 +140,7 @@ pub struct BenchArgs {
         value_name = "FILE",
         num_args = 2,
         value_names = ["A", "B"],
-        conflicts_with_all = [
-            "corpus", "profile", "stage", "backend", "threads", "pin", "size", "seed", "runs", "repeats",
-            "json", "plot", "one_run",
-        ],
+        conflicts_with_all = ["corpus", "threads", "size", "runs", "save", "one_run"],
         help_heading = OUTPUT
     )]
     pub compare: Vec<PathBuf>,
@@ -261,73 +151,44 @@ pub struct BenchArgs {
 }
 
 impl BenchArgs {
-    /// Rejects options that contradict each other.
+    /// Rejects an output that is a table.
     pub fn check(&self) -> Result<(), clap::Error> {
-        let conflict = |message| args::usage("bench", ErrorKind::ArgumentConflict, message);
-        for (option, path) in [("--json", &self.json), ("--plot", &self.plot)] {
-            let Some(path) = path else { continue };
-            check_output_name(option, path, Some(&format!("{option} writes no table")))
-                .map_err(conflict)?;
-        }
-        match (&self.json, &self.plot) {
-            (Some(json), Some(plot)) if args::share_a_place(&[json, plot]) => {
-                Err(conflict("--json and --plot would write to the same place".into()))
-            }
-            _ => Ok(()),
-        }
+        let Some(path) = &self.save else { return Ok(()) };
+        check_output_name("--save", path, Some("--save writes no table"))
+            .map_err(|message| args::usage("bench", ErrorKind::ArgumentConflict, message))
     }
 
-    /// Whether standard output has the JSON or the plot, beside which nothing else may stand.
+    /// Whether standard output has the JSON, beside which nothing else may stand.
     pub fn writes_to_stdout(&self) -> bool {
-        let mut files = [&self.json, &self.plot].into_iter().flatten();
-        files.any(|path| args::share_a_place(&[path, Path::new("-")]))
+        self.save.as_ref().is_some_and(|path| args::share_a_place(&[path, Path::new("-")]))
     }
 
     /// The corpora, each once.
     pub fn corpora(&self) -> Vec<Kind> {
-        unique(or_all(&self.corpus, &KINDS))
-    }
-
-    /// The profiles, each once.
-    pub fn profiles(&self) -> Vec<Profile> {
-        if self.profile.contains(&ProfileSelection::All) {
-            return Profile::ALL.to_vec();
-        }
-        let one = |profile: &ProfileSelection| match profile {
-            ProfileSelection::One(profile) => Some(*profile),
-            ProfileSelection::All => None,
-        };
-        unique(self.profile.iter().filter_map(one).collect())
-    }
-
-    /// The stages, each once, in the order of the data flow.
-    pub fn stages(&self) -> Vec<Stage> {
-        let stages = or_all(&self.stage, &Stage::ALL);
-        Stage::ALL.into_iter().filter(|stage| stages.contains(stage)).collect()
-    }
-
-    /// The scanners, each once, slowest first.
-    pub fn backends(&self) -> Vec<Backend> {
-        let available = Backend::available();
-        let fastest = &available[available.len() - 1..];
-        let backends = or_all(&self.backend, fastest);
-        available.into_iter().filter(|backend| backends.contains(backend)).collect()
-    }
-
-    /// How often each run times a row on corpora of this size.
-    pub fn repeats(&self, size: u64) -> u32 {
-        self.repeats.unwrap_or_else(|| default_repeats(size))
+        let is_chosen = |kind: &Kind| self.corpus.is_empty() || self.corpus.contains(kind);
+        KINDS.into_iter().filter(is_chosen).collect()
     }
 
     /// The numbers of threads, each once, ascending.
     pub fn threads(&self) -> Vec<usize> {
         let mut threads: Vec<usize> = self.threads.iter().map(|n| usize::from(*n)).collect();
         if threads.is_empty() {
-            let placement = Placement::new(self.pin, &Topology::here());
-            threads = placement.thread_counts(cores().min(MOST_THREADS.into()));
+            threads = vec![1, cores().min(MOST_THREADS.into())];
         }
         threads.sort_unstable();
         threads.dedup();
         threads
+    }
+}
+
+fn kind(name: String) -> Kind {
+    Kind::named(&name).expect("only names of corpora are accepted")
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    match args::size(text)? {
+        0 => Err("nothing can be measured on no bytes".into()),
+        bytes if bytes > MAX_SIZE => Err("more than 64G".into()),
+        bytes => Ok(bytes),
     }
 }
