@@ -90,9 +90,9 @@ fn access_log_corpus_has_the_documented_proportions() {
 
 #[test]
 fn committed_samples_equal_generator_output() {
-    let sample = include_bytes!("../corpora/sample.txt");
+    let sample = include_bytes!("../../corpora/sample.txt");
     assert!(in_memory(Kind::Sample, 1, Amount::Lines(2_000)).0 == sample);
-    let log = include_bytes!("../corpora/sample.log");
+    let log = include_bytes!("../../corpora/sample.log");
     assert!(in_memory(Kind::Access, 1, Amount::Lines(1_000)).0 == log);
 }
 
