@@ -279,26 +279,6 @@ impl Corpus {
     }
 }
 
-/// The distinct URLs of the kind `clean`, by number: they need no memory of those before.
-#[derive(Debug)]
-pub struct CleanUrls {
-    seed: u64,
-    base: Base,
-}
-
-impl CleanUrls {
-    /// The URLs of that seed.
-    pub fn new(seed: u64) -> Self {
-        Self { seed, base: Base::default() }
-    }
-
-    /// The URL of that number.
-    pub fn get(&mut self, index: u64) -> &[u8] {
-        self.base.write(self.seed, index, CLEAN);
-        &self.base.bytes
-    }
-}
-
 /// A whole corpus in memory, and the truth about it.
 pub fn in_memory(kind: Kind, seed: u64, amount: Amount) -> (Vec<u8>, Truth) {
     let mut corpus = Corpus::new(kind, seed, amount);

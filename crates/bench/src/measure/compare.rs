@@ -43,8 +43,7 @@ impl Effect {
         let half = half_width([a, b], |[a, b]| median_of_ratios(a, b));
         // The error is known, so it counts with the quantile of the normal distribution.
         let half = half.map(|half| half.hypot(1.96 * error));
-        let interval =
-            half.map(|half| Interval { low: (middle - half).exp(), high: (middle + half).exp() });
+        let interval = half.map(|half| Interval::around(middle, half));
         Self { ratio: middle.exp(), interval }
     }
 }
@@ -170,14 +169,12 @@ impl Display for Comparison {
         let size = |effect: &Effect| effect.ratio.ln().abs();
         rows.sort_by(|(a, _), (b, _)| size(b).total_cmp(&size(a)));
         for (effect, (a, b)) in &rows {
-            let interval = effect.interval.map_or(String::new(), |interval| {
-                format!("  {:.2} to {:.2}", interval.low, interval.high)
-            });
+            let interval = effect.interval.map_or(String::new(), |interval| interval.to_string());
             let corpus = Printable(a.key.corpus.as_bytes()).to_string();
             let [of_a, of_b] = [a, b].map(|row| row.gb_per_second.median);
             writeln!(
                 f,
-                "  {corpus:8}{:14}{:>7} {of_a:8.2} {of_b:8.2} {:7.2}x{interval}",
+                "  {corpus:8}{:14}{:>7} {of_a:8.2} {of_b:8.2} {:7.2}x  {interval}",
                 a.key.work, a.key.threads, effect.ratio,
             )?;
         }

@@ -9,8 +9,7 @@ use crate::counters::{Cost, Counters};
 use crate::machine::Disturbance;
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 
 /// A message of a run.
 #[derive(Debug, Serialize, Deserialize)]
@@ -51,15 +50,7 @@ pub fn restart(
     }
     drop(orders);
     let status = child.wait().map_err(cannot)?;
-    answer.unwrap_or_else(|| Err(format!("a run ended without a result ({})", ended(status))))
-}
-
-fn ended(status: ExitStatus) -> String {
-    match (status.signal(), status.code()) {
-        (Some(signal), _) => format!("signal {signal}"),
-        (None, Some(code)) => format!("status {code}"),
-        (None, None) => "unknown status".to_owned(),
-    }
+    answer.unwrap_or_else(|| Err(format!("a run ended without a result ({status})")))
 }
 
 /// The part of the restarted process: reads the order, measures, and writes the result. False if it failed.
@@ -108,8 +99,8 @@ mod tests {
     fn failure_of_a_run_is_reported() {
         for (script, error) in [
             (r#"echo '{"error":"clean, scan: 1 found"}'; exit 2"#, "clean, scan: 1 found"),
-            ("exit 3", "a run ended without a result (status 3)"),
-            ("kill -9 $$", "a run ended without a result (signal 9)"),
+            ("exit 3", "a run ended without a result (exit status: 3)"),
+            ("kill -9 $$", "a run ended without a result (signal: 9"),
             ("echo x", "the answer of a run is damaged"),
         ] {
             let found = shell(script).0.expect_err("a failure");

@@ -2,7 +2,7 @@
 
 use super::order::{CorpusInfo, RowKey};
 use super::session::Session;
-use super::statistics::{half_width, mean, median};
+use super::statistics::{Interval, half_width, mean, median};
 use super::work::Work;
 use crate::counters::Cost;
 use crate::machine::{Disturbance, Machine};
@@ -81,10 +81,8 @@ pub struct ResultRow {
 pub struct Rate {
     /// The rate.
     pub median: f64,
-    /// The lower end of the interval.
-    pub low: Option<f64>,
-    /// The upper end.
-    pub high: Option<f64>,
+    /// The interval.
+    pub interval: Option<Interval>,
 }
 
 /// The number to cite.
@@ -112,8 +110,7 @@ impl Rate {
     /// A rate with an interval as wide as that of the median of these logarithms, one of each run.
     pub fn around(rate: f64, logs: &[f64]) -> Self {
         let half = half_width([logs], |[drawn]| median(drawn));
-        let end = |half: f64| rate * half.exp();
-        Self { median: rate, low: half.map(|half| end(-half)), high: half.map(end) }
+        Self { median: rate, interval: half.map(|half| Interval::around(rate.ln(), half)) }
     }
 }
 

@@ -35,7 +35,10 @@ impl Document {
     /// The line to cite.
     pub fn line_to_cite(&self) -> String {
         match &self.score {
-            Some(score) => format!("{score}, {}", Runs(self.runs.len())),
+            Some(score) if self.runs.len() == 1 => {
+                format!("{score}, 1 run, which has no interval")
+            }
+            Some(score) => format!("{score}, 95 % intervals of {} runs", self.runs.len()),
             None => {
                 let reason = self.no_score.as_deref().unwrap_or("it was not measured");
                 format!("uniqurl-bench {VERSION}: none, since {reason}")
@@ -92,22 +95,7 @@ impl Display for Score {
 impl Display for Rate {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{:.2} GB/s", self.median)?;
-        match self.low.zip(self.high) {
-            Some((low, high)) => write!(f, " ({low:.2} to {high:.2})"),
-            None => Ok(()),
-        }
-    }
-}
-
-/// The number of runs, with what it means for the intervals.
-struct Runs(usize);
-
-impl Display for Runs {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            1 => write!(f, "1 run, which has no interval"),
-            n => write!(f, "95 % intervals of {n} runs"),
-        }
+        self.interval.map_or(Ok(()), |interval| write!(f, " ({interval})"))
     }
 }
 

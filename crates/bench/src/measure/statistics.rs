@@ -6,6 +6,7 @@
 
 use crate::corpus::random::Rng;
 use serde::{Deserialize, Serialize};
+use std::fmt::{self, Display, Formatter};
 
 /// How often the runs are drawn anew.
 const RESAMPLES: usize = 500;
@@ -20,9 +21,20 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// Of two logarithms, the middle and half of the width.
+    pub fn around(middle: f64, half: f64) -> Self {
+        Self { low: (middle - half).exp(), high: (middle + half).exp() }
+    }
+
     /// Whether the value is in it.
     pub fn holds(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
+    }
+}
+
+impl Display for Interval {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.2} to {:.2}", self.low, self.high)
     }
 }
 

@@ -38,7 +38,8 @@ fn rows(f: &mut Formatter<'_>, document: &Document, corpus: &str) -> fmt::Result
         "work", "threads", "GB/s", "95 % interval", "ns/URL", "of memory-read"
     )?;
     for row in document.rows.iter().filter(|row| row.key.corpus == corpus) {
-        let (rate, interval) = (row.gb_per_second.median, interval(&row.gb_per_second));
+        let Rate { median: rate, interval } = row.gb_per_second;
+        let interval = interval.map_or(String::new(), |interval| interval.to_string());
         let share = format!("{:.0} %", 100.0 * row.share_of_memory_read);
         writeln!(
             f,
@@ -59,7 +60,7 @@ fn legend(f: &mut Formatter<'_>, document: &Document) -> fmt::Result {
     writeln!(f, "ns/URL          nanoseconds for each record")?;
     writeln!(f, "of memory-read  the rate as a share of the memory-read's with as many threads")?;
     for work in Work::ALL {
-        writeln!(f, "{work:15} {}", work.description())?;
+        writeln!(f, "{work:15} {}", work.texts().1)?;
     }
     Ok(())
 }
@@ -81,10 +82,4 @@ pub fn heading(document: &Document) -> String {
     let (version, scanner) = (&program.version, &program.scanner);
     let text = format!("{machine}, uniqurl {version} with {scanner}, {}", document.date);
     Printable(text.as_bytes()).to_string()
-}
-
-/// The interval of a rate. Empty for a single run.
-fn interval(rate: &Rate) -> String {
-    let ends = rate.low.zip(rate.high);
-    ends.map_or(String::new(), |(low, high)| format!("{low:.2} to {high:.2}"))
 }

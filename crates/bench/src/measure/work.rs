@@ -62,17 +62,21 @@ impl Work {
         matches!(self, Work::MemoryRead | Work::MemoryCopy | Work::NewlineCount)
     }
 
-    /// What it does, for people who read a table.
-    pub fn description(self) -> &'static str {
+    /// Its name, and what it does, for people who read a table.
+    pub fn texts(self) -> (&'static str, &'static str) {
         match self {
-            Work::MemoryRead => "add the bytes up: nothing that reads them is faster",
-            Work::MemoryCopy => "copy them",
-            Work::NewlineCount => "count their line feeds",
-            Work::Scan => "find the records, and prove which URLs are canonical already",
-            Work::Normalize => "the same, and write the canonical form of the others",
-            Work::Dedup => "the same, and put each canonical URL into the set",
+            Work::MemoryRead => {
+                ("memory-read", "add the bytes up: nothing that reads them is faster")
+            }
+            Work::MemoryCopy => ("memory-copy", "copy them"),
+            Work::NewlineCount => ("newline-count", "count their line feeds"),
+            Work::Scan => ("scan", "find the records, and prove which URLs are canonical already"),
+            Work::Normalize => {
+                ("normalize", "the same, and write the canonical form of the others")
+            }
+            Work::Dedup => ("dedup", "the same, and put each canonical URL into the set"),
             Work::EndToEnd => {
-                "all that `uniqurl dedup` does, from a file in the page cache to a sink"
+                ("end-to-end", "all that `uniqurl dedup` does, from a cached file to a sink")
             }
         }
     }
@@ -119,15 +123,7 @@ pub fn add_up(bytes: &[u8]) -> u64 {
 
 impl Display for Work {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Work::MemoryRead => "memory-read",
-            Work::MemoryCopy => "memory-copy",
-            Work::NewlineCount => "newline-count",
-            Work::Scan => "scan",
-            Work::Normalize => "normalize",
-            Work::Dedup => "dedup",
-            Work::EndToEnd => "end-to-end",
-        })
+        f.pad(self.texts().0)
     }
 }
 
