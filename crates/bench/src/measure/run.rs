@@ -40,6 +40,7 @@ pub fn measure(
             let costs = costs.collect::<Result<Vec<_>, _>>().map_err(|wrong| {
                 format!("{}, {}, {} threads: {wrong}", row.corpus, row.work, row.threads)
             })?;
+            // Others only make a pass slower.
             let fastest = costs.into_iter().min_by(|a, b| a.seconds.total_cmp(&b.seconds));
             tell(n, fastest.ok_or("no pass")?);
         }
@@ -47,13 +48,18 @@ pub fn measure(
     Ok(start.disturbance())
 }
 
-/// How often a run works on a corpus; its fastest pass counts.
-fn passes(work: Work, bytes: u64) -> u32 {
-    // Others only make a pass slower. One of milliseconds may fall into such a moment as a whole, so it is done three
-    // times. The rest, which is most of the time, is done once: by the size and not by the time that it takes, since
-    // otherwise the slower of two programs would get fewer passes.
+/// How often a run works on a corpus of this size.
+fn passes(work: Work, bytes: u64) -> u64 {
+    // What takes milliseconds may fall into a disturbance as a whole, so it is done several times; the rest, which is
+    // most of the time, once. The number depends on the size and not on the time that a pass takes: otherwise the slower
+    // of two programs would get fewer passes.
     const SMALL: u64 = 64 << 20;
-    if work.is_limit() || bytes < SMALL { 3 } else { 1 }
+    const OF_LIMITS: u64 = 768 << 20;
+    match work.is_limit() {
+        true => (OF_LIMITS / bytes.max(1)).clamp(3, 50),
+        false if bytes < SMALL => 5,
+        false => 1,
+    }
 }
 
 fn load(corpus: &PreparedCorpus, team: &Team) -> Result<(TestBytes, Vec<u8>, Vec<Input>), String> {
@@ -91,6 +97,13 @@ mod tests {
         let mut sorted = shuffled(3);
         sorted.sort_unstable();
         assert!(sorted.into_iter().eq(0..20));
+    }
+
+    #[test]
+    fn limits_and_small_corpora_get_more_passes() {
+        let of = |work| [1, 32 << 20, 256 << 20].map(|bytes| passes(work, bytes));
+        assert_eq!(of(Work::MemoryRead), [50, 24, 3]);
+        assert_eq!(of(Work::Dedup), [5, 5, 1]);
     }
 
     #[test]

@@ -39,8 +39,8 @@ Examples:
   # Compare two machines, or two versions
   uniqurl bench --compare here.json there.json
 
-  # Find a difference of 5 %
-  uniqurl bench --runs 15 --save here.json",
+  # Find a difference of 5 %: many short runs say more than few long ones
+  uniqurl bench --runs 15 --size 32M --save here.json",
     after_help = help::MORE,
     after_long_help = "\
 Each stage also does the work of the stages before it:
