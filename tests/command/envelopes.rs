@@ -218,7 +218,7 @@ fn envelope_of_a_format_that_is_not_of_lines_is_wrong_usage() {
         (&["-f", "warc", "--envelope", "docker"][..], "the records of warc are none"),
         (&["-f", "cdx", "--envelope", "syslog"], "the records of cdx are none"),
         (&["-0", "--envelope", "cri"], "-0"),
-        (&["--envelope", "Docker"], "expected auto, none, docker, cri, syslog or journald"),
+        (&["--envelope", "Docker"], "expected one of auto, none, docker, cri, syslog, journald"),
     ] {
         let run = place.run([&["dedup", "a"], arguments].concat()).exits(2);
         assert!(run.err.contains(said), "{}", run.err);

@@ -729,3 +729,56 @@ fn record_types_apply_to_archives_only() {
     assert_eq!(run.out(), "http://a/\n");
     assert!(!place.run(["dedup", "in"]).exits(0).err.contains("--record-types"));
 }
+
+#[test]
+fn named_filters_know_bots_and_pictures() {
+    let line = |path: &str, agent: &str| {
+        format!(
+            "1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] \"GET {path} HTTP/1.1\" 200 5 \"-\" \"{agent}\"\n"
+        )
+    };
+    let log = [
+        line("/person", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"),
+        line("/google", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"),
+        line("/script", "curl/8.5.0"),
+        line("/headless", "Mozilla/5.0 (X11) HeadlessChrome/120.0.0.0 Safari/537.36"),
+    ];
+    let place = Place::with([("log", log.concat().as_bytes())]);
+    let run = place.run(["dedup", "-q", "--not-agent", "bots", "log"]).exits(0);
+    assert_eq!(run.out(), "/person\n");
+    let run = place.run(["dedup", "-q", "--agent", "bots", "log"]).exits(0);
+    assert_eq!(run.out(), "/google\n/script\n/headless\n");
+    let list = "http://h/a.PNG\nhttp://h/b.css\nhttp://h/c.html\nhttp://h/d.webp?x\n";
+    let run = place.run_on(["dedup", "-q", "--not-ext", "images,css"], list).exits(0);
+    assert_eq!(run.out(), "http://h/c.html\n");
+    let run = place.run_on(["dedup", "-q", "--ext", "images"], list).exits(0);
+    assert_eq!(run.out(), "http://h/a.PNG\nhttp://h/d.webp?x\n");
+}
+
+#[test]
+fn urls_without_a_query_can_be_dropped() {
+    let list = "http://h/\nhttp://h/?\nhttp://h/?a\nhttp://h/b#c?d\n";
+    for (options, urls) in [
+        (&["--match", "h"][..], "http://h/?\nhttp://h/?a\n"),
+        (&["--with", "keep-fragment"], "http://h/?\nhttp://h/?a\n"),
+    ] {
+        let arguments = [&["dedup", "-q", "--has-query"], options].concat();
+        assert_eq!(Place::new().run_on(arguments, list).exits(0).out(), urls);
+    }
+}
+
+#[test]
+fn parts_of_one_log_need_no_word_about_hosts() {
+    let line = "1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] \"GET /a HTTP/1.1\" 200 5\n";
+    let place = Place::new();
+    for name in ["access.log", "access.log.1", "access-20251010.log", "other.log"] {
+        place.write(name, line);
+    }
+    let about_hosts = |files: &[&str]| {
+        let run = place.run([&["dedup"], files].concat()).exits(0);
+        run.err.contains("name no host")
+    };
+    assert!(!about_hosts(&["access.log"]));
+    assert!(!about_hosts(&["access.log", "access.log.1"]));
+    assert!(about_hosts(&["access.log", "other.log"]));
+}

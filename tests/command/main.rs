@@ -6,6 +6,9 @@
 #[cfg(target_os = "linux")]
 mod address_space;
 mod built;
+#[allow(dead_code, reason = "parts of it are used")]
+#[path = "../library/imports.rs"]
+mod imports;
 
 #[allow(dead_code, reason = "parts of them are used")]
 #[path = "../library"]
@@ -29,6 +32,7 @@ mod envelopes;
 mod escapes;
 mod explain;
 mod filters;
+mod floors;
 mod formats;
 mod growth;
 mod guide;

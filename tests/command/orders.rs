@@ -102,7 +102,8 @@ fn a_limit_of_counted_urls_says_which_ones_it_writes() {
 #[test]
 fn order_none_is_refused_with_a_hint_at_first() {
     let run = Place::new().run(["dedup", "--order", "none"]).exits(2);
-    let expected = "uniqurl: unknown order `none` (expected first, sorted or count)\n\
+    let expected = "uniqurl: invalid value 'none' for '--order <ORDER>' \
+                    (expected one of first, sorted, count)\n\
                     hint: leave --order out; the order is then `first`, which is as fast as any\n";
     assert_eq!(run.err, expected);
 }

@@ -41,7 +41,7 @@ fn unsupported_switch_is_wrong_usage() {
     for (profile, arguments, told) in [
         ("syntax", ["--with", "sort-query"], "a switch of scheme, crawl, aggressive"),
         ("mediawiki", ["--drop-param", "a"], "unlike scheme, crawl, aggressive"),
-        ("crawl", ["--with", "frobnicate"], "unknown switch `frobnicate`"),
+        ("crawl", ["--with", "frobnicate"], "invalid value 'frobnicate' for '--with <NAME>'"),
     ] {
         let run = place.run(["dedup", "in", "-p", profile].into_iter().chain(arguments)).exits(2);
         assert!(run.out.is_empty() && run.err.contains(told), "{profile} {}", run.err);

@@ -184,8 +184,8 @@ fn wrong_use_of_set_is_rejected() {
     for (arguments, words) in [
         (&["union"][..], "FILE"),
         (&["frob", "a"], "frob"),
-        (&["diff", "--count", "a", "a"], "--count is for union"),
-        (&["intersect", "--count", "a", "a"], "--count is for union"),
+        (&["diff", "--count", "a", "a"], "--count works only with `union`"),
+        (&["intersect", "--count", "a", "a"], "--count works only with `union`"),
         (&["union", "-", "-"], "standard input"),
         (&["union", "a", "none"], "none: missing: "),
         (&["union", "a", "."], "directory"),

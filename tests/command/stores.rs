@@ -399,11 +399,11 @@ fn wrong_use_of_stores_is_rejected() {
         (&["seen", "export", "both", "-o", "none/x"], "none/x: the directory none is missing"),
         (
             &["seen", "forget", "both", "--older-than", "May"],
-            "like 2026-11-27 or 2026-11-27T08:00:00Z",
+            "like 2026-11-27, 2026-11-27T08:00:00Z or 12h",
         ),
         (&["seen", "add", "both", "a", "--frob"], "hint: see `uniqurl seen add --help`"),
-        (&["seen", "stats", "both", "--jsn"], "(did you mean `--json`?)"),
-        (&["seen", "exprt", "both"], "unknown command `exprt`"),
+        (&["seen", "stats", "both", "--jsn"], "hint: did you mean `--json`?"),
+        (&["seen", "exprt", "both"], "hint: did you mean `export`?"),
         (&["stats", "both"], "hint: use `uniqurl seen stats` for seen stores"),
     ] {
         let run = place.run(arguments).exits(2);
@@ -411,7 +411,7 @@ fn wrong_use_of_stores_is_rejected() {
         assert_eq!(place.names(), names, "{arguments:?}");
     }
     assert_eq!(place.keys_of("both"), "http://a/\nhttp://b/\nhttp://c/\n");
-    assert!(place.run(["man", "seen-add"]).exits(0).out().contains("uniqurl\\-seen\\-add"));
+    assert!(place.run(["man", "seen", "add"]).exits(0).out().contains("uniqurl\\-seen\\-add"));
 }
 
 /// Whatever is lost when nothing can be written is lost before any output appears.

@@ -211,3 +211,23 @@ fn zip_of_web_archives_is_told_from_others() {
         assert!(run.err.contains(hint), "{}", run.err);
     }
 }
+
+#[test]
+fn a_file_that_is_not_read_has_its_hint_with_a_format_too() {
+    let place = Place::with([
+        ("sep.csv", b"sep=;\nurl;n\nhttp://a/;1\n"),
+        ("wide.csv", b"\xFF\xFEu\0r\0l\0\n\0h\0\n\0"),
+        ("sheet.xlsx", b"PK\x03\x04aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
+        ("table.csv", b"url,n\nhttp://a/,1\n"),
+    ]);
+    for (name, column, hint) in [
+        ("sep.csv", "url", "remove it with tail -n +2"),
+        ("wide.csv", "url", "convert it with iconv -f UTF-16 -t UTF-8"),
+        ("sheet.xlsx", "1", "save the sheet as CSV"),
+        ("table.csv", "address", "name one of its columns, or give a number"),
+    ] {
+        let run = place.run(["dedup", "-f", &format!("csv:{column}"), name]);
+        assert_ne!(run.status, Some(0), "{name}");
+        assert!(run.err.contains(&format!("hint: {hint}")), "{name}: {}", run.err);
+    }
+}

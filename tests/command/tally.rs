@@ -182,3 +182,22 @@ fn bytes_beyond_64_bits_are_added_up_and_fit_no_table() {
     assert!(run.err.contains(why), "{}", run.err);
     assert!(!place.path("log.parquet").exists());
 }
+
+#[test]
+fn a_file_of_tallies_names_its_columns() {
+    let line = |status: u32| {
+        format!("1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] \"GET /a HTTP/1.1\" {status} 5\n")
+    };
+    let log = [200, 404, 500, 200].map(line).concat();
+    let place = Place::with([("log", log.as_bytes())]);
+    let tally = ["dedup", "-q", "--tally", "status,errors,bytes", "log"];
+    let row = "4\t/a\t0\t2\t0\t1\t1\t0.5000\t20\n";
+    // A pipe leads to a program.
+    assert_eq!(place.run(tally).exits(0).out(), row);
+    place.run([&tally[..], &["-o", "out"]].concat()).exits(0);
+    let header =
+        "count\turl\tstatus_1xx\tstatus_2xx\tstatus_3xx\tstatus_4xx\tstatus_5xx\terrors\tbytes\n";
+    assert_eq!(place.text("out"), format!("{header}{row}"));
+    let run = place.run([&tally[..], &["--json"]].concat()).exits(0);
+    assert!(run.out().contains(r#""errors":0.5000,"#), "{}", run.out());
+}

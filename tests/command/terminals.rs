@@ -34,7 +34,7 @@ fn explanation_fits_a_narrow_terminal() {
     for columns in [30, 44, 79] {
         let [person, command] = terminal(columns);
         let mut explain = built::process();
-        explain.args(["explain", "-p", "all", "--color", "never", "HTTP://ex%41mple.com:80/%zz"]);
+        explain.args(["explain", "-p", "all", "HTTP://ex%41mple.com:80/%zz"]).env("NO_COLOR", "1");
         let mut child = explain.stdout(command).stderr(Stdio::null()).spawn().expect("started");
         drop(explain);
         let text = seen(person);
@@ -42,6 +42,23 @@ fn explanation_fits_a_narrow_terminal() {
         assert!(text.contains("scheme-case"), "{text}");
         let fits = |line: &str| line.len() <= columns.into() || line.starts_with("  = ");
         assert!(text.lines().all(fits), "{columns}: {text}");
+    }
+}
+
+#[test]
+fn explanations_have_colors_at_a_terminal() {
+    for (name, value, has_colors) in
+        [("TERM", "xterm", true), ("TERM", "dumb", false), ("NO_COLOR", "1", false)]
+    {
+        let [person, command] = terminal(80);
+        let mut explain = built::process();
+        explain.args(["explain", "HTTP://h/"]).env_remove("NO_COLOR").env(name, value);
+        let mut child = explain.stdout(command).stderr(Stdio::null()).spawn().expect("started");
+        drop(explain);
+        let text = seen(person);
+        assert!(child.wait().expect("ended").success());
+        assert_eq!(text.contains("- \x1b[1;31mHTTP\x1b[0m://h/"), has_colors, "{text}");
+        assert_eq!(text.contains("+ \x1b[1;32mhttp\x1b[0m://h/"), has_colors, "{text}");
     }
 }
 
@@ -138,4 +155,19 @@ fn help_is_shown_at_a_terminal_without_a_command() {
     drop(bare);
     assert!(seen(person).contains("Usage: uniqurl"));
     assert_eq!(child.wait().expect("ended").code(), Some(2));
+}
+
+#[test]
+fn report_alone_writes_no_list_to_a_terminal() {
+    for options in [&["--report", "page"][..], &["--rejects", "page"]] {
+        let place = Place::with([("in", b"http://a/\n")]);
+        let [person, command] = terminal(80);
+        let mut dedup = built::process();
+        dedup.args(["dedup", "-q", "in"]).args(options).current_dir(place.path(""));
+        let mut child = dedup.stdout(command).spawn().expect("started");
+        drop(dedup);
+        let text = seen(person);
+        assert!(child.wait().expect("ended").success());
+        assert_eq!(text.is_empty(), options[0] == "--report", "{text}");
+    }
 }

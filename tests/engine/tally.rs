@@ -14,7 +14,7 @@ use uniqurl_formats::input;
 use uniqurl_formats::record;
 
 const FORMAT: &str = "log:%h %l %u %t \"%r\" %>s %b %D";
-const ALL: TallyColumns = TallyColumns { status: true, bytes: true, time: true };
+const ALL: TallyColumns = TallyColumns { status: true, errors: false, bytes: true, time: true };
 
 /// A request; a number that the log does not know is `None`.
 #[derive(Clone, Copy)]

@@ -4,9 +4,8 @@
 //! library 64 MiB for each thread that calls it. Under a limit the command therefore starts again, with
 //! allocators that reserve nothing. That costs page faults, and a run then takes about a tenth more CPU time.
 
-use std::fs;
 #[cfg(target_os = "linux")]
-use std::{env, os::unix::process::CommandExt, process::Command};
+use std::{env, fs, os::unix::process::CommandExt, process::Command};
 
 #[cfg(target_os = "linux")]
 use rustix::process::{Resource, getrlimit};
@@ -38,6 +37,7 @@ pub fn start_again_if_limited() {
 }
 
 /// Bytes that can still be allocated within the limits; none without a limit.
+#[cfg(target_os = "linux")]
 pub fn free() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     // An eighth is lost in parts of the allocator's pages that nothing uses. Measured with eight threads, a run
@@ -55,6 +55,7 @@ fn limits() -> [Option<u64>; 2] {
 }
 
 /// Bytes that may still be mapped, by the text of /proc/self/status.
+#[cfg(target_os = "linux")]
 fn free_of(limits: [Option<u64>; 2], status: &str) -> Option<u64> {
     let mapped = |name: &str| {
         let text = status.lines().find_map(|line| line.strip_prefix(name))?;
@@ -65,7 +66,7 @@ fn free_of(limits: [Option<u64>; 2], status: &str) -> Option<u64> {
     named.filter_map(|(limit, name)| Some(limit?.saturating_sub(mapped(name)?))).min()
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 

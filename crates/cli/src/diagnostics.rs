@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use crate::args::{MessageLevel, RunArgs};
+use crate::args::run_args::RunArgs;
 use crate::hints;
 use crate::status::{eprint_hinted, eprint_message};
 use uniqurl::RejectReason;
@@ -19,7 +19,6 @@ pub(crate) const LEFT_OUT: &str = "the last line was still being written and is 
 /// Prints warnings and remarks about a run, besides its numbers.
 pub(crate) fn print_diagnostics(
     report: &Report,
-    inputs: usize,
     plan: &JobPlan,
     name: output::JobKind,
     common: &RunArgs,
@@ -43,7 +42,7 @@ pub(crate) fn print_diagnostics(
             "warning: {path}: {zeros} zeros after the compressed data are left out"
         ));
     }
-    if common.messages == MessageLevel::All {
+    if !common.quiet {
         inform(report);
     }
     for (input, name) in &report.guessed {
@@ -89,7 +88,7 @@ pub(crate) fn print_diagnostics(
     let are_doubted = warn_of_lists(report, fails);
     // The error of a run that fails has the same hint.
     if !fails {
-        warn_of_columns(report, common.separator);
+        warn_of_columns(report, common.separator());
     }
     if report.labelled > 0 && !fails && !are_doubted {
         eprint_hinted(
@@ -116,7 +115,7 @@ pub(crate) fn print_diagnostics(
             ),
             Some("give them a host with --base"),
         );
-    } else if report.hostless > 0 && inputs > 1 {
+    } else if report.hostless > 0 && !common.quiet && !are_of_one_site(report) {
         eprint_hinted(
             format_args!(
                 "warning: {} request targets name no host, so equal paths of different hosts are one",
@@ -124,7 +123,7 @@ pub(crate) fn print_diagnostics(
             ),
             Some("give them a host with --base"),
         );
-    } else if report.hostless > 0 && common.assume_scheme.is_some() {
+    } else if report.hostless > 0 && common.rules.assume_scheme.is_some() {
         eprint_hinted(
             format_args!(
                 "warning: {} request targets name no host, so --assume-scheme did not change them",
@@ -133,6 +132,21 @@ pub(crate) fn print_diagnostics(
             Some("give them a scheme and a host with --base"),
         );
     }
+}
+
+/// Whether the inputs are the parts of one log, as rotation leaves them: `access.log`, `access.log.1`,
+/// `access.log.2.gz`. Their targets are then of one site, or of sites that the log does not tell apart.
+fn are_of_one_site(report: &Report) -> bool {
+    let stem = |path: &Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let end = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
+        let stem = name[..end].trim_end_matches(['.', '-', '_']);
+        let stem = stem.strip_suffix(".gz").or(stem.strip_suffix(".zst")).unwrap_or(stem);
+        path.with_file_name(stem)
+    };
+    let mut stems = report.files.iter().map(|file| stem(&file.path));
+    let first = stems.next();
+    stems.all(|stem| Some(stem) == first)
 }
 
 /// Warns of inputs that were read to their end, and hold nothing that their format counts as a record.
@@ -319,7 +333,11 @@ pub(crate) fn nothing_but_rejects(
     let rejected = report.first_rejected.as_deref().filter(|_| is_json);
     let members = rejected.and_then(record::suggest_members);
     let suggestion = first_suggestion(report).or(members.as_ref());
-    let hint = hint_for_rejects(report, most_frequent(&report.tally), suggestion);
+    let refused = report.files.iter().find_map(|file| hints::refusal_of(&file.path));
+    let hint = match refused {
+        Some(remedy) => remedy.into(),
+        None => hint_for_rejects(report, most_frequent(&report.tally), suggestion),
+    };
     (format!("every record was {which}, so nothing was written"), hint)
 }
 

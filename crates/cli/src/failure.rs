@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::io;
 
-use crate::args::{RunArgs, idle_message};
+use crate::args::filters::idle_message;
+use crate::args::run_args::RunArgs;
 use crate::status::{Status, eprint_hinted, eprint_message};
 use crate::{address_space, hints};
 use uniqurl_engine::output::JobKind;

@@ -4,7 +4,8 @@
 //! in the imperative, printed on a line after the error.
 
 use std::borrow::Cow;
-use std::io::{self, ErrorKind};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 use memchr::memmem;
@@ -15,8 +16,8 @@ use uniqurl::internal::System;
 use uniqurl::{Normalizer, Profile, RejectReason};
 use uniqurl_engine::output::JobKind;
 use uniqurl_engine::{RunError, SeenError, SeenTrouble};
-use uniqurl_formats::input::{Compression, InputError, Trouble};
-use uniqurl_formats::record::{Finds, Suggestion};
+use uniqurl_formats::input::{Compression, InputError, Trouble, ending};
+use uniqurl_formats::record::{Finds, Refusal, Suggestion, refusal};
 use uniqurl_store::seen::{SeenStoreError, SeenStoreProblem};
 use uniqurl_text::{Printable, UrlExcerpt};
 
@@ -70,8 +71,14 @@ pub(crate) fn of_input(error: &InputError, job: JobKind) -> Option<Cow<'static, 
         Trouble::Limit(packed, _) if packed.compression == Compression::Xz => {
             "unpack it with xz -dc"
         }
-        Trouble::Refused(why) => why.remedy(),
-        Trouble::Columns(_) => "name the format and the column with --format",
+        Trouble::Refused(why) => remedy(*why, &error.path),
+        Trouble::Columns(why) => match refusal_of(&error.path) {
+            Some(remedy) => remedy,
+            None if why.starts_with("it has no column") => {
+                "name one of its columns, or give a number, as in --format csv:1"
+            }
+            None => "name the format and the column with --format",
+        },
         _ if is_url(error) => {
             return Some(match download(&error.path) {
                 Some(command) => format!("{command} | uniqurl {}", job.name()).into(),
@@ -81,6 +88,23 @@ pub(crate) fn of_input(error: &InputError, job: JobKind) -> Option<Cow<'static, 
         _ => return None,
     };
     Some(hint.into())
+}
+
+/// The action for a file that is not read. Only the program that wrote a spreadsheet can write it otherwise.
+fn remedy(why: Refusal, path: &Path) -> &'static str {
+    match ending(path).as_deref() {
+        Some("xlsx" | "xls" | "ods") => "save the sheet as CSV in the program that wrote it",
+        _ => why.remedy(),
+    }
+}
+
+/// The same for a file whose first bytes say that it cannot be read, whatever format was named for it.
+pub(crate) fn refusal_of(path: &Path) -> Option<&'static str> {
+    // Reading a pipe would take its bytes from whoever reads it next.
+    let mut file = File::open(path).ok().filter(|_| path.is_file())?;
+    let mut head = vec![0; 4096];
+    let length = file.read(&mut head).ok()?;
+    refusal(&head[..length]).map(|why| remedy(why, path))
 }
 
 /// The command that writes what a URL names to standard output.
@@ -119,8 +143,8 @@ pub(crate) fn of_store(error: &SeenStoreError) -> Option<&'static str> {
             Some("make a store with `uniqurl dedup --save-seen` or `uniqurl seen add`")
         }
         SeenStoreProblem::OtherRules(_) => Some(
-            "give the options that `uniqurl seen stats` shows as the rules of the store, or name \
-             another store",
+            "give the options that `uniqurl seen stats` shows, or carry its keys over to a new store: \
+             `uniqurl seen export STORE | uniqurl seen add NEW` with the options of this run",
         ),
         SeenStoreProblem::NotAStore if error.path.is_file() => {
             Some("read a list with `uniqurl dedup --seen` or `uniqurl set`; a store is a directory")

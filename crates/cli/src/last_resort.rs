@@ -13,10 +13,12 @@ use rustix::fs::{OFlags, fcntl_setfl};
 use signal_hook::consts::SIGABRT;
 use signal_hook::low_level;
 
-use crate::signals::STACK;
 use crate::status::{Status, eprint_hinted};
 use uniqurl::internal::alloc;
 use uniqurl_engine::RunError;
+
+/// The stack of a thread that only waits, removes files or writes a few lines.
+pub const STACK: usize = 256 << 10;
 
 /// Memory for the last words. Nobody writes to it before, so it takes addresses alone.
 const RESERVE: usize = 8 << 20;

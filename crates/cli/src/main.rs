@@ -7,6 +7,7 @@ mod args;
 mod commands;
 
 // A run over inputs.
+mod request;
 mod run;
 mod inputs;
 mod outputs;
@@ -29,12 +30,11 @@ mod hints;
 mod status;
 mod diff_view;
 
-use std::io;
+use std::env;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use args::{Cli, Command};
-use commands::{bench, compare, dedup, explain, formats, generate, normalize, profiles, seen, set};
-use status::wrote;
+use args::Stdin;
 use uniqurl::internal::Backend;
 
 /// Faster than the system's allocator with many threads.
@@ -45,21 +45,8 @@ fn main() -> ExitCode {
     address_space::start_again_if_limited();
     tables::expect_panics();
     open_files::allow_most();
-    match Cli::parse_or_exit(Backend::best().name()).command {
-        Command::Dedup(args) => dedup::main(*args),
-        Command::Normalize(args) => normalize::main(&args),
-        Command::Explain(args) => wrote(explain::main(&args)),
-        Command::Compare(args) => compare::main(&args),
-        Command::Profiles { name, form } => {
-            wrote(profiles::write(name, form, &mut io::stdout().lock()))
-        }
-        Command::Formats { name } => wrote(formats::write(name, &mut io::stdout().lock())),
-        Command::Set(args) => set::main(&args),
-        Command::Seen(args) => seen::main(args),
-        Command::Bench(args) => bench::main(&args),
-        Command::Completions { shell } => {
-            wrote(generate::completions(shell, &mut io::stdout().lock()))
-        }
-        Command::Man { command } => wrote(generate::man(command, &mut io::stdout().lock())),
-    }
+    let arguments: Vec<OsString> = env::args_os().collect();
+    let parsed = args::parse(arguments.clone(), Backend::best().name(), Stdin::of_process());
+    let status = parsed.and_then(|cli| commands::run(cli.command));
+    status.unwrap_or_else(|error| args::report(&error, &arguments).into())
 }

@@ -3,18 +3,12 @@
 use std::io::{self, IoSlice, Write};
 use std::path::{Path, PathBuf};
 
-use crate::args::RunArgs;
-use crate::failure::RunFailure;
+use crate::args::run_args::RunArgs;
+use crate::request::Division;
 use crate::{open_files, tables};
 use uniqurl_engine::Trace;
 use uniqurl_engine::output::{Output, ReportPage, ShardFiles, TableFile, TerminatorWriter};
 use uniqurl_formats::record::Separator;
-
-/// How the main output is divided among files of a directory.
-pub(crate) struct Division {
-    pub(crate) shards: u32,
-    pub(crate) suffix: String,
-}
 
 /// The properties of the outputs, besides the options that all jobs share.
 pub(crate) struct OutputSpec<'a> {
@@ -22,6 +16,8 @@ pub(crate) struct OutputSpec<'a> {
     pub(crate) writes_urls: bool,
     pub(crate) division: Option<&'a Division>,
     pub(crate) table: Option<tables::TableSpec>,
+    /// The line of column names before the others.
+    pub(crate) header: Option<String>,
     pub(crate) end: Separator,
 }
 
@@ -56,7 +52,16 @@ impl MainOutput {
             return files.map(MainOutput::Shards);
         }
         match table {
-            None => Ok(MainOutput::Lines(TerminatorWriter::new(Output::create(path)?, spec.end))),
+            None => {
+                let output = Output::create(path)?;
+                // A pipe leads to a program, which counts on lines of one kind.
+                let is_read = path != Path::new("-") || output.is_terminal();
+                let mut lines = TerminatorWriter::new(output, spec.end);
+                if let Some(header) = spec.header.take().filter(|_| is_read) {
+                    lines.write_all(header.as_bytes())?;
+                }
+                Ok(MainOutput::Lines(lines))
+            }
             Some(tables::TableSpec { kind, columns, sorted_by }) => {
                 let table = TableFile::create(path, kind, columns, sorted_by)?;
                 Ok(MainOutput::Table(Box::new(table)))
@@ -192,13 +197,13 @@ impl Outputs {
     }
 
     /// Writes the accounts of a run that is about to be committed, and brings them to the disk too.
-    pub(crate) fn write_accounts(&mut self, known: &Known<'_>) -> Result<(), RunFailure> {
+    pub(crate) fn write_accounts(&mut self, known: &Known<'_>) -> io::Result<()> {
         let mut written = Vec::new();
         let mut left = std::mem::take(&mut self.accounts).into_iter();
         while let Some(mut account) = left.next() {
             if let Err(error) = account.write(known).and_then(|()| account.output.prepare()) {
                 self.accounts = left.collect();
-                return Err(RunFailure::from(error));
+                return Err(error);
             }
             written.push(account);
         }
@@ -208,12 +213,12 @@ impl Outputs {
 
     /// Commits the outputs. The main one comes after those about it, so a new main output implies new ones
     /// about it.
-    pub(crate) fn commit(self) -> Result<(), RunFailure> {
+    pub(crate) fn commit(self) -> io::Result<()> {
         let accounts = self.accounts.into_iter().map(|account| account.output);
         for output in self.rejects.into_iter().chain(accounts) {
             output.commit()?;
         }
-        Ok(self.main.commit()?)
+        self.main.commit()
     }
 
     /// Gives up all outputs except the accounts, into which nothing was written.

@@ -1,149 +1,41 @@
 //! One run over inputs: from the request to an exit status.
 
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use clap::error::ErrorKind;
-
 use crate::args::memory;
-use crate::args::{self, BadInput, FormatChoice, MessageLevel, RunArgs};
+use crate::args::run_args::RunArgs;
+use crate::args::usage::wrong;
 use crate::diagnostics::{are_all_rejected, nothing_but_rejects, print_diagnostics};
 use crate::failure::{RunFailure, failure};
 use crate::inputs::names::is_standard_input;
 use crate::inputs::{RunInputs, paths};
-use crate::outputs::{Division, Known, OutputSpec, Outputs, write_anew};
+use crate::outputs::{self, Known, OutputSpec, Outputs, write_anew};
 use crate::progress::{Bar, Counts, Progress, ProgressState, When};
+use crate::request::Request;
 use crate::signals::Signals;
-use crate::status::{CLOSED_PIPE, Status, eprint_hinted, eprint_message};
-use crate::stores::{StoreOptions, Stores};
+use crate::status::{Status, eprint_hinted, eprint_message};
+use crate::stores::Stores;
 use crate::summary_line::SummaryLine;
-use crate::{address_space, command_line, dates, hints, outputs, tables};
-use uniqurl::{Key, Normalizer};
-use uniqurl_engine::output::{self, Field, FileStats, Inputs, LineForm, ReportPage, Stats, Tally};
-use uniqurl_engine::{
-    self, InputFormat, InputOptions, Job, JobPlan, Report, RunError, Trace, TraceStage, Watch,
-};
+use crate::{address_space, command_line, dates, hints, tables};
+use uniqurl_engine::output::{self, FileStats, Inputs, LineForm, ReportPage, Stats, Tally};
+use uniqurl_engine::{self, Job, JobPlan, Report, RunError, Trace, TraceStage, Watch};
 use uniqurl_formats::input::InputState;
 use uniqurl_formats::input::{Input, InputError, Source};
-use uniqurl_formats::record::{EnvelopeChoice, Format, Separator, carrying};
+use uniqurl_formats::record::Separator;
 use uniqurl_store::seen::{PreparedRun, RunBuilder, SeenStoreError, StoreRules, UnixTime};
 
-/// A run over inputs: the plan of the engine, and the options that only the command needs.
-pub(crate) struct Request {
-    pub(crate) plan: JobPlan,
-    pub(crate) name: output::JobKind,
-    /// Lists from before the run.
-    pub(crate) seen: Vec<PathBuf>,
-    pub(crate) stores: StoreOptions,
-    pub(crate) division: Option<Division>,
-}
-
-impl Request {
-    /// A job with the options that all jobs have. An error is a sentence about those.
-    pub(crate) fn new(common: &RunArgs, job: Job, name: output::JobKind) -> Result<Self, String> {
-        let plan = plan(common, normalizer(common)?, job);
-        let stores = StoreOptions::default();
-        Ok(Self { plan, name, seen: Vec::new(), stores, division: None })
-    }
-
-    /// Whether the options fit together.
-    fn check(&self, common: &RunArgs) -> Result<(), String> {
-        let JobPlan { normalizer, policy, output, .. } = &self.plan;
-        let profile = normalizer.profile().name();
-        if output.fields.contains(&Field::Decoded) && !normalizer.has_decoded() {
-            return Err(format!("profile {profile} has no column decoded, only servlet has"));
-        }
-        let (hosts, others) = (&common.filters.host, &common.filters.not_host);
-        let named = hosts.iter().map(|glob| ("--host", glob));
-        let mut named = named.chain(others.iter().map(|glob| ("--not-host", glob)));
-        if let Some((option, glob)) = named.find(|(_, glob)| !glob.is_ascii())
-            && !normalizer.may_write_any_byte()
-        {
-            return Err(format!(
-                "{option} {glob}: profile {profile} writes hosts in ASCII, as in xn--bcher-kva.example"
-            ));
-        }
-        if let Some(byte) = common.delimiter
-            && !matches!(&common.format, FormatChoice::Named(format) if format.with_delimiter(byte).is_some())
-        {
-            return Err("--delimiter goes with --format csv:COL".to_owned());
-        }
-        if let FormatChoice::Named(format) = &common.format {
-            let columns: Vec<String> =
-                output.carry.iter().chain(policy.keep.column()).cloned().collect();
-            carrying(format, &columns)?;
-        }
-        Ok(())
-    }
-}
-
-/// The plan of a job, with the options that all jobs have.
-fn plan(common: &RunArgs, normalizer: Normalizer, job: Job) -> JobPlan {
-    let mut plan = JobPlan::new(normalizer, job);
-    plan.input = InputOptions {
-        format: match &common.format {
-            FormatChoice::Auto if common.separator == Separator::Nul => {
-                InputFormat::Fixed(Arc::new(Format::Lines))
-            }
-            FormatChoice::Auto | FormatChoice::InFile(_) => InputFormat::Auto,
-            FormatChoice::Named(format) => {
-                let delimited = common.delimiter.and_then(|byte| format.with_delimiter(byte));
-                let format = delimited.unwrap_or_else(|| format.clone());
-                InputFormat::Fixed(Arc::new(format.with_kinds(common.kinds())))
-            }
-        },
-        formats: Arc::clone(&common.formats),
-        envelope: match common.separator {
-            Separator::LineFeed => common.envelope,
-            // An envelope ends in a line feed.
-            Separator::Nul => EnvelopeChoice::None,
-        },
-        separator: common.separator,
-        kinds: common.kinds(),
-        keep_going: common.bad_input == BadInput::IsSkipped,
-        seen: Vec::new(),
-        stores: Vec::new(),
-    };
-    plan.policy.records = common.filters.records();
-    plan.policy.requests = common.filters.requests();
-    plan.policy.urls = common.filters.urls(&plan.normalizer);
-    plan.policy.key = common.key();
-    plan.policy.max_rejected = common.filters.max_rejected;
-    plan.output.secrets = common.secrets;
-    plan.limits.threads = common.threads();
-    plan.limits.most_workers = common.most_workers();
-    plan.limits.max_url = common.max_url;
-    plan.limits.max_record = common.max_record;
-    plan
-}
-
 /// Runs the request, if the options allow it.
-pub(crate) fn start(
-    common: &RunArgs,
-    name: output::JobKind,
-    request: impl FnOnce() -> Result<Request, String>,
-) -> ExitCode {
-    let checked = request().and_then(|request| request.check(common).map(|()| request));
-    match checked {
-        Ok(request) => run(common, request),
-        Err(message) => args::exit(&args::usage(name.name(), ErrorKind::ValueValidation, message)),
-    }
+pub(crate) fn start(common: &RunArgs, request: Request) -> Result<Status, clap::Error> {
+    request.check(common).map_err(wrong)?;
+    Ok(run(common, request))
 }
-
-/// The error about a key that a profile file with its own ports cannot have.
-pub(crate) const OWN_PORTS: &str =
-    "ssurt needs the ports of the registry, but the profile file has others";
 
 /// Runs it.
-fn run(common: &RunArgs, mut request: Request) -> ExitCode {
-    let ssurt = common.key() == Key::Ssurt || request.plan.output.fields.contains(&Field::Ssurt);
-    if ssurt && request.plan.normalizer.has_own_ports() {
-        args::exit(&args::usage(request.name.name(), ErrorKind::ArgumentConflict, OWN_PORTS));
-    }
-    let summary_line = SummaryLine::new(common.messages, &request);
+fn run(common: &RunArgs, mut request: Request) -> Status {
+    let summary_line = SummaryLine::new(common.quiet, &request);
     let mut watch = Watch::default();
     watch.trace = common.trace.as_ref().map(|_| Trace::default());
     let (watch, bar) = (Arc::new(watch), Bar::default());
@@ -153,8 +45,7 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
             eprint_message(format_args!("cannot watch for signals: {error}"));
             // Under such a limit the stack of the watching thread did not fit.
             let is_limited = address_space::is_limited();
-            let status = if is_limited { Status::Limit } else { Status::Failed };
-            return ExitCode::from(status as u8);
+            return if is_limited { Status::Limit } else { Status::Failed };
         }
     };
     let opened = paths(common, &request.seen)
@@ -165,7 +56,7 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
             eprint_hinted(&error, hints::of_output(&error));
             let nothing = summary_line.summary(Tally::default(), Inputs::default(), 0);
             summary_line.write_failed(&nothing);
-            return ExitCode::from(Status::Failed as u8);
+            return Status::Failed;
         }
     };
     let found = RunInputs::resolve(common, paths, &request.seen, request.name);
@@ -191,8 +82,8 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
     } else {
         found.warn_of_outputs(common);
         let (inputs, seen) = (&found.inputs, found.seen);
-        if let (Some((message, hint)), MessageLevel::All) =
-            (tables::output_hint(&common.output, &request), common.messages)
+        if let Some((message, hint)) = tables::output_hint(&common.output, &request)
+            && !common.quiet
         {
             eprint_hinted(message, Some(hint));
         }
@@ -208,11 +99,11 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
             read(plan, inputs, &mut outputs, &stores, summary_line.terms.job, &watch);
         bar.wipe();
         if matches!(result, Err(RunFailure::ClosedPipe)) {
-            return ExitCode::from(CLOSED_PIPE);
+            return Status::ClosedPipe;
         }
-        print_diagnostics(&report, inputs.len(), plan, summary_line.terms.job, common);
-        if let (Some(memory), MessageLevel::All, 1..) =
-            (&plan.limits.memory, common.messages, report.spilled.written)
+        print_diagnostics(&report, plan, summary_line.terms.job, common);
+        if let (Some(memory), false, 1..) =
+            (&plan.limits.memory, common.quiet, report.spilled.written)
         {
             memory::report_spilled(memory, report.spilled.written);
         }
@@ -229,7 +120,7 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
             stats: Stats {
                 status: status as u8,
                 profile: &profile,
-                key: common.key(),
+                key: common.key,
                 backend: backend.name(),
                 threads: request.plan.limits.workers(),
                 spilled: report.spilled,
@@ -251,7 +142,7 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
     let is_wrong_usage = matches!(result, Err(RunFailure::Idle(..)));
     let status = match settle(outputs, commit, result, &signals, &known(committed)) {
         Ok(()) => committed,
-        Err((RunFailure::ClosedPipe, _)) => return ExitCode::from(CLOSED_PIPE),
+        Err((RunFailure::ClosedPipe, _)) => return Status::ClosedPipe,
         Err((why, given_up)) => {
             let told = match &why {
                 RunFailure::Failed(RunError::Output(error)) => Some(error.to_string()),
@@ -275,11 +166,12 @@ fn run(common: &RunArgs, mut request: Request) -> ExitCode {
     };
     match status {
         Status::Complete | Status::Incomplete => summary_line.write(&summary),
+        Status::ClosedPipe => {}
         // A run that could do nothing has no account.
         Status::Failed if is_wrong_usage => {}
         Status::Failed | Status::Limit => summary_line.write_failed(&summary),
     }
-    ExitCode::from(status as u8)
+    status
 }
 
 /// The hint for a run that ends because of some of its inputs.
@@ -308,16 +200,23 @@ fn output_spec<'a>(common: &RunArgs, request: &'a Request) -> OutputSpec<'a> {
     let (job, output) = (&plan.job, &plan.output);
     let kind = tables::TableSpec::kind(common, division.as_ref());
     OutputSpec {
-        writes_urls: !stores.only_change(),
+        // Who asks for a report alone does not want a list in the terminal as well.
+        writes_urls: !(stores.only_change() || common.report.is_some() && goes_to_terminal(common)),
         division: division.as_ref(),
         table: kind.map(|kind| tables::TableSpec::new(kind, common, job, output, &plan.normalizer)),
+        header: tables::header(common, output),
         // A JSON object never contains a raw line feed, so it needs no other separator.
         end: match job {
             Job::Normalize { json: true } => Separator::LineFeed,
             Job::Dedup(_) if output.form == LineForm::Json => Separator::LineFeed,
-            _ => common.separator,
+            _ => common.separator(),
         },
     }
+}
+
+/// Whether the URLs go to standard output because nothing else was asked for, and that is a terminal.
+fn goes_to_terminal(common: &RunArgs) -> bool {
+    common.output == Path::new("-") && io::stdout().is_terminal()
 }
 
 /// Opens the stores, and puts those that are asked into the plan.
@@ -385,38 +284,27 @@ fn settle(
     known: &Known<'_>,
 ) -> Result<(), (RunFailure, Vec<outputs::Account>)> {
     // A full pipe may block here for ever, so signals are held off only later.
-    let result = result.and_then(|run| outputs.write_accounts(known).map(|()| run));
+    let result = result
+        .and_then(|run| outputs.write_accounts(known).map(|()| run).map_err(RunFailure::from));
     signals.hold_off();
     match result {
         Ok(run) => {
-            let committed = outputs.commit().and_then(|()| Ok(commit(run)?));
+            let committed = outputs.commit().map_err(RunFailure::from);
+            let committed = committed.and_then(|()| Ok(commit(run)?));
             committed.map_err(|why| (why, Vec::new()))
         }
         Err(why) => Err((why, outputs.give_up())),
     }
 }
 
-/// The rules that were chosen.
-fn normalizer(common: &RunArgs) -> Result<Normalizer, String> {
-    let normalizer = match common.policy.of_profile_file(common.transcode) {
-        Some(normalizer) => normalizer?.with_backend(common.backend),
-        None => common.normalizer()?,
-    };
-    common.choices().finish(normalizer)
-}
-
 fn when(common: &RunArgs, inputs: &[Input], outputs: &Outputs) -> When {
     // A bar would overwrite a line that the user is typing.
     let is_typed =
         || inputs.iter().any(|input| is_standard_input(&input.path)) && io::stdin().is_terminal();
-    match common.messages {
-        MessageLevel::All
-            if common.progress == When::Auto && (outputs.are_watched() || is_typed()) =>
-        {
-            When::Never
-        }
-        MessageLevel::All => common.progress,
-        MessageLevel::Warnings => When::Never,
+    match common.progress {
+        _ if common.quiet => When::Never,
+        When::Auto if outputs.are_watched() || is_typed() => When::Never,
+        when => when,
     }
 }
 

@@ -8,7 +8,8 @@
 //! comes then comes too late: the run is completed, and its status says so. A second signal then ends
 //! the process at once, whatever it is doing.
 //!
-//! A signal that was ignored when the process started, as `nohup` ignores HUP, stays ignored.
+//! A signal that was ignored when the process started, as `nohup` ignores HUP, stays ignored. Where the system
+//! does not say which are, HUP is not watched.
 //!
 //! Under a limit of the address space ABRT is watched too: it means that an allocation failed.
 
@@ -16,16 +17,14 @@ use signal_hook::consts::{SIGABRT, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 use signal_hook::iterator;
 use signal_hook::low_level::emulate_default_handler;
-use std::fs;
 use std::io;
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier, Mutex, PoisonError};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
+use crate::last_resort::STACK;
 use crate::{address_space, last_resort};
 use uniqurl_engine::output;
 
@@ -34,11 +33,8 @@ use uniqurl_engine::output;
 /// this.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// The stack of a thread that only waits, removes files or writes a few lines.
-pub const STACK: usize = 256 << 10;
-
-/// The signals, and their names for `kill -s`.
-const SIGNALS: [(i32, &str); 3] = [(SIGINT, "INT"), (SIGTERM, "TERM"), (SIGHUP, "HUP")];
+/// The signals that end a run.
+const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
 /// The watch over the signals. It lasts as long as the process, also when this is dropped.
 #[derive(Debug)]
@@ -52,9 +48,7 @@ impl Signals {
     pub fn watch(last_words: impl Fn() + Send + Sync + 'static) -> io::Result<Self> {
         // A file that grows beyond its limit is an error of the write, as a full disk is.
         flag::register(SIGXFSZ, Arc::default())?;
-        let ignored = ignored();
-        let mut wanted: Vec<i32> =
-            SIGNALS.iter().map(|(signal, _)| *signal).filter(|s| !ignored.contains(s)).collect();
+        let mut wanted = wanted();
         let held_off = Arc::new(Mutex::new(false));
         let at_once = Arc::new(AtomicBool::new(false));
         for signal in &wanted {
@@ -159,59 +153,40 @@ fn call_with_timeout(last_words: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// The signals that this process was started to ignore.
-fn ignored() -> Vec<i32> {
-    let status = fs::read_to_string("/proc/self/status");
-    match status.ok().as_deref().and_then(ignored_in) {
-        Some(mask) => {
-            let signals = SIGNALS.iter().map(|(signal, _)| *signal);
-            signals.filter(|signal| mask >> (signal - 1) & 1 == 1).collect()
-        }
-        None => {
-            let ignored = SIGNALS.iter().filter(|(_, name)| a_child_ignores(name));
-            ignored.map(|(signal, _)| *signal).collect()
-        }
+/// The signals to watch: those that this process was not started to ignore.
+fn wanted() -> Vec<i32> {
+    match ignored() {
+        Some(mask) => SIGNALS.into_iter().filter(|signal| mask >> (signal - 1) & 1 == 0).collect(),
+        // Asking the system needs unsafe code. `nohup` ignores HUP, which then has to stay ignored.
+        None => vec![SIGINT, SIGTERM],
     }
 }
 
+/// The mask of ignored signals, where the system has it in a file.
+fn ignored() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    return ignored_in(&std::fs::read_to_string("/proc/self/status").ok()?);
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
 /// The mask of ignored signals in the text of Linux's `/proc/PID/status`, signal 1 in bit 0.
+#[cfg(target_os = "linux")]
 fn ignored_in(status: &str) -> Option<u64> {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
     u64::from_str_radix(mask.trim(), 16).ok()
 }
 
-/// Whether a child survives the signal. A child inherits ignored signals, and asking the
-/// system for one's own signals needs unsafe code.
-fn a_child_ignores(name: &str) -> bool {
-    let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", &format!("kill -s {name} $$; exit 0")]);
-    shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    shell.status().is_ok_and(|status| status.signal().is_none() && status.success())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn mask_of_ignored_signals_is_parsed() {
         let status = "Name:\tx\nSigBlk:\t0000000000000002\nSigIgn:\t0000000000001001\n";
         assert_eq!(ignored_in(status), Some(0x1001));
         assert_eq!(ignored_in("Name:\tx\n"), None);
-    }
-
-    #[test]
-    fn child_process_and_proc_agree_on_ignored_signals() {
-        let Some(mask) =
-            fs::read_to_string("/proc/self/status").ok().as_deref().and_then(ignored_in)
-        else {
-            let _ = std::io::stderr().write_all(b"\nNOT TRIED: there is no /proc\n");
-            return;
-        };
-        for (signal, name) in SIGNALS {
-            assert_eq!(a_child_ignores(name), mask >> (signal - 1) & 1 == 1, "{name}");
-        }
     }
 
     #[test]

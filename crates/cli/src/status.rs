@@ -17,24 +17,32 @@ pub(crate) enum Status {
     Failed = 2,
     /// Stopped by a limit; nothing committed.
     Limit = 3,
+    /// The status that a shell reports for a process that wrote to a closed pipe: 128 + SIGPIPE.
+    ClosedPipe = 141,
 }
 
-/// The status that a shell reports for a process that wrote to a closed pipe: 128 + SIGPIPE.
-pub(crate) const CLOSED_PIPE: u8 = 141;
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        ExitCode::from(status as u8)
+    }
+}
+
+/// [`Status::ClosedPipe`] as a number.
+pub(crate) const CLOSED_PIPE: u8 = Status::ClosedPipe as u8;
 
 /// The end of a command that only wrote to standard output.
 pub(crate) fn wrote(result: io::Result<()>) -> ExitCode {
-    ExitCode::from(status_of(result))
+    status_of(result).into()
 }
 
-/// The exit status; prints the error if there is one.
-pub(crate) fn status_of(result: io::Result<()>) -> u8 {
+/// The status of a command that only wrote to standard output; prints the error if there is one.
+pub(crate) fn status_of(result: io::Result<()>) -> Status {
     match result {
-        Ok(()) => Status::Complete as u8,
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => CLOSED_PIPE,
+        Ok(()) => Status::Complete,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Status::ClosedPipe,
         Err(error) => {
             eprint_message(format_args!("standard output: {error}"));
-            Status::Failed as u8
+            Status::Failed
         }
     }
 }

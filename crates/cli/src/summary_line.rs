@@ -3,20 +3,19 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::Instant;
 
-use crate::args::MessageLevel;
-use crate::run::Request;
+use crate::request::Request;
 use uniqurl_engine::output::{Inputs, Summary, Tally, Terms};
 
 /// The parts of a run's last line besides its counts.
 #[derive(Clone, Copy)]
 pub(crate) struct SummaryLine {
     pub(crate) terms: Terms,
-    messages: MessageLevel,
+    quiet: bool,
     start: Instant,
 }
 
 impl SummaryLine {
-    pub(crate) fn new(messages: MessageLevel, request: &Request) -> Self {
+    pub(crate) fn new(quiet: bool, request: &Request) -> Self {
         let policy = &request.plan.policy;
         let filtered = !policy.records.is_empty()
             || !policy.requests.is_empty()
@@ -24,7 +23,7 @@ impl SummaryLine {
             || policy.limit_by.is_some();
         let seen = !request.seen.is_empty() || request.stores.are_asked();
         let terms = Terms { job: request.name, seen, filtered };
-        Self { terms, messages, start: Instant::now() }
+        Self { terms, quiet, start: Instant::now() }
     }
 
     pub(crate) fn summary(&self, tally: Tally, inputs: Inputs, bytes: u64) -> Summary {
@@ -34,7 +33,7 @@ impl SummaryLine {
 
     /// Prints the accounting. At a terminal the digits are grouped.
     pub(crate) fn write(&self, summary: &Summary) {
-        if self.messages == MessageLevel::Warnings {
+        if self.quiet {
             return;
         }
         let text = match io::stderr().is_terminal() {

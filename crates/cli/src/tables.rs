@@ -5,9 +5,9 @@ use std::panic;
 use std::path::Path;
 use std::thread;
 
-use crate::args::RunArgs;
-use crate::outputs::Division;
-use crate::run;
+use crate::args::output_paths::kind_of_shards;
+use crate::args::run_args::RunArgs;
+use crate::request::{Division, Request};
 use uniqurl::{Key, Normalizer};
 use uniqurl_engine::output::{Field, LineForm, TableColumn, TableKind, TableValues};
 use uniqurl_engine::{Job, OutputOptions, SetOrder};
@@ -46,7 +46,7 @@ impl TableSpec {
             true => (TableValues::Bytes, TableValues::EscapedBytes),
             false => (TableValues::Text, TableValues::Text),
         };
-        let key_name = match common.key() {
+        let key_name = match common.key {
             Key::Url => Field::Canonical.name(),
             key => key.name(),
         };
@@ -56,10 +56,11 @@ impl TableSpec {
         let (columns, sorted) = match job {
             Job::Dedup(dedup) if tally.any() => {
                 let columns = [numbers(Field::Count.name()), column(key_name, key_holds)];
-                let tallies = tally.names().map(|name| match name.starts_with("time_") {
-                    true => column(name, TableValues::Decimals),
-                    false => numbers(name),
-                });
+                let tallies =
+                    tally.names().map(|name| match name.starts_with("time_") || name == "errors" {
+                        true => column(name, TableValues::Decimals),
+                        false => numbers(name),
+                    });
                 (columns.into_iter().chain(tallies).collect(), dedup.order == SetOrder::Sorted)
             }
             Job::Dedup(dedup) if fields.is_empty() && carry.is_empty() => {
@@ -69,7 +70,7 @@ impl TableSpec {
             }
             Job::Dedup(dedup) => {
                 let fields = match &fields[..] {
-                    [] => Field::of_key(common.key(), dedup.count),
+                    [] => Field::of_key(common.key, dedup.count),
                     fields => fields,
                 };
                 let field = |field: &Field| match field {
@@ -99,14 +100,16 @@ impl TableSpec {
     }
 }
 
-/// The kind of table that each file of --split-by is, by the end of its name.
-pub(crate) fn kind_of_shards(suffix: &str) -> Option<TableKind> {
-    TableKind::of(Path::new(&format!("shard{suffix}")))
+/// The line that names the columns of a tally, whose numbers nobody could tell apart.
+pub(crate) fn header(common: &RunArgs, output: &OutputOptions) -> Option<String> {
+    let is_asked = output.tally.any() && output.form == LineForm::Tabs;
+    let names = [Field::Count.name(), common.key.name()].into_iter().chain(output.tally.names());
+    is_asked.then(|| names.collect::<Vec<_>>().join("\t") + "\n")
 }
 
 /// The message about lines that go into a file whose name promises JSON objects or cells of a table, and the
 /// hint with the option for those.
-pub(crate) fn output_hint(output: &Path, request: &run::Request) -> Option<(String, &'static str)> {
+pub(crate) fn output_hint(output: &Path, request: &Request) -> Option<(String, &'static str)> {
     let (plan, lines) = (&request.plan, &request.plan.output);
     let is_json = match &plan.job {
         Job::Normalize { json } => *json,

@@ -1,17 +1,13 @@
-//! A command line without a subcommand: with piped input it is `dedup`.
+//! A command line without a subcommand is one of `dedup`.
 //!
-//! In: the arguments of the process. Out: the same, with `dedup` before options that have no subcommand.
-//! Only piped input decides so, and only if nothing else in the arguments can be meant.
+//! In: the arguments of the process. Out: the same, with `dedup` before options and files that have no subcommand.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::Path;
 
-use clap::CommandFactory;
+use clap::Command;
 use rustix::fs::{FileType, fstat};
-
-use super::{Cli, innermost, to_parse};
-use crate::inputs::names::is_standard_input;
 
 /// The subcommand that stands for none.
 const DEFAULT: &str = "dedup";
@@ -21,7 +17,7 @@ const OWN: [&str; 4] = ["-h", "--help", "-V", "--version"];
 
 /// The kind of standard input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::args) enum Stdin {
+pub enum Stdin {
     Terminal,
     /// A pipe, a socket or a file.
     Piped,
@@ -43,80 +39,81 @@ impl Stdin {
     }
 }
 
-/// The arguments of this process after its name, as they are parsed.
-pub(super) fn words() -> Vec<OsString> {
-    let arguments = std::env::args_os().collect();
-    with_command(arguments, Stdin::of_process()).into_iter().skip(1).collect()
-}
-
-/// Names the subcommand where piped input stands for it.
-pub(super) fn with_command(arguments: Vec<OsString>, stdin: Stdin) -> Vec<OsString> {
-    let words = arguments.get(1..).unwrap_or_default();
-    if stdin != Stdin::Piped || arguments.is_empty() || !lack_command(words) {
-        return arguments;
+/// Names the subcommand if the arguments lack it.
+pub(super) fn with_command(
+    root: &Command,
+    mut arguments: Vec<OsString>,
+    stdin: Stdin,
+) -> Vec<OsString> {
+    let lacks_command = match arguments.get(1..).unwrap_or_default() {
+        // At a terminal the help is of more use than a wait for input.
+        [] => stdin == Stdin::Piped && !arguments.is_empty(),
+        words => is_of_dedup(root, words),
+    };
+    if lacks_command {
+        arguments.insert(1, DEFAULT.into());
     }
-    let mut named = arguments.clone();
-    named.insert(1, DEFAULT.into());
-    // Otherwise the same line would work in a pipe and fail at a terminal.
-    if names_files(&named) { arguments } else { named }
+    arguments
 }
 
-/// Whether the words are options alone, or nothing. A word that is also a subcommand may be meant as one.
-fn lack_command(words: &[OsString]) -> bool {
-    let command = Cli::command();
-    let is_subcommand = |word: &OsString| command.find_subcommand(word).is_some();
-    let Some(first) = words.first() else { return true };
-    let is_option = first.as_encoded_bytes().starts_with(b"-");
-    is_option && !OWN.iter().any(|own| first == OsStr::new(own)) && !words.iter().any(is_subcommand)
+/// Whether the words begin with an option of `dedup`, or with a file. A word that is also a subcommand may be
+/// meant as one, as in `-q explain http://h/`.
+fn is_of_dedup(root: &Command, words: &[OsString]) -> bool {
+    let is_subcommand = |word: &OsString| word == "help" || root.find_subcommand(word).is_some();
+    let first = &words[0];
+    match first.as_encoded_bytes() {
+        b"-" => true,
+        [b'-', ..] => {
+            !OWN.iter().any(|own| first == OsStr::new(own)) && !words.iter().any(is_subcommand)
+        }
+        _ => !is_subcommand(first) && is_file_name(first),
+    }
 }
 
-/// Whether the arguments of `dedup` name inputs besides standard input.
-fn names_files(arguments: &[OsString]) -> bool {
-    let Ok(matches) = to_parse().try_get_matches_from(arguments) else { return false };
-    let mut named = ["files", "files_from"]
-        .into_iter()
-        .filter_map(|id| innermost(&matches).get_many::<PathBuf>(id))
-        .flatten();
-    named.any(|file| !is_standard_input(file))
+/// Whether a word names a file: one that is there, or a name that no subcommand has.
+fn is_file_name(word: &OsStr) -> bool {
+    let bytes = word.as_encoded_bytes();
+    Path::new(word).exists() || bytes.contains(&b'/') || bytes.contains(&b'.')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::parse::command;
 
     fn named(line: &str, stdin: Stdin) -> String {
         let arguments = std::iter::once("uniqurl").chain(line.split_whitespace());
-        let named = with_command(arguments.map(OsString::from).collect(), stdin);
+        let named = with_command(&command(), arguments.map(OsString::from).collect(), stdin);
         named[1..].join(OsStr::new(" ")).into_string().expect("text")
     }
 
     #[test]
-    fn piped_input_stands_for_dedup() {
-        for line in ["", "--count", "-q --order sorted", "-", "--files-from -", "-p string --frob"]
-        {
-            let expected = format!("dedup {line}");
-            assert_eq!(named(line, Stdin::Piped), expected.trim_end(), "{line}");
-            assert_eq!(named(line, Stdin::Terminal), line);
-            assert_eq!(named(line, Stdin::Other), line);
+    fn options_and_files_without_a_command_are_those_of_dedup() {
+        for line in [
+            "--count",
+            "-q --order sorted",
+            "-",
+            "--files-from -",
+            "-p string --frob",
+            "urls.txt",
+            "--count urls.txt",
+            "src",
+            "logs/a --top 10",
+        ] {
+            for stdin in [Stdin::Piped, Stdin::Terminal, Stdin::Other] {
+                assert_eq!(named(line, stdin), format!("dedup {line}"));
+            }
         }
+        assert_eq!(named("", Stdin::Piped), "dedup");
     }
 
     #[test]
     fn other_command_lines_stay() {
-        for line in [
-            "-h",
-            "--help",
-            "-V",
-            "--version",
-            "help",
-            "normalize",
-            "frob",
-            "urls.txt",
-            "--count urls.txt",
-            "--files-from list",
-            "-q explain http://h/",
-        ] {
+        let lines =
+            ["-h", "--help", "-V", "--version", "help", "normalize", "frob", "-q explain x"];
+        for line in lines {
             assert_eq!(named(line, Stdin::Piped), line);
         }
+        assert_eq!([Stdin::Terminal, Stdin::Other].map(|stdin| named("", stdin)), ["", ""]);
     }
 }

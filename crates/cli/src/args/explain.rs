@@ -2,17 +2,13 @@
 
 use std::ffi::OsString;
 
+use clap::Args;
 use clap::builder::{ArgPredicate, PossibleValuesParser, TypedValueParser};
-use clap::{ArgAction, Args};
 
-use crate::args::help::{self, COMMON, INPUT, OUTPUT, RULES};
-use crate::args::policy::PolicyArgs;
-use crate::args::profile_choices::{ProfileChoices, Unsupported};
-use crate::args::values::{key, keys};
-use crate::args::{ProfileParser, ProfileSelection, charset, checks, code, ring};
-use crate::diff_view::Color;
-use uniqurl::uri::Charset;
-use uniqurl::{Key, Normalizer, Profile, RejectReason, Ring};
+use crate::args::help::{self, COMMON, OUTPUT};
+use crate::args::rules::{RulesArgs, Unsupported};
+use crate::args::values::{ProfileParser, ProfileSelection, key, keys};
+use uniqurl::{Key, Normalizer, Profile};
 
 /// `uniqurl explain`
 #[derive(Debug, Args)]
@@ -55,6 +51,7 @@ pub struct ExplainArgs {
         value_name = "NAME,...",
         default_value = "crawl",
         default_value_if("ring", ArgPredicate::IsPresent, "ring"),
+        conflicts_with = "profile_file",
         value_delimiter = ',',
         value_parser = ProfileParser::or_all(),
         hide_possible_values = true,
@@ -66,59 +63,9 @@ pub struct ExplainArgs {
     )]
     profiles: Vec<ProfileSelection>,
 
-    /// Resolve relative URLs against URL
-    #[arg(long, value_name = "URL", help_heading = INPUT)]
-    base: Option<OsString>,
-
-    /// Read URLs without a scheme as if they began with this one
-    ///
-    /// Such URLs are example.com/x and //example.com/x.
-    #[arg(long, value_name = "SCHEME", help_heading = INPUT)]
-    pub(crate) assume_scheme: Option<OsString>,
-
-    /// Accept URLs that these checks of the profile reject (servlet, sanitize)
-    #[arg(
-        long,
-        value_name = "CODE,...",
-        value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(checks()).map(code),
-        hide_possible_values = true,
-        help_heading = RULES,
-        long_help = help::ALLOW
-    )]
-    allow: Vec<RejectReason>,
-
-    /// Reject also what these checks find, which are off by default (sanitize)
-    #[arg(
-        long,
-        value_name = "CODE,...",
-        value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(checks()).map(code),
-        hide_possible_values = true,
-        help_heading = RULES
-    )]
-    deny: Vec<RejectReason>,
-
-    /// Switches, parameters and redirects.
+    /// The rules that change the profiles.
     #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
-
-    /// Decode and encode these bytes of a path, as in 'decode=2F,3A encode=21,24'
-    ///
-    /// The option is for the profile ring, and selects it if no profile is named.
-    #[arg(long, value_name = "LISTS|FILE", value_parser = ring, hide_short_help = true, help_heading = RULES)]
-    ring: Option<Ring>,
-
-    /// The charset of triplets that are not UTF-8.
-    #[arg(
-        long,
-        value_name = "LABEL",
-        value_parser = charset,
-        help_heading = RULES,
-        help = help::TRANSCODE,
-        long_help = help::TRANSCODE_LONG
-    )]
-    transcode: Option<Charset>,
+    pub(crate) rules: RulesArgs,
 
     /// Show also this form of each URL
     ///
@@ -130,7 +77,7 @@ pub struct ExplainArgs {
         hide_possible_values = true,
         help_heading = OUTPUT
     )]
-    key: Option<Key>,
+    pub key: Option<Key>,
 
     /// Write a JSON object for each URL and profile
     ///
@@ -140,12 +87,8 @@ pub struct ExplainArgs {
     /// profile refuses the base or the redirects, and others take them, its object is {"profile": "...",
     /// "url": "...", "unusable": "why"}. --key adds the key under its name, and "parts": [{"part": "17",
     /// "at": N, "type": "int", "rule": "..."}] of a template, where N counts bytes of "out".
-    #[arg(long, action = ArgAction::SetTrue, help_heading = OUTPUT)]
+    #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
-
-    /// Use colours
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, help_heading = OUTPUT)]
-    pub color: Color,
 }
 
 /// A profile with the options that change it, or the reason why they do not fit.
@@ -161,11 +104,6 @@ pub struct Unusable {
 }
 
 impl ExplainArgs {
-    /// The key to show, if one is.
-    pub(crate) fn key(&self) -> Option<Key> {
-        self.key
-    }
-
     /// A normalizer for each profile, in the order given; `all` in the order of the documentation.
     ///
     /// # Errors
@@ -173,8 +111,10 @@ impl ExplainArgs {
     /// A sentence: no profile has a choice, or none takes the base or the redirects. If only some of several
     /// profiles refuse, each of those has its own error.
     pub fn normalizers(&self) -> Result<Vec<ProfileResult>, String> {
-        if let Some(made) = self.policy.of_profile_file(self.transcode) {
-            return self.choices().finish(made?).map(|made| vec![Ok(made)]);
+        let rules = &self.rules;
+        if rules.profile_file.is_some() {
+            // The file names its profile.
+            return rules.normalizer(Profile::Crawl).map(|made| vec![Ok(made)]);
         }
         let mut profiles: Vec<Profile> = Vec::new();
         for named in &self.profiles {
@@ -186,30 +126,17 @@ impl ExplainArgs {
                 profiles.push(*profile);
             }
         }
-        let choices = self.choices();
-        choices.are_had_by(&profiles).map_err(|error| error.to_string())?;
+        rules.are_had_by(&profiles).map_err(|error| error.to_string())?;
         let finished = |profile| {
-            let turned = choices.turned(profile, Unsupported::Ignored)?;
+            let turned = rules.turned(profile, Unsupported::Ignored)?;
             let name = turned.description();
-            Ok(choices.finish(turned).map_err(|reason| Unusable { name, reason }))
+            Ok(rules.finish(turned).map_err(|reason| Unusable { name, reason }))
         };
         let made: Vec<ProfileResult> =
             profiles.into_iter().map(finished).collect::<Result<_, String>>()?;
         match made.iter().find_map(|made| made.as_ref().err()) {
             Some(unusable) if made.iter().all(Result::is_err) => Err(unusable.reason.clone()),
             _ => Ok(made),
-        }
-    }
-
-    fn choices(&self) -> ProfileChoices<'_> {
-        ProfileChoices {
-            allow: &self.allow,
-            deny: &self.deny,
-            policy: &self.policy,
-            ring: self.ring.as_ref(),
-            transcode: self.transcode,
-            base: self.base.as_deref(),
-            assume_scheme: self.assume_scheme.as_deref(),
         }
     }
 }

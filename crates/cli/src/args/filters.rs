@@ -1,14 +1,24 @@
 //! The arguments that choose records and URLs, and limit how many may be rejected.
 
+use std::path::Path;
+
 use clap::Args;
 
-use crate::args::age;
 use crate::args::help::{FILTERS, INPUT};
+use crate::args::values::time;
 use uniqurl::Normalizer;
 use uniqurl_engine::{BadRequestFilter, BadUrlFilter, MaxRejected, RequestFilter, UrlFilter};
-use uniqurl_formats::record::{BadFilter, Filter, Format, parse_time};
-use uniqurl_store::seen::UnixTime;
+use uniqurl_formats::record::{BadFilter, Filter, Format};
 use uniqurl_text::Printable;
+
+/// Agents of crawlers, monitors and programs, a pattern a line.
+const BOTS: &str = include_str!("../../data/bots.txt");
+
+/// Extensions of pictures, one a line.
+const IMAGES: &str = include_str!("../../data/images.txt");
+
+/// The URLs without a query. A fragment may hold a question mark, too.
+const NO_QUERY: &str = r"^[^?#]*(#.*)?$";
 
 /// The records and URLs to keep.
 // A field for each option, so more than a dozen.
@@ -16,8 +26,7 @@ use uniqurl_text::Printable;
 pub struct FilterArgs {
     /// Keep only records with these statuses, such as 200,304 or 2xx
     ///
-    /// These formats have a status: access logs, w3c, elb, alb, cloudfront, haproxy, ltsv, cdx,
-    /// cdxj, the presets of json, and csv, tsv, json, parquet and arrow with a part status=.
+    /// Logs and indexes have a status, and csv, tsv, json, parquet and arrow with a part status=.
     #[arg(
         long,
         value_name = "LIST",
@@ -51,9 +60,6 @@ pub struct FilterArgs {
     ///
     /// The match may be anywhere in the agent as the log writes it. The option may be given several
     /// times, and one match is enough. A record without an agent is dropped.
-    ///
-    /// These formats have an agent: combined, vhost, w3c, elb, alb, cloudfront, ltsv, log:'FORMAT' with such
-    /// a field, most formats of uniqurl formats, and csv, tsv, json, parquet and arrow with a part agent=.
     #[arg(
         long = "agent",
         value_name = "REGEX",
@@ -63,10 +69,9 @@ pub struct FilterArgs {
     )]
     pub agents: Vec<String>,
 
-    /// Drop records whose agent this regular expression matches
+    /// Drop records whose agent this regular expression matches, or bots: crawlers and programs
     ///
-    /// The option may be given several times, and one match is enough, even if --agent matches too. A
-    /// record without an agent is kept.
+    /// One match is enough, even if --agent matches too. A record without an agent is kept.
     #[arg(
         long = "not-agent",
         value_name = "REGEX",
@@ -81,10 +86,6 @@ pub struct FilterArgs {
     /// TIME is a date, whose first second counts, or a date and time with a zone such as +01:00 or
     /// without one; both are in UTC where they name no zone. An age such as 12h, 30d or 2w is so long
     /// before now. A record without a readable time is dropped.
-    ///
-    /// These formats have a time: access logs, w3c, elb, alb, cloudfront, haproxy, ltsv, warc, arc, cdx, cdxj,
-    /// log:'FORMAT' with such a field, most formats of uniqurl formats, and csv, tsv, json, parquet and
-    /// arrow with a part time=.
     #[arg(
         long,
         value_name = "TIME",
@@ -108,10 +109,9 @@ pub struct FilterArgs {
 
     /// Keep only canonical URLs with these extensions, such as jpg,css
     ///
-    /// The extension is at the end of the last segment of the path, after a dot and before any ; or
-    /// query; case does not count. gz matches a.gz and a.tar.gz, and tar.gz only the latter. A path
-    /// without an extension is dropped: one that ends in a slash, a name without a dot, and a name whose
-    /// only dot is its first byte.
+    /// The extension is at the end of the last segment of the path, before any ; or query; case does not
+    /// count. gz matches a.gz and a.tar.gz, and tar.gz only the latter. A path without an extension is
+    /// dropped.
     #[arg(
         long,
         value_name = "LIST",
@@ -121,7 +121,7 @@ pub struct FilterArgs {
     )]
     pub ext: Vec<String>,
 
-    /// Drop canonical URLs with these extensions
+    /// Drop canonical URLs with these extensions, such as css,js, or images: those of pictures
     ///
     /// LIST is as for --ext. A path without an extension is kept.
     #[arg(
@@ -132,6 +132,10 @@ pub struct FilterArgs {
         help_heading = FILTERS
     )]
     pub not_ext: Vec<String>,
+
+    /// Keep only canonical URLs with a query
+    #[arg(long, hide_short_help = true, help_heading = FILTERS)]
+    pub has_query: bool,
 
     /// Keep only canonical URLs with these schemes, such as http,https
     #[arg(
@@ -175,7 +179,7 @@ pub struct FilterArgs {
 
     /// Drop canonical URLs that this regular expression matches
     ///
-    /// The option may be given several times, and one match is enough, even if --match matches too.
+    /// One match is enough, even if --match matches too.
     #[arg(
         long = "not-match",
         value_name = "REGEX",
@@ -187,10 +191,9 @@ pub struct FilterArgs {
 
     /// Stop with status 3 if more than N records, or P% of them, are rejected
     ///
-    /// A number stops the run at the first record too many, and the message names that record. The
-    /// accounting also counts the records that were read with it. A percentage is checked at the
-    /// end. In both cases no file is written, but standard output or a pipe keeps the URLs that it
-    /// already has. Without this option, a dedup stops if all records are rejected; 100% allows that.
+    /// A number stops the run at the first record too many, and a percentage at the end. No file is
+    /// written then, but a pipe keeps the URLs that it already has. Without this option, a dedup stops if
+    /// all records are rejected; 100% allows that.
     #[arg(
         long,
         value_name = "N|P%",
@@ -237,6 +240,9 @@ impl FilterArgs {
         }
         self.patterns.iter().for_each(|pattern| drop(wanted.pattern(pattern)));
         self.unwanted.iter().for_each(|pattern| drop(wanted.unwanted_pattern(pattern)));
+        if self.has_query {
+            drop(wanted.unwanted_pattern(NO_QUERY));
+        }
         self.ext.iter().for_each(|list| drop(wanted.extension(list)));
         self.not_ext.iter().for_each(|list| drop(wanted.unwanted_extension(list)));
         wanted
@@ -283,6 +289,10 @@ fn without_stops(globs: &[String]) -> impl Iterator<Item = &str> {
     stopped.map(|glob| glob.trim_end_matches('.')).filter(|glob| !glob.is_empty())
 }
 
+fn lines(text: &str, between: &str) -> String {
+    text.lines().collect::<Vec<_>>().join(between)
+}
+
 fn checked<E>(list: &str, result: Result<(), E>) -> Result<String, E> {
     result.map(|()| list.to_owned())
 }
@@ -299,35 +309,35 @@ fn mime(list: &str) -> Result<String, BadFilter> {
     checked(list, Filter::default().mime(list))
 }
 
+/// A pattern, or that of a named filter.
 fn agent(pattern: &str) -> Result<String, BadRequestFilter> {
-    checked(pattern, RequestFilter::default().agent(pattern))
-}
-
-/// A date, a time or an age, in seconds since 1970.
-fn time(text: &str) -> Result<i64, String> {
-    let error = "not a time like 2026-11-27, 2026-11-27T08:00:00Z or 12h";
-    let time = match text.as_bytes() {
-        [.., b's' | b'm' | b'h' | b'd' | b'w'] => {
-            let age = i64::try_from(age(text).map_err(|_| error)?).map_err(|_| error)?;
-            UnixTime::now().0.try_into().ok().and_then(|now: i64| now.checked_sub(age))
-        }
-        [_, _, _, _, b'-', ..] if text.len() == 10 => parse_time(&format!("{text}T00:00:00Z")),
-        [_, _, _, _, b'-', ..] => parse_time(text),
-        _ => None,
+    let pattern = match pattern {
+        "bots" => format!("(?i){}", lines(BOTS, "|")),
+        pattern => pattern.to_owned(),
     };
-    time.ok_or_else(|| error.into())
+    checked(&pattern, RequestFilter::default().agent(&pattern))
 }
 
+/// A list of extensions, with those of a named filter in the place of its name.
 fn extension(list: &str) -> Result<String, BadUrlFilter> {
-    checked(list, UrlFilter::default().extension(list))
+    let names = list.split(',').map(|name| match name {
+        "images" => lines(IMAGES, ","),
+        name => name.to_owned(),
+    });
+    let list = names.collect::<Vec<_>>().join(",");
+    checked(&list, UrlFilter::default().extension(&list))
 }
 
 fn schemes(list: &str) -> Result<String, BadUrlFilter> {
     checked(list, UrlFilter::default().schemes(list))
 }
 
-fn host(glob: &str) -> Result<String, BadUrlFilter> {
-    checked(glob, UrlFilter::default().host(glob))
+fn host(glob: &str) -> Result<String, String> {
+    // Taken for a glob, the name of a list would match no host, without a word.
+    if Path::new(glob).is_file() {
+        return Err("it is the name of a file".to_owned());
+    }
+    checked(glob, UrlFilter::default().host(glob)).map_err(|error| error.to_string())
 }
 
 fn pattern(pattern: &str) -> Result<String, BadUrlFilter> {

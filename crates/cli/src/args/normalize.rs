@@ -1,9 +1,10 @@
 //! The options of `uniqurl normalize`.
 
-use crate::args::RunArgs;
+use crate::args::default_command::Stdin;
 use crate::args::help::{self, OUTPUT};
-use clap::builder::{BoolishValueParser, TypedValueParser};
-use clap::{ArgAction, Args};
+use crate::args::output_paths::{NUL_ENDS_NO_ROW, check_output_name};
+use crate::args::run_args::RunArgs;
+use clap::Args;
 
 /// `uniqurl normalize`
 #[derive(Debug, Args)]
@@ -38,26 +39,19 @@ pub struct NormalizeArgs {
     /// A rejected record is {"record":N,"reject":["code",...],"at":N}, a blank one is
     /// {"record":N,"blank":true}, and a filtered one is {"record":N,"filtered":true}. The profile
     /// servlet adds "decoded" after "out". Records are numbered from 1.
-    #[arg(
-        long = "json",
-        action = ArgAction::SetTrue,
-        value_parser = BoolishValueParser::new().map(RecordForm::from_flag),
-        help_heading = OUTPUT
-    )]
-    pub form: RecordForm,
+    #[arg(long, help_heading = OUTPUT)]
+    pub json: bool,
 }
 
-/// The form of a record in the output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RecordForm {
-    /// The URL, or nothing.
-    Line,
-    /// A JSON object.
-    Json,
-}
-
-impl RecordForm {
-    pub(crate) fn from_flag(json: bool) -> Self {
-        if json { RecordForm::Json } else { RecordForm::Line }
+impl NormalizeArgs {
+    /// Rejects options that contradict each other.
+    pub(in crate::args) fn check(&self, stdin: Stdin) -> Result<(), String> {
+        let no_table = match (self.common.null, self.json) {
+            (true, _) => Some(NUL_ENDS_NO_ROW),
+            (_, true) => Some("--json writes JSON, and no table"),
+            _ => None,
+        };
+        check_output_name("--output", &self.common.output, no_table)?;
+        self.common.check(stdin)
     }
 }

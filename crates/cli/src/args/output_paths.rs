@@ -6,9 +6,17 @@ use std::fs;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-use super::RunArgs;
 use uniqurl_engine::output::{TableKind, place};
 use uniqurl_formats::input::ending;
+
+/// Why -0 writes no table.
+pub(crate) const NUL_ENDS_NO_ROW: &str =
+    "-0 ends records with NUL, and those of a table have no end";
+
+/// The kind of table that each file of --split-by is, by the end of its name.
+pub(crate) fn kind_of_shards(suffix: &str) -> Option<TableKind> {
+    TableKind::of(Path::new(&format!("shard{suffix}")))
+}
 
 /// Rejects an output name of `option` that asks for a table where `as_table` says why none can be written,
 /// among other faults.
@@ -58,33 +66,4 @@ pub(crate) fn share_a_place(outputs: &[&Path]) -> bool {
     files
         .map(|path| if *path == standard { Path::new("/dev/stdout") } else { path })
         .any(|path| !places.insert(place(path)))
-}
-
-impl RunArgs {
-    /// The outputs of the run, without those that only `dedup` has.
-    pub(crate) fn outputs(&self) -> Vec<&Path> {
-        self.named_outputs().map(|(_, path)| path).collect()
-    }
-
-    /// The same, each with its option.
-    pub(crate) fn named_outputs(&self) -> impl Iterator<Item = (&'static str, &Path)> {
-        let texts = [
-            ("--rejects", &self.rejects),
-            ("--stats", &self.stats),
-            ("--report", &self.report),
-            ("--trace", &self.trace),
-        ];
-        let texts = texts.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
-        [("--output", self.output.as_path())].into_iter().chain(texts)
-    }
-
-    /// The option of an output that would replace `list`, which other runs need. Streams append, and so does
-    /// a shell's `>>`.
-    pub(crate) fn replacing(&self, list: &Path) -> Option<&'static str> {
-        let is_stream = |path: &Path| path == Path::new("-") || path.starts_with("/dev");
-        let is_replaced = |(_, output): &(_, &Path)| {
-            !is_stream(list) && !is_stream(output) && share_a_place(&[output, list])
-        };
-        self.named_outputs().find(is_replaced).map(|(option, _)| option)
-    }
 }

@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{BoolishValueParser, TypedValueParser};
-use clap::error::ErrorKind;
-use clap::{ArgAction, Args, ValueEnum};
+use clap::{Args, ValueEnum};
 
-use crate::args::{check_output_name, help, usage};
+use crate::args::help;
+use crate::args::output_paths::check_output_name;
 use crate::inputs::names::is_standard_input;
 use uniqurl_formats::record::Separator;
 
@@ -51,22 +50,12 @@ pub struct SetArgs {
     /// Add up the counts before the URLs, as dedup --count writes them (union only)
     ///
     /// Without this option a count is a part of its line, and one URL with two counts is two lines.
-    #[arg(
-        long = "count",
-        action = ArgAction::SetTrue,
-        value_parser = BoolishValueParser::new().map(SetLines::from_flag)
-    )]
-    pub lines: SetLines,
+    #[arg(short, long)]
+    pub count: bool,
 
     /// Read and write lines that end with NUL instead of a line feed
-    #[arg(
-        id = "null",
-        short = '0',
-        long = "null",
-        action = ArgAction::SetTrue,
-        value_parser = BoolishValueParser::new().map(Separator::from_flag)
-    )]
-    pub separator: Separator,
+    #[arg(short = '0', long)]
+    pub null: bool,
 
     /// Write to FILE; .gz and .zst compress
     ///
@@ -86,34 +75,20 @@ pub enum Operation {
     Diff,
 }
 
-/// The columns of a line of a set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SetLines {
-    /// The key.
-    Key,
-    /// How often it occurs, a tab, the key.
-    CountAndKey,
-}
-
-impl SetLines {
-    fn from_flag(count: bool) -> Self {
-        if count { SetLines::CountAndKey } else { SetLines::Key }
-    }
-}
-
 impl SetArgs {
+    /// The byte that ends each line.
+    pub fn separator(&self) -> Separator {
+        Separator::from_flag(self.null)
+    }
+
     /// Rejects options that contradict each other.
-    pub fn check(&self) -> Result<(), clap::Error> {
-        let wrong = |message: &str| Err(usage("set", ErrorKind::ArgumentConflict, message));
-        if self.lines == SetLines::CountAndKey && self.operation != Operation::Union {
-            return wrong("--count is for union: only there is a count the sum of others");
+    pub fn check(&self) -> Result<(), String> {
+        if self.count && self.operation != Operation::Union {
+            return Err("--count works only with `union`".into());
         }
-        if let Err(message) = check_output_name("--output", &self.output, Some("set writes lists"))
-        {
-            return wrong(&message);
-        }
+        check_output_name("--output", &self.output, Some("set writes lists"))?;
         if self.files.iter().filter(|file| is_standard_input(file)).count() > 1 {
-            return wrong("standard input can be one of the sets only");
+            return Err("standard input can be one of the sets only".into());
         }
         Ok(())
     }

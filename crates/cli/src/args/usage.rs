@@ -1,29 +1,59 @@
-//! Usage errors: how they are made and shown.
+//! Usage errors: how they are made, and their message and hint.
 
 use std::error::Error;
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::fmt::Display;
 use std::path::Path;
 
-use clap::CommandFactory;
+use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::default_command::words;
-use super::{Cli, named_command};
-use crate::status::{eprint_hinted, printable, status_of};
-use uniqurl::UnknownName;
-use uniqurl_formats::record::FormatError;
+use crate::status::printable;
 use uniqurl_text::{HIDDEN, Printable};
 
-/// A usage error of a subcommand that only shows once the arguments are put to use: a base that is
-/// no URL, say.
-pub fn usage(subcommand: &str, kind: ErrorKind, message: impl std::fmt::Display) -> clap::Error {
-    let mut command = Cli::command();
-    command.build();
-    let found = command.find_subcommand_mut(subcommand);
-    found
-        .expect("only existing subcommands are checked")
-        .error(kind, printable(&message.to_string()))
+/// The messages of a benchmark on standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MessageLevel {
+    /// Progress, and the summary.
+    All,
+    /// Errors and warnings only.
+    Warnings,
+}
+
+impl MessageLevel {
+    pub(crate) fn from_flag(quiet: bool) -> Self {
+        if quiet { MessageLevel::Warnings } else { MessageLevel::All }
+    }
+}
+
+/// A usage error that only shows once the arguments are put to use: a base that is no URL, say.
+pub(crate) fn usage(_subcommand: &str, kind: ErrorKind, message: impl Display) -> clap::Error {
+    clap::Error::raw(kind, printable(&message.to_string()))
+}
+
+/// A usage error about several options, or one that only shows once they are put to use.
+pub(crate) fn wrong(message: impl Display) -> clap::Error {
+    usage("", ErrorKind::ArgumentConflict, message)
+}
+
+/// Adds an action to an error, which is its hint then.
+pub(crate) fn suggest(mut error: clap::Error, action: impl Into<String>) -> clap::Error {
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![action.into().into()]));
+    error
+}
+
+/// The text that an error holds about its subject.
+pub(super) fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// The command that the words name: a subcommand, or one of a subcommand.
+pub(super) fn named_command<'c>(command: &'c Command, words: &[OsString]) -> Option<&'c Command> {
+    let found = command.find_subcommand(words.first()?)?;
+    Some(named_command(found, &words[1..]).unwrap_or(found))
 }
 
 /// Masks secrets of the arguments that an error quotes.
@@ -71,7 +101,6 @@ fn masked_cause(error: &clap::Error, masked: impl Fn(&str) -> String) -> Option<
     let cause = cause.to_string();
     let cause = cause.contains(value).then(|| cause.replace(value, &shown));
     let text = match cause {
-        Some(cause) if format_error(error).is_some() => cause,
         Some(cause) => format!("invalid value '{shown}' for '{argument}': {cause}"),
         None => format!("invalid value '{shown}' for '{argument}'"),
     };
@@ -80,73 +109,11 @@ fn masked_cause(error: &clap::Error, masked: impl Fn(&str) -> String) -> Option<
     Some(masked)
 }
 
-/// Prints a usage error, or the help or version that was asked for, and ends the process.
-pub fn exit(error: &clap::Error) -> ! {
-    if !error.use_stderr() {
-        let shown = error.print().and_then(|()| io::stdout().flush());
-        std::process::exit(status_of(shown).into())
-    }
-    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        let _ = io::stderr().write_all(printable_lines(&error.render().to_string()).as_bytes());
-    } else {
-        let hint = hint(error, &words());
-        eprint_hinted(message(error), Some(&hint));
-    }
-    std::process::exit(error.exit_code())
-}
-
-pub(super) fn printable_lines(text: &str) -> String {
-    text.lines().map(|line| printable(line) + "\n").collect()
-}
-
 /// The most names that a message lists.
 const LISTED: usize = 10;
 
 /// The error in one line.
-fn message(error: &clap::Error) -> String {
-    let text = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.as_str()),
-        _ => None,
-    };
-    match error.kind() {
-        ErrorKind::InvalidValue => {
-            if let (Some(value), Some(argument), Some(ContextValue::Strings(names))) = (
-                text(ContextKind::InvalidValue),
-                text(ContextKind::InvalidArg),
-                error.get(ContextKind::ValidValue),
-            ) && !names.is_empty()
-                && !value.is_empty()
-            {
-                let kind = kind_of(argument);
-                let unknown = UnknownName::new(value, kind, names);
-                return match kind {
-                    "value" => format!("{}: {unknown}", option(argument)),
-                    _ => unknown.to_string(),
-                };
-            }
-        }
-        ErrorKind::ValueValidation => {
-            if let Some(error) = format_error(error) {
-                return error.to_string();
-            }
-        }
-        ErrorKind::InvalidSubcommand => {
-            if let Some(wrong) = text(ContextKind::InvalidSubcommand) {
-                let command = Cli::command();
-                let command = named_command(&command, &words()).unwrap_or(&command);
-                let names = command.get_subcommands().map(clap::Command::get_name);
-                return UnknownName::new(wrong, "command", names).to_string();
-            }
-        }
-        ErrorKind::UnknownArgument => {
-            if let Some(wrong) = text(ContextKind::InvalidArg).filter(|it| it.starts_with('-')) {
-                let meant = text(ContextKind::SuggestedArg);
-                let meant = meant.map(|meant| format!(" (did you mean `{meant}`?)"));
-                return format!("unknown option `{wrong}`{}", meant.unwrap_or_default());
-            }
-        }
-        _ => {}
-    }
+pub(super) fn message(error: &clap::Error) -> String {
     first_paragraph(&error.render().to_string())
 }
 
@@ -172,29 +139,33 @@ fn first_paragraph(text: &str) -> String {
 }
 
 /// The hint of an error: the suggested action, or the place that has more. `words` are the arguments.
-fn hint(error: &clap::Error, words: &[OsString]) -> String {
+pub(super) fn hint(error: &clap::Error, root: &Command, words: &[OsString]) -> String {
     if let Some(ContextValue::StyledStrs(actions)) = error.get(ContextKind::Suggested)
         && let Some(action) = actions.first()
     {
         return action.to_string();
     }
-    let argument = match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(argument)) => argument.as_str(),
-        _ => "",
-    };
-    let mut command = Cli::command();
+    // The option in clap's words for it, such as `--order <ORDER>`.
+    let argument = text(error, ContextKind::InvalidArg).unwrap_or_default();
+    let option = argument.split(' ').next().unwrap_or_default();
+    let mut root = root.clone();
     // Gives the subcommands their full names.
-    command.build();
-    let named = named_command(&command, words).and_then(clap::Command::get_bin_name);
+    root.build();
+    let named = named_command(&root, words).and_then(Command::get_bin_name);
     let help = format!("{} --help", named.unwrap_or("uniqurl"));
-    let unknown_format = format_error(error).is_some_and(FormatError::is_unknown);
-    match (option(argument), error.kind()) {
+    match (option, error.kind()) {
         ("--profile", ErrorKind::InvalidValue) => {
             "list the profiles with `uniqurl profiles`".into()
         }
-        ("--format", _) if unknown_format => "list the formats with `uniqurl formats`".into(),
-        ("--order", ErrorKind::InvalidValue) if is_value(error, "none") => {
+        ("--order", ErrorKind::InvalidValue)
+            if text(error, ContextKind::InvalidValue) == Some("none") =>
+        {
             "leave --order out; the order is then `first`, which is as fast as any".into()
+        }
+        (host @ ("--host" | "--not-host"), ErrorKind::ValueValidation)
+            if text(error, ContextKind::InvalidValue).is_some_and(|it| Path::new(it).is_file()) =>
+        {
+            format!("name the hosts in it with {host} \"{{$(paste -sd, FILE)}}\"")
         }
         ("--with" | "--without", ErrorKind::InvalidValue) => {
             format!("list the switches with `{help}`")
@@ -203,35 +174,5 @@ fn hint(error: &clap::Error, words: &[OsString]) -> String {
             "repeat the option for each name, and write ? for such a byte in a name".into()
         }
         _ => format!("see `{help}`"),
-    }
-}
-
-/// Whether the error is about this value.
-fn is_value(error: &clap::Error, value: &str) -> bool {
-    let wrong = error.get(ContextKind::InvalidValue);
-    matches!(wrong, Some(ContextValue::String(wrong)) if wrong == value)
-}
-
-/// The error of a format's name, if that is the cause.
-fn format_error(error: &clap::Error) -> Option<&FormatError> {
-    error.source()?.downcast_ref()
-}
-
-/// The option in clap's words for it, such as `--order <ORDER>`.
-fn option(argument: &str) -> &str {
-    argument.split(' ').next().unwrap_or(argument)
-}
-
-/// The noun for the values of an argument.
-fn kind_of(argument: &str) -> &'static str {
-    match option(argument) {
-        "--profile" => "profile",
-        "--key" => "key",
-        "--with" | "--without" => "switch",
-        "--fields" => "column",
-        "--allow" => "check",
-        "--order" => "order",
-        "--backend" => "backend",
-        _ => "value",
     }
 }

@@ -1,6 +1,5 @@
-//! Parsers for the values of options: sizes, and names from lists.
+//! Parsers for the values of options: numbers, sizes, times, and names from lists.
 
-use crate::args::FormatChoice;
 use crate::ring_table;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -16,10 +15,8 @@ use uniqurl::uri::Charset;
 use uniqurl::{Key, Profile, RejectReason, Ring, RingError};
 use uniqurl_formats::input::read_whole;
 use uniqurl_formats::record::LONGEST_KEY;
-use uniqurl_formats::record::{
-    EnvelopeChoice, Format, FormatError, FormatTable, LONGEST_RECORD, LONGEST_URL,
-};
-use uniqurl_store::seen::WhenBusy;
+use uniqurl_formats::record::{EnvelopeChoice, LONGEST_RECORD, LONGEST_URL, parse_time};
+use uniqurl_store::seen::{UnixTime, WhenBusy};
 
 fn profiles() -> Vec<PossibleValue> {
     let value = |profile: &Profile| {
@@ -133,74 +130,6 @@ pub(crate) fn charset(label: &str) -> Result<Charset, String> {
     })
 }
 
-/// The formats that are complete by their names, which a shell can offer.
-pub(crate) const FORMATS: [&str; 22] = [
-    "auto",
-    "lines",
-    "target",
-    "text",
-    "sitemap",
-    "clf",
-    "combined",
-    "vhost",
-    "w3c",
-    "elb",
-    "alb",
-    "cloudfront",
-    "haproxy",
-    "ltsv",
-    "cdx",
-    "cdxj",
-    "warc",
-    "wat",
-    "wat:links",
-    "arc",
-    "parquet",
-    "arrow",
-];
-
-/// Reads the name of a format, which a column or a pattern may follow.
-#[derive(Clone)]
-pub(crate) struct FormatParser;
-
-impl TypedValueParser for FormatParser {
-    type Value = FormatChoice;
-
-    fn parse_ref(
-        &self,
-        command: &Command,
-        argument: Option<&Arg>,
-        value: &OsStr,
-    ) -> Result<Self::Value, clap::Error> {
-        match value.to_str().map(format) {
-            Some(Ok(choice)) => Ok(choice),
-            Some(Err(error)) if error.is_unknown() => {
-                Ok(FormatChoice::InFile(value.to_string_lossy().into_owned()))
-            }
-            _ => format.parse_ref(command, argument, value),
-        }
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let entries = FormatTable::shipped().entries().map(|entry| &entry.name[..]);
-        let entries = entries.filter(|name| !FORMATS.contains(name));
-        Some(Box::new(FORMATS.into_iter().chain(entries).map(PossibleValue::new)))
-    }
-}
-
-/// The error about a name that no format has.
-pub(crate) fn unknown_format(command: &Command, name: &str) -> Option<clap::Error> {
-    let argument = command.get_arguments().find(|argument| argument.get_id() == "format");
-    format.parse_ref(command, argument, OsStr::new(name)).err()
-}
-
-fn format(name: &str) -> Result<FormatChoice, FormatError> {
-    match name {
-        "auto" => Ok(FormatChoice::Auto),
-        _ => Format::parse(name).map(FormatChoice::Named),
-    }
-}
-
 pub(crate) fn backends() -> Vec<&'static str> {
     std::iter::once("auto").chain(Backend::ALL.iter().map(|backend| backend.name())).collect()
 }
@@ -288,6 +217,21 @@ pub(crate) fn age(text: &str) -> Result<u64, String> {
     };
     let number: Option<u64> = digits.parse().ok();
     number.and_then(|number| number.checked_mul(unit)).ok_or_else(|| "too large".into())
+}
+
+/// A day, whose first second counts, a time of RFC 3339, or an age, which ends now; in seconds since 1970.
+pub(crate) fn time(text: &str) -> Result<i64, String> {
+    let error = "not a time like 2026-11-27, 2026-11-27T08:00:00Z or 12h";
+    let time = match text.as_bytes() {
+        [.., b's' | b'm' | b'h' | b'd' | b'w'] => {
+            let age = i64::try_from(age(text).map_err(|_| error)?).map_err(|_| error)?;
+            UnixTime::now().0.try_into().ok().and_then(|now: i64| now.checked_sub(age))
+        }
+        [_, _, _, _, b'-', ..] if text.len() == 10 => parse_time(&format!("{text}T00:00:00Z")),
+        [_, _, _, _, b'-', ..] => parse_time(text),
+        _ => None,
+    };
+    time.ok_or_else(|| error.into())
 }
 
 /// What `--wait` chooses.

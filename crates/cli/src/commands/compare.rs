@@ -4,39 +4,33 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use std::process::ExitCode;
-
-use clap::error::ErrorKind;
 
 use crate::args::compare::CompareArgs;
-use crate::args::{MessageLevel, exit, usage};
+use crate::args::usage::wrong;
 use crate::commands::explain::{file_of, place_as_text, rejected, troubles_as_text};
 use crate::diff_view::{Role, TextStyle, differences, marked};
-use crate::status::{Status, eprint_hinted, wrote};
+use crate::status::{Status, eprint_hinted, status_of};
 use uniqurl::{Normalizer, Reject};
 use uniqurl_engine::output::Object;
 use uniqurl_text::Printable;
 
 /// Compares two URLs.
-pub(crate) fn main(compare: &CompareArgs) -> ExitCode {
-    let rungs = compare
-        .rungs()
-        .unwrap_or_else(|message| exit(&usage("compare", ErrorKind::ValueValidation, message)));
+pub(crate) fn main(compare: &CompareArgs) -> Result<Status, clap::Error> {
+    let rungs = compare.rungs().map_err(wrong)?;
     let comparison = UrlComparison::new(compare.urls(), &rungs);
     comparison.warn_of_files();
     let result = if compare.json { comparison.as_json() } else { comparison.name().into() };
-    let is_quiet = compare.messages != MessageLevel::All;
     // If both go to one terminal, the name has to come first.
-    let printed = if is_quiet { Ok(()) } else { writeln!(io::stdout().lock(), "{result}") };
-    if !is_quiet && !compare.json {
+    let printed = if compare.quiet { Ok(()) } else { writeln!(io::stdout().lock(), "{result}") };
+    if !compare.quiet && !compare.json {
         let mut reasons = String::new();
-        comparison.reasons(TextStyle::new(compare.color, &io::stderr()), &mut reasons);
+        comparison.reasons(TextStyle::of(&io::stderr()), &mut reasons);
         let _ = io::stderr().write_all(reasons.as_bytes());
     }
-    match printed {
-        Ok(()) if !comparison.is_same() => ExitCode::from(Status::Incomplete as u8),
-        printed => wrote(printed),
-    }
+    Ok(match status_of(printed) {
+        Status::Complete if !comparison.is_same() => Status::Incomplete,
+        status => status,
+    })
 }
 
 /// The forms of both URLs under the profile of a rung.

@@ -1,27 +1,25 @@
 //! `uniqurl dedup`: the request for a run that writes a set.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
-use clap::error::ErrorKind;
-
-use crate::args::memory::MemoryArgs;
-use crate::args::{self, DedupArgs, OrderArg, RecordForm, RunArgs, memory};
-use crate::outputs::Division;
-use crate::run::{self, Request};
-use crate::status::eprint_hinted;
+use crate::args::dedup::{DedupArgs, OrderArg};
+use crate::args::memory::{self, MemoryArgs};
+use crate::args::run_args::RunArgs;
+use crate::args::usage::wrong;
+use crate::args::values::when_busy;
+use crate::request::{Division, Request};
+use crate::run;
+use crate::status::{Status, eprint_hinted};
 use crate::stores::{ChangeKind, StoreChange, StoreOptions};
 use uniqurl_engine::output::{JobKind, LineForm, place};
 use uniqurl_engine::{Dedup, Job, JobPlan, Memory, SetOrder, Split};
 
 /// Runs the subcommand.
-pub fn main(mut args: DedupArgs) -> ExitCode {
-    let memory = memory_for(&args.memory, &mut args.common);
-    run::start(&args.common, JobKind::Dedup, || {
-        let request = request(&args, memory)?;
-        warn_of_limit(&args);
-        Ok(request)
-    })
+pub fn main(mut args: DedupArgs) -> Result<Status, clap::Error> {
+    let memory = memory_for(&args.memory, &mut args.common)?;
+    let request = request(&args, memory).map_err(wrong)?;
+    warn_of_limit(&args);
+    run::start(&args.common, request)
 }
 
 /// Warns that the URLs up to a limit are not the most frequent ones, though their counts are written.
@@ -37,15 +35,16 @@ fn warn_of_limit(args: &DedupArgs) {
 }
 
 /// The memory of a run. It is found before the rules are read, since they take a part of it.
-pub(super) fn memory_for(args: &MemoryArgs, common: &mut RunArgs) -> Option<Memory> {
-    if let Err(message) = args.check() {
-        args::exit(&args::usage("dedup", ErrorKind::ValueValidation, message));
-    }
+pub(super) fn memory_for(
+    args: &MemoryArgs,
+    common: &mut RunArgs,
+) -> Result<Option<Memory>, clap::Error> {
+    args.check().map_err(wrong)?;
     let memory = args.memory(common.threads().min(common.most_workers()), memory::warn);
     if let Some(memory) = &memory {
-        common.policy.limit(memory.budget);
+        common.rules.limit(memory.budget);
     }
-    memory
+    Ok(memory)
 }
 
 /// Lets a run use so much memory.
@@ -74,10 +73,7 @@ fn request(args: &DedupArgs, memory: Option<Memory>) -> Result<Request, String> 
     plan.output.fields = args.fields.clone();
     plan.output.carry = args.carry.clone();
     plan.output.tally = args.tally_columns();
-    plan.output.form = match args.form {
-        RecordForm::Line => LineForm::Tabs,
-        RecordForm::Json => LineForm::Json,
-    };
+    plan.output.form = if args.json { LineForm::Json } else { LineForm::Tabs };
     plan.output.split =
         args.split_by.map(|(by, shards)| Split { by, shards, key: plan.policy.key });
     limit(plan, memory);
@@ -98,7 +94,7 @@ fn seen_before(args: &DedupArgs) -> Result<(Vec<PathBuf>, StoreOptions), String>
     let change = args.save_seen.clone().map(|store| StoreChange {
         store,
         kind: ChangeKind::AddWritten,
-        when_busy: args.when_busy,
+        when_busy: when_busy(args.wait),
     });
     let stores = StoreOptions { before, max_age: args.max_age, change };
     if stores.max_age.is_some() && !stores.are_asked() {

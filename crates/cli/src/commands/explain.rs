@@ -8,15 +8,13 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use clap::error::ErrorKind;
-
 use crate::args::explain::{ExplainArgs, ProfileResult, Unusable};
-use crate::args::{exit, usage};
+use crate::args::usage::wrong;
 use crate::commands::explained_key::{key_as_json, key_as_text};
 use crate::diff_view::{Role, TextStyle, differences, marked, wrapped};
 use crate::hints::{self, is_host_and_port, reads_schemes};
-use crate::run::OWN_PORTS;
-use crate::status::{eprint_hinted, printable};
+use crate::request::OWN_PORTS;
+use crate::status::{Status, eprint_hinted, printable, status_of};
 use uniqurl::internal::Parts;
 use uniqurl::uri::Uri;
 use uniqurl::{Key, Normalizer, Reject, Step};
@@ -24,30 +22,40 @@ use uniqurl_engine::output::Object;
 use uniqurl_text::{Printable, UrlExcerpt};
 
 /// Explains the URLs on standard output.
-pub(crate) fn main(explain: &ExplainArgs) -> io::Result<()> {
-    let normalizers = explain
-        .normalizers()
-        .unwrap_or_else(|message| exit(&usage("explain", ErrorKind::ValueValidation, message)));
-    let key = explain.key();
+pub(crate) fn main(explain: &ExplainArgs) -> Result<Status, clap::Error> {
+    let normalizers = explain.normalizers().map_err(wrong)?;
     let mut made = normalizers.iter().flatten();
-    if key == Some(Key::Ssurt) && made.any(|normalizer| normalizer.has_own_ports()) {
-        exit(&usage("explain", ErrorKind::ArgumentConflict, OWN_PORTS));
+    if explain.key == Some(Key::Ssurt) && made.any(|normalizer| normalizer.has_own_ports()) {
+        return Err(wrong(OWN_PORTS));
     }
+    let written = write(explain, &normalizers);
+    if written.is_ok() {
+        warn(explain, &normalizers);
+    }
+    Ok(status_of(written))
+}
+
+fn write(explain: &ExplainArgs, normalizers: &[ProfileResult]) -> io::Result<()> {
+    let key = explain.key;
     let mut out = io::stdout().lock();
-    let style = TextStyle::new(explain.color, &out);
+    let style = TextStyle::of(&out);
     for (i, url) in explain.urls.iter().enumerate() {
         let url = url.as_encoded_bytes();
         let mut text = String::new();
         if explain.json {
-            as_json(url, &normalizers, key, &mut text);
+            as_json(url, normalizers, key, &mut text);
         } else {
             text.push_str(if i > 0 { "\n" } else { "" });
-            components_as_text(url, &normalizers, style, &mut text);
-            as_text(url, &normalizers, key, style, &mut text);
+            components_as_text(url, normalizers, style, &mut text);
+            as_text(url, normalizers, key, style, &mut text);
         }
         out.write_all(text.as_bytes())?;
     }
-    out.flush()?;
+    out.flush()
+}
+
+/// Warns of arguments that are hardly meant as the URLs they are taken for.
+fn warn(explain: &ExplainArgs, normalizers: &[ProfileResult]) {
     let is_rejected = |url: &[u8]| {
         normalizers.iter().flatten().all(|normalizer| normalizer.explain(url).is_err())
     };
@@ -60,7 +68,7 @@ pub(crate) fn main(explain: &ExplainArgs) -> io::Result<()> {
     }
     let is_taken = |url: &[u8]| {
         let mut reading = normalizers.iter().flatten().filter(|made| reads_schemes(made.profile()));
-        explain.assume_scheme.is_none() && reading.any(|made| made.explain(url).is_ok())
+        explain.rules.assume_scheme.is_none() && reading.any(|made| made.explain(url).is_ok())
     };
     let mut urls = explain.urls.iter().map(|url| url.as_encoded_bytes());
     if let Some(url) = urls.find(|url| is_host_and_port(url) && is_taken(url)) {
@@ -72,7 +80,6 @@ pub(crate) fn main(explain: &ExplainArgs) -> io::Result<()> {
             Some("read a host and a port there with --assume-scheme"),
         );
     }
-    Ok(())
 }
 
 /// The file of that name, if an argument taken for a URL is one.

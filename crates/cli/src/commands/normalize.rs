@@ -1,19 +1,19 @@
 //! `uniqurl normalize`: the request for a run that writes a line for each record.
 
-use std::process::ExitCode;
-
-use crate::args::{NormalizeArgs, RecordForm};
-use crate::run::{self, Request};
+use crate::args::normalize::NormalizeArgs;
+use crate::args::usage::wrong;
+use crate::request::Request;
+use crate::run;
+use crate::status::Status;
 use uniqurl_engine::Job;
 use uniqurl_engine::output::{JobKind, TableKind};
 
 /// Runs the subcommand.
-pub fn main(normalize: &NormalizeArgs) -> ExitCode {
+pub fn main(normalize: &NormalizeArgs) -> Result<Status, clap::Error> {
     let common = &normalize.common;
     let job = match TableKind::of(&common.output) {
         Some(_) => Job::Tabulate,
-        None => Job::Normalize { json: normalize.form == RecordForm::Json },
+        None => Job::Normalize { json: normalize.json },
     };
-    let name = JobKind::Normalize;
-    run::start(common, name, || Request::new(common, job, name))
+    run::start(common, Request::new(common, job, JobKind::Normalize).map_err(wrong)?)
 }

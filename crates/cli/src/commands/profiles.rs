@@ -2,26 +2,12 @@
 
 use std::io::{self, Write};
 
-use clap::ValueEnum;
-
 use uniqurl::Profile;
 use uniqurl::internal::{System, tracking_version};
 use uniqurl::key::suffix_list_date;
 
+use crate::args::cli::ProfileForm;
 use crate::ring_table;
-
-/// The form in which a profile is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ProfileForm {
-    /// A profile file
-    Toml,
-    /// The table of a ring in C
-    C,
-    /// The table in a subroutine of Varnish
-    Vcl,
-    /// The table in Lua
-    Lua,
-}
 
 /// Writes the list of profiles, or one as a profile file or the table of its ring.
 pub fn write(profile: Option<Profile>, form: ProfileForm, out: &mut impl Write) -> io::Result<()> {

@@ -11,19 +11,7 @@ use std::io::IsTerminal;
 use std::ops::Range;
 use std::os::fd::AsFd;
 
-use clap::ValueEnum;
 use rustix::termios::tcgetwinsize;
-
-/// When to write colours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Color {
-    /// On a terminal, unless NO_COLOR is set
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
-}
 
 /// Kinds of text that have a colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,14 +42,13 @@ const WIDTH: usize = 80;
 const LEAST_WIDTH: usize = 20;
 
 impl TextStyle {
-    /// The style that was asked for, in the width of the terminal.
-    pub(crate) fn new(color: Color, to: &(impl IsTerminal + AsFd)) -> Self {
+    /// The style for an output: with colours at a terminal, unless NO_COLOR is set, and in its width.
+    pub(crate) fn of(to: &(impl IsTerminal + AsFd)) -> Self {
         let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let colors = match color {
-            Color::Always => Colors::Written,
-            Color::Auto if to.is_terminal() && !set("NO_COLOR") && !dumb => Colors::Written,
-            Color::Auto | Color::Never => Colors::LeftOut,
+        let colors = match to.is_terminal() && !set("NO_COLOR") && !dumb {
+            true => Colors::Written,
+            false => Colors::LeftOut,
         };
         // Terminals that do not know their width report 0.
         let columns = tcgetwinsize(to).map_or(0, |size| usize::from(size.ws_col));
@@ -278,9 +265,7 @@ mod tests {
         marked("", b"abc", &[1..2], (COLORED, Role::Added), &mut out);
         assert_eq!(out, "a\x1b[1;32mb\x1b[0mc\n \x1b[1;32m^\x1b[0m\n");
         let file = tempfile::tempfile().expect("a file");
-        assert_eq!(TextStyle::new(Color::Always, &file), COLORED);
-        assert_eq!(TextStyle::new(Color::Never, &file), PLAIN);
-        assert_eq!(TextStyle::new(Color::Auto, &file), PLAIN);
+        assert_eq!(TextStyle::of(&file), PLAIN);
     }
 
     #[test]

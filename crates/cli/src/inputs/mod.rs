@@ -8,7 +8,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::args::{BadInput, Directories, RunArgs, share_a_place};
+use crate::args::output_paths::share_a_place;
+use crate::args::run_args::RunArgs;
 use crate::hints;
 use crate::status::eprint_hinted;
 use names::is_standard_input;
@@ -29,7 +30,7 @@ pub(crate) fn paths(common: &RunArgs, seen: &[PathBuf]) -> io::Result<Vec<PathBu
             let has_it = |names: &[PathBuf]| names.iter().any(|name| is_standard_input(name));
             let others = [("the list of inputs", std::slice::from_ref(list)), ("--seen", seen)];
             let others = others.into_iter().find(|(_, names)| has_it(names));
-            let other = others.map(|(other, _)| other).or(common.policy.of_standard_input());
+            let other = others.map(|(other, _)| other).or(common.rules.of_standard_input());
             if let Some(other) = other
                 && has_it(&listed)
             {
@@ -56,20 +57,17 @@ pub(crate) struct RunInputs {
 impl RunInputs {
     /// Looks for the inputs, and prints an error for each that is missing.
     pub fn resolve(common: &RunArgs, paths: Vec<PathBuf>, seen: &[PathBuf], job: JobKind) -> Self {
-        let (paths, mut missing) = match common.directories {
-            Directories::AreWalked => {
-                let is_asked = !paths.is_empty();
-                let (files, errors) = walk::files_below(paths);
-                if is_asked && files.is_empty() && errors.is_empty() {
-                    eprint_hinted(
-                        "warning: -r found no file to read",
-                        Some("name files that begin with a dot, and links, one by one"),
-                    );
-                }
-                (files, errors)
+        let (mut paths, mut missing) = (paths, Vec::new());
+        if common.recursive {
+            let is_asked = !paths.is_empty();
+            (paths, missing) = walk::files_below(paths);
+            if is_asked && paths.is_empty() && missing.is_empty() {
+                eprint_hinted(
+                    "warning: -r found no file to read",
+                    Some("name files that begin with a dot, and links, one by one"),
+                );
             }
-            Directories::AreRefused => (paths, Vec::new()),
-        };
+        }
         let (inputs, unreadable) = input::check(&paths);
         missing.extend(unreadable);
         // A list of URLs taken for a list of names causes thousands of errors, so only the first is shown.
@@ -94,13 +92,13 @@ impl RunInputs {
 
     /// Whether all inputs can be read, or the rest may be skipped.
     pub fn is_readable(&self, common: &RunArgs) -> bool {
-        self.missing.is_empty() || common.bad_input == BadInput::IsSkipped
+        self.missing.is_empty() || common.keep_going
     }
 
     /// Warns of inputs that are also outputs, in cases where that is hardly intended.
     pub fn warn_of_outputs(&self, common: &RunArgs) {
         warn_of_emptied(&common.files, &common.output);
-        if matches!(common.directories, Directories::AreWalked) {
+        if common.recursive {
             warn_of_replaced(common, &self.inputs);
         }
     }

@@ -100,7 +100,7 @@ impl Drawing {
             loop {
                 let now = Instant::now();
                 let state = state();
-                pace.note(now, &state);
+                pace.note(now, state.phase, state.bytes());
                 if now >= next {
                     next = now + schedule.tick;
                     screen.draw(&state, &pace);

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::mem::{Discriminant, discriminant};
 use std::time::{Duration, Instant};
 
-use super::ProgressState;
 use uniqurl_engine::Phase;
 
 /// The time over which a rate is measured.
@@ -29,11 +28,11 @@ impl Pace {
     }
 
     /// Notes the state at this time.
-    pub fn note(&mut self, now: Instant, state: &ProgressState) {
-        if discriminant(&state.phase) != self.phase {
-            *self = Self { phase: discriminant(&state.phase), ..Self::start(now) };
+    pub fn note(&mut self, now: Instant, phase: Phase, bytes: u64) {
+        if discriminant(&phase) != self.phase {
+            *self = Self { phase: discriminant(&phase), ..Self::start(now) };
         }
-        self.samples.push_back((now, state.bytes()));
+        self.samples.push_back((now, bytes));
         // One that is older than the window stays, as the beginning of the rate.
         while self.samples.get(1).is_some_and(|(time, _)| now - *time >= WINDOW) {
             self.samples.pop_front();
@@ -63,15 +62,14 @@ mod tests {
         let start = Instant::now();
         let mut pace = Pace::start(start);
         let at = |seconds| start + Duration::from_secs(seconds);
-        let reading = |done| ProgressState { done, ..Default::default() };
         assert_eq!(pace.rate(), None);
-        (1..=10).for_each(|second| pace.note(at(second), &reading(second * 100)));
+        (1..=10).for_each(|second| pace.note(at(second), Phase::Reading, second * 100));
         assert_eq!(pace.rate(), Some(100.0));
-        (11..=30).for_each(|second| pace.note(at(second), &reading(1000 + (second - 10) * 10)));
+        (11..=30)
+            .for_each(|second| pace.note(at(second), Phase::Reading, 1000 + (second - 10) * 10));
         assert_eq!(pace.rate(), Some(10.0));
         assert_eq!(pace.elapsed(), Duration::from_secs(30));
-        let sorting = ProgressState { phase: Phase::Sorting, ..reading(1200) };
-        (30..33).for_each(|second| pace.note(at(second), &sorting));
+        (30..33).for_each(|second| pace.note(at(second), Phase::Sorting, 0));
         assert_eq!((pace.rate(), pace.elapsed()), (None, Duration::from_secs(2)));
     }
 }

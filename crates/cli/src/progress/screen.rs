@@ -48,8 +48,8 @@ impl Screen {
     pub fn draw(&mut self, state: &ProgressState, pace: &Pace) {
         let text = match self.kind {
             // The last column stays free: some terminals begin a new line after it.
-            ScreenKind::Terminal => format!("\r{}\x1b[K", state.line(pace, width() - 1)),
-            ScreenKind::Dumb | ScreenKind::Other => format!("uniqurl: {}\n", state.plain(pace)),
+            ScreenKind::Terminal => format!("\r{:.*}\x1b[K", width() - 1, state.line(pace)),
+            ScreenKind::Dumb | ScreenKind::Other => format!("uniqurl: {}\n", state.line(pace)),
         };
         self.is_drawn = true;
         // Progress that cannot be shown is no reason to fail.

@@ -1,6 +1,5 @@
 //! The state of a run, and the text about it.
 
-use std::fmt::Write;
 use std::time::Duration;
 
 use super::pace::Pace;
@@ -8,9 +7,6 @@ use uniqurl_engine::Phase;
 use uniqurl_engine::output::{ByteRate, Grouped};
 
 const SECOND: Duration = Duration::from_secs(1);
-
-/// The least width of a bar.
-const LEAST_BAR: usize = 6;
 
 /// What a run has done by now.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -38,13 +34,6 @@ pub struct Counts {
     pub undecided: u64,
 }
 
-/// Whether the rate is in the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Detail {
-    Rate,
-    NoRate,
-}
-
 impl ProgressState {
     /// Bytes of the phase.
     pub(super) fn bytes(&self) -> u64 {
@@ -61,48 +50,16 @@ impl ProgressState {
         Some((self.done as f64 / total as f64).min(1.0))
     }
 
-    /// The line, with a bar that fills the rest of the width.
-    pub(super) fn line(&self, pace: &Pace, width: usize) -> String {
-        let (mut line, mut rest) = self.texts(pace, Detail::Rate);
-        if line.len() + rest.len() + ", ".len() > width {
-            // The time left is worth more.
-            (line, rest) = self.texts(pace, Detail::NoRate);
-        }
-        let room = width.saturating_sub(line.len() + rest.len() + " [] ".len());
-        match self.share() {
-            Some(share) if room >= LEAST_BAR => {
-                let full = (share * room as f64) as usize;
-                let tip = if full < room { ">" } else { "" };
-                let empty = "-".repeat(room - full - tip.len());
-                let _ = write!(line, " [{}{tip}{empty}] ", "=".repeat(full));
-            }
-            _ => line += if line.ends_with('%') { ", " } else { " " },
-        }
-        line += &rest;
-        line.truncate(width);
-        line.truncate(line.trim_end().len());
-        line
-    }
-
-    /// The line without a bar.
-    pub(super) fn plain(&self, pace: &Pace) -> String {
-        let (head, rest) = self.texts(pace, Detail::Rate);
-        let between = if head.ends_with('%') { ", " } else { " " };
-        format!("{head}{between}{rest}")
-    }
-
-    /// The text before the bar, and the text after it.
-    fn texts(&self, pace: &Pace, detail: Detail) -> (String, String) {
+    /// The state in one line.
+    pub(super) fn line(&self, pace: &Pace) -> String {
         let phase = match self.phase {
             Phase::Reading => "reading",
             Phase::Sorting => "sorting",
             Phase::Writing(_) => "writing",
         };
-        let (mut head, mut rest) = (self.name.unwrap_or(phase).to_owned(), Vec::new());
+        let mut rest = Vec::new();
         match self.share() {
-            Some(share) => {
-                let _ = write!(head, " {}%", (share * 100.0) as u64);
-            }
+            Some(share) => rest.push(format!("{}%", (share * 100.0) as u64)),
             None if self.bytes() > 0 => {
                 rest.push(format!("{} MB", Grouped(self.bytes() / 1_000_000)))
             }
@@ -119,7 +76,7 @@ impl ProgressState {
             let are_shown = are_of_part && is_reading;
             rest.extend(are_shown.then(|| format!("{} undecided", Grouped(undecided))));
         }
-        if let (Some(rate), Detail::Rate) = (pace.rate(), detail) {
+        if let Some(rate) = pace.rate() {
             rest.push(ByteRate::new(rate as u64, 1.0).to_string());
         }
         match self.share().zip(self.total).zip(pace.rate()) {
@@ -132,7 +89,7 @@ impl ProgressState {
             Some(_) => {}
             None => rest.extend((pace.elapsed() >= SECOND).then(|| duration(pace.elapsed()))),
         }
-        (head, rest.join(", "))
+        format!("{} {}", self.name.unwrap_or(phase), rest.join(", "))
     }
 }
 
@@ -155,7 +112,7 @@ mod tests {
     const COUNTS: Counts = Counts { records: 12_345_678, unique: Some(3_456_789), undecided: 0 };
 
     /// The state after so many seconds, in which it came to its bytes steadily.
-    fn shown(state: ProgressState, seconds: f64, width: usize) -> String {
+    fn shown(state: ProgressState, seconds: f64) -> String {
         let start = Instant::now();
         let mut pace = Pace::start(start);
         for tick in 0..=10 {
@@ -166,9 +123,9 @@ mod tests {
                 phase => phase,
             };
             let time = start + Duration::from_secs_f64(seconds * share);
-            pace.note(time, &ProgressState { done, phase, ..state });
+            pace.note(time, phase, ProgressState { done, phase, ..state }.bytes());
         }
-        state.line(&pace, width)
+        state.line(&pace)
     }
 
     #[test]
@@ -176,18 +133,18 @@ mod tests {
         let (counts, total) = (Some(COUNTS), Some(800_000_000));
         let reading = ProgressState { done: 400_000_000, total, counts, ..Default::default() };
         assert_eq!(
-            shown(reading, 4.0, 80),
-            "reading 50% [====>----] 12,345,678 records, 3,456,789 unique, 100 MB/s, 4 s left"
+            shown(reading, 4.0),
+            "reading 50%, 12,345,678 records, 3,456,789 unique, 100 MB/s, 4 s left"
         );
         assert_eq!(
-            shown(ProgressState { total: None, ..reading }, 4.0, 80),
+            shown(ProgressState { total: None, ..reading }, 4.0),
             "reading 400 MB, 12,345,678 records, 3,456,789 unique, 100 MB/s, 4 s"
         );
         let sorting = ProgressState { phase: Phase::Sorting, done: 800_000_000, ..reading };
-        assert_eq!(shown(sorting, 7.0, 80), "sorting 12,345,678 records, 3,456,789 unique, 7 s");
+        assert_eq!(shown(sorting, 7.0), "sorting 12,345,678 records, 3,456,789 unique, 7 s");
         let writing = ProgressState { phase: Phase::Writing(50_000_000), ..sorting };
         assert_eq!(
-            shown(writing, 0.5, 80),
+            shown(writing, 0.5),
             "writing 50 MB, 12,345,678 records, 3,456,789 unique, 100 MB/s"
         );
     }
@@ -196,35 +153,22 @@ mod tests {
     fn time_left_is_never_zero() {
         let total = Some(1_000_000_000);
         let state = |done| ProgressState { done, total, ..Default::default() };
-        assert!(shown(state(999_999_999), 5.0, 80).ends_with(", 1 s left"));
-        assert!(shown(state(1_000_000_000), 5.0, 80).ends_with(" MB/s"));
-        assert!(shown(state(1_000_000), 1.0, 80).ends_with(", 16 min 39 s left"));
-        assert!(shown(state(100_000), 1.0, 80).ends_with(", 2 h 46 min left"));
+        assert!(shown(state(999_999_999), 5.0).ends_with(", 1 s left"));
+        assert!(shown(state(1_000_000_000), 5.0).ends_with(" MB/s"));
+        assert!(shown(state(1_000_000), 1.0).ends_with(", 16 min 39 s left"));
+        assert!(shown(state(100_000), 1.0).ends_with(", 2 h 46 min left"));
     }
 
     #[test]
     fn undecided_records_are_not_shown_as_no_unique_ones() {
         let counts = Counts { unique: Some(0), undecided: 12_345_678, ..COUNTS };
         let state = ProgressState { done: 5_000_000, counts: Some(counts), ..Default::default() };
-        let line = shown(state, 1.0, 80);
+        let line = shown(state, 1.0);
         assert_eq!(line, "reading 5 MB, 12,345,678 records, 12,345,678 undecided, 5.0 MB/s, 1 s");
         let sorting = ProgressState { phase: Phase::Sorting, ..state };
-        assert_eq!(shown(sorting, 1.0, 80), "sorting 12,345,678 records, 1 s");
+        assert_eq!(shown(sorting, 1.0), "sorting 12,345,678 records, 1 s");
         let counts = Counts { unique: None, undecided: 0, ..COUNTS };
-        let line = shown(ProgressState { counts: Some(counts), ..state }, 1.0, 80);
+        let line = shown(ProgressState { counts: Some(counts), ..state }, 1.0);
         assert_eq!(line, "reading 5 MB, 12,345,678 records, 5.0 MB/s, 1 s");
-    }
-
-    #[test]
-    fn line_fits_every_width() {
-        let (counts, total) = (Some(COUNTS), Some(800_000_000));
-        let state = ProgressState { done: 400_000_000, total, counts, ..Default::default() };
-        for width in 0..200 {
-            assert!(shown(state, 4.0, width).len() <= width);
-        }
-        let text = "reading 50%, 12,345,678 records, 3,456,789 unique, 4 s left";
-        assert_eq!(shown(state, 4.0, text.len()), text);
-        let text = "reading 50%, 12,345,678 records, 3,456,789 unique, 100 MB/s, 4 s left";
-        assert_eq!(shown(state, 4.0, text.len()), text);
     }
 }

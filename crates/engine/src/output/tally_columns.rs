@@ -14,6 +14,8 @@ use uniqurl_store::tally::ResponseTally;
 pub struct TallyColumns {
     /// Records by class of status, from 1xx to 5xx.
     pub status: bool,
+    /// The share of records with a status of 4xx or 5xx among those with a status.
+    pub errors: bool,
     /// The sum of bytes.
     pub bytes: bool,
     /// The median, the 99th percentile and the greatest of the durations, in seconds.
@@ -26,6 +28,9 @@ const STATUSES: [&str; 5] = ["status_1xx", "status_2xx", "status_3xx", "status_4
 /// The names of the columns of durations, and the percentage of requests that each stands for.
 const TIMES: [(&str, u64); 3] = [("time_p50", 50), ("time_p99", 99), ("time_max", 100)];
 
+/// The name of the column of errors.
+const ERRORS: &str = "errors";
+
 /// The name of the column of bytes.
 const BYTES: &str = "bytes";
 
@@ -35,13 +40,14 @@ const ROOM: usize = 10 * 40;
 impl TallyColumns {
     /// Whether there is any.
     pub fn any(self) -> bool {
-        let Self { status, bytes, time } = self;
-        status || bytes || time
+        let Self { status, errors, bytes, time } = self;
+        status || errors || bytes || time
     }
 
     /// The parts of a record that they are made of.
     pub fn parts(self) -> PartSet {
-        let Self { status, bytes, time } = self;
+        let Self { status, errors, bytes, time } = self;
+        let status = status || errors;
         let parts = [RecordPart::Status, RecordPart::Bytes, RecordPart::Seconds];
         let asked = parts.into_iter().zip([status, bytes, time]).filter(|(_, is_asked)| *is_asked);
         asked.map(|(part, _)| part).collect()
@@ -49,9 +55,10 @@ impl TallyColumns {
 
     /// Those that a record has numbers for.
     pub(crate) fn found_in(self, measured: Measured) -> Self {
-        let Self { status, bytes, time } = self;
+        let Self { status, errors, bytes, time } = self;
         Self {
             status: status && measured.status.is_some(),
+            errors: errors && measured.status.is_some(),
             bytes: bytes && measured.bytes.is_some(),
             time: time && measured.duration.is_some(),
         }
@@ -66,6 +73,7 @@ impl TallyColumns {
     pub(crate) fn or(self, other: Self) -> Self {
         Self {
             status: self.status || other.status,
+            errors: self.errors || other.errors,
             bytes: self.bytes || other.bytes,
             time: self.time || other.time,
         }
@@ -73,10 +81,11 @@ impl TallyColumns {
 
     /// The names of the columns, in order.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
-        let Self { status, bytes, time } = self;
+        let Self { status, errors, bytes, time } = self;
         let statuses = STATUSES.into_iter().filter(move |_| status);
         let times = TIMES.into_iter().map(|(name, _)| name).filter(move |_| time);
-        statuses.chain(bytes.then_some(BYTES)).chain(times)
+        let errors = errors.then_some(ERRORS);
+        statuses.chain(errors).chain(bytes.then_some(BYTES)).chain(times)
     }
 }
 
@@ -140,6 +149,8 @@ impl TallyLayout {
         let statuses = STATUSES.into_iter().zip(tally.statuses()).filter(move |_| asked.status);
         let statuses =
             statuses.map(move |(name, count)| (name, present.status.then(|| count.to_string())));
+        let rate = error_rate(tally.statuses()).filter(|_| present.errors);
+        let errors = asked.errors.then_some((ERRORS, rate));
         let bytes = asked.bytes.then(|| (BYTES, present.bytes.then(|| tally.bytes().to_string())));
         let times = TIMES.into_iter().filter(move |_| asked.time).map(|(name, percent)| {
             let time = match percent {
@@ -148,8 +159,15 @@ impl TallyLayout {
             };
             (name, time.map(seconds))
         });
-        statuses.chain(bytes).chain(times)
+        statuses.chain(errors).chain(bytes).chain(times)
     }
+}
+
+/// The share of errors among the records with a status; none if no record has one.
+fn error_rate(statuses: [u64; 5]) -> Option<String> {
+    let [.., client, server] = statuses;
+    let all: u64 = statuses.iter().sum();
+    (all > 0).then(|| format!("{:.4}", (client + server) as f64 / all as f64))
 }
 
 /// Microseconds as seconds.

@@ -2,121 +2,151 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::error::ErrorKind;
-
 use super::{DedupArgs, OrderArg};
-use crate::args::run_args::idle;
-use crate::args::suggestions::suggest;
-use crate::args::{NUL_ENDS_NO_ROW, RecordForm, check_output_name, share_a_place, usage};
+use crate::args::default_command::Stdin;
+use crate::args::filters::idle_message;
+use crate::args::output_paths::{
+    NUL_ENDS_NO_ROW, check_output_name, kind_of_shards, share_a_place,
+};
+use crate::args::usage::{suggest, wrong};
 use crate::inputs::names::is_standard_input;
-use crate::tables::kind_of_shards;
 use uniqurl_engine::output::{Field, TableKind, place};
-use uniqurl_engine::{Keep, SplitBy};
-use uniqurl_formats::record::Separator;
+use uniqurl_engine::{Keep, LimitBy, SplitBy};
 use uniqurl_text::Printable;
 
 impl DedupArgs {
     /// Rejects options that contradict each other.
-    pub(in crate::args) fn check(&self) -> Result<(), clap::Error> {
-        let wrong = |message| Err(usage("dedup", ErrorKind::ArgumentConflict, message));
-        let common = &self.common;
-        let standard = Path::new("-");
-        let of_standard = self.seen.iter().filter(|file| is_standard_input(file)).count();
-        let is_taken =
-            || common.reads_standard_input() || common.policy.of_standard_input().is_some();
-        if of_standard > 1 || (of_standard == 1 && is_taken()) {
-            return wrong("standard input cannot be both --seen and another input");
-        }
-        if let Some((by, _)) = self.split_by {
-            if common.output == standard {
-                return wrong("--split-by writes a directory, which -o has to name");
-            }
-            let key = common.key();
-            if !by.is_told_by(key) {
-                let lost = if by == SplitBy::Host { "host" } else { "domain" };
-                let message =
-                    format!("--split-by {lost}:N needs a {lost}, which --key {key} does not tell");
-                return Err(usage("dedup", ErrorKind::ArgumentConflict, message));
-            }
-        }
+    pub(in crate::args) fn check(&self, stdin: Stdin) -> Result<(), clap::Error> {
+        self.check_columns().map_err(wrong)?;
+        self.check_limit_by()?;
+        self.check_names().map_err(wrong)?;
+        self.check_seen()?;
+        self.check_split().map_err(wrong)?;
+        let no_table = match self.split_by {
+            Some(_) => self.no_table().or(Some("--split-by writes a directory")),
+            None => self.no_table(),
+        };
+        check_output_name("--output", &self.common.output, no_table).map_err(wrong)?;
+        self.common.check(stdin).map_err(wrong)
+    }
+
+    fn check_columns(&self) -> Result<(), String> {
         if self.top.is_some() && self.order != OrderArg::Count {
-            return wrong(
-                "--top writes the most frequent URLs first, and --order names another order",
-            );
+            let message =
+                "--top writes the most frequent URLs first, and --order names another order";
+            return Err(message.into());
         }
-        if let Some(format) = common.known_format()
+        if let Some(format) = self.common.known_format()
             && self.tally_columns().is_lacked_by(format)
         {
-            return Err(idle("dedup", "--tally", format));
+            return Err(idle_message("--tally", &format.name()));
         }
         if self.keep != Keep::First && self.carry.is_empty() && self.fields.is_empty() {
-            return wrong(
-                "--keep chooses what --carry and --fields tell of a URL, and neither is given",
-            );
+            let message =
+                "--keep chooses what --carry and --fields tell of a URL, and neither is given";
+            return Err(message.into());
         }
-        self.check_limit_by()?;
-        self.check_names()?;
-        let named = |message| usage("dedup", ErrorKind::ArgumentConflict, message);
-        if let Some(suffix) = &self.split_suffix {
-            let shard = PathBuf::from(format!("shard{suffix}"));
-            check_output_name("--split-suffix", &shard, self.no_table()).map_err(named)?;
+        Ok(())
+    }
+
+    /// Rejects a group that the key does not tell.
+    fn check_limit_by(&self) -> Result<(), clap::Error> {
+        let key = self.common.key;
+        match self.limit_by {
+            Some(LimitBy { group, .. }) if !group.is_told_by(key) => {
+                let name = group.name();
+                let message =
+                    format!("--limit-by {name}:N needs a {name}, which --key {key} does not tell");
+                Err(suggest(wrong(message), "leave --key out, or use --key url"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_seen(&self) -> Result<(), clap::Error> {
+        let common = &self.common;
+        let of_standard = self.seen.iter().filter(|file| is_standard_input(file)).count();
+        let is_taken =
+            || common.reads_standard_input() || common.rules.of_standard_input().is_some();
+        if of_standard > 1 || (of_standard == 1 && is_taken()) {
+            return Err(wrong("standard input cannot be both --seen and another input"));
         }
         if let Some(saved) = &self.save_seen {
             if is_standard_input(saved) {
-                return wrong("--save-seen names a directory, and - is none");
+                return Err(wrong("--save-seen names a directory, and - is none"));
             }
             let directory = place(saved);
             let is_there = |other: &&Path| {
                 share_a_place(&[other, saved]) || place(other).starts_with(&directory)
             };
             if common.outputs().iter().any(is_there) {
-                return wrong("--save-seen and another output would write to the same place");
+                let message = "--save-seen and another output would write to the same place";
+                return Err(wrong(message));
             }
         }
         if self.max_age.is_some() && self.seen.is_empty() && self.save_seen.is_none() {
-            return wrong(
+            return Err(wrong(
                 "--max-age is about the keys of a store, and neither --seen nor --save-seen is given",
-            );
+            ));
         }
         if let Some(output) = self.seen.iter().find_map(|list| common.replacing(list)) {
-            let mut error = named(format!("{output} would replace the file of --seen"));
-            suggest(&mut error, "append new URLs with `>>`, or keep both with --save-seen".into());
-            return Err(error);
-        }
-        if self.split_by.is_some() {
-            let others = [
-                ("--rejects", &common.rejects),
-                ("--stats", &common.stats),
-                ("--report", &common.report),
-                ("--save-seen", &self.save_seen),
-            ];
-            let directory = place(&common.output);
-            let is_there = |path: &PathBuf| path != standard && place(path).starts_with(&directory);
-            let there = others.iter().find(|(_, path)| path.as_ref().is_some_and(is_there));
-            if let Some((option, _)) = there {
-                let why = "is in the directory that --split-by writes anew";
-                return Err(named(format!("{option} {why}")));
-            }
+            return Err(suggest(
+                wrong(format_args!("{output} would replace the file of --seen")),
+                "append new URLs with `>>`, or keep both with --save-seen",
+            ));
         }
         Ok(())
     }
 
+    fn check_split(&self) -> Result<(), String> {
+        let (common, standard) = (&self.common, Path::new("-"));
+        if let Some(suffix) = &self.split_suffix {
+            let shard = PathBuf::from(format!("shard{suffix}"));
+            check_output_name("--split-suffix", &shard, self.no_table())?;
+        }
+        let Some((by, _)) = self.split_by else { return Ok(()) };
+        if common.output == standard {
+            return Err("--split-by writes a directory, which -o has to name".into());
+        }
+        let key = common.key;
+        if !by.is_told_by(key) {
+            let lost = if by == SplitBy::Host { "host" } else { "domain" };
+            let message =
+                format!("--split-by {lost}:N needs a {lost}, which --key {key} does not tell");
+            return Err(message);
+        }
+        let others = [
+            ("--rejects", &common.rejects),
+            ("--stats", &common.stats),
+            ("--report", &common.report),
+            ("--save-seen", &self.save_seen),
+        ];
+        let directory = place(&common.output);
+        let is_there = |path: &PathBuf| path != standard && place(path).starts_with(&directory);
+        match others.iter().find(|(_, path)| path.as_ref().is_some_and(is_there)) {
+            Some((option, _)) => {
+                Err(format!("{option} is in the directory that --split-by writes anew"))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Says why the URLs cannot be written as a table, if they cannot.
-    pub(in crate::args) fn no_table(&self) -> Option<&'static str> {
-        match (self.form, self.common.separator) {
-            (_, Separator::Nul) => Some(NUL_ENDS_NO_ROW),
-            (RecordForm::Json, _) => Some("--json writes JSON, and no table"),
+    fn no_table(&self) -> Option<&'static str> {
+        match (self.json, self.common.null) {
+            (_, true) => Some(NUL_ENDS_NO_ROW),
+            (true, _) => Some("--json writes JSON, and no table"),
             _ => None,
         }
     }
 
     /// Finds two columns of one name, where names tell columns apart.
-    fn check_names(&self) -> Result<(), clap::Error> {
+    fn check_names(&self) -> Result<(), String> {
         let fields = match &self.fields[..] {
-            [] => Field::of_key(self.common.key(), self.writes_counts()),
+            [] => Field::of_key(self.common.key, self.writes_counts()),
             fields => fields,
         };
-        let is_json = self.form == RecordForm::Json;
+        let is_json = self.json;
         let shards = self.split_suffix.as_deref().and_then(kind_of_shards);
         let has_names = is_json || shards.or(TableKind::of(&self.common.output)).is_some();
         let fields = if has_names { fields } else { &[] };
@@ -141,8 +171,7 @@ impl DedupArgs {
                 names.push(name);
                 continue;
             };
-            let message = format!("{option} {}: {why}", Printable::path(Path::new(name)));
-            return Err(usage("dedup", ErrorKind::ArgumentConflict, message));
+            return Err(format!("{option} {}: {why}", Printable::path(Path::new(name))));
         }
         Ok(())
     }

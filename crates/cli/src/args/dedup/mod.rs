@@ -1,23 +1,21 @@
 //! The options of `uniqurl dedup`.
 
 mod check;
-mod limit_by;
 
 use crate::args::help::{self, INCREMENTAL, OUTPUT};
 use crate::args::memory::MemoryArgs;
-use crate::args::normalize::RecordForm;
-use crate::args::{RunArgs, age, number, when_busy};
-use clap::builder::{ArgPredicate, BoolishValueParser, PossibleValuesParser, TypedValueParser};
-use clap::{ArgAction, Args, ValueEnum};
+use crate::args::run_args::RunArgs;
+use crate::args::values::{age, number};
+use clap::builder::{ArgPredicate, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use uniqurl_engine::output::{Field, TallyColumns};
-use uniqurl_engine::{Keep, LimitBy, SplitBy};
-use uniqurl_store::seen::WhenBusy;
+use uniqurl_engine::{Group, Keep, LimitBy, SplitBy};
 use uniqurl_text::is_control;
 
 /// The help of `--redact` for a set, which has columns of the input too.
 pub(crate) const REDACT: &str =
-    "Mask userinfo, query values and fragments in --rejects, in the column original and in --carry";
+    "Mask userinfo, query values and fragments in --rejects, original and --carry";
 
 /// `uniqurl dedup`
 #[derive(Debug, Args)]
@@ -27,7 +25,7 @@ pub(crate) const REDACT: &str =
     // `mut_arg` moves an argument to the end, and the heading Resources goes where its first argument is.
     mut_arg("threads", |arg| arg),
     mut_arg("backend", |arg| arg),
-    mut_arg("secrets", |arg| arg.help(REDACT)),
+    mut_arg("redact", |arg| arg.help(REDACT)),
     help_template = help::TEMPLATE,
     before_long_help = "\
 Examples:
@@ -37,68 +35,20 @@ Examples:
   # Read an access log whose lines name no host
   uniqurl dedup --format combined --base https://example.com access.log
 
-  # Read a log that Apache wrote with this LogFormat
-  uniqurl dedup --format 'log:%v %h %l %u %t \"%r\" %>s' vhost.log
-
-  # Keep the requests to one domain with these statuses
-  uniqurl dedup --format caddy --status 2xx,304 --host '*.example.com' access.json
-
-  # Read the URL and the status from two columns
-  uniqurl dedup --format csv:url=link,status=code --status 2xx export.csv
-
-  # Read all log files of a directory, in any order
-  find . -name '*.log' -print0 | uniqurl dedup --files-from -
-
-  # Write the text pages of all indexes below a directory
-  uniqurl dedup --mime 'text/*' -r indexes
-
-  # Write all links of a web archive
-  uniqurl dedup --format wat:links crawl.warc.wat.gz
-
   # Write the URLs that occur at least twice, each with its count
   uniqurl dedup --count --min-count 2 --order sorted urls.txt
-
-  # Write the 20 most frequent URLs, each after its count
-  uniqurl dedup --top 20 access.log
 
   # Write the status, bytes and time of the most frequent pages
   uniqurl dedup --key template --top 20 --tally status,bytes,time access.log
 
-  # Write other columns than the URL
-  uniqurl dedup --fields count,canonical,first access.log
-
-  # Write the latest status and digest of each URL
-  uniqurl dedup --carry status,digest --keep max:timestamp index.cdx
-
   # Treat more URLs as equal, but keep www.
   uniqurl dedup --profile aggressive --without strip-www urls.txt
-
-  # Write one URL of each template, such as /user/{int}
-  uniqurl dedup --limit-by template:1 urls.txt
 
   # Drop tracking parameters, and all parameters like ref
   uniqurl dedup --with sort-query,strip-tracking --drop-param 'ref*' urls.txt
 
-  # Write the keys of a web archive's index
-  uniqurl dedup --profile ia --key surt --order sorted urls.txt
-
-  # Accept encoded slashes in the paths of a servlet container
-  uniqurl dedup --profile servlet --allow encoded-slash access.log
-
-  # Choose the bytes of a path that are decoded and encoded
-  uniqurl dedup --ring 'decode=2F,3A encode=21,24' paths.txt
-
   # Write only URLs that no run before this one has written
   uniqurl dedup --save-seen seen today.txt -o new.txt
-
-  # Write them again when they were written more than 30 days ago
-  uniqurl dedup --save-seen seen --max-age 30d today.txt -o new.txt
-
-  # Divide the URLs among 16 files, all URLs of a host in one file
-  uniqurl dedup --split-by host:16 --split-suffix .zst urls.txt -o shards
-
-  # Use at most 2 GiB of memory
-  uniqurl dedup --memory 2G --temp-dir /var/tmp crawl-*.txt -o unique.txt
 
   # Write the rejected records, the accounting and a report beside the URLs
   uniqurl dedup --rejects bad.jsonl --stats stats.json --report report.html urls.txt -o unique.txt",
@@ -124,75 +74,93 @@ pub struct DedupArgs {
     pub order: OrderArg,
 
     /// Write the number of occurrences and a tab before each URL
-    #[arg(
-        long = "count",
-        action = ArgAction::SetTrue,
-        value_parser = BoolishValueParser::new().map(DedupColumns::from_flag),
-        help_heading = OUTPUT
-    )]
-    pub columns: DedupColumns,
+    #[arg(short, long, help_heading = OUTPUT)]
+    pub count: bool,
 
     /// Write these columns for each key, separated by tabs, instead of the key
+    ///
+    /// LIST names columns, separated by commas:
+    ///   canonical  The canonical URL.
+    ///   scheme, userinfo, host, port, path, query, fragment
+    ///              A part of the URL, empty if the URL has none.
+    ///   domain, surt, ssurt, hash
+    ///              The URL in the form of --key; domain is empty if the URL has no host.
+    ///   count      The number of records that have the key. --count is then an error.
+    ///   first      The place of the first of them (or the one that --keep names), as
+    ///              file:record:offset.
+    ///   original   The URL in that record. A backslash and bytes outside 0x20-0x7E are
+    ///              written as \xHH.
+    ///   decoded    The decoded path of the profile servlet, written in the same way.
     #[arg(
+        verbatim_doc_comment,
         long,
         value_name = "LIST",
         value_delimiter = ',',
         value_parser = PossibleValuesParser::new(fields()).map(field),
-        conflicts_with = "columns",
+        conflicts_with = "count",
         hide_possible_values = true,
         hide_short_help = true,
-        help_heading = OUTPUT,
-        long_help = help::FIELDS
+        help_heading = OUTPUT
     )]
     pub fields: Vec<Field>,
 
     /// Add these columns of the input to the output, after the key or --fields
+    ///
+    /// The values come from the first record of a URL, or the one that --keep names. A
+    /// backslash and bytes outside 0x20-0x7E are written as \xHH. The format decides how a
+    /// column is named:
+    ///   csv, tsv, parquet, arrow
+    ///          A name in the header, or a number counted from 1.
+    ///   cdx    A letter of the legend, or a name such as timestamp, mime, status or digest.
+    ///   json, cdxj
+    ///          A member of the object, or a pointer such as /a/b.
+    ///   w3c, cloudfront, ltsv
+    ///          A name in #Fields, a label, or one of the next names.
+    ///   logs   client, time, method, status, bytes, referrer, agent: those that the format has.
     #[arg(
+        verbatim_doc_comment,
         long,
         value_name = "COL,...",
         value_delimiter = ',',
         hide_short_help = true,
-        help_heading = OUTPUT,
-        long_help = help::CARRY
+        help_heading = OUTPUT
     )]
     pub carry: Vec<String>,
 
     /// Choose the record that --carry and the columns first, original and decoded describe
+    ///
+    ///   first    The first record of the URL. This is the default.
+    ///   last     The last one.
+    ///   max:COL  The one with the greatest value in a column, named as for --carry. If
+    ///            several have it, the first of them.
+    ///
+    /// Two numbers are compared as numbers, and all other values by their bytes. An empty value
+    /// or a dash is less than any other. URLs stay in the order of their first records.
     #[arg(
+        verbatim_doc_comment,
         long,
         value_name = "first|last|max:COL",
         default_value = "first",
         hide_default_value = true,
         value_parser = keep,
         hide_short_help = true,
-        help_heading = OUTPUT,
-        long_help = help::KEEP
+        help_heading = OUTPUT
     )]
     pub keep: Keep,
 
     /// Write a JSON object for each key, with the names of --fields and --carry
     ///
-    /// Without --fields the object holds the key. count is a number, and any other value is a string.
-    /// A string that is not UTF-8 is in base64, and its name ends in _base64. A value that the record
-    /// does not have is null.
-    #[arg(
-        long = "json",
-        action = ArgAction::SetTrue,
-        value_parser = BoolishValueParser::new().map(RecordForm::from_flag),
-        hide_short_help = true,
-        help_heading = OUTPUT
-    )]
-    pub form: RecordForm,
+    /// A string that is not UTF-8 is in base64, and its name ends in _base64. A value that the record does
+    /// not have is null.
+    #[arg(long, hide_short_help = true, help_heading = OUTPUT)]
+    pub json: bool,
 
     /// Divide the URLs among N files (1 to 4096) in the directory that --output names
     ///
     /// host:N puts all URLs of a host into one file, and all URLs without a host into one. domain:N
-    /// does so with all hosts of a registrable domain. hash:N divides evenly. The N files are called
-    /// shard-00000, shard-00001 and so on, and each is in the order of --order. Every run puts a URL
-    /// into the same file: it takes the SHA-256 of the host, of the domain, or with hash:N of the whole
-    /// key as it is written, reads the first 8 bytes as a number with the highest byte first, and
-    /// divides it by N; the remainder is the number of the file. The directory must be new or empty. It
-    /// appears when all files are complete, or not at all.
+    /// does so with all hosts of a registrable domain. hash:N divides evenly. The files are called
+    /// shard-00000 and so on, and every run puts a URL into the same one. The directory must be new or
+    /// empty. It appears when all files are complete, or not at all.
     #[arg(
         long,
         value_name = "host:N|domain:N|hash:N",
@@ -231,6 +199,7 @@ pub struct DedupArgs {
 
     /// Write at most N URLs
     #[arg(
+        short = 'n',
         long,
         value_name = "N",
         value_parser = number(0u64..),
@@ -251,8 +220,21 @@ pub struct DedupArgs {
     )]
     pub top: Option<u64>,
 
-    /// Add up the responses of each key: status, bytes and time; implies --count
+    /// Add up the responses of each key: status, errors, bytes, time; implies --count
+    ///
+    /// LIST names groups of columns, separated by commas. The columns come after the key, in
+    /// this order:
+    ///   status  The number of records with a status of 1xx, 2xx, 3xx, 4xx and 5xx. --json
+    ///           names them status_1xx to status_5xx.
+    ///   errors  The share of records with a status of 4xx or 5xx, from 0 to 1.
+    ///   bytes   The sum of the bytes sent.
+    ///   time    The median, the 99th percentile and the maximum of the time taken, in
+    ///           seconds: time_p50, time_p99 and time_max.
+    ///
+    /// The percentiles are within 1 % of the exact ones. A record without a number does not
+    /// count in its column.
     #[arg(
+        verbatim_doc_comment,
         long,
         value_name = "LIST",
         value_enum,
@@ -260,26 +242,20 @@ pub struct DedupArgs {
         conflicts_with_all = ["fields", "carry"],
         hide_possible_values = true,
         hide_short_help = true,
-        help_heading = OUTPUT,
-        long_help = help::TALLY
+        help_heading = OUTPUT
     )]
     pub tally: Vec<TallyArg>,
 
     /// Keep only the first N URLs of each template, domain, host or path
     ///
-    /// The first ones are those that occur first, under every --order. URLs of --seen do not count, and
-    /// --min-count and --limit choose from the URLs that are kept. Once a group has N URLs, all records
-    /// of its other URLs count as filtered. If the URLs to keep of a group do not fit into --memory, the run
-    /// ends with status 3.
-    ///
-    /// template:N groups URLs that differ only in numbers, dates, identifiers and the values of the
-    /// query. domain:N groups URLs of a registrable domain, and host:N those of a host, whatever their
-    /// port; all URLs without a host are one group. path:N groups URLs that differ only in query and
-    /// fragment. template and path need --key url, and host and domain a key that keeps them.
+    /// The first ones are those that occur first, under every --order. URLs of --seen do not count. All
+    /// records of other URLs count as filtered. template:N groups URLs that differ only in numbers, dates,
+    /// identifiers and the values of the query, path:N those that differ only in query and fragment,
+    /// domain:N and host:N those of a registrable domain or a host.
     #[arg(
         long,
         value_name = "GROUP:N",
-        value_parser = limit_by::limit_by,
+        value_parser = limit_by,
         hide_short_help = true,
         help_heading = OUTPUT
     )]
@@ -288,10 +264,9 @@ pub struct DedupArgs {
     /// Write only URLs that are not in PATH, a seen store or a list of URLs
     ///
     /// The option may be given several times. A store is a directory that --save-seen or `uniqurl seen
-    /// add` made; its profile, switches, lists and key must be those of this run. A file is a list of
-    /// URLs, one a line. They are brought into canonical form first, and a list without a single URL is
-    /// an error. A list may be compressed, an empty file is an empty list, and - is standard input. A
-    /// record whose URL is in PATH counts as seen, and so does each repetition of it.
+    /// add` made; its rules and its key must be those of this run. A list holds one URL a line, which are
+    /// brought into canonical form first, and - is standard input. A record whose URL is in PATH counts as
+    /// seen.
     #[arg(long, value_name = "PATH", help_heading = INCREMENTAL)]
     pub seen: Vec<PathBuf>,
 
@@ -303,10 +278,9 @@ pub struct DedupArgs {
     #[arg(long, value_name = "STORE", help_heading = INCREMENTAL)]
     pub save_seen: Option<PathBuf>,
 
-    /// Take keys for new that stores got longer ago than this, such as 12h, 30d or 2w
+    /// Treat keys older than this as new, such as 12h, 30d or 2w
     ///
-    /// AGE is a number of seconds (s), minutes (m), hours (h), days (d) or weeks (w). With --save-seen
-    /// such keys are added again when they are written.
+    /// With --save-seen such keys are added again when they are written.
     #[arg(
         long,
         value_name = "AGE",
@@ -319,15 +293,8 @@ pub struct DedupArgs {
     /// Wait while another process writes to the store of --save-seen
     ///
     /// Without this option the run fails then, before it reads its inputs.
-    #[arg(
-        long = "wait",
-        action = ArgAction::SetTrue,
-        value_parser = BoolishValueParser::new().map(when_busy),
-        requires = "save_seen",
-        hide_short_help = true,
-        help_heading = INCREMENTAL
-    )]
-    pub when_busy: WhenBusy,
+    #[arg(long, requires = "save_seen", hide_short_help = true, help_heading = INCREMENTAL)]
+    pub wait: bool,
 
     /// The memory to use.
     #[command(flatten)]
@@ -350,6 +317,8 @@ pub enum OrderArg {
 pub enum TallyArg {
     /// The number of records with each class of status.
     Status,
+    /// The share of records with a status of 4xx or 5xx.
+    Errors,
     /// The sum of bytes.
     Bytes,
     /// The median, the 99th percentile and the maximum of durations.
@@ -362,6 +331,7 @@ impl DedupArgs {
         let has = |column| self.tally.contains(&column);
         TallyColumns {
             status: has(TallyArg::Status),
+            errors: has(TallyArg::Errors),
             bytes: has(TallyArg::Bytes),
             time: has(TallyArg::Time),
         }
@@ -370,22 +340,7 @@ impl DedupArgs {
     /// Whether a count is written before each URL.
     pub fn writes_counts(&self) -> bool {
         let is_implied = self.order == OrderArg::Count && self.fields.is_empty();
-        is_implied || !self.tally.is_empty() || self.columns == DedupColumns::CountAndUrl
-    }
-}
-
-/// The columns of a line of a set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DedupColumns {
-    /// The URL.
-    Url,
-    /// How often it occurs, a tab, the URL.
-    CountAndUrl,
-}
-
-impl DedupColumns {
-    fn from_flag(count: bool) -> Self {
-        if count { DedupColumns::CountAndUrl } else { DedupColumns::Url }
+        is_implied || !self.tally.is_empty() || self.count
     }
 }
 
@@ -406,6 +361,15 @@ fn split_by(text: &str) -> Result<(SplitBy, u32), String> {
         }
         _ => Err(format!("N is a number from 1 to {MOST_SHARDS}")),
     }
+}
+
+/// Reads `GROUP:N`.
+fn limit_by(text: &str) -> Result<LimitBy, String> {
+    let (name, most) = text.split_once(':').unwrap_or((text, ""));
+    let group = Group::ALL.into_iter().find(|group| group.name() == name);
+    let group = group.ok_or("expected template:N, domain:N, host:N or path:N")?;
+    let most = number(1u64..)(most).map_err(|error| format!("N is {error}"))?;
+    Ok(LimitBy { group, most })
 }
 
 fn keep(text: &str) -> Result<Keep, &'static str> {

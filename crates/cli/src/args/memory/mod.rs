@@ -1,14 +1,16 @@
 //! The options about memory, and their defaults.
 
+#[cfg(target_os = "linux")]
 mod available;
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::args;
 use crate::args::help::RESOURCES;
+use crate::args::values::{number, size};
 use crate::status::{eprint_hinted, eprint_message};
+#[cfg(target_os = "linux")]
 use available::available;
 use uniqurl_engine::{CHUNK_SIZE, Memory, SpillNotice, cores, temporary_file};
 use uniqurl_text::Printable;
@@ -38,10 +40,8 @@ pub struct MemoryArgs {
     /// Use at most SIZE of memory, and then a temporary file
     ///
     /// The output does not depend on SIZE. K, M, G, KiB, MiB and GiB are powers of 1024, kB, MB and GB
-    /// of 1000, and 50% is half of the free memory. The least is 1M. The default is three quarters of
-    /// the free memory: the memory that the system, the control group
-    /// of this process, and its limits (ulimit -v, -d) could give when the run starts. 64 MiB of
-    /// it, and 12 MiB for each thread that computes, stay free in any case.
+    /// of 1000, and 50% is half of the free memory. The default is three quarters of the memory that the
+    /// system, the control group of this process and its limits could give when the run starts.
     #[arg(
         long,
         value_name = "SIZE",
@@ -111,6 +111,12 @@ pub fn for_merging(memory: Option<&Memory>) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
+/// Only Linux tells how much memory is free.
+#[cfg(not(target_os = "linux"))]
+fn available() -> Option<u64> {
+    None
+}
+
 /// The part of the free memory that a set may use without `--memory`.
 fn share(free: u64, threads: usize) -> u64 {
     let beside = BESIDE + BESIDE_THREAD * threads as u64;
@@ -155,11 +161,11 @@ pub fn report_spilled(memory: &Memory, spilled: u64) {
 
 fn memory(text: &str) -> Result<u64, String> {
     if let Some(percent) = text.strip_suffix('%') {
-        let percent: u64 = args::number(1..=100)(percent)?;
+        let percent: u64 = number(1..=100)(percent)?;
         let free = available().ok_or("how much memory is free is not known here")?;
         return Ok((free / 100 * percent).max(MIN));
     }
-    match args::size(text)? {
+    match size(text)? {
         bytes if bytes < MIN => Err("less than 1M".into()),
         bytes => Ok(bytes),
     }

@@ -1,35 +1,28 @@
 //! The options that `dedup` and `normalize` share.
 
 mod check;
-mod choices;
 mod format_file;
-
-pub(in crate::args) use check::idle;
-pub use choices::{BadInput, Directories, FormatChoice, MessageLevel};
+mod outputs;
 
 use crate::args::archives::ArchiveArgs;
 use crate::args::filters::FilterArgs;
-use crate::args::help::{self, COMMON, INPUT, OUTPUT, RESOURCES, RULES};
-use crate::args::policy::PolicyArgs;
-use crate::args::profile_choices::{ProfileChoices, Unsupported};
+use crate::args::format::{FormatChoice, FormatParser};
+use crate::args::help::{COMMON, INPUT, OUTPUT, RESOURCES};
+use crate::args::rules::{ProfileArgs, RulesArgs};
 use crate::args::values::{
-    FormatParser, ProfileParser, backend, backends, charset, checks, code, delimiter, envelope,
-    key, keys, max_record, max_url, number, ring,
+    backend, backends, delimiter, envelope, key, keys, max_record, max_url, number,
 };
 use crate::inputs::names::is_standard_input;
 use crate::progress::When;
-use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
-use clap::{ArgAction, Args};
-use std::ffi::OsString;
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
 use std::sync::Arc;
+use uniqurl::Key;
 use uniqurl::internal::Backend;
-use uniqurl::uri::Charset;
-use uniqurl::{Key, Normalizer, Profile, RejectReason, Ring};
 use uniqurl_engine::MOST_THREADS;
 use uniqurl_engine::{cores, most_threads, most_workers};
 use uniqurl_formats::record::{EnvelopeChoice, Format, FormatTable, Kinds, Separator};
-use uniqurl_text::Secrets;
 
 /// The options that `dedup` and `normalize` share.
 // A field for each option, so more than a dozen. A heading of --help comes where its first field is.
@@ -41,12 +34,9 @@ pub struct RunArgs {
 
     /// Write to FILE; .gz and .zst compress, .csv, .parquet, .arrow make a table
     ///
-    /// FILE appears when it is complete, or not at all. - is standard output, the default. It gets lines
-    /// while the input is read, unless their order or counts need its end.
-    ///
-    /// A table of dedup has the columns that its lines would have. They are called canonical, or as
-    /// --key, --fields and --count name them. A table of normalize has the columns record, original,
-    /// canonical (or as --key names it) and reject. A value is null where a line would be empty.
+    /// FILE appears when it is complete, or not at all. - is standard output, the default. A table of
+    /// dedup has the columns that its lines would have, named as --fields names them. A table of normalize
+    /// has the columns record, original, canonical (or as --key names it) and reject.
     #[arg(
         short,
         long,
@@ -58,15 +48,37 @@ pub struct RunArgs {
     pub output: PathBuf,
 
     /// Read records of this format, such as combined or csv:COL
+    ///
+    /// --input-format is the same option. FORMAT says where the URL is in a record; `uniqurl
+    /// formats` lists all of them, such as combined, s3 or envoy. These are said by what they
+    /// read:
+    ///   auto             Detect the format of each input.
+    ///   lines, target    The URL, or the target of an HTTP request, is the whole line.
+    ///   text, sitemap    Every URL in free text or HTML, or every <loc> of a sitemap, is read.
+    ///   csv:COL, tsv:COL, parquet:COL, arrow:COL
+    ///                    The URL is in this column: a name, or a number counted from 1.
+    ///   ws:N             The URL is field N between white space.
+    ///   json:POINTER     Each line is a JSON value, and the pointer finds the URL: json:/url.
+    ///   log:'FORMAT'     Logs that a format string of Apache or nginx describes.
+    ///   warc, wat, wat:links, arc, cdx, cdxj
+    ///                    Web archives, the links in them, and their indexes.
+    ///
+    /// csv, tsv, json, parquet and arrow also read a URL from parts, as in
+    /// json:host=/request/host,target=/request/uri. The parts are scheme, host, and either
+    /// target or path and query. The parts status, method, mime, time and agent serve the
+    /// filters.
+    ///
+    /// Inputs may be compressed with gzip, zstd, bzip2 or xz, whatever their names are.
     #[arg(
+        verbatim_doc_comment,
         short,
         long,
         value_name = "FORMAT",
         default_value = "auto",
+        alias = "input-format",
         value_parser = FormatParser,
         hide_possible_values = true,
-        help_heading = COMMON,
-        long_help = help::FORMAT
+        help_heading = COMMON
     )]
     pub format: FormatChoice,
 
@@ -84,8 +96,7 @@ pub struct RunArgs {
 
     /// Add the formats that FILE describes
     ///
-    /// FILE holds entries of the form that `uniqurl formats NAME` prints. --format takes their names,
-    /// and auto looks for them first.
+    /// FILE holds entries as `uniqurl formats NAME` prints them. auto looks for them first.
     #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = INPUT)]
     pub format_file: Option<PathBuf>,
 
@@ -97,8 +108,7 @@ pub struct RunArgs {
     ///
     /// docker: the JSON objects of Docker's json-file. cri: the prefix of containerd and Kubernetes. syslog: a
     /// header of RFC 3164 or RFC 5424, or journald's JSON. journald: the objects of journalctl -o json.
-    /// Lines without the envelope are rejected. auto takes an envelope off if most of the first lines
-    /// have it, and reads the others as they are. none takes nothing off.
+    /// Lines without a named envelope are rejected.
     #[arg(
         long,
         value_name = "NAME",
@@ -109,38 +119,21 @@ pub struct RunArgs {
     )]
     pub envelope: EnvelopeChoice,
 
-    /// Decide by this profile which URLs are the same
-    #[arg(
-        short,
-        long,
-        value_name = "NAME",
-        default_value = "crawl",
-        value_parser = ProfileParser::new(),
-        hide_possible_values = true,
-        help_heading = COMMON,
-        long_help = help::of_profiles(
-            "Decide by this profile which URLs are the same",
-            "The profiles:"
-        )
-    )]
-    pub profile: Profile,
+    /// The profile.
+    #[command(flatten)]
+    pub profile: ProfileArgs,
 
     /// Print errors and warnings only, neither progress nor summary
-    #[arg(
-        short = 'q',
-        long = "quiet",
-        action = ArgAction::SetTrue,
-        value_parser = BoolishValueParser::new().map(MessageLevel::from_flag),
-        help_heading = COMMON
-    )]
-    pub messages: MessageLevel,
+    #[arg(short, long, help_heading = COMMON)]
+    pub quiet: bool,
 
-    /// Choose when to show progress on standard error
+    /// Show progress on standard error: auto, always or never
     #[arg(
         long,
         value_name = "WHEN",
         value_enum,
         default_value_t = When::Auto,
+        hide_possible_values = true,
         hide_short_help = true,
         help_heading = COMMON
     )]
@@ -154,50 +147,20 @@ pub struct RunArgs {
 
     /// Read and write lists whose records end with NUL instead of a line feed
     ///
-    /// sort -z and xargs -0 use such lists. The option implies --format lines and works with no other
-    /// format. A line feed or a carriage return is then a byte of the URL, and the profile judges it.
-    /// The lists of --seen also end with NUL, and so does each URL, count or row of columns in the
-    /// output. The JSON of --json, --rejects and --stats stays lines.
-    /// --files-from detects its separator by itself.
-    #[arg(
-        id = "null",
-        short = '0',
-        long = "null",
-        action = ArgAction::SetTrue,
-        value_parser = BoolishValueParser::new().map(Separator::from_flag),
-        hide_short_help = true,
-        help_heading = INPUT
-    )]
-    pub separator: Separator,
+    /// sort -z and xargs -0 use such lists. The option implies --format lines, also for the lists of
+    /// --seen. JSON stays lines, and --files-from detects its separator by itself.
+    #[arg(short = '0', long, hide_short_help = true, help_heading = INPUT)]
+    pub null: bool,
 
     /// Read the files below the directories that are named
     ///
-    /// Files are read in the order of their names. Names that begin with a dot are skipped, and links
-    /// are not followed.
-    #[arg(
-        short = 'r',
-        long = "recursive",
-        action = ArgAction::SetTrue,
-        value_parser = BoolishValueParser::new().map(Directories::from_flag),
-        help_heading = INPUT
-    )]
-    pub directories: Directories,
+    /// Names that begin with a dot are skipped, and links are not followed.
+    #[arg(short, long, help_heading = INPUT)]
+    pub recursive: bool,
 
     /// The records of archives to read.
     #[command(flatten)]
     pub archives: ArchiveArgs,
-
-    /// Resolve relative URLs against URL, as in logs without hosts
-    ///
-    /// A log that names no hosts takes its host from URL.
-    #[arg(long, value_name = "URL", help_heading = INPUT)]
-    pub base: Option<OsString>,
-
-    /// Read URLs without a scheme as if they began with this one
-    ///
-    /// Such URLs are example.com/x and //example.com/x.
-    #[arg(long, value_name = "SCHEME", hide_short_help = true, help_heading = INPUT)]
-    pub assume_scheme: Option<OsString>,
 
     /// Reject URLs that are longer than this; K, M and G are powers of 1024
     ///
@@ -228,73 +191,16 @@ pub struct RunArgs {
     pub max_record: Option<usize>,
 
     /// Skip inputs that are missing or damaged; the exit status is then 1
-    #[arg(
-        long = "keep-going",
-        action = ArgAction::SetTrue,
-        value_parser = BoolishValueParser::new().map(BadInput::from_flag),
-        hide_short_help = true,
-        help_heading = INPUT
-    )]
-    pub bad_input: BadInput,
+    #[arg(long, hide_short_help = true, help_heading = INPUT)]
+    pub keep_going: bool,
 
     /// The records and URLs to keep.
     #[command(flatten)]
     pub filters: FilterArgs,
 
-    /// Accept URLs that these checks of the profile reject (servlet, sanitize)
-    #[arg(
-        long,
-        value_name = "CODE,...",
-        value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(checks()).map(code),
-        hide_possible_values = true,
-        hide_short_help = true,
-        help_heading = RULES,
-        long_help = help::ALLOW
-    )]
-    pub allow: Vec<RejectReason>,
-
-    /// Reject also URLs that these checks find, which are off by default (sanitize)
-    ///
-    /// device-name: a segment that Windows takes for a device. bidi-control: a character that changes the
-    /// direction of text. mixed-script-host: a label of several scripts. double-encoding-query: a triplet
-    /// encoded once more, after the path.
-    #[arg(
-        long,
-        value_name = "CODE,...",
-        value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(checks()).map(code),
-        hide_possible_values = true,
-        hide_short_help = true,
-        help_heading = RULES
-    )]
-    pub deny: Vec<RejectReason>,
-
-    /// The switches, parameters and files that change the profile.
+    /// The rules that change the profile.
     #[command(flatten)]
-    pub policy: PolicyArgs,
-
-    /// Decode and encode these bytes of a path, as in 'decode=2F,3A encode=21,24'
-    ///
-    /// Bytes are in hexadecimal, and either list may be left out. The lists can name these sixteen
-    /// bytes, each in one list: : / [ ] @ ! $ & ' ( ) * + , ; = (a byte in neither list keeps its
-    /// spelling). Commas, blanks and quotation marks may separate them, and the two @pparam strings
-    /// of a rule for Apache Traffic Server replace the two lists. FILE holds a table of 256 numbers,
-    /// as `uniqurl profiles NAME --as c` writes it. The option is for the profile ring, and selects it if no profile is named.
-    #[arg(long, value_name = "LISTS|FILE", value_parser = ring, hide_short_help = true, help_heading = RULES)]
-    pub ring: Option<Ring>,
-
-    /// The charset of triplets that are not UTF-8.
-    #[arg(
-        long,
-        value_name = "LABEL",
-        value_parser = charset,
-        hide_short_help = true,
-        help_heading = RULES,
-        help = help::TRANSCODE,
-        long_help = help::TRANSCODE_LONG
-    )]
-    pub transcode: Option<Charset>,
+    pub rules: RulesArgs,
 
     /// Write this form of each URL; it decides which URLs are unique, and is counted and sorted
     #[arg(
@@ -305,21 +211,15 @@ pub struct RunArgs {
         hide_short_help = true,
         help_heading = OUTPUT
     )]
-    key: Key,
+    pub key: Key,
 
     /// Write each rejected record to FILE, as a JSON object a line
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub rejects: Option<PathBuf>,
 
     /// Mask userinfo, query values and fragments in --rejects and in the column original
-    #[arg(
-        long = "redact",
-        action = ArgAction::SetTrue,
-        value_parser = BoolishValueParser::new().map(secrets),
-        hide_short_help = true,
-        help_heading = OUTPUT
-    )]
-    pub secrets: Secrets,
+    #[arg(long, hide_short_help = true, help_heading = OUTPUT)]
+    pub redact: bool,
 
     /// Write the accounting of the run to FILE, as JSON
     #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = OUTPUT)]
@@ -336,9 +236,6 @@ pub struct RunArgs {
     pub trace: Option<PathBuf>,
 
     /// Use N threads, 1 to 1024 [default: one for each core]
-    ///
-    /// One of them for each core computes, and two on a single core. The others wait for pipes;
-    /// there are at most 64 in all, or 16 for each core if that is more.
     #[arg(
         short = 'j',
         long,
@@ -363,9 +260,9 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
-    /// The key of each URL.
-    pub fn key(&self) -> Key {
-        self.key
+    /// The byte that ends each record of a list.
+    pub fn separator(&self) -> Separator {
+        Separator::from_flag(self.null)
     }
 
     /// The number of threads to start, at most as many as can be busy.
@@ -391,32 +288,9 @@ impl RunArgs {
         self.filters.idle(format).into_iter().chain(self.archives.idle(format))
     }
 
-    /// The options that change the profile.
-    pub(crate) fn choices(&self) -> ProfileChoices<'_> {
-        ProfileChoices {
-            allow: &self.allow,
-            deny: &self.deny,
-            policy: &self.policy,
-            ring: self.ring.as_ref(),
-            transcode: self.transcode,
-            base: self.base.as_deref(),
-            assume_scheme: self.assume_scheme.as_deref(),
-        }
-    }
-
-    /// The profile with the options that change it, except those that read files.
-    pub fn normalizer(&self) -> Result<Normalizer, String> {
-        let normalizer = self.choices().turned(self.profile, Unsupported::Refused)?;
-        Ok(normalizer.with_backend(self.backend))
-    }
-
     /// Whether the arguments make standard input an input or the list of inputs.
     pub(crate) fn reads_standard_input(&self) -> bool {
         self.files.iter().any(|file| is_standard_input(file))
             || self.files_from.as_deref().map_or(self.files.is_empty(), is_standard_input)
     }
-}
-
-fn secrets(redact: bool) -> Secrets {
-    if redact { Secrets::Masked } else { Secrets::Shown }
 }

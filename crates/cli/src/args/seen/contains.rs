@@ -4,16 +4,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{ArgPredicate, PossibleValuesParser, TypedValueParser};
-use clap::error::ErrorKind;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::args::help::{self, COMMON, INPUT, RULES};
-use crate::args::policy::PolicyArgs;
-use crate::args::profile_choices::{ProfileChoices, Unsupported};
+use crate::args::help::{self, COMMON};
+use crate::args::rules::{ProfileArgs, RulesArgs};
 use crate::args::values::{key, keys};
-use crate::args::{ProfileParser, charset, checks, code, ring, usage};
-use uniqurl::uri::Charset;
-use uniqurl::{Key, Normalizer, Profile, RejectReason, Ring};
+use uniqurl::{Key, Normalizer};
 
 /// `uniqurl seen contains`
 #[derive(Debug, Args)]
@@ -48,21 +44,11 @@ pub struct ContainsArgs {
     #[arg(value_name = "URL", required = true)]
     pub urls: Vec<OsString>,
 
-    /// Use this profile, that of the store
-    #[arg(
-        short,
-        long,
-        value_name = "NAME",
-        default_value = "crawl",
-        default_value_if("ring", ArgPredicate::IsPresent, "ring"),
-        value_parser = ProfileParser::new(),
-        hide_possible_values = true,
-        help_heading = COMMON,
-        long_help = help::of_profiles("Use this profile, that of the store", "The profiles:")
-    )]
-    profile: Profile,
+    /// The profile, that of the store.
+    #[command(flatten)]
+    profile: ProfileArgs,
 
-    /// Use this form of each URL, that of the store
+    /// Use this key, that of the store
     #[arg(
         long,
         value_name = "KEY",
@@ -71,81 +57,22 @@ pub struct ContainsArgs {
         hide_possible_values = true,
         help_heading = COMMON
     )]
-    key: Key,
+    pub key: Key,
 
-    /// Resolve relative URLs against URL
-    #[arg(long, value_name = "URL", help_heading = INPUT)]
-    base: Option<OsString>,
-
-    /// Read URLs without a scheme as if they began with this one
-    ///
-    /// Such URLs are example.com/x and //example.com/x.
-    #[arg(long, value_name = "SCHEME", help_heading = INPUT)]
-    assume_scheme: Option<OsString>,
-
-    /// Accept URLs that these checks of the profile reject (servlet, sanitize)
-    #[arg(
-        long,
-        value_name = "CODE,...",
-        value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(checks()).map(code),
-        hide_possible_values = true,
-        hide_short_help = true,
-        help_heading = RULES,
-        long_help = help::ALLOW
-    )]
-    allow: Vec<RejectReason>,
-
-    /// Reject also what these checks find, which are off by default (sanitize)
-    #[arg(
-        long,
-        value_name = "CODE,...",
-        value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(checks()).map(code),
-        hide_possible_values = true,
-        hide_short_help = true,
-        help_heading = RULES
-    )]
-    deny: Vec<RejectReason>,
-
-    /// Switches, parameters and redirects.
+    /// The rules, those of the store.
     #[command(flatten)]
-    policy: PolicyArgs,
-
-    /// Decode and encode these bytes of a path, as in 'decode=2F,3A encode=21,24'
-    ///
-    /// The option is for the profile ring, and selects it if no profile is named.
-    #[arg(long, value_name = "LISTS|FILE", value_parser = ring, hide_short_help = true, help_heading = RULES)]
-    ring: Option<Ring>,
-
-    /// The charset of triplets that are not UTF-8.
-    #[arg(
-        long,
-        value_name = "LABEL",
-        value_parser = charset,
-        hide_short_help = true,
-        help_heading = RULES,
-        help = help::TRANSCODE,
-        long_help = help::TRANSCODE_LONG
-    )]
-    transcode: Option<Charset>,
+    rules: RulesArgs,
 }
 
 impl ContainsArgs {
     /// Rejects options that contradict each other.
-    pub(in crate::args) fn check(&self) -> Result<(), clap::Error> {
-        let wrong = |message| usage("seen", ErrorKind::ArgumentConflict, message);
-        self.policy.check().map_err(wrong)?;
+    pub(super) fn check(&self) -> Result<(), String> {
+        self.rules.check()?;
         let of_standard = self.urls.iter().filter(|url| *url == "-").count();
-        if of_standard > 1 || (of_standard == 1 && self.policy.of_standard_input().is_some()) {
-            return Err(wrong("standard input can be read once only".to_owned()));
+        if of_standard > 1 || (of_standard == 1 && self.rules.of_standard_input().is_some()) {
+            return Err("standard input can be read once only".to_owned());
         }
         Ok(())
-    }
-
-    /// The key of each URL.
-    pub fn key(&self) -> Key {
-        self.key
     }
 
     /// The rules.
@@ -154,19 +81,6 @@ impl ContainsArgs {
     ///
     /// A sentence: the options do not fit the profile.
     pub fn normalizer(&self) -> Result<Normalizer, String> {
-        let choices = ProfileChoices {
-            allow: &self.allow,
-            deny: &self.deny,
-            policy: &self.policy,
-            ring: self.ring.as_ref(),
-            transcode: self.transcode,
-            base: self.base.as_deref(),
-            assume_scheme: self.assume_scheme.as_deref(),
-        };
-        let normalizer = match self.policy.of_profile_file(self.transcode) {
-            Some(normalizer) => normalizer?,
-            None => choices.turned(self.profile, Unsupported::Refused)?,
-        };
-        choices.finish(normalizer)
+        self.rules.normalizer(self.profile.profile)
     }
 }

@@ -6,15 +6,15 @@ pub use contains::ContainsArgs;
 
 use std::path::{Path, PathBuf};
 
-use clap::builder::{BoolishValueParser, TypedValueParser};
-use clap::error::ErrorKind;
-use clap::{ArgAction, Args, Subcommand};
+use clap::{Args, Subcommand};
 
+use crate::args::default_command::Stdin;
+use crate::args::help;
 use crate::args::memory::{MemoryArgs, MergeMemoryArgs};
-use crate::args::{RunArgs, check_output_name, help, number, usage, when_busy};
-use crate::dates;
+use crate::args::output_paths::check_output_name;
+use crate::args::run_args::RunArgs;
+use crate::args::values::{number, time};
 use uniqurl_engine::output::place;
-use uniqurl_store::seen::{UnixTime, WhenBusy};
 
 /// `uniqurl seen`
 #[derive(Debug, Args)]
@@ -98,6 +98,7 @@ Examples:
     )]
     Verify(StoreArgs),
     /// Merge the files of a store into one.
+    #[command(hide = true)]
     Compact(CompactArgs),
     /// Write the keys of a store as one sorted list.
     Export(ExportArgs),
@@ -112,7 +113,7 @@ Examples:
     mut_arg("output", |arg| arg.default_value(NO_OUTPUT).hide(true)),
     mut_arg("threads", |arg| arg),
     mut_arg("backend", |arg| arg),
-    mut_arg("key", |arg| arg.help("Use this form of each URL, that of the store")),
+    mut_arg("key", |arg| arg.help("Use this key, that of the store")),
     help_template = help::TEMPLATE,
     after_help = help::MORE
 )]
@@ -128,13 +129,8 @@ pub struct ChangeArgs {
     /// Wait while another process writes to the store
     ///
     /// Without this option the run fails then, before it reads its inputs.
-    #[arg(
-        long = "wait",
-        action = ArgAction::SetTrue,
-        value_parser = BoolishValueParser::new().map(when_busy),
-        help_heading = help::COMMON
-    )]
-    pub when_busy: WhenBusy,
+    #[arg(long, help_heading = help::COMMON)]
+    pub wait: bool,
 
     /// The memory to use.
     #[command(flatten)]
@@ -144,19 +140,29 @@ pub struct ChangeArgs {
 /// The output of commands that write no URLs.
 const NO_OUTPUT: &str = "/dev/null";
 
-impl ChangeArgs {
+impl SeenCommand {
     /// Rejects options that contradict each other.
-    pub(in crate::args) fn check(&self) -> Result<(), clap::Error> {
-        let wrong = |message: &str| Err(usage("seen", ErrorKind::ArgumentConflict, message));
+    pub(in crate::args) fn check(&self, stdin: Stdin) -> Result<(), String> {
+        match self {
+            SeenCommand::Add(change) | SeenCommand::Remove(change) => change.check(stdin),
+            SeenCommand::Contains(contains) => contains.check(),
+            SeenCommand::Export(export) => export.check(),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl ChangeArgs {
+    fn check(&self, stdin: Stdin) -> Result<(), String> {
         if self.common.output != Path::new(NO_OUTPUT) {
-            return wrong("seen add and seen remove write no URLs, so they have no --output");
+            return Err("seen add and seen remove write no URLs, so they have no --output".into());
         }
         let store = place(&self.store);
         let mut outputs = self.common.outputs().into_iter();
         if outputs.any(|output| output != Path::new("-") && place(output).starts_with(&store)) {
-            return wrong("an output would be written into the store");
+            return Err("an output would be written into the store".into());
         }
-        Ok(())
+        self.common.check(stdin)
     }
 }
 
@@ -189,16 +195,12 @@ pub struct ForgetArgs {
     ///
     /// DATE is a day such as 2026-01-31, which begins at midnight in UTC, or a time such as
     /// 2026-01-31T12:00:00Z. AGE is a number of s, m, h, d or w, such as 30d.
-    #[arg(long, value_name = "DATE|AGE", value_parser = dates::parse)]
-    pub older_than: UnixTime,
+    #[arg(long, value_name = "DATE|AGE", value_parser = time)]
+    pub older_than: i64,
 
     /// Wait while another process writes to the store
-    #[arg(
-        long = "wait",
-        action = ArgAction::SetTrue,
-        value_parser = BoolishValueParser::new().map(when_busy)
-    )]
-    pub when_busy: WhenBusy,
+    #[arg(long)]
+    pub wait: bool,
 
     /// The memory to use.
     #[command(flatten)]
@@ -246,12 +248,8 @@ pub struct CompactArgs {
     pub of: StoreArgs,
 
     /// Wait while another process writes to the store
-    #[arg(
-        long = "wait",
-        action = ArgAction::SetTrue,
-        value_parser = BoolishValueParser::new().map(when_busy)
-    )]
-    pub when_busy: WhenBusy,
+    #[arg(long)]
+    pub wait: bool,
 
     /// The memory to use.
     #[command(flatten)]
@@ -291,16 +289,10 @@ pub struct ExportArgs {
 }
 
 impl ExportArgs {
-    /// Rejects options that contradict each other.
-    pub(in crate::args) fn check(&self) -> Result<(), clap::Error> {
-        let wrong = |message: &str| Err(usage("seen", ErrorKind::ArgumentConflict, message));
-        if let Err(message) =
-            check_output_name("--output", &self.output, Some("seen export writes a list"))
-        {
-            return wrong(&message);
-        }
+    fn check(&self) -> Result<(), String> {
+        check_output_name("--output", &self.output, Some("seen export writes a list"))?;
         if self.output != Path::new("-") && place(&self.output).starts_with(place(&self.of.store)) {
-            return wrong("the output would be written into the store");
+            return Err("the output would be written into the store".into());
         }
         Ok(())
     }

@@ -2,14 +2,15 @@
 
 use std::io::{self, Write};
 
-use super::SeenFailure;
+use super::failure::SeenFailure;
 use crate::args::seen::CompactArgs;
+use crate::args::values::when_busy;
 use crate::status::Status;
 use uniqurl_store::seen::SeenWriter;
 
 /// Runs the subcommand.
 pub(super) fn main(args: &CompactArgs) -> Result<Status, SeenFailure> {
-    let mut writer = SeenWriter::open(&args.of.store, args.when_busy)?;
+    let mut writer = SeenWriter::open(&args.of.store, when_busy(args.wait))?;
     let before = writer.store().stats();
     writer.compact(args.memory.bytes())?;
     let after = writer.store().stats();

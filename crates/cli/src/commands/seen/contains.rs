@@ -5,11 +5,8 @@
 
 use std::io::{self, BufRead, BufWriter, Write};
 
-use clap::error::ErrorKind;
-
-use super::SeenFailure;
+use super::failure::SeenFailure;
 use crate::args::seen::ContainsArgs;
-use crate::args::{exit, usage};
 use crate::status::Status;
 use uniqurl::{Key, Normalizer};
 use uniqurl_store::seen::{SeenStore, StoreRules};
@@ -21,12 +18,11 @@ const BYTES_AT_ONCE: usize = 16 << 20;
 
 /// Runs the subcommand.
 pub(super) fn main(args: &ContainsArgs) -> Result<Status, SeenFailure> {
-    let wrong = |message| exit(&usage("seen", ErrorKind::ValueValidation, message));
-    let normalizer = args.normalizer().unwrap_or_else(wrong);
+    let normalizer = args.normalizer().map_err(SeenFailure::Usage)?;
     let store = SeenStore::open(&args.store)?;
-    store.check_rules(&StoreRules::of(&normalizer, args.key()))?;
+    store.check_rules(&StoreRules::of(&normalizer, args.key))?;
     let mut asked =
-        Asked { store, normalizer, key: args.key(), urls: Vec::new(), bytes: 0, all: true };
+        Asked { store, normalizer, key: args.key, urls: Vec::new(), bytes: 0, all: true };
     let mut out = BufWriter::new(io::stdout().lock());
     for url in &args.urls {
         if url == "-" {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::SeenFailure;
+use super::failure::SeenFailure;
 use crate::args::seen::ExportArgs;
 use crate::signals::Signals;
 use crate::status::Status;

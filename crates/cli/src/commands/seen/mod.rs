@@ -1,5 +1,6 @@
 //! `uniqurl seen`: the commands about a store of URLs seen before.
 
+mod failure;
 mod change;
 mod contains;
 mod forget;
@@ -9,17 +10,17 @@ mod compact;
 mod export;
 
 use std::io;
-use std::process::ExitCode;
 
 use crate::args::seen::{SeenArgs, SeenCommand};
+use crate::args::usage::wrong;
 use crate::failure::status_of_store;
 use crate::hints;
-use crate::status::{Status, eprint_hinted, wrote};
+use crate::status::{Status, eprint_hinted, status_of};
 use crate::stores::ChangeKind;
-use uniqurl_store::seen::SeenStoreError;
+use failure::SeenFailure;
 
 /// Runs the subcommand.
-pub(crate) fn main(seen: SeenArgs) -> ExitCode {
+pub(crate) fn main(seen: SeenArgs) -> Result<Status, clap::Error> {
     let ended = match seen.command {
         SeenCommand::Add(args) => return change::main(*args, ChangeKind::Add),
         SeenCommand::Remove(args) => return change::main(*args, ChangeKind::Remove),
@@ -31,35 +32,18 @@ pub(crate) fn main(seen: SeenArgs) -> ExitCode {
         SeenCommand::Export(args) => export::main(&args),
     };
     match ended {
-        Ok(status) => ExitCode::from(status as u8),
+        Ok(status) => Ok(status),
+        Err(SeenFailure::Usage(message)) => Err(wrong(message)),
         Err(SeenFailure::Store(error)) => {
             eprint_hinted(&error, hints::of_store(&error));
-            ExitCode::from(status_of_store(&error) as u8)
+            Ok(status_of_store(&error))
         }
         Err(SeenFailure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-            wrote(Err(error))
+            Ok(status_of(Err(error)))
         }
         Err(SeenFailure::Output(error)) => {
             eprint_hinted(&error, hints::of_output(&error));
-            ExitCode::from(Status::Failed as u8)
+            Ok(Status::Failed)
         }
-    }
-}
-
-/// The reason why a command about a store failed.
-enum SeenFailure {
-    Store(SeenStoreError),
-    Output(io::Error),
-}
-
-impl From<SeenStoreError> for SeenFailure {
-    fn from(error: SeenStoreError) -> Self {
-        SeenFailure::Store(error)
-    }
-}
-
-impl From<io::Error> for SeenFailure {
-    fn from(error: io::Error) -> Self {
-        SeenFailure::Output(error)
     }
 }

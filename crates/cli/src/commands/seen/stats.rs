@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::SeenFailure;
+use super::failure::SeenFailure;
 use crate::args::seen::StatsArgs;
 use crate::dates;
 use crate::status::{Status, printable};

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::SeenFailure;
+use super::failure::SeenFailure;
 use crate::args::seen::StoreArgs;
 use crate::status::Status;
 use uniqurl_store::seen::SeenStore;

@@ -6,11 +6,10 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::io::{self, Write};
-use std::process::ExitCode;
 
-use crate::args::set::{Operation, SetArgs, SetLines};
+use crate::args::set::{Operation, SetArgs};
 use crate::signals::Signals;
-use crate::status::{Status, eprint_hinted, wrote};
+use crate::status::{Status, eprint_hinted, status_of};
 use crate::{hints, inputs, open_files};
 use sorted::{SetError, SortedSet};
 use uniqurl_engine::output::Output;
@@ -43,11 +42,11 @@ impl From<io::Error> for SetFailure {
 }
 
 /// Runs the subcommand.
-pub(crate) fn main(set: &SetArgs) -> ExitCode {
+pub(crate) fn main(set: &SetArgs) -> Status {
     match run(set) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => Status::Complete,
         Err(SetFailure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-            wrote(Err(error))
+            status_of(Err(error))
         }
         Err(end) => {
             match end {
@@ -55,7 +54,7 @@ pub(crate) fn main(set: &SetArgs) -> ExitCode {
                 SetFailure::Message(SetError { text, hint }) => eprint_hinted(text, hint),
                 SetFailure::Output(error) => eprint_hinted(&error, hints::of_output(&error)),
             }
-            ExitCode::from(Status::Failed as u8)
+            Status::Failed
         }
     }
 }
@@ -113,11 +112,11 @@ fn merge(sets: Vec<SortedSet>, set: &SetArgs, out: &mut impl Write) -> Result<()
         };
         if wanted {
             line.clear();
-            if set.lines == SetLines::CountAndKey {
+            if set.count {
                 write!(line, "{count}\t")?;
             }
             line.extend_from_slice(&key);
-            line.push(set.separator.byte());
+            line.push(set.separator().byte());
             out.write_all(&line)?;
         }
     }

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::args::set::{Operation, SetArgs, SetLines};
+use crate::args::set::{Operation, SetArgs};
 use crate::diagnostics::LEFT_OUT;
 use crate::status::eprint_message;
 use uniqurl_formats::input::{self, Input, InputError, OpenFile, Trouble, Unpacked};
@@ -65,7 +65,8 @@ pub(crate) struct SortedSet {
     reader: BufReader<Chain<Cursor<Vec<u8>>, Unpacked>>,
     file: Option<Arc<OpenFile>>,
     separator: u8,
-    lines: SetLines,
+    /// Whether a count comes before each key.
+    is_counted: bool,
     /// The set operation.
     operation: Operation,
     /// The current key, and the one after it, if there is one.
@@ -102,8 +103,8 @@ impl SortedSet {
             path: input.path.clone(),
             reader: BufReader::with_capacity(BUFFER, reader),
             file,
-            separator: set.separator.byte(),
-            lines: set.lines,
+            separator: set.separator().byte(),
+            is_counted: set.count,
             operation: set.operation,
             now: Line::default(),
             ahead: None,
@@ -182,7 +183,7 @@ impl SortedSet {
                 continue;
             }
             let LinePosition { number, start, .. } = self.position;
-            if self.lines == SetLines::Key {
+            if !self.is_counted {
                 let key = std::mem::take(&mut self.text);
                 return Ok(Some(Line { key, count: 1, number, start }));
             }
@@ -231,10 +232,10 @@ impl SortedSet {
     /// The message for a line that does not sort after the one before it.
     fn out_of_order(&self, key: &[u8]) -> SetError {
         let hint = match counted(key) {
-            Some(_) if self.lines == SetLines::Key && self.operation == Operation::Union => {
+            Some(_) if !self.is_counted && self.operation == Operation::Union => {
                 "add up lines of --count with union --count"
             }
-            Some(_) if self.lines == SetLines::Key => "take the counts off with cut -f 2-",
+            Some(_) if !self.is_counted => "take the counts off with cut -f 2-",
             _ => "sort it with dedup --order sorted or LC_ALL=C sort",
         };
         let why = format!(
