@@ -175,7 +175,8 @@ impl Rules {
 
     /// The key of this name, if these rules support it.
     pub fn key(&self, py: Python<'_>, name: &str) -> PyResult<Key> {
-        let unknown = || errors::usage(py, "key is url, template, domain, surt, ssurt or hash");
+        let unknown =
+            || errors::usage(py, "key is url, template, host, domain, surt, ssurt or hash");
         let key = name.parse::<Key>().map_err(|_| unknown())?;
         if key == Key::Ssurt && self.normalizer.has_own_ports() {
             let why = "ssurt names the ports of the registry, and the profile file has others";

@@ -33,6 +33,7 @@ pub use template::{PartType, Template};
 /// for (key, expected) in [
 ///     (Key::Url, "http://www.example.com/a?b"),
 ///     (Key::Template, "http://www.example.com/a?b"),
+///     (Key::Host, "www.example.com"),
 ///     (Key::Surt, "com,example,www)/a?b"),
 ///     (Key::Ssurt, "com,example,www,//80:http@/a?b"),
 ///     (Key::Hash, "a1e4d05dce63e96464c499b20d8bed88"),
@@ -53,6 +54,8 @@ pub enum Key {
     Url,
     /// Its [`Template`]: `https://h/user/{int}?page`.
     Template,
+    /// Its host, without credentials and port. A URL without a host has no such key.
+    Host,
     /// The [registrable domain](registrable_domain) of its host: `example.co.uk` of
     /// `http://www.example.co.uk/a`. A URL without a host has no such key.
     #[cfg(feature = "domain")]
@@ -72,6 +75,7 @@ impl Key {
     pub const ALL: &'static [Key] = &[
         Key::Url,
         Key::Template,
+        Key::Host,
         #[cfg(feature = "domain")]
         Key::Domain,
         Key::Surt,
@@ -84,6 +88,7 @@ impl Key {
         match self {
             Key::Url => "url",
             Key::Template => "template",
+            Key::Host => "host",
             #[cfg(feature = "domain")]
             Key::Domain => "domain",
             Key::Surt => "surt",
@@ -97,7 +102,7 @@ impl Key {
         self.append_bytes(url.as_bytes(), out);
     }
 
-    /// The key of `url`, or `None` if it has none: `Domain` needs a host. An empty key would be one key for
+    /// The key of `url`, or `None` if it has none: `Host` and `Domain` need a host. An empty key would be one key for
     /// all such URLs, and a set would join them. For [`Key::Url`] it is the URL's own bytes; otherwise it is
     /// written to `scratch`, which is cleared first.
     ///
@@ -136,6 +141,7 @@ impl Key {
         match self {
             Key::Url => "the canonical URL",
             Key::Template => "https://h/user/{int}?page, its variable parts named",
+            Key::Host => "www.example.co.uk, without credentials and port",
             #[cfg(feature = "domain")]
             Key::Domain => "example.co.uk of www.example.co.uk, by the Public Suffix List",
             Key::Surt => "com,example)/path?query, as web-archive indexes sort",
@@ -144,14 +150,19 @@ impl Key {
         }
     }
 
+    /// Whether a URL without a host has no key of this kind.
+    pub const fn needs_host(self) -> bool {
+        match self {
+            Key::Host => true,
+            #[cfg(feature = "domain")]
+            Key::Domain => true,
+            _ => false,
+        }
+    }
+
     /// Whether a canonical URL has a key of this kind.
     pub fn takes(self, url: &[u8]) -> bool {
-        #[cfg(feature = "domain")]
-        if self == Key::Domain {
-            return host::Located::split(url).is_some();
-        }
-        let _ = url;
-        true
+        !self.needs_host() || host::Located::split(url).is_some()
     }
 
     /// The date of the list that decides about keys of this kind, if one does.
@@ -168,6 +179,10 @@ impl Key {
         match self {
             Key::Url => out.extend_from_slice(url),
             Key::Template => Template::of(url, out),
+            Key::Host => {
+                let located = host::Located::split(url);
+                out.extend_from_slice(located.map_or(&[], |url| url.host));
+            }
             #[cfg(feature = "domain")]
             Key::Domain => {
                 let located = host::Located::split(url);

@@ -322,3 +322,19 @@ fn template_key_is_unique_counted_and_sorted() {
          1\thttp://h.example/user/{int}\n"
     );
 }
+
+#[test]
+fn hosts_are_keys() {
+    let list = "http://a.x.example/1\nhttps://u@a.x.example:8/2\nhttp://b.x.example/\nmailto:a@h\n";
+    let place = Place::with([("in", list.as_bytes())]);
+    let run = place.run(["dedup", "--key", "host", "--count", "in"]).exits(0);
+    assert_eq!(run.out(), "2\ta.x.example\n1\tb.x.example\n");
+    assert_eq!((run.summary("rejected"), run.summary("duplicates")), (1, 1));
+    let run = place.run(["dedup", "-q", "--key", "host", "--limit-by", "domain:1", "in"]).exits(0);
+    assert_eq!(run.out(), "a.x.example\n");
+    let split = ["dedup", "--key", "host", "--split-by", "host:2", "-o", "out", "in"];
+    place.run(split).exits(0);
+    assert!(
+        place.run(["explain", "--key", "host", "http://h:8/"]).exits(0).out().contains("  = h\n")
+    );
+}

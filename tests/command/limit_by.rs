@@ -168,12 +168,12 @@ fn unknown_groups_and_keys_that_tell_none_are_wrong_usage() {
         assert!(run.err.contains(told), "{}", run.err);
         assert_eq!(run.err.lines().count(), 2, "{}", run.err);
     }
-    for key in ["url", "template", "domain", "surt", "ssurt", "hash"] {
+    for key in ["url", "template", "host", "domain", "surt", "ssurt", "hash"] {
         for group in ["template", "domain", "host", "path"] {
             let is_told = match group {
                 "template" | "path" => key == "url",
-                "domain" => ["url", "template", "domain"].contains(&key),
-                _ => ["url", "template"].contains(&key),
+                "domain" => ["url", "template", "host", "domain"].contains(&key),
+                _ => ["url", "template", "host"].contains(&key),
             };
             let limit = format!("{group}:1");
             let run = place.run(["dedup", "in", "--key", key, "--limit-by", &limit]);

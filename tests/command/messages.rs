@@ -477,7 +477,7 @@ fn an_unknown_name_is_reported_with_the_nearest_one() {
         (
             &["--key", "md5"],
             "invalid value 'md5' for '--key <KEY>' \
-             (expected one of url, template, domain, surt, ssurt, hash)\n",
+             (expected one of url, template, host, domain, surt, ssurt, hash)\n",
         ),
         (
             &["--with", "sort-qurey"],

@@ -32,7 +32,9 @@ impl SplitBy {
     /// Whether a key tells this part of its URL.
     pub const fn is_told_by(self, key: Key) -> bool {
         match (self, key) {
-            (Self::Hash, _) | (Self::Host | Self::Domain, Key::Url | Key::Template) => true,
+            (Self::Hash, _) | (Self::Host | Self::Domain, Key::Url | Key::Template | Key::Host) => {
+                true
+            }
             // A SURT does not tell `http://a/b` from the target `a)/b`, nor the port of an IPv6 address from its
             // last field; and SSURT, which does, has the labels of a host in another order and escapes.
             (Self::Domain, key) => matches!(key, Key::Domain),
@@ -47,7 +49,7 @@ impl Split {
     pub fn shard(&self, key: &[u8]) -> u32 {
         let text = match self.by {
             SplitBy::Hash => key,
-            SplitBy::Host => host(key),
+            SplitBy::Host => host(key, self.key),
             SplitBy::Domain => domain(key, self.key),
         };
         let digest = Sha256::digest(text);
@@ -62,13 +64,16 @@ pub(crate) fn domain(key: &[u8], kind: Key) -> &[u8] {
     match kind {
         // The rest of the host is not in it.
         Key::Domain => key,
-        _ => registrable_domain(host(key)),
+        kind => registrable_domain(host(key, kind)),
     }
 }
 
 /// The host, which a URL without one has as no bytes.
-pub(crate) fn host(key: &[u8]) -> &[u8] {
-    Located::split(key).map_or(&[], |located| located.host)
+pub(crate) fn host(key: &[u8], kind: Key) -> &[u8] {
+    match kind {
+        Key::Host => key,
+        _ => Located::split(key).map_or(&[], |located| located.host),
+    }
 }
 
 /// Bytes before each line that say which shard it is for.

@@ -50,7 +50,7 @@ impl WorkBatch {
         if let Some(urls) = rules.filters.urls {
             self.filter(urls);
         }
-        if rules.key == Key::Domain {
+        if rules.key.needs_host() {
             self.reject_hostless(rules.key)?;
         }
         #[cfg(feature = "tables")]

@@ -84,6 +84,7 @@ impl Field {
         let both: &[Field] = match key {
             Key::Url => &[Field::Count, Field::Canonical],
             Key::Template => &[Field::Count, Field::Template],
+            Key::Host => &[Field::Count, Field::Host],
             Key::Domain => &[Field::Count, Field::Domain],
             Key::Surt => &[Field::Count, Field::Surt],
             Key::Ssurt => &[Field::Count, Field::Ssurt],
