@@ -8,6 +8,7 @@ use uniqurl_formats::record::{Format, Kinds};
 
 /// The records of archives to read.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = INPUT)]
 pub struct ArchiveArgs {
     /// Read WARC records of these types [default: response,revisit,resource,conversion]
     ///
@@ -18,9 +19,7 @@ pub struct ArchiveArgs {
         value_name = "LIST",
         value_delimiter = ',',
         value_parser = PossibleValuesParser::new(Kinds::ALL).map(|name: String| name),
-        hide_possible_values = true,
-        hide_short_help = true,
-        help_heading = INPUT
+        hide_possible_values = true
     )]
     record_types: Vec<String>,
 }

@@ -23,62 +23,33 @@ const NO_QUERY: &str = r"^[^?#]*(#.*)?$";
 /// The records and URLs to keep.
 // A field for each option, so more than a dozen.
 #[derive(Debug, Args)]
+#[command(next_help_heading = FILTERS)]
 pub struct FilterArgs {
     /// Keep only records with these statuses, such as 200,304 or 2xx
     ///
     /// Logs and indexes have a status, and csv, tsv, json, parquet and arrow with a part status=.
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_parser = status,
-        hide_short_help = true,
-        help_heading = FILTERS
-    )]
+    #[arg(long, value_name = "LIST", value_parser = status)]
     pub status: Vec<String>,
 
     /// Keep only records with these methods, such as GET,HEAD; case counts
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_parser = method,
-        hide_short_help = true,
-        help_heading = FILTERS
-    )]
+    #[arg(long, value_name = "LIST", value_parser = method)]
     pub method: Vec<String>,
 
     /// Keep only records of these media types, such as text/html or text/*
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_parser = mime,
-        hide_short_help = true,
-        help_heading = FILTERS
-    )]
+    #[arg(long, value_name = "LIST", value_parser = mime)]
     pub mime: Vec<String>,
 
     /// Keep only records whose agent this regular expression matches, such as '(?i)bot'
     ///
     /// The match may be anywhere in the agent as the log writes it. The option may be given several
     /// times, and one match is enough. A record without an agent is dropped.
-    #[arg(
-        long = "agent",
-        value_name = "REGEX",
-        value_parser = agent,
-        hide_short_help = true,
-        help_heading = FILTERS
-    )]
+    #[arg(long = "agent", value_name = "REGEX", value_parser = agent)]
     pub agents: Vec<String>,
 
     /// Drop records whose agent this regular expression matches, or bots: crawlers and programs
     ///
     /// One match is enough, even if --agent matches too. A record without an agent is kept.
-    #[arg(
-        long = "not-agent",
-        value_name = "REGEX",
-        value_parser = agent,
-        hide_short_help = true,
-        help_heading = FILTERS
-    )]
+    #[arg(long = "not-agent", value_name = "REGEX", value_parser = agent)]
     pub unwanted_agents: Vec<String>,
 
     /// Keep only records from this time on, such as 2026-11-27, 2026-11-27T08:00:00Z or 12h
@@ -86,25 +57,13 @@ pub struct FilterArgs {
     /// TIME is a date, whose first second counts, or a date and time with a zone such as +01:00 or
     /// without one; both are in UTC where they name no zone. An age such as 12h, 30d or 2w is so long
     /// before now. A record without a readable time is dropped.
-    #[arg(
-        long,
-        value_name = "TIME",
-        value_parser = time,
-        hide_short_help = true,
-        help_heading = FILTERS
-    )]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     pub since: Option<i64>,
 
     /// Keep only records before this time, which itself is not in
     ///
     /// TIME is as for --since. A day is --since 2026-11-27 --until 2026-11-28.
-    #[arg(
-        long,
-        value_name = "TIME",
-        value_parser = time,
-        hide_short_help = true,
-        help_heading = FILTERS
-    )]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     pub until: Option<i64>,
 
     /// Keep only canonical URLs with these extensions, such as jpg,css
@@ -112,39 +71,21 @@ pub struct FilterArgs {
     /// The extension is at the end of the last segment of the path, before any ; or query; case does not
     /// count. gz matches a.gz and a.tar.gz, and tar.gz only the latter. A path without an extension is
     /// dropped.
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_parser = extension,
-        hide_short_help = true,
-        help_heading = FILTERS
-    )]
+    #[arg(long, value_name = "LIST", value_parser = extension)]
     pub ext: Vec<String>,
 
     /// Drop canonical URLs with these extensions, such as css,js, or images: those of pictures
     ///
     /// LIST is as for --ext. A path without an extension is kept.
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_parser = extension,
-        hide_short_help = true,
-        help_heading = FILTERS
-    )]
+    #[arg(long, value_name = "LIST", value_parser = extension)]
     pub not_ext: Vec<String>,
 
     /// Keep only canonical URLs with a query
-    #[arg(long, hide_short_help = true, help_heading = FILTERS)]
+    #[arg(long)]
     pub has_query: bool,
 
     /// Keep only canonical URLs with these schemes, such as http,https
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_parser = schemes,
-        hide_short_help = true,
-        help_heading = FILTERS
-    )]
+    #[arg(long, value_name = "LIST", value_parser = schemes)]
     pub schemes: Vec<String>,
 
     /// Keep only canonical URLs whose host matches, such as '*.example.com'
@@ -154,39 +95,27 @@ pub struct FilterArgs {
     /// '{*.example.com,example.com}' does. A block of addresses, such as 10.0.0.0/8 or 2001:db8::/32,
     /// matches the addresses in it by their value. The option may be given several times, and one match is
     /// enough. A request target without a host is dropped.
-    #[arg(long, value_name = "GLOB|BLOCK", value_parser = host, help_heading = FILTERS)]
+    #[arg(long, value_name = "GLOB|BLOCK", value_parser = host)]
     pub host: Vec<String>,
 
     /// Drop canonical URLs whose host matches
     ///
     /// GLOB and BLOCK are as for --host. The option may be given several times, and one match is
     /// enough. A URL without a host is kept.
-    #[arg(
-        long,
-        value_name = "GLOB|BLOCK",
-        value_parser = host,
-        hide_short_help = true,
-        help_heading = FILTERS
-    )]
+    #[arg(long, value_name = "GLOB|BLOCK", value_parser = host)]
     pub not_host: Vec<String>,
 
     /// Keep only canonical URLs that this regular expression matches
     ///
     /// The match may be anywhere in the URL. (?i) at the start ignores case. The option may be given
     /// several times, and one match is enough.
-    #[arg(long = "match", value_name = "REGEX", value_parser = pattern, help_heading = FILTERS)]
+    #[arg(long = "match", value_name = "REGEX", value_parser = pattern)]
     pub patterns: Vec<String>,
 
     /// Drop canonical URLs that this regular expression matches
     ///
     /// One match is enough, even if --match matches too.
-    #[arg(
-        long = "not-match",
-        value_name = "REGEX",
-        value_parser = pattern,
-        hide_short_help = true,
-        help_heading = FILTERS
-    )]
+    #[arg(long = "not-match", value_name = "REGEX", value_parser = pattern)]
     pub unwanted: Vec<String>,
 
     /// Stop with status 3 if more than N records, or P% of them, are rejected
@@ -199,7 +128,6 @@ pub struct FilterArgs {
         value_name = "N|P%",
         value_parser = max_rejected,
         allow_negative_numbers = true,
-        hide_short_help = true,
         help_heading = INPUT
     )]
     pub max_rejected: Option<MaxRejected>,

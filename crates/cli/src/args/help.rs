@@ -9,18 +9,17 @@ use uniqurl::Profile;
 
 /// The options for few users, by their ids: `--help` leaves them out, and the man pages and `docs/advanced.md`
 /// have them.
+#[rustfmt::skip]
 pub(crate) const ADVANCED: [&str; 11] = [
-    "record_types",
-    "max_url",
-    "max_record",
-    "allow",
-    "deny",
-    "transcode",
-    "ring",
-    "keep",
-    "split_suffix",
-    "wait",
+    "record_types", "max_url", "max_record", "allow", "deny", "transcode", "ring", "keep", "split_suffix", "wait",
     "backend",
+];
+
+/// The options of long lists that `-h` shows, by their ids; `--help` has the others.
+#[rustfmt::skip]
+pub(crate) const SHORT: [&str; 17] = [
+    "output", "format", "profile", "quiet", "help", "recursive", "base", "host", "patterns", "with", "rejects", "order",
+    "count", "limit", "seen", "save_seen", "memory",
 ];
 
 // The headings, in the order of `--help`.

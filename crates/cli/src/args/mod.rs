@@ -41,6 +41,4 @@ pub(crate) use usage::{MessageLevel, usage};
 pub(crate) use values::{ProfileParser, ProfileSelection, backend, number, size};
 
 #[cfg(test)]
-mod reference;
-#[cfg(test)]
 mod tests;

@@ -11,7 +11,6 @@ use clap::Args;
 #[command(
     disable_help_flag = true,
     arg = help::help_flag(),
-    mut_arg("threads", |arg| arg.hide_short_help(false)),
     help_template = help::TEMPLATE,
     before_long_help = "\
 Examples:

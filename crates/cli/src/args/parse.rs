@@ -6,7 +6,7 @@ use clap::{ArgAction, CommandFactory, FromArgMatches};
 
 use super::cli::{Cli, Command, ProfileForm};
 use super::default_command::{Stdin, with_command};
-use super::help::ADVANCED;
+use super::help::{ADVANCED, SHORT};
 use super::seen::SeenArgs;
 use super::suggestions::with_suggestion;
 use super::usage::{mask_secrets, wrong};
@@ -61,10 +61,14 @@ pub fn command() -> clap::Command {
 
 /// The same for a command and those below it.
 fn with_last_choice(command: clap::Command) -> clap::Command {
+    let has_many = ["dedup", "normalize", "add", "remove", "contains"];
+    let has_many = has_many.contains(&command.get_name());
     let command = command.mut_args(|argument| {
         let id = argument.get_id().clone();
-        let is_advanced = ADVANCED.contains(&id.as_str());
-        let argument = if is_advanced { argument.hide(true) } else { argument };
+        let (is_option, name) = (!argument.is_positional(), id.as_str());
+        let is_long = is_option && has_many && !SHORT.contains(&name);
+        let argument = if is_long { argument.hide_short_help(true) } else { argument };
+        let argument = if ADVANCED.contains(&name) { argument.hide(true) } else { argument };
         if is_choice(&argument) { argument.overrides_with(id) } else { argument }
     });
     command.mut_subcommands(with_last_choice)

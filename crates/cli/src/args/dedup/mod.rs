@@ -68,8 +68,8 @@ pub struct DedupArgs {
         default_value_t = OrderArg::First,
         default_value_if("top", ArgPredicate::IsPresent, "count"),
         hide_possible_values = true,
-        help_heading = OUTPUT,
-        long_help = help::of_values::<OrderArg>("Write the URLs in this order: first, sorted or count")
+        long_help = help::of_values::<OrderArg>("Write the URLs in this order: first, sorted or count"),
+        help_heading = OUTPUT
     )]
     pub order: OrderArg,
 
@@ -99,7 +99,6 @@ pub struct DedupArgs {
         value_parser = PossibleValuesParser::new(fields()).map(field),
         conflicts_with = "count",
         hide_possible_values = true,
-        hide_short_help = true,
         help_heading = OUTPUT
     )]
     pub fields: Vec<Field>,
@@ -122,7 +121,6 @@ pub struct DedupArgs {
         long,
         value_name = "COL,...",
         value_delimiter = ',',
-        hide_short_help = true,
         help_heading = OUTPUT
     )]
     pub carry: Vec<String>,
@@ -143,7 +141,6 @@ pub struct DedupArgs {
         default_value = "first",
         hide_default_value = true,
         value_parser = keep,
-        hide_short_help = true,
         help_heading = OUTPUT
     )]
     pub keep: Keep,
@@ -152,7 +149,7 @@ pub struct DedupArgs {
     ///
     /// A string that is not UTF-8 is in base64, and its name ends in _base64. A value that the record does
     /// not have is null.
-    #[arg(long, hide_short_help = true, help_heading = OUTPUT)]
+    #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
 
     /// Divide the URLs among N files (1 to 4096) in the directory that --output names
@@ -165,7 +162,6 @@ pub struct DedupArgs {
         long,
         value_name = "host:N|domain:N|hash:N",
         value_parser = split_by,
-        hide_short_help = true,
         help_heading = OUTPUT
     )]
     pub split_by: Option<(SplitBy, u32)>,
@@ -179,7 +175,6 @@ pub struct DedupArgs {
         value_name = "SUFFIX",
         requires = "split_by",
         value_parser = suffix,
-        hide_short_help = true,
         help_heading = OUTPUT
     )]
     pub split_suffix: Option<String>,
@@ -192,7 +187,6 @@ pub struct DedupArgs {
         hide_default_value = true,
         value_parser = number(1u64..),
         allow_negative_numbers = true,
-        hide_short_help = true,
         help_heading = OUTPUT
     )]
     pub min_count: u64,
@@ -215,7 +209,6 @@ pub struct DedupArgs {
         value_parser = number(0u64..),
         allow_negative_numbers = true,
         conflicts_with = "limit",
-        hide_short_help = true,
         help_heading = OUTPUT
     )]
     pub top: Option<u64>,
@@ -241,7 +234,6 @@ pub struct DedupArgs {
         value_delimiter = ',',
         conflicts_with_all = ["fields", "carry"],
         hide_possible_values = true,
-        hide_short_help = true,
         help_heading = OUTPUT
     )]
     pub tally: Vec<TallyArg>,
@@ -252,13 +244,7 @@ pub struct DedupArgs {
     /// records of other URLs count as filtered. template:N groups URLs that differ only in numbers, dates,
     /// identifiers and the values of the query, path:N those that differ only in query and fragment,
     /// domain:N and host:N those of a registrable domain or a host.
-    #[arg(
-        long,
-        value_name = "GROUP:N",
-        value_parser = limit_by,
-        hide_short_help = true,
-        help_heading = OUTPUT
-    )]
+    #[arg(long, value_name = "GROUP:N", value_parser = limit_by, help_heading = OUTPUT)]
     pub limit_by: Option<LimitBy>,
 
     /// Write only URLs that are not in PATH, a seen store or a list of URLs
@@ -281,19 +267,13 @@ pub struct DedupArgs {
     /// Treat keys older than this as new, such as 12h, 30d or 2w
     ///
     /// With --save-seen such keys are added again when they are written.
-    #[arg(
-        long,
-        value_name = "AGE",
-        value_parser = age,
-        hide_short_help = true,
-        help_heading = INCREMENTAL
-    )]
+    #[arg(long, value_name = "AGE", value_parser = age, help_heading = INCREMENTAL)]
     pub max_age: Option<u64>,
 
     /// Wait while another process writes to the store of --save-seen
     ///
     /// Without this option the run fails then, before it reads its inputs.
-    #[arg(long, requires = "save_seen", hide_short_help = true, help_heading = INCREMENTAL)]
+    #[arg(long, requires = "save_seen", help_heading = INCREMENTAL)]
     pub wait: bool,
 
     /// The memory to use.

@@ -36,25 +36,20 @@ const CHUNKS_IN_MEMORY: usize = 320;
 
 /// The memory that a set may use, and the place for the rest.
 #[derive(Debug, Args)]
+#[command(next_help_heading = RESOURCES)]
 pub struct MemoryArgs {
     /// Use at most SIZE of memory, and then a temporary file
     ///
     /// The output does not depend on SIZE. K, M, G, KiB, MiB and GiB are powers of 1024, kB, MB and GB
     /// of 1000, and 50% is half of the free memory. The default is three quarters of the memory that the
     /// system, the control group of this process and its limits could give when the run starts.
-    #[arg(
-        long,
-        value_name = "SIZE",
-        value_parser = memory,
-        allow_negative_numbers = true,
-        help_heading = RESOURCES
-    )]
+    #[arg(long, value_name = "SIZE", value_parser = memory, allow_negative_numbers = true)]
     pub memory: Option<u64>,
 
     /// Put the temporary file into DIR [default: $TMPDIR, or /tmp]
     ///
     /// The file has no name in DIR.
-    #[arg(long, value_name = "DIR", hide_short_help = true, help_heading = RESOURCES)]
+    #[arg(long, value_name = "DIR")]
     pub temp_dir: Option<PathBuf>,
 }
 

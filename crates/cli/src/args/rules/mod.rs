@@ -21,26 +21,16 @@ use uniqurl::{Profile, Redirects, RejectReason, Ring, Switch};
 #[derive(Debug, Args)]
 pub struct ProfileArgs {
     /// Decide by this profile which URLs are the same
-    #[arg(
-        short,
-        long,
-        value_name = "NAME",
-        default_value = "crawl",
-        default_value_if("ring", ArgPredicate::IsPresent, "ring"),
-        conflicts_with = "profile_file",
-        value_parser = ProfileParser::new(),
-        hide_possible_values = true,
-        help_heading = COMMON,
-        long_help = help::of_profiles(
+    #[arg(short, long, value_name = "NAME", default_value = "crawl", default_value_if("ring", ArgPredicate::IsPresent, "ring"), conflicts_with = "profile_file", value_parser = ProfileParser::new(), hide_possible_values = true, help_heading = COMMON, long_help = help::of_profiles(
             "Decide by this profile which URLs are the same",
             "The profiles:"
-        )
-    )]
+        ))]
     pub profile: Profile,
 }
 
 /// The options that change the rules of a profile.
 #[derive(Debug, Args)]
+#[command(next_help_heading = RULES)]
 pub struct RulesArgs {
     /// Resolve relative URLs against URL, as in logs without hosts
     ///
@@ -51,7 +41,7 @@ pub struct RulesArgs {
     /// Read URLs without a scheme as if they began with this one
     ///
     /// Such URLs are example.com/x and //example.com/x.
-    #[arg(long, value_name = "SCHEME", hide_short_help = true, help_heading = INPUT)]
+    #[arg(long, value_name = "SCHEME", help_heading = INPUT)]
     pub assume_scheme: Option<OsString>,
 
     /// Accept URLs that these checks of the profile reject (servlet, sanitize)
@@ -69,9 +59,7 @@ pub struct RulesArgs {
         value_name = "CODE,...",
         value_delimiter = ',',
         value_parser = PossibleValuesParser::new(checks()).map(code),
-        hide_possible_values = true,
-        hide_short_help = true,
-        help_heading = RULES
+        hide_possible_values = true
     )]
     pub allow: Vec<RejectReason>,
 
@@ -85,9 +73,7 @@ pub struct RulesArgs {
         value_name = "CODE,...",
         value_delimiter = ',',
         value_parser = PossibleValuesParser::new(checks()).map(code),
-        hide_possible_values = true,
-        hide_short_help = true,
-        help_heading = RULES
+        hide_possible_values = true
     )]
     pub deny: Vec<RejectReason>,
 
@@ -120,8 +106,7 @@ pub struct RulesArgs {
         value_name = "NAME",
         value_delimiter = ',',
         value_parser = PossibleValuesParser::new(switches()).map(switch),
-        hide_possible_values = true,
-        help_heading = RULES
+        hide_possible_values = true
     )]
     pub with: Vec<Switch>,
 
@@ -131,9 +116,7 @@ pub struct RulesArgs {
         value_name = "NAME",
         value_delimiter = ',',
         value_parser = PossibleValuesParser::new(switches()).map(switch),
-        hide_possible_values = true,
-        hide_short_help = true,
-        help_heading = RULES
+        hide_possible_values = true
     )]
     pub without: Vec<Switch>,
 
@@ -142,23 +125,11 @@ pub struct RulesArgs {
     /// In GLOB, * matches any bytes and ? any one byte. GLOB is one name; the option may be given several
     /// times. Triplets in a name are decoded before the match, and case counts. The option is for scheme,
     /// crawl and aggressive.
-    #[arg(
-        long,
-        value_name = "GLOB",
-        value_parser = parameter,
-        hide_short_help = true,
-        help_heading = RULES
-    )]
+    #[arg(long, value_name = "GLOB", value_parser = parameter)]
     pub drop_param: Vec<String>,
 
     /// Drop all query parameters except those whose names match GLOB
-    #[arg(
-        long,
-        value_name = "GLOB",
-        value_parser = parameter,
-        hide_short_help = true,
-        help_heading = RULES
-    )]
+    #[arg(long, value_name = "GLOB", value_parser = parameter)]
     pub keep_param: Vec<String>,
 
     /// Read the rules from a profile file, as uniqurl profiles NAME writes it
@@ -169,9 +140,7 @@ pub struct RulesArgs {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["ring", "allow", "deny", "with", "without", "drop_param", "keep_param"],
-        hide_short_help = true,
-        help_heading = RULES
+        conflicts_with_all = ["ring", "allow", "deny", "with", "without", "drop_param", "keep_param"]
     )]
     pub profile_file: Option<PathBuf>,
 
@@ -179,7 +148,7 @@ pub struct RulesArgs {
     ///
     /// Each line holds two URLs with a tab between them. A URL is replaced by the end of its chain of
     /// redirects, and a cycle ends at its smallest member. - is standard input.
-    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = RULES)]
+    #[arg(long, value_name = "FILE")]
     pub redirects: Option<PathBuf>,
 
     /// Decode and encode these bytes of a path, as in 'decode=2F,3A encode=21,24'
@@ -190,7 +159,7 @@ pub struct RulesArgs {
     /// of a rule for Apache Traffic Server replace the two lists. FILE holds a table of 256 numbers,
     /// as `uniqurl profiles NAME --as c` writes it. The option is for the profile ring, and selects it if no
     /// profile is named.
-    #[arg(long, value_name = "LISTS|FILE", value_parser = ring, hide_short_help = true, help_heading = RULES)]
+    #[arg(long, value_name = "LISTS|FILE", value_parser = ring)]
     pub ring: Option<Ring>,
 
     /// Convert triplets in this charset, such as latin1, to UTF-8
@@ -199,14 +168,7 @@ pub struct RulesArgs {
     /// gbk, koi8-r. The conversion comes before the rules of the profile. It reads the octets
     /// between two delimiters: if they are UTF-8, they stay; if not, all of them are read in
     /// the charset. The profiles string, ia and whatwg do not support it.
-    #[arg(
-        verbatim_doc_comment,
-        long,
-        value_name = "LABEL",
-        value_parser = charset,
-        hide_short_help = true,
-        help_heading = RULES,
-    )]
+    #[arg(verbatim_doc_comment, long, value_name = "LABEL", value_parser = charset)]
     pub transcode: Option<Charset>,
 
     /// The redirects, read once for all profiles, because a pipe can be read only once.

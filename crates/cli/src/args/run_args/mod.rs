@@ -27,9 +27,10 @@ use uniqurl_formats::record::{EnvelopeChoice, Format, FormatTable, Kinds, Separa
 /// The options that `dedup` and `normalize` share.
 // A field for each option, so more than a dozen. A heading of --help comes where its first field is.
 #[derive(Debug, Args)]
+#[command(next_help_heading = INPUT)]
 pub struct RunArgs {
     /// Files to read; - or no FILE is standard input
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", help_heading = None::<&str>)]
     pub files: Vec<PathBuf>,
 
     /// Write to FILE; .gz and .zst compress, .csv, .parquet, .arrow make a table
@@ -85,19 +86,13 @@ pub struct RunArgs {
     /// Separate the columns of csv by C, a character of ASCII or `\t`
     ///
     /// Without it, the first rows tell whether that is a comma, a semicolon, a tab or a bar.
-    #[arg(
-        long,
-        value_name = "C",
-        value_parser = delimiter,
-        hide_short_help = true,
-        help_heading = INPUT
-    )]
+    #[arg(long, value_name = "C", value_parser = delimiter)]
     pub delimiter: Option<u8>,
 
     /// Add the formats that FILE describes
     ///
     /// FILE holds entries as `uniqurl formats NAME` prints them. auto looks for them first.
-    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = INPUT)]
+    #[arg(long, value_name = "FILE")]
     pub format_file: Option<PathBuf>,
 
     /// The formats with a name, those of the file included.
@@ -113,9 +108,7 @@ pub struct RunArgs {
         long,
         value_name = "NAME",
         default_value = "auto",
-        value_parser = PossibleValuesParser::new(EnvelopeChoice::NAMES).map(envelope),
-        hide_short_help = true,
-        help_heading = INPUT
+        value_parser = PossibleValuesParser::new(EnvelopeChoice::NAMES).map(envelope)
     )]
     pub envelope: EnvelopeChoice,
 
@@ -134,7 +127,6 @@ pub struct RunArgs {
         value_enum,
         default_value_t = When::Auto,
         hide_possible_values = true,
-        hide_short_help = true,
         help_heading = COMMON
     )]
     pub progress: When,
@@ -142,20 +134,20 @@ pub struct RunArgs {
     /// Read the names of inputs from FILE
     ///
     /// FILE holds one name a line, or names that end with NUL. - is standard input.
-    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = INPUT)]
+    #[arg(long, value_name = "FILE")]
     pub files_from: Option<PathBuf>,
 
     /// Read and write lists whose records end with NUL instead of a line feed
     ///
     /// sort -z and xargs -0 use such lists. The option implies --format lines, also for the lists of
     /// --seen. JSON stays lines, and --files-from detects its separator by itself.
-    #[arg(short = '0', long, hide_short_help = true, help_heading = INPUT)]
+    #[arg(short = '0', long)]
     pub null: bool,
 
     /// Read the files below the directories that are named
     ///
     /// Names that begin with a dot are skipped, and links are not followed.
-    #[arg(short, long, help_heading = INPUT)]
+    #[arg(short, long)]
     pub recursive: bool,
 
     /// The records of archives to read.
@@ -170,9 +162,7 @@ pub struct RunArgs {
         value_name = "BYTES",
         default_value = "64K",
         value_parser = max_url,
-        allow_negative_numbers = true,
-        hide_short_help = true,
-        help_heading = INPUT
+        allow_negative_numbers = true
     )]
     pub max_url: usize,
 
@@ -180,18 +170,11 @@ pub struct RunArgs {
     ///
     /// Only the part of a record that holds the URL counts for --max-url. Each record is held in memory as a whole.
     /// BYTES can be at most 512M.
-    #[arg(
-        long,
-        value_name = "BYTES",
-        value_parser = max_record,
-        allow_negative_numbers = true,
-        hide_short_help = true,
-        help_heading = INPUT
-    )]
+    #[arg(long, value_name = "BYTES", value_parser = max_record, allow_negative_numbers = true)]
     pub max_record: Option<usize>,
 
     /// Skip inputs that are missing or damaged; the exit status is then 1
-    #[arg(long, hide_short_help = true, help_heading = INPUT)]
+    #[arg(long)]
     pub keep_going: bool,
 
     /// The records and URLs to keep.
@@ -208,7 +191,6 @@ pub struct RunArgs {
         value_name = "KEY",
         default_value = "url",
         value_parser = PossibleValuesParser::new(keys()).map(key),
-        hide_short_help = true,
         help_heading = OUTPUT
     )]
     pub key: Key,
@@ -218,17 +200,17 @@ pub struct RunArgs {
     pub rejects: Option<PathBuf>,
 
     /// Mask userinfo, query values and fragments in --rejects and in the column original
-    #[arg(long, hide_short_help = true, help_heading = OUTPUT)]
+    #[arg(long, help_heading = OUTPUT)]
     pub redact: bool,
 
     /// Write the accounting of the run to FILE, as JSON
-    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = OUTPUT)]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub stats: Option<PathBuf>,
 
     /// Write a report about the run to FILE, as HTML
     ///
     /// It shows the accounting: records by outcome, by reason of rejection and by input, bytes and time.
-    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = OUTPUT)]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub report: Option<PathBuf>,
 
     /// Write each task of the run with its CPU time to FILE, as a JSON object a line
@@ -242,7 +224,6 @@ pub struct RunArgs {
         value_name = "N",
         value_parser = number(1..=MOST_THREADS),
         allow_negative_numbers = true,
-        hide_short_help = true,
         help_heading = RESOURCES
     )]
     threads: Option<u16>,
@@ -253,7 +234,6 @@ pub struct RunArgs {
         value_name = "NAME",
         default_value = "auto",
         value_parser = PossibleValuesParser::new(backends()).try_map(backend),
-        hide_short_help = true,
         help_heading = RESOURCES
     )]
     pub backend: Backend,

@@ -1,12 +1,14 @@
-use super::cli::{Cli, Command};
-use super::dedup::{DedupArgs, OrderArg};
-use super::default_command::Stdin;
-use super::format::{FORMATS, FormatChoice};
-use super::help::{self, COMMON, FILTERS, INCREMENTAL, INPUT, OUTPUT, RESOURCES, RULES};
-use super::parse::{NAMED_ONCE, command};
-use super::run_args::RunArgs;
-use super::usage::message;
-use super::values::{age, max_url, size, time};
+mod reference;
+
+use crate::args::cli::{Cli, Command};
+use crate::args::dedup::{DedupArgs, OrderArg};
+use crate::args::default_command::Stdin;
+use crate::args::format::{FORMATS, FormatChoice};
+use crate::args::help::{self, COMMON, FILTERS, INCREMENTAL, INPUT, OUTPUT, RESOURCES, RULES};
+use crate::args::parse::{NAMED_ONCE, command};
+use crate::args::run_args::RunArgs;
+use crate::args::usage::message;
+use crate::args::values::{age, max_url, size, time};
 use crate::progress::When;
 use clap::CommandFactory;
 use std::ffi::OsString;
@@ -19,7 +21,7 @@ use uniqurl_formats::record::{Format, MAX_URL};
 
 fn parse(line: &str) -> Result<Cli, clap::Error> {
     let arguments = std::iter::once("uniqurl").chain(line.split_whitespace());
-    super::parse(arguments.map(OsString::from).collect(), "avx2", Stdin::Other)
+    crate::args::parse(arguments.map(OsString::from).collect(), "avx2", Stdin::Other)
 }
 
 fn dedup(line: &str) -> DedupArgs {
@@ -151,7 +153,7 @@ fn ring_option_selects_the_profile_ring() {
     assert_eq!(dedup("").common.profile.profile, Profile::Crawl);
     assert!(error("dedup --ring decode=2F,2f,41").contains("byte 41 (A)"));
     let overlap = ["uniqurl", "dedup", "--ring", "decode=2F encode=2F"].map(OsString::from);
-    let error = super::parse(overlap.into(), "avx2", Stdin::Other).expect_err("an overlap");
+    let error = crate::args::parse(overlap.into(), "avx2", Stdin::Other).expect_err("an overlap");
     assert!(error.to_string().contains("byte 2F (/)"), "{error}");
 }
 
@@ -342,7 +344,7 @@ fn unavailable_backend_is_an_error_that_lists_the_available_ones() {
 fn dedup_without_inputs_on_a_terminal_is_an_error() {
     let parse = |line: &str| {
         let arguments = line.split_whitespace().map(OsString::from).collect();
-        super::parse(arguments, "avx2", Stdin::Terminal)
+        crate::args::parse(arguments, "avx2", Stdin::Terminal)
     };
     let error = parse("uniqurl dedup").expect_err("no input");
     assert_eq!(error.exit_code(), 2);

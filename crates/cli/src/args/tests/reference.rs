@@ -2,8 +2,8 @@
 //!
 //! `UNIQURL_WRITE=1 cargo test -p uniqurl-cli reference` writes the pages.
 
-use super::cli::Cli;
-use super::help::ADVANCED;
+use crate::args::cli::Cli;
+use crate::args::help::ADVANCED;
 use clap::{Arg, Command, CommandFactory};
 use std::fmt::Write;
 use std::fs;
