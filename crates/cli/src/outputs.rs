@@ -1,6 +1,6 @@
 //! The outputs of a run: opened before any input is read, and committed together or not at all.
 
-use std::io::{self, IoSlice, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::args::run_args::RunArgs;
@@ -22,112 +22,106 @@ pub(crate) struct OutputSpec<'a> {
 }
 
 /// Where the URLs go.
-pub(crate) enum MainOutput {
-    /// Lines, into one file.
-    Lines(TerminatorWriter<Output>),
-    /// Lines after marks, into several files or tables.
-    Shards(ShardFiles),
-    /// Into a table.
-    Table(Box<TableFile>),
-    /// Nowhere: the run only changes a store.
-    Nothing,
-}
+pub(crate) trait MainOutput: Write + Send {
+    /// Brings all bytes to the disk or their pipe.
+    fn prepare(&mut self) -> io::Result<()>;
 
-impl MainOutput {
-    fn create(path: &Path, spec: &mut OutputSpec<'_>) -> io::Result<Self> {
-        if !spec.writes_urls {
-            return Ok(MainOutput::Nothing);
-        }
-        let table = spec.table.take();
-        if let Some(Division { shards, suffix }) = spec.division {
-            let enough = open_files::suffice_for((*shards).into(), "shards (--split-by)");
-            enough.map_err(io::Error::other)?;
-            let files = match table {
-                None => ShardFiles::create(path, *shards, suffix, spec.end),
-                Some(tables::TableSpec { kind, columns, sorted_by }) => {
-                    let columns = (kind, columns);
-                    ShardFiles::create_tables(path, *shards, suffix, columns, sorted_by)
-                }
-            };
-            return files.map(MainOutput::Shards);
-        }
-        match table {
-            None => {
-                let output = Output::create(path)?;
-                // A pipe leads to a program, which counts on lines of one kind.
-                let is_read = path != Path::new("-") || output.is_terminal();
-                let mut lines = TerminatorWriter::new(output, spec.end);
-                if let Some(header) = spec.header.take().filter(|_| is_read) {
-                    lines.write_all(header.as_bytes())?;
-                }
-                Ok(MainOutput::Lines(lines))
-            }
-            Some(tables::TableSpec { kind, columns, sorted_by }) => {
-                let table = TableFile::create(path, kind, columns, sorted_by)?;
-                Ok(MainOutput::Table(Box::new(table)))
-            }
-        }
-    }
+    /// Gives the output its name.
+    fn commit(self: Box<Self>) -> io::Result<()>;
 
     /// A sentence about output that cannot be taken back, if there is any.
-    pub(crate) fn given(&self) -> Option<String> {
-        match self {
-            MainOutput::Lines(output) => output.inner().given(),
-            MainOutput::Shards(_) | MainOutput::Table(_) | MainOutput::Nothing => None,
-        }
+    fn given(&self) -> Option<String> {
+        None
     }
 
-    fn prepare(&mut self) -> io::Result<()> {
-        match self {
-            MainOutput::Lines(output) => output.inner_mut().prepare(),
-            MainOutput::Shards(shards) => shards.prepare(),
-            MainOutput::Table(table) => table.prepare(),
-            MainOutput::Nothing => Ok(()),
-        }
-    }
-
-    fn commit(self) -> io::Result<()> {
-        match self {
-            MainOutput::Lines(output) => output.into_inner().commit(),
-            MainOutput::Shards(shards) => shards.commit(),
-            MainOutput::Table(table) => table.commit(),
-            MainOutput::Nothing => Ok(()),
-        }
+    /// Whether it is written to a terminal during the run.
+    fn is_watched(&self) -> bool {
+        false
     }
 }
 
-impl Write for MainOutput {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            MainOutput::Lines(output) => output.write(bytes),
-            MainOutput::Shards(shards) => shards.write(bytes),
-            MainOutput::Table(table) => table.write(bytes),
-            MainOutput::Nothing => io::sink().write(bytes),
-        }
+/// Lines, into one file.
+impl MainOutput for TerminatorWriter<Output> {
+    fn prepare(&mut self) -> io::Result<()> {
+        self.inner_mut().prepare()
     }
 
-    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
-        match self {
-            MainOutput::Lines(output) => output.write_vectored(parts),
-            MainOutput::Shards(shards) => shards.write_vectored(parts),
-            MainOutput::Table(table) => table.write_vectored(parts),
-            MainOutput::Nothing => io::sink().write_vectored(parts),
-        }
+    fn commit(self: Box<Self>) -> io::Result<()> {
+        self.into_inner().commit()
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            MainOutput::Lines(output) => output.flush(),
-            MainOutput::Shards(shards) => shards.flush(),
-            MainOutput::Table(table) => table.flush(),
-            MainOutput::Nothing => Ok(()),
-        }
+    fn given(&self) -> Option<String> {
+        self.inner().given()
     }
+
+    fn is_watched(&self) -> bool {
+        self.inner().is_terminal()
+    }
+}
+
+/// Lines after marks, into several files or tables.
+impl MainOutput for ShardFiles {
+    fn prepare(&mut self) -> io::Result<()> {
+        ShardFiles::prepare(self)
+    }
+
+    fn commit(self: Box<Self>) -> io::Result<()> {
+        ShardFiles::commit(*self)
+    }
+}
+
+impl MainOutput for TableFile {
+    fn prepare(&mut self) -> io::Result<()> {
+        TableFile::prepare(self)
+    }
+
+    fn commit(self: Box<Self>) -> io::Result<()> {
+        TableFile::commit(*self)
+    }
+}
+
+/// Nowhere: the run only changes a store, or writes a report.
+impl MainOutput for io::Sink {
+    fn prepare(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn commit(self: Box<Self>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn main_output(path: &Path, spec: OutputSpec<'_>) -> io::Result<Box<dyn MainOutput>> {
+    if !spec.writes_urls {
+        return Ok(Box::new(io::sink()));
+    }
+    if let Some(Division { shards, suffix }) = spec.division {
+        let enough = open_files::suffice_for((*shards).into(), "shards (--split-by)");
+        enough.map_err(io::Error::other)?;
+        return Ok(Box::new(match spec.table {
+            None => ShardFiles::create(path, *shards, suffix, spec.end)?,
+            Some(tables::TableSpec { kind, columns, sorted_by }) => {
+                let columns = (kind, columns);
+                ShardFiles::create_tables(path, *shards, suffix, columns, sorted_by)?
+            }
+        }));
+    }
+    if let Some(tables::TableSpec { kind, columns, sorted_by }) = spec.table {
+        return Ok(Box::new(TableFile::create(path, kind, columns, sorted_by)?));
+    }
+    let output = Output::create(path)?;
+    // A pipe leads to a program, which counts on lines of one kind.
+    let is_read = path != Path::new("-") || output.is_terminal();
+    let mut lines = TerminatorWriter::new(output, spec.end);
+    if let Some(header) = spec.header.filter(|_| is_read) {
+        lines.write_all(header.as_bytes())?;
+    }
+    Ok(Box::new(lines))
 }
 
 /// The outputs of a run. All are opened before any input is read.
 pub(crate) struct Outputs {
-    pub(crate) main: MainOutput,
+    pub(crate) main: Box<dyn MainOutput>,
     pub(crate) rejects: Option<Output>,
     accounts: Vec<Account>,
 }
@@ -157,7 +151,7 @@ pub(crate) struct Known<'a> {
 }
 
 impl Outputs {
-    pub(crate) fn create(common: &RunArgs, mut spec: OutputSpec<'_>) -> io::Result<Self> {
+    pub(crate) fn create(common: &RunArgs, spec: OutputSpec<'_>) -> io::Result<Self> {
         let mut accounts = Vec::new();
         for (path, form) in [
             (&common.stats, AccountForm::Json),
@@ -169,7 +163,7 @@ impl Outputs {
             }
         }
         Ok(Self {
-            main: MainOutput::create(&common.output, &mut spec)?,
+            main: main_output(&common.output, spec)?,
             rejects: common.rejects.as_deref().map(Output::create).transpose()?,
             accounts,
         })
@@ -177,11 +171,7 @@ impl Outputs {
 
     /// Whether an output written during the run is a terminal, where a bar would get in its way.
     pub(crate) fn are_watched(&self) -> bool {
-        let main = match &self.main {
-            MainOutput::Lines(output) => output.inner().is_terminal(),
-            MainOutput::Shards(_) | MainOutput::Table(_) | MainOutput::Nothing => false,
-        };
-        main || self.rejects.as_ref().is_some_and(Output::is_terminal)
+        self.main.is_watched() || self.rejects.as_ref().is_some_and(Output::is_terminal)
     }
 
     /// The accounts that go to files.

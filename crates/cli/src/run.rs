@@ -241,7 +241,7 @@ fn read(
         Err(error) => return (Report::default(), Err(RunFailure::Store(error))),
     };
     let Outputs { main, rejects, .. } = outputs;
-    let mut sinks = uniqurl_engine::Sinks::to(main);
+    let mut sinks = uniqurl_engine::Sinks::to(&mut **main);
     sinks.rejects = rejects.as_mut().map(|output| output as _);
     sinks.keys = keys.as_mut().map(|keys| keys as _);
     let (report, result) = uniqurl_engine::run(plan, inputs, sinks, watch);
