@@ -8,7 +8,7 @@ use crate::args::help::{FILTERS, INPUT};
 use crate::args::values::time;
 use uniqurl::Normalizer;
 use uniqurl_engine::{BadRequestFilter, BadUrlFilter, MaxRejected, RequestFilter, UrlFilter};
-use uniqurl_formats::record::{BadFilter, Filter, Format};
+use uniqurl_formats::record::{Filter, Format};
 use uniqurl_text::Printable;
 
 /// Agents of crawlers, monitors and programs, a pattern a line.
@@ -28,15 +28,15 @@ pub struct FilterArgs {
     /// Keep only records with these statuses, such as 200,304 or 2xx
     ///
     /// Logs and indexes have a status, and csv, tsv, json, parquet and arrow with a part status=.
-    #[arg(long, value_name = "LIST", value_parser = status)]
+    #[arg(long, value_name = "LIST", value_parser = checked(|text| Filter::default().status(text)))]
     pub status: Vec<String>,
 
     /// Keep only records with these methods, such as GET,HEAD; case counts
-    #[arg(long, value_name = "LIST", value_parser = method)]
+    #[arg(long, value_name = "LIST", value_parser = checked(|text| Filter::default().method(text)))]
     pub method: Vec<String>,
 
     /// Keep only records of these media types, such as text/html or text/*
-    #[arg(long, value_name = "LIST", value_parser = mime)]
+    #[arg(long, value_name = "LIST", value_parser = checked(|text| Filter::default().mime(text)))]
     pub mime: Vec<String>,
 
     /// Keep only records whose agent this regular expression matches, such as '(?i)bot'
@@ -85,7 +85,7 @@ pub struct FilterArgs {
     pub has_query: bool,
 
     /// Keep only canonical URLs with these schemes, such as http,https
-    #[arg(long, value_name = "LIST", value_parser = schemes)]
+    #[arg(long, value_name = "LIST", value_parser = checked(|text| UrlFilter::default().schemes(text)))]
     pub schemes: Vec<String>,
 
     /// Keep only canonical URLs whose host matches, such as '*.example.com'
@@ -109,13 +109,13 @@ pub struct FilterArgs {
     ///
     /// The match may be anywhere in the URL. (?i) at the start ignores case. The option may be given
     /// several times, and one match is enough.
-    #[arg(long = "match", value_name = "REGEX", value_parser = pattern)]
+    #[arg(long = "match", value_name = "REGEX", value_parser = checked(|text| UrlFilter::default().pattern(text)))]
     pub patterns: Vec<String>,
 
     /// Drop canonical URLs that this regular expression matches
     ///
     /// One match is enough, even if --match matches too.
-    #[arg(long = "not-match", value_name = "REGEX", value_parser = pattern)]
+    #[arg(long = "not-match", value_name = "REGEX", value_parser = checked(|text| UrlFilter::default().pattern(text)))]
     pub unwanted: Vec<String>,
 
     /// Stop with status 3 if more than N records, or P% of them, are rejected
@@ -221,20 +221,11 @@ fn lines(text: &str, between: &str) -> String {
     text.lines().collect::<Vec<_>>().join(between)
 }
 
-fn checked<E>(list: &str, result: Result<(), E>) -> Result<String, E> {
-    result.map(|()| list.to_owned())
-}
-
-fn status(list: &str) -> Result<String, BadFilter> {
-    checked(list, Filter::default().status(list))
-}
-
-fn method(list: &str) -> Result<String, BadFilter> {
-    checked(list, Filter::default().method(list))
-}
-
-fn mime(list: &str) -> Result<String, BadFilter> {
-    checked(list, Filter::default().mime(list))
+/// Takes each text that can be added to a filter as it stands.
+fn checked<E>(
+    add: impl Fn(&str) -> Result<(), E> + Clone,
+) -> impl Fn(&str) -> Result<String, E> + Clone {
+    move |text| add(text).map(|()| text.to_owned())
 }
 
 /// A pattern, or that of a named filter.
@@ -243,7 +234,7 @@ fn agent(pattern: &str) -> Result<String, BadRequestFilter> {
         "bots" => format!("(?i){}", lines(BOTS, "|")),
         pattern => pattern.to_owned(),
     };
-    checked(&pattern, RequestFilter::default().agent(&pattern))
+    RequestFilter::default().agent(&pattern).map(|()| pattern)
 }
 
 /// A list of extensions, with those of a named filter in the place of its name.
@@ -253,11 +244,7 @@ fn extension(list: &str) -> Result<String, BadUrlFilter> {
         name => name.to_owned(),
     });
     let list = names.collect::<Vec<_>>().join(",");
-    checked(&list, UrlFilter::default().extension(&list))
-}
-
-fn schemes(list: &str) -> Result<String, BadUrlFilter> {
-    checked(list, UrlFilter::default().schemes(list))
+    UrlFilter::default().extension(&list).map(|()| list)
 }
 
 fn host(glob: &str) -> Result<String, String> {
@@ -265,11 +252,7 @@ fn host(glob: &str) -> Result<String, String> {
     if Path::new(glob).is_file() {
         return Err("it is the name of a file".to_owned());
     }
-    checked(glob, UrlFilter::default().host(glob)).map_err(|error| error.to_string())
-}
-
-fn pattern(pattern: &str) -> Result<String, BadUrlFilter> {
-    checked(pattern, UrlFilter::default().pattern(pattern))
+    checked(|text| UrlFilter::default().host(text))(glob).map_err(|error| error.to_string())
 }
 
 fn max_rejected(text: &str) -> Result<MaxRejected, &'static str> {
