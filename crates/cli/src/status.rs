@@ -27,9 +27,6 @@ impl From<Status> for ExitCode {
     }
 }
 
-/// [`Status::ClosedPipe`] as a number.
-pub(crate) const CLOSED_PIPE: u8 = Status::ClosedPipe as u8;
-
 /// The end of a command that only wrote to standard output.
 pub(crate) fn wrote(result: io::Result<()>) -> ExitCode {
     status_of(result).into()

@@ -37,8 +37,8 @@ pub use default_command::Stdin;
 pub(crate) use output_paths::{check_output_name, share_a_place};
 pub use parse::parse;
 pub use report::report;
-pub(crate) use usage::{MessageLevel, usage};
-pub(crate) use values::{ProfileParser, ProfileSelection, backend, number, size};
+pub(crate) use usage::wrong;
+pub(crate) use values::{number, size};
 
 #[cfg(test)]
 mod tests;

@@ -11,29 +11,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::status::printable;
 use uniqurl_text::{HIDDEN, Printable};
 
-/// The messages of a benchmark on standard error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MessageLevel {
-    /// Progress, and the summary.
-    All,
-    /// Errors and warnings only.
-    Warnings,
-}
-
-impl MessageLevel {
-    pub(crate) fn from_flag(quiet: bool) -> Self {
-        if quiet { MessageLevel::Warnings } else { MessageLevel::All }
-    }
-}
-
-/// A usage error that only shows once the arguments are put to use: a base that is no URL, say.
-pub(crate) fn usage(_subcommand: &str, kind: ErrorKind, message: impl Display) -> clap::Error {
-    clap::Error::raw(kind, printable(&message.to_string()))
-}
-
 /// A usage error about several options, or one that only shows once they are put to use.
 pub(crate) fn wrong(message: impl Display) -> clap::Error {
-    usage("", ErrorKind::ArgumentConflict, message)
+    clap::Error::raw(ErrorKind::ArgumentConflict, printable(&message.to_string()))
 }
 
 /// Adds an action to an error, which is its hint then.

@@ -1,10 +1,9 @@
 //! `uniqurl bench`: measures uniqurl against the limits of this machine.
 
-use crate::args::MessageLevel;
 use crate::args::bench::BenchArgs;
 use crate::args::memory::MemoryArgs;
 use crate::signals::Signals;
-use crate::status::{CLOSED_PIPE, Status, eprint_message, wrote};
+use crate::status::{Status, eprint_message, wrote};
 use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -42,7 +41,7 @@ pub fn main(bench: &BenchArgs) -> ExitCode {
     match text {
         Ok(Some(text)) => wrote(io::stdout().lock().write_all(text.as_bytes())),
         Ok(None) => ExitCode::SUCCESS,
-        Err(Failure::ClosedPipe) => ExitCode::from(CLOSED_PIPE),
+        Err(Failure::ClosedPipe) => ExitCode::from(Status::ClosedPipe as u8),
         Err(Failure::Message(message)) => {
             eprint_message(message);
             ExitCode::from(Status::Failed as u8)
@@ -94,7 +93,7 @@ fn run(bench: &BenchArgs) -> Result<Option<String>, Failure> {
     let size = bench.size.unwrap_or_else(default_size);
     let kinds = bench.corpora();
     let tell = |line: String| {
-        if bench.messages != MessageLevel::Warnings {
+        if !bench.quiet {
             // A line that cannot be shown is no reason to stop.
             let _ = writeln!(io::stderr(), "{line}");
         }

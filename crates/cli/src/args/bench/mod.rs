@@ -4,10 +4,9 @@
 mod tests;
 
 use crate::args::help::{self, COMMON, OUTPUT};
-use crate::args::{self, MessageLevel, check_output_name};
-use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
-use clap::error::ErrorKind;
-use clap::{ArgAction, Args};
+use crate::args::{self, check_output_name, wrong};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 use uniqurl_bench::corpus::Kind;
 use uniqurl_engine::MOST_THREADS;
@@ -63,14 +62,8 @@ exit status 2."
 )]
 pub struct BenchArgs {
     /// Print errors and warnings only, and no row before all are measured
-    #[arg(
-        short = 'q',
-        long = "quiet",
-        action = ArgAction::SetTrue,
-        value_parser = BoolishValueParser::new().map(MessageLevel::from_flag),
-        help_heading = COMMON
-    )]
-    pub messages: MessageLevel,
+    #[arg(short, long, help_heading = COMMON)]
+    pub quiet: bool,
 
     /// Measure these corpora: clean, mixed, dirty, dup, access [default: all]
     ///
@@ -154,8 +147,7 @@ impl BenchArgs {
     /// Rejects an output that is a table.
     pub fn check(&self) -> Result<(), clap::Error> {
         let Some(path) = &self.save else { return Ok(()) };
-        check_output_name("--save", path, Some("--save writes no table"))
-            .map_err(|message| args::usage("bench", ErrorKind::ArgumentConflict, message))
+        check_output_name("--save", path, Some("--save writes no table")).map_err(wrong)
     }
 
     /// Whether standard output has the JSON, beside which nothing else may stand.
