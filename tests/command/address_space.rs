@@ -49,7 +49,7 @@ fn memory_that_a_limit_refuses_ends_a_run_with_its_accounting() {
     }
     let place = place();
     let mut limited = 0;
-    for limit in (130..250).step_by(40) {
+    for limit in (100..250).step_by(30) {
         let run = run(&place, limit, "--memory 4G -o out");
         let is_limited = run.status == Some(3);
         assert!(run.status == Some(0) || is_limited, "{limit} MiB: {:?}: {}", run.status, run.err);

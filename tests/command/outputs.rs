@@ -562,9 +562,8 @@ fn stats_into_a_closed_pipe_end_the_run_without_an_error() {
     if cannot_restart() {
         return;
     }
-    let bench = ["bench", "-q", "--size", "4K", "--corpus", "clean", "--stage", "scan", "-j", "1"];
-    let json = [&bench[..], &["--runs", "1", "--json", "-"]].concat();
-    assert_eq!(closed(&json), (Some(141), String::new()));
+    let bench = ["bench", "-q", "--size", "4K", "--corpus", "clean", "-j", "1", "--runs", "1"];
+    assert_eq!(closed(&[&bench[..], &["--save", "-"]].concat()), (Some(141), String::new()));
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod carry;
 mod claims;
 mod containers;
 mod floors;
+mod flow;
 mod interface;
 mod limit_by;
 mod messages;

@@ -7,7 +7,7 @@ use crate::batch::{ParseRules, WorkBatch};
 use crate::error::RunError;
 use crate::flow::{Flow, Output};
 use crate::plan::JobPlan;
-use crate::reader::{ReadTask, Reader, at_once};
+use crate::reader::{Progress, ReadTask, Reader, at_once};
 use crate::report::Report;
 use crate::seen;
 use crate::sequencer::Sequencer;
@@ -65,7 +65,7 @@ impl<'a> Pipeline<'a> {
     /// Reads and writes everything.
     pub(crate) fn work(&mut self) -> Result<(), RunError> {
         self.load_seen()?;
-        let mut first = None;
+        let mut first = self.next_task(true)?;
         loop {
             self.flow(first.take())?;
             // Nothing is on its way now.
@@ -130,6 +130,8 @@ impl<'a> Pipeline<'a> {
     fn next_task(&mut self, idle: bool) -> Result<Option<ReadTask>, RunError> {
         let task = self.reader.next_task(idle);
         self.note_events()?;
+        let Progress { reached, has_failed, .. } = self.reader.progress();
+        self.accounts.show_inputs(reached, has_failed);
         if self.accounts.watch().is_stopped() {
             return Err(RunError::Stopped);
         }
