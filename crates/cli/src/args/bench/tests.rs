@@ -44,7 +44,7 @@ fn compare_excludes_the_options_of_a_measurement() {
     let compare = command.get_arguments().find(|argument| argument.get_id() == "compare");
     let compare = compare.expect("it is there");
     let refused = command.get_arg_conflicts_with(compare);
-    let stay = ["compare", "messages", "help"];
+    let stay = ["compare", "quiet", "help"];
     for other in command.get_arguments().filter(|other| !stay.contains(&other.get_id().as_str())) {
         assert!(refused.contains(&other), "{other}");
     }
