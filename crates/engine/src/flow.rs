@@ -27,7 +27,7 @@ use crate::error::RunError;
 use crate::plan::JobPlan;
 use crate::reader::{Opener, ReadTask, Reader, batch_share};
 use crate::sequencer::Sequencer;
-use crate::set::{self, FlowSet, Lane, PartitionLane};
+use crate::set::{self, FlowSet, Keeper, Lane};
 use crate::sink::Sink;
 use crate::stages::format::Formatter;
 use crate::stages::read::read;
@@ -326,14 +326,14 @@ impl<'f, 'a> Flow<'f, 'a> {
                 batches.iter().map(|batch| batch.out.lines.len()).sum()
             });
             for batch in batches {
-                if self.set.partitions.is_empty() {
+                if self.set.keepers.is_empty() {
                     self.reuse(batch);
                     continue;
                 }
                 let batch = Arc::new(batch);
-                for lane in &self.set.partitions {
-                    if lane.queue.push(Arc::clone(&batch)) {
-                        scope.spawn_fifo(move |scope| self.spill(scope, lane));
+                for keeper in &self.set.keepers {
+                    if keeper.queue.push(Arc::clone(&batch)) {
+                        scope.spawn_fifo(move |scope| self.keep(scope, keeper));
                     }
                 }
                 self.hand_back(batch);
@@ -357,22 +357,22 @@ impl<'f, 'a> Flow<'f, 'a> {
         sink.write(batches).map_err(RunError::Output)
     }
 
-    /// Writes what batches spill to some partitions.
-    fn spill<'s>(&'s self, scope: &ScopeFifo<'s>, lane: &'s PartitionLane<'_>) {
+    /// Has a keeper take its part of written batches.
+    fn keep<'s>(&'s self, scope: &ScopeFifo<'s>, keeper: &'s Keeper<'_>) {
         loop {
-            let batches = lane.queue.take_all();
+            let batches = keeper.queue.take_all();
             if batches.is_empty() || self.has_ended() {
                 return;
             }
             let timer = Trace::begin(self.trace());
             let first = batches[0].sequence.number as usize;
             for batch in batches {
-                if let Err(error) = lane.write(&batch) {
-                    return self.fail(error.into());
+                if let Err(error) = keeper.keep(&batch) {
+                    return self.fail(error);
                 }
                 self.hand_back(batch);
             }
-            timer.end(TraceStage::Spill, first, || 0);
+            timer.end(TraceStage::Keep, first, || 0);
             self.read_more(scope);
         }
     }

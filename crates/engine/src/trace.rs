@@ -33,8 +33,8 @@ pub enum TraceStage {
     Format,
     /// Counting and writing batches. One thread at a time does it.
     Write,
-    /// Writing the entries of some partitions.
-    Spill,
+    /// Writing the entries of some partitions, or keeping the lines of some shards. One thread at a time does it.
+    Keep,
     /// The output that waits for the end of the inputs: sorting, merging and writing it on all threads.
     Settle,
     /// Bringing all bytes to the disk.
@@ -51,7 +51,7 @@ impl TraceStage {
             TraceStage::Insert => "insert",
             TraceStage::Format => "format",
             TraceStage::Write => "write",
-            TraceStage::Spill => "spill",
+            TraceStage::Keep => "keep",
             TraceStage::Collect => "collect",
             TraceStage::Settle => "settle",
             TraceStage::Sync => "sync",

@@ -195,9 +195,14 @@ impl KeptRecords {
     /// Returns the memory in use plus the memory needed to take the candidates of `more` further keys,
     /// except for their own bytes.
     pub fn memory(&self, more: usize) -> usize {
+        self.bytes + Self::room(self.by_place.len() + more)
+    }
+
+    /// Returns the memory for so many keys, except for their own bytes.
+    pub fn room(keys: usize) -> usize {
         /// A table entry at a load of at least 7/16, plus the old table while a larger one is filled.
         const EACH: usize = (size_of::<(u64, Vec<u8>)>() + 1) * 16 / 7 * 3 / 2;
-        self.bytes + (self.by_place.len() + more) * EACH
+        keys * EACH
     }
 }
 

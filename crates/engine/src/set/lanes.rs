@@ -1,27 +1,31 @@
 //! A set while batches are on their way: its shards in lanes, each of which takes the batches in the order of the
 //! input, so that which of two equal URLs is the first does not depend on the number of threads.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::memory_set::ListedKeys;
+use super::lines::AddedLines;
+use super::memory_set::KeyList;
 use super::partitioner::Partitioner;
 use super::written_keys;
 use crate::batch::{Insertion, WorkBatch};
+use crate::error::RunError;
 use crate::output::TallyColumns;
 use crate::sequencer::Sequencer;
 use crate::stages::insert::ShardGroup;
 use uniqurl::SetFull;
 use uniqurl::internal::{AllocError, ShardSize};
-use uniqurl_store::spill::{PartitionGroup, SpillError};
+use uniqurl_store::keep_policy::KeptRecords;
+use uniqurl_store::spill::PartitionGroup;
 
 /// The parts of a set that tasks share.
 pub(crate) struct FlowSet<'s> {
     pub(crate) insertion: Insertion,
     pub(crate) partitioner: Partitioner,
     pub(crate) lanes: Vec<Lane<'s>>,
-    /// The partitions that the entries of a set that spills are written to, if they go there by batch.
-    pub(crate) partitions: Vec<PartitionLane<'s>>,
+    /// Who takes the parts of written batches that are for the end, each in the order of the input.
+    pub(crate) keepers: Vec<Keeper<'s>>,
     pub(super) kept: Mutex<Kept<'s>>,
     /// An upper bound for the bytes of the keys that are on their way into the shards.
     pub(super) coming_text: AtomicUsize,
@@ -31,9 +35,10 @@ pub(crate) struct FlowSet<'s> {
     pub(super) wants_keys: bool,
 }
 
-/// What is kept of batches until the end of the run.
+/// What is kept of batches until the end of the run, in the order of the input.
 pub(super) struct Kept<'s> {
-    pub(super) listed: Option<&'s mut ListedKeys>,
+    pub(super) listed: Option<&'s mut KeyList>,
+    pub(super) lines: Option<&'s mut AddedLines>,
     pub(super) measured: &'s mut TallyColumns,
 }
 
@@ -42,7 +47,7 @@ pub(crate) struct Lane<'s> {
     pub(crate) queue: Sequencer<Arc<WorkBatch>>,
     shards: Mutex<ShardGroup<'s>>,
     /// The numbers of the shards.
-    numbers: std::ops::Range<usize>,
+    numbers: Range<usize>,
     sizes: Mutex<Vec<LaneShard>>,
 }
 
@@ -54,10 +59,19 @@ struct LaneShard {
     coming: usize,
 }
 
-/// Some partitions, and the batches that wait for them.
-pub(crate) struct PartitionLane<'s> {
+/// A part of what is kept until the end, and the batches that wait for it.
+pub(crate) struct Keeper<'s> {
     pub(crate) queue: Sequencer<Arc<WorkBatch>>,
-    group: Mutex<&'s mut PartitionGroup>,
+    part: Mutex<KeptPart<'s>>,
+    /// Bytes of memory of kept lines.
+    memory: AtomicUsize,
+}
+
+pub(super) enum KeptPart<'s> {
+    /// Partitions of a set that spills.
+    Partitions(&'s mut PartitionGroup),
+    /// The lines of the keys in these shards, which later ones may replace.
+    Lines(Range<usize>, &'s mut KeptRecords),
 }
 
 impl FlowSet<'_> {
@@ -73,14 +87,21 @@ impl FlowSet<'_> {
             }
         }
         let text = self.coming_text.load(Ordering::Relaxed) + batch.new_bytes();
-        let listed = lock(&self.kept).listed.as_ref().map_or(0, |listed| listed.memory(coming));
+        let listed = {
+            let Kept { listed, lines, .. } = &*lock(&self.kept);
+            let lines = lines.as_ref().map_or(0, |lines| lines.memory(coming));
+            listed.as_ref().map_or(0, |listed| listed.memory(coming)) + lines
+        };
+        let replaceable: usize =
+            self.keepers.iter().map(|it| it.memory.load(Ordering::Relaxed)).sum();
+        let room = if replaceable > 0 { KeptRecords::room(coming) } else { 0 };
         let sorting = written_keys::memory(self.wants_keys, keys + coming);
-        bytes + text + self.seen + listed + sorting
+        bytes + text + self.seen + listed + replaceable + room + sorting
     }
 
     /// Whether lines of keys in the set may be replaced by longer ones.
     pub(crate) fn has_replaceable_lines(&self) -> bool {
-        lock(&self.kept).listed.as_ref().is_some_and(|listed| listed.has_replaceable_lines())
+        self.keepers.iter().any(|keeper| keeper.memory.load(Ordering::Relaxed) > 0)
     }
 
     /// Notes that the keys of a batch are on their way into the shards.
@@ -98,13 +119,19 @@ impl FlowSet<'_> {
         self.coming_text.fetch_sub(batch.new_bytes(), Ordering::Relaxed);
     }
 
-    /// Takes the parts of a formatted batch that are kept until the end.
+    /// Takes the parts of a formatted batch that are kept in the order of the input.
     pub(crate) fn keep(&self, batch: &WorkBatch) -> Result<(), AllocError> {
-        let Kept { listed, measured } = &mut *lock(&self.kept);
+        let Kept { listed, lines, measured } = &mut *lock(&self.kept);
         if let Some(extras) = &batch.extras {
             **measured = measured.or(extras.measured);
         }
-        listed.as_mut().map_or(Ok(()), |listed| listed.keep(batch))
+        listed.as_mut().map_or(Ok(()), |listed| listed.keep(batch))?;
+        match lines {
+            Some(lines) if !batch.out.lines_of_new.is_empty() => {
+                lines.add(batch.out.new.len(), &batch.out.lines_of_new)
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -143,14 +170,37 @@ impl<'s> Lane<'s> {
     }
 }
 
-impl<'s> PartitionLane<'s> {
-    pub(super) fn new(group: &'s mut PartitionGroup) -> Self {
-        Self { queue: Sequencer::default(), group: Mutex::new(group) }
+impl<'s> Keeper<'s> {
+    pub(super) fn new(part: KeptPart<'s>) -> Self {
+        let memory = AtomicUsize::new(part.memory());
+        Self { queue: Sequencer::default(), part: Mutex::new(part), memory }
     }
 
-    /// Writes the entries of a batch.
-    pub(crate) fn write(&self, batch: &WorkBatch) -> Result<(), SpillError> {
-        lock(&self.group).write(&batch.out.spilled)
+    /// Takes its part of a batch.
+    pub(crate) fn keep(&self, batch: &WorkBatch) -> Result<(), RunError> {
+        let part = &mut *lock(&self.part);
+        match part {
+            KeptPart::Partitions(group) => group.write(&batch.out.spilled)?,
+            KeptPart::Lines(shards, lines) => {
+                let ranked = batch.extras.iter().flat_map(|extras| extras.ranked.iter());
+                let is_here =
+                    |(place, _): &(u64, &[u8])| shards.contains(&((place >> 32) as usize));
+                for (place, line) in ranked.filter(is_here) {
+                    lines.offer(place, line)?;
+                }
+            }
+        }
+        self.memory.store(part.memory(), Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+impl KeptPart<'_> {
+    fn memory(&self) -> usize {
+        match self {
+            KeptPart::Partitions(_) => 0,
+            KeptPart::Lines(_, lines) => lines.memory(0),
+        }
     }
 }
 

@@ -32,33 +32,37 @@ pub(crate) struct MemorySet {
 
 /// Keys in the order of the input.
 pub(super) struct ListedKeys {
+    pub(super) list: KeyList,
+    /// The line of each, if lines hold more than the key.
+    pub(super) lines: KeptLines,
+}
+
+/// Where the keys are that are written at the end.
+pub(super) struct KeyList {
     /// Shard and position of each.
     pub(super) places: Vec<u64>,
-    /// The line of each, if lines hold more than the key.
-    lines: KeptLines,
     /// Whether they are sorted before they are written.
     sorts: bool,
 }
 
 impl ListedKeys {
-    fn new(policy: KeepPolicy, sorts: bool) -> Self {
-        Self { places: Vec::new(), lines: KeptLines::new(policy), sorts }
+    fn new(policy: KeepPolicy, shards: usize, sorts: bool) -> Self {
+        let list = KeyList { places: Vec::new(), sorts };
+        Self { list, lines: KeptLines::new(policy, shards) }
     }
 
-    /// Takes the new keys of a formatted batch, and its lines.
+    /// Whether lines may be replaced by longer ones.
+    fn has_replaceable_lines(&self) -> bool {
+        self.lines.are_replaceable() && !self.list.places.is_empty()
+    }
+}
+
+impl KeyList {
+    /// Takes the new keys of a formatted batch.
     pub(super) fn keep(&mut self, batch: &WorkBatch) -> Result<(), AllocError> {
-        let (out, Self { places, lines, .. }) = (&batch.out, self);
         // This list grows with the input, so running out of memory has to be an error and not an abort.
-        alloc::try_reserve(places, out.new.len())?;
-        places.extend_from_slice(&out.new);
-        if !out.lines_of_new.is_empty() {
-            lines.add(out.new.len(), &out.lines_of_new)?;
-        }
-        if let Some(extras) = &batch.extras {
-            for (place, line) in extras.ranked.iter() {
-                lines.offer(place, line)?;
-            }
-        }
+        alloc::try_reserve(&mut self.places, batch.out.new.len())?;
+        self.places.extend_from_slice(&batch.out.new);
         Ok(())
     }
 
@@ -67,12 +71,7 @@ impl ListedKeys {
         let keys = self.places.len() + more;
         let sorting = if self.sorts { sort_memory(keys) } else { 0 };
         // A vector that grows is there twice for a moment, once at double size.
-        keys * 3 * size_of::<u64>() + sorting + self.lines.memory(more)
-    }
-
-    /// Whether lines may be replaced by longer ones.
-    pub(super) fn has_replaceable_lines(&self) -> bool {
-        self.lines.are_replaceable() && !self.places.is_empty()
+        keys * 3 * size_of::<u64>() + sorting
     }
 }
 
@@ -89,7 +88,7 @@ impl MemorySet {
             seen: Vec::new(),
             groups: (0..groups).map(|_| GroupCounts::default()).collect(),
             most: limit.map_or(u64::MAX, |(_, most)| most),
-            listed: plan.writes_at_end().then(|| ListedKeys::new(policy, sorts)),
+            listed: plan.writes_at_end().then(|| ListedKeys::new(policy, shards, sorts)),
             counting,
             policy,
             has_lines: plan.has_lines(),
@@ -120,7 +119,7 @@ impl MemorySet {
 
     /// Number of keys that are listed for the end.
     pub(super) fn listed(&self) -> usize {
-        self.listed.as_ref().map_or(0, |listed| listed.places.len())
+        self.listed.as_ref().map_or(0, |listed| listed.list.places.len())
     }
 
     /// Whether lines may be replaced by longer ones.
@@ -134,7 +133,10 @@ impl MemorySet {
             self.shards.iter().zip(more).map(|(shard, more)| shard.memory(*more)).sum();
         let groups = self.groups.iter().zip(more).map(|(groups, more)| groups.memory(*more));
         let all_more = more.iter().sum::<usize>();
-        let listed = self.listed.as_ref().map_or(0, |listed| listed.memory(all_more));
+        let listed = self
+            .listed
+            .as_ref()
+            .map_or(0, |listed| listed.list.memory(all_more) + listed.lines.memory(all_more));
         set + self.seen_memory() + groups.sum::<usize>() + listed
     }
 
@@ -145,7 +147,7 @@ impl MemorySet {
 
     /// The key of a number in the order of the input, as an entry. The number is the ordinal.
     pub(super) fn entry<'s>(&'s self, listed: &'s ListedKeys, number: usize) -> SpillEntry<'s> {
-        let (ordinal, place) = (number as u64, listed.places[number]);
+        let (ordinal, place) = (number as u64, listed.list.places[number]);
         // A place is the number of the shard in the upper half, and the position in it in the lower half.
         let (shard, at) = (&self.shards[(place >> 32) as usize], place as u32);
         let line = listed.lines.spilled(ordinal, place);
@@ -155,7 +157,7 @@ impl MemorySet {
     /// Removes all keys of the run.
     pub(super) fn clear(&mut self) {
         if let Some(listed) = &mut self.listed {
-            *listed = ListedKeys::new(self.policy, listed.sorts);
+            *listed = ListedKeys::new(self.policy, self.shards.len(), listed.list.sorts);
         }
         // New shards, since emptied ones would keep their memory.
         self.shards.iter_mut().for_each(|shard| *shard = Shard::new(self.counting));
@@ -163,8 +165,8 @@ impl MemorySet {
 
     /// The set in the order in which it is written, if that is at the end.
     pub(super) fn ordered(&mut self, dedup: &Dedup) -> Result<Option<Ordered<'_>>, SetFull> {
-        let Some(ListedKeys { places, lines, .. }) = self.listed.take() else { return Ok(None) };
+        let Some(ListedKeys { list, lines }) = self.listed.take() else { return Ok(None) };
         let lines = self.has_lines.then_some(lines);
-        Ordered::new(&self.shards, places, lines, dedup).map(Some)
+        Ordered::new(&self.shards, list.places, lines, dedup).map(Some)
     }
 }

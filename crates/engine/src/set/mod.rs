@@ -14,7 +14,7 @@ mod change;
 mod finish;
 mod written_keys;
 
-pub(crate) use lanes::{FlowSet, Lane, PartitionLane};
+pub(crate) use lanes::{FlowSet, Keeper, Lane};
 pub(crate) use partitioner::Partitioner;
 pub(crate) use spiller::buffers;
 
@@ -25,8 +25,9 @@ use crate::batch::{Insertion, WorkBatch};
 use crate::error::RunError;
 use crate::output::TallyColumns;
 use crate::plan::JobPlan;
-use lanes::Kept;
-use memory_set::MemorySet;
+use lanes::{Kept, KeptPart};
+use lines::KeptLines;
+use memory_set::{ListedKeys, MemorySet};
 use spiller::Spiller;
 use uniqurl::internal::{Hash, HashKey, Shard};
 use uniqurl_formats::input::{Input, Source};
@@ -126,12 +127,24 @@ impl<'a> RunSet<'a> {
         };
         let seen = set.as_ref().map_or(0, |set| set.seen_memory());
         let (shards, listed) = set.map_or((Vec::new(), None), |set| set.share(lanes));
+        let mut keepers: Vec<_> = partitions.iter_mut().map(KeptPart::Partitions).collect();
+        let (mut list, mut added) = (None, None);
+        if let Some(ListedKeys { list: keys, lines }) = listed {
+            list = Some(keys);
+            match lines {
+                KeptLines::Added(lines) => added = Some(lines),
+                KeptLines::Replaceable(lines) => {
+                    let groups = lines.groups();
+                    keepers.extend(groups.map(|(shards, lines)| KeptPart::Lines(shards, lines)));
+                }
+            }
+        }
         FlowSet {
             insertion,
             partitioner,
             lanes: shards.into_iter().map(Lane::new).collect(),
-            partitions: partitions.iter_mut().map(PartitionLane::new).collect(),
-            kept: Mutex::new(Kept { listed, measured }),
+            keepers: keepers.into_iter().map(Keeper::new).collect(),
+            kept: Mutex::new(Kept { listed: list, lines: added, measured }),
             coming_text: AtomicUsize::new(0),
             seen,
             wants_keys: *wants_keys,
