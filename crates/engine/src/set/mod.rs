@@ -155,7 +155,8 @@ impl<'a> RunSet<'a> {
     pub(crate) fn partitioner(&self) -> Partitioner {
         match &self.backend {
             SetBackend::Spilling(_, spiller) => spiller.partitioner(),
-            SetBackend::None | SetBackend::Memory(_) => Partitioner::Hash,
+            // Nothing is spilled.
+            SetBackend::None | SetBackend::Memory(_) => Partitioner::Hash(0),
         }
     }
 

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use crate::error::RunError;
 use uniqurl::internal::Hash;
-use uniqurl_store::spill::{PARTITIONS, RangeWriters, SpillEntry};
+use uniqurl_store::spill::{RangeWriters, SpillEntry};
 
 /// How keys are divided among partitions.
 #[derive(Debug, Clone)]
 pub(crate) enum Partitioner {
-    /// By their hash, in the order of the records. They are written when their batch is.
-    Hash,
+    /// By their hash to so many partitions, in the order of the records. They are written when their batch is.
+    Hash(usize),
     /// By ranges of keys, in any order. They are written at once.
     Ranges(Arc<RangeWriters>),
 }
@@ -23,10 +23,10 @@ impl Partitioner {
         partitions: &mut Vec<Vec<u8>>,
     ) -> Result<(), RunError> {
         match self {
-            Self::Hash => {
-                partitions.resize_with(PARTITIONS, Vec::new);
+            Self::Hash(number) => {
+                partitions.resize_with(*number, Vec::new);
                 Ok(entries.try_for_each(|(hash, entry)| {
-                    entry.append(&mut partitions[hash.partition(PARTITIONS)])
+                    entry.append(&mut partitions[hash.partition(*number)])
                 })?)
             }
             Self::Ranges(writers) => Ok(writers.add(entries.map(|(_, entry)| entry))?),
@@ -36,7 +36,7 @@ impl Partitioner {
     /// Spills the entries of a text. Only keys that are not divided by their hash come this way.
     pub(crate) fn spill_each(&self, text: &[u8]) -> Result<(), RunError> {
         match self {
-            Self::Hash => Ok(()),
+            Self::Hash(_) => Ok(()),
             Self::Ranges(writers) => Ok(writers.add(SpillEntry::each(text))?),
         }
     }

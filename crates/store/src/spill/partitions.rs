@@ -32,6 +32,11 @@ impl Partitions {
         Self(groups.collect())
     }
 
+    /// Number of partitions.
+    pub fn number(&self) -> usize {
+        self.0.iter().map(|group| group.writers.len()).sum()
+    }
+
     /// The groups, each for one task.
     pub fn groups(&mut self) -> &mut [PartitionGroup] {
         &mut self.0
@@ -64,11 +69,6 @@ impl Partitions {
 }
 
 impl PartitionGroup {
-    /// The number of its first partition.
-    pub fn first(&self) -> usize {
-        self.first
-    }
-
     /// Writes entries, which are given for all partitions of the run.
     ///
     /// # Errors

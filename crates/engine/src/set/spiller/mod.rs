@@ -51,9 +51,16 @@ const LENT_SHARE: usize = 8;
 /// Keys of the set that one task spills at a time.
 const SPILLED_AT_ONCE: usize = 1 << 12;
 
+/// Partitions by hash: a few for each thread, so that none waits long for the last one, if the memory has room for
+/// good blocks of all. Small blocks are hardly packed, and written one by one.
+fn partitions(budget: usize, threads: usize) -> usize {
+    let number = (4 * threads).next_power_of_two().max(PARTITIONS);
+    if budget / number < LEAST_TO_DEDUP { PARTITIONS } else { number }
+}
+
 /// Bytes of memory for the buffers of partitions by hash. All threads share one for each partition.
 pub(crate) fn buffers(budget: usize, threads: usize) -> usize {
-    PARTITIONS * spill::block_size(budget / threads)
+    partitions(budget, threads) * spill::block_size(budget / threads)
 }
 
 impl Spiller {
@@ -70,10 +77,11 @@ impl Spiller {
         let (parts, block, memory) = match set {
             None => {
                 let block = spill::block_size(budget / threads);
-                let partitions = Partitions::new(&store, PARTITIONS, block, threads);
+                let number = partitions(budget, threads);
+                let partitions = Partitions::new(&store, number, block, threads);
                 let marks = budget / MARKS_SHARE;
                 // Each thread may have to divide a partition that is still too large once more.
-                let buffers = (PARTITIONS + 4) * block;
+                let buffers = (number + 4) * block;
                 let memory = ((budget - marks) / threads_at_once).saturating_sub(buffers);
                 (Parts::Hash(partitions, MarksBudget::new(marks)), block, memory)
             }
@@ -105,7 +113,8 @@ impl Spiller {
         // URLs are written once into a partition, once into smaller ones if that is more than a thread may
         // hold, which it does at twice their size, and perhaps once into a run.
         let needed = rest.map(|rest| {
-            let is_divided = rest / PARTITIONS as u64 > spiller.memory as u64 / 2;
+            let is_divided =
+                rest / partitions(memory.size(), threads) as u64 > spiller.memory as u64 / 2;
             let needed = rest * (1 + u64::from(is_divided) + u64::from(rewrites));
             if free.is_some_and(|free| needed < free) {
                 return needed;
@@ -129,7 +138,7 @@ impl Spiller {
     /// How keys are divided among partitions.
     pub(crate) fn partitioner(&self) -> Partitioner {
         match &self.parts {
-            Parts::Hash(..) => Partitioner::Hash,
+            Parts::Hash(partitions, _) => Partitioner::Hash(partitions.number()),
             Parts::Ranges(writers) => Partitioner::Ranges(Arc::clone(writers)),
         }
     }
