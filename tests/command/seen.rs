@@ -278,7 +278,8 @@ fn unfinished_last_line_of_a_seen_list_is_ignored() {
         [("list", list.to_vec(), b"5\n".to_vec()), ("list.gz", gzip(list), gzip(b"5\n"))]
     {
         place.write(name, list);
-        let arguments = ["dedup", "--seen", "pipe", "--seen", name, "in"];
+        // With one thread, the compressed list is not decoded before its turn, when it has not grown yet.
+        let arguments = ["dedup", "-j", "1", "--seen", "pipe", "--seen", name, "in"];
         let run =
             place.run_meanwhile("pipe", &arguments, Stdio::null(), || place.append(name, &more));
         assert_eq!(run.exits(0).out(), "http://h/9\nhttp://h/95\n", "{name}");
