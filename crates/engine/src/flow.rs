@@ -245,18 +245,16 @@ impl<'f, 'a> Flow<'f, 'a> {
 
     /// Whether the set has to change before it takes a batch.
     fn must_change(&self, batch: &WorkBatch) -> bool {
-        let can_change = match self.set.insertion {
-            Insertion::None => false,
-            Insertion::Added => true,
+        match self.set.insertion {
+            Insertion::Added if self.is_nearly_full.load(Ordering::Relaxed) => return true,
+            Insertion::Added => {}
             // Lines of keys in the set are replaced by longer ones.
-            Insertion::LookedUp => self.set.has_replaceable_lines(),
-        };
-        let Some(memory) = self.plan.limits.memory.as_ref().filter(|_| can_change) else {
-            return self.is_nearly_full.load(Ordering::Relaxed);
-        };
+            Insertion::LookedUp if self.set.has_replaceable_lines() => {}
+            Insertion::LookedUp | Insertion::None => return false,
+        }
+        let Some(memory) = &self.plan.limits.memory else { return false };
         let buffers = self.on_way.load(Ordering::Relaxed) + lock(&self.reader).memory();
-        self.is_nearly_full.load(Ordering::Relaxed)
-            || memory.is_exceeded_by(self.set.memory(batch) + buffers + self.fixed)
+        memory.is_exceeded_by(self.set.memory(batch) + buffers + self.fixed)
     }
 
     /// Hands a batch to the lanes of the set that it has keys for.
