@@ -210,8 +210,7 @@ impl<'f, 'a> Flow<'f, 'a> {
             }
             collected.has_changed = false;
             let counted = task.batch.sequence.counted;
-            let mut reader = lock(&self.reader);
-            let (batch, has_rest) = reader.finish(task);
+            let (batch, has_rest) = lock(&self.reader).finish(task);
             let Some(mut batch) = batch else {
                 self.on_way.fetch_sub(counted, Ordering::Relaxed);
                 continue;
@@ -221,7 +220,7 @@ impl<'f, 'a> Flow<'f, 'a> {
             }
             match &mut collected.window {
                 Some((window, most)) => {
-                    reader.release(&mut batch.sequence.share);
+                    lock(&self.reader).release(&mut batch.sequence.share);
                     self.on_way.fetch_sub(counted, Ordering::Relaxed);
                     window.add(batch);
                     if window.memory() >= *most {
@@ -229,7 +228,6 @@ impl<'f, 'a> Flow<'f, 'a> {
                     }
                 }
                 None => {
-                    drop(reader);
                     batch.sequence.number = collected.next;
                     collected.next += 1;
                     self.insert(scope, batch);
