@@ -22,7 +22,7 @@ use queue::{InputQueue, QueueItem};
 use uniqurl_formats::input::{Chunk, Input, InputError};
 
 /// Full chunks on their way, for each thread.
-pub(crate) const CHUNKS: usize = 5;
+pub(crate) const CHUNKS: usize = 8;
 
 /// Chunks on their way, for each thread, however small they are, such as the ends of small files.
 const SMALL_CHUNKS: usize = 64;
@@ -282,13 +282,11 @@ impl<'a> Reader<'a> {
     fn has_room(&self) -> bool {
         let limits = &self.plan.limits;
         let TaskShare { tasks, bytes } = self.taken;
-        // The buffers of a batch take a few times the bytes of its chunk. A short record may become a long URL, by a
-        // base before it or a redirect in its place.
-        let share = batch_share(self.plan) / BUFFERS;
+        // A short record may become a long URL, by a base before it or a redirect in its place.
         let made = tasks * self.brought;
-        bytes < share.min(limits.workers() * CHUNKS * limits.chunk_size)
+        bytes < limits.workers() * CHUNKS * limits.chunk_size
             && tasks < limits.workers() * SMALL_CHUNKS
-            && (tasks == 0 || made < share)
+            && (tasks == 0 || made < batch_share(self.plan) / BUFFERS)
             && self.files < FILES
     }
 
