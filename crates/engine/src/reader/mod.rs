@@ -22,7 +22,7 @@ use queue::{InputQueue, QueueItem};
 use uniqurl_formats::input::{Chunk, Input, InputError};
 
 /// Full chunks on their way, for each thread.
-pub(crate) const CHUNKS: usize = 8;
+pub(crate) const CHUNKS: usize = 5;
 
 /// Chunks on their way, for each thread, however small they are, such as the ends of small files.
 const SMALL_CHUNKS: usize = 64;
