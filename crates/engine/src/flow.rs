@@ -4,10 +4,10 @@
 //!
 //! - A task *reads* and parses a chunk, on any thread. Chunks have numbers, and there is room for a few for each thread.
 //! - *Collecting*: parsed batches go on in the order of their numbers, which gives their records numbers, and here the
-//!   memory is checked. A batch then stands in the queues of all lanes, each of which owns some shards of the set.
+//!   memory is checked. A batch then joins the queues of the lanes that it has keys for; a lane owns some shards of the set.
 //! - *Insert*: a lane takes the batches in its queue, in order. The lane that is the last with a batch hands it on.
 //! - *Format* makes the output of a batch, on any thread and in any order.
-//! - *Write*: formatted batches are counted and written in order; what they spill goes to partitions the same way.
+//! - *Write*: formatted batches are counted and written in order. Keepers take what they spill, and the lines kept for the end.
 //!   Then their buffers and their room go back to the reader, and with that the next chunk is read.
 //!
 //! Each place where order matters is a [`Sequencer`]: one task at a time serves it, and whoever adds to it meanwhile goes
@@ -415,7 +415,7 @@ impl<'f, 'a> Flow<'f, 'a> {
     }
 }
 
-/// A task that panicked ends the run, so what it left is not used.
+/// A task that panicked ends the run, so nobody uses what it left half done.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

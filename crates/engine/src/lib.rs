@@ -11,7 +11,7 @@
 //! - *format* (a task for each batch): the new URLs, in the order of the input;
 //! - *write* (one task at a time), in the order of the input.
 //!
-//! No task waits for another (`flow.rs` says why): where order matters, one task at a time serves what has come, and
+//! No task waits for another (`flow.rs` says why): where order matters, one task at a time takes the batches, and
 //! the others go on. Writing in the order of the input costs next to nothing this way, so there is no
 //! option for output in any order.
 //!
