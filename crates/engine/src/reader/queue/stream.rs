@@ -70,6 +70,11 @@ impl InputQueue<'_> {
         file: Option<Arc<OpenFile>>,
         idle: bool,
     ) -> Option<QueueItem> {
+        if idle && file.is_some() {
+            // A file comes fast, and a flow that begins with one chunk leaves the other threads without work.
+            let limits = &self.opener.plan.limits;
+            pieces.wait_for(limits.workers() * CHUNKS * limits.chunk_size / 2, LOOK);
+        }
         // Waiting would hold up the batches on their way.
         let piece = match idle {
             true => self.wait_for(&pieces),
