@@ -120,7 +120,7 @@ impl FlowSet<'_> {
     }
 
     /// Takes the parts of a formatted batch that are kept in the order of the input.
-    pub(crate) fn keep(&self, batch: &WorkBatch) -> Result<(), AllocError> {
+    pub(crate) fn keep(&self, batch: &mut WorkBatch) -> Result<(), AllocError> {
         let Kept { listed, lines, measured } = &mut *lock(&self.kept);
         if let Some(extras) = &batch.extras {
             **measured = measured.or(extras.measured);
@@ -128,7 +128,7 @@ impl FlowSet<'_> {
         listed.as_mut().map_or(Ok(()), |listed| listed.keep(batch))?;
         match lines {
             Some(lines) if !batch.out.lines_of_new.is_empty() => {
-                lines.add(batch.out.new.len(), &batch.out.lines_of_new)
+                lines.add(batch.out.new.len(), std::mem::take(&mut batch.out.lines_of_new))
             }
             _ => Ok(()),
         }

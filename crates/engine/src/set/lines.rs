@@ -5,9 +5,8 @@ use std::ops::Range;
 use uniqurl::internal::{AllocError, alloc, prefetch};
 use uniqurl_store::keep_policy::{KeepPolicy, KeptRecords};
 
-/// Bytes of a block of lines, unless a batch adds more at once, and the bits of a position in one.
-const LINES_BLOCK: usize = 4 << 20;
-const IN_BLOCK: u32 = 40;
+/// The bits of a position in a block of lines.
+const IN_BLOCK: u32 = 36;
 
 /// Groups of shards whose lines are replaced at the same time.
 const GROUPS: usize = 16;
@@ -24,9 +23,9 @@ pub(crate) enum KeptLines {
 /// Lines in the order of adding.
 #[derive(Debug, Default)]
 pub(crate) struct AddedLines {
-    /// The lines, in blocks. No block is moved when there are more.
+    /// The lines of each batch, so that none is copied or moved when there are more.
     blocks: Vec<Vec<u8>>,
-    /// Bytes of the blocks, unused ones at the end of all but the last included.
+    /// Bytes of the blocks.
     held: usize,
     /// Where each line starts: the block, and the position in it.
     starts: Vec<u64>,
@@ -107,27 +106,17 @@ impl ReplaceableLines {
 }
 
 impl AddedLines {
-    /// Adds `count` lines that follow each other.
-    pub(crate) fn add(&mut self, count: usize, lines: &[u8]) -> Result<(), AllocError> {
+    /// Adds `count` lines.
+    pub(crate) fn add(&mut self, count: usize, lines: Vec<u8>) -> Result<(), AllocError> {
         alloc::try_reserve(&mut self.starts, count)?;
-        if self.blocks.last().is_none_or(|block| block.capacity() - block.len() < lines.len()) {
-            // A new block instead of a larger one: growing would copy all lines, and hold them twice
-            // meanwhile.
-            let mut block = Vec::new();
-            alloc::try_reserve_exact(&mut block, lines.len().max(LINES_BLOCK))?;
-            alloc::try_reserve(&mut self.blocks, 1)?;
-            self.held += self.blocks.last().map_or(0, |last| last.capacity() - last.len());
-            self.blocks.push(block);
-        }
-        let last = self.blocks.len() - 1;
-        let block = &mut self.blocks[last];
+        alloc::try_reserve(&mut self.blocks, 1)?;
         // Block and position share one number, which halves the memory of `starts`.
-        let start = (last as u64) << IN_BLOCK | block.len() as u64;
+        let start = (self.blocks.len() as u64) << IN_BLOCK;
         // A line starts after each line feed except the last, which `take` drops.
-        let starts = memchr::memchr_iter(b'\n', lines).map(|end| start + end as u64 + 1);
+        let starts = memchr::memchr_iter(b'\n', &lines).map(|end| start + end as u64 + 1);
         self.starts.extend(std::iter::once(start).chain(starts).take(count));
-        block.extend_from_slice(lines);
-        self.held += lines.len();
+        self.held += lines.capacity();
+        self.blocks.push(lines);
         Ok(())
     }
 

@@ -51,11 +51,15 @@ pub(super) fn list(
 ) -> Result<(), AllocError> {
     list_places(batch)?;
     let Some(columns) = columns else { return Ok(()) };
-    let mut lines = take(&mut batch.out.lines_of_new);
+    let mut lines = take(&mut batch.out.lines);
     let is_new = |i: usize| batch.out.by_sequence[i] != NOT_WANTED;
-    let formatted = format_columns(batch, columns, None, path, is_new, &mut lines);
-    batch.out.lines_of_new = lines;
-    formatted
+    format_columns(batch, columns, None, path, is_new, &mut lines)?;
+    // The set takes this buffer over, so it is no larger than they are.
+    alloc::try_reserve_exact(&mut batch.out.lines_of_new, lines.len())?;
+    batch.out.lines_of_new.extend_from_slice(&lines);
+    lines.clear();
+    batch.out.lines = lines;
+    Ok(())
 }
 
 /// Makes entries of the keys that a full set does not hold, in order. Which of them are unique is not known yet.
