@@ -194,6 +194,9 @@ fn a_file_of_tallies_names_its_columns() {
     let row = "4\t/a\t0\t2\t0\t1\t1\t0.5000\t20\n";
     // A pipe leads to a program.
     assert_eq!(place.run(tally).exits(0).out(), row);
+    // The share is made of statuses, whether their columns are asked for or not.
+    let alone = ["dedup", "-q", "--tally", "errors", "log"];
+    assert_eq!(place.run(alone).exits(0).out(), "4\t/a\t0.5000\n");
     place.run([&tally[..], &["-o", "out"]].concat()).exits(0);
     let header =
         "count\turl\tstatus_1xx\tstatus_2xx\tstatus_3xx\tstatus_4xx\tstatus_5xx\terrors\tbytes\n";

@@ -46,11 +46,15 @@ impl TallyColumns {
 
     /// The parts of a record that they are made of.
     pub fn parts(self) -> PartSet {
-        let Self { status, errors, bytes, time } = self;
-        let status = status || errors;
         let parts = [RecordPart::Status, RecordPart::Bytes, RecordPart::Seconds];
-        let asked = parts.into_iter().zip([status, bytes, time]).filter(|(_, is_asked)| *is_asked);
+        let asked = [self.needs_statuses(), self.bytes, self.time];
+        let asked = parts.into_iter().zip(asked).filter(|(_, is_asked)| *is_asked);
         asked.map(|(part, _)| part).collect()
+    }
+
+    /// Whether statuses are counted. The share of errors is made of these counts, also where no column shows them.
+    pub(crate) fn needs_statuses(self) -> bool {
+        self.status || self.errors
     }
 
     /// Those that a record has numbers for.

@@ -97,7 +97,7 @@ fn add(
     columns: TallyColumns,
     measured: Measured,
 ) -> Result<(), AllocError> {
-    if let (true, Some(status)) = (columns.status, measured.status) {
+    if let (true, Some(status)) = (columns.needs_statuses(), measured.status) {
         tally.add_status(status);
     }
     if let (true, Some(bytes)) = (columns.bytes, measured.bytes) {
