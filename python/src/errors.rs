@@ -132,7 +132,9 @@ pub fn run(py: Python<'_>, error: &RunError) -> PyErr {
 /// A seen store that cannot be read or written.
 pub fn store(py: Python<'_>, error: &SeenStoreError) -> PyErr {
     let (code, errno) = match &error.problem {
-        SeenStoreProblem::OtherRules(_) => return usage(py, error),
+        SeenStoreProblem::OtherRules(_) | SeenStoreProblem::OtherLists(_) => {
+            return usage(py, error);
+        }
         SeenStoreProblem::Memory => {
             return exception(py, "RunError", ("memory", error.to_string()));
         }

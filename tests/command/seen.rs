@@ -191,8 +191,12 @@ fn store_of_other_rules_is_rejected_with_the_difference() {
     for (store, options, words) in [
         ("set", &["-p", "scheme"][..], "`crawl@1`, and those of this run are `scheme@1`"),
         ("set", &["--with", "strip-www", "-p", "aggressive"], "aggressive@2"),
-        ("set", &["--key", "surt"], "its key is url, and that of this run is surt"),
-        ("redirected", &["--redirects", "other"], "redirects"),
+        (
+            "set",
+            &["--key", "surt"],
+            "is surt\nhint: give the options that `uniqurl seen stats` shows",
+        ),
+        ("redirected", &["--redirects", "other"], "but the redirects differ\nhint: give the lists"),
         ("redirected", &[], "redirects=1"),
     ] {
         for arguments in [&["--seen", store, "--save-seen", "new"][..], &["--save-seen", store]] {
@@ -200,7 +204,8 @@ fn store_of_other_rules_is_rejected_with_the_difference() {
             let run = place.run([&fixed[..], arguments, options].concat()).exits(2);
             assert!(run.err.contains(&format!("{store}: ")), "{}", run.err);
             assert!(run.err.contains(words), "{}", run.err);
-            assert!(run.err.contains("\nhint: give the options that `uniqurl seen stats` shows"));
+            let carried = "to a new store: `uniqurl seen export OLD -o keys.txt`, then";
+            assert!(run.err.contains(carried), "{}", run.err);
             assert!(!place.path("out").exists() && !place.path("new").exists());
         }
     }

@@ -143,8 +143,15 @@ pub(crate) fn of_store(error: &SeenStoreError) -> Option<&'static str> {
             Some("make a store with `uniqurl dedup --save-seen` or `uniqurl seen add`")
         }
         SeenStoreProblem::OtherRules(_) => Some(
-            "give the options that `uniqurl seen stats` shows, or carry its keys over to a new store: \
-             `uniqurl seen export STORE | uniqurl seen add NEW` with the options of this run",
+            "give the options that `uniqurl seen stats` shows, or carry its URLs over to a new store: \
+             `uniqurl seen export OLD -o keys.txt`, then `uniqurl seen add NEW keys.txt` with the options \
+             of this run",
+        ),
+        // The options that `seen stats` shows are the same.
+        SeenStoreProblem::OtherLists(_) => Some(
+            "give the lists as they were, or carry its URLs over to a new store: \
+             `uniqurl seen export OLD -o keys.txt`, then `uniqurl seen add NEW keys.txt` with the options \
+             of this run",
         ),
         SeenStoreProblem::NotAStore if error.path.is_file() => {
             Some("read a list with `uniqurl dedup --seen` or `uniqurl set`; a store is a directory")

@@ -33,6 +33,8 @@ pub enum SeenStoreProblem {
     Version(u64),
     /// The store has other rules; the text says which.
     OtherRules(String),
+    /// The store has rules of the same name with other lists; the text says which.
+    OtherLists(String),
     /// Another process writes to the store.
     Busy,
     /// A memory allocation failed.
@@ -85,7 +87,9 @@ impl fmt::Display for SeenStoreError {
                 f,
                 "it is of version {version} of seen stores, and this uniqurl reads version 1"
             ),
-            SeenStoreProblem::OtherRules(difference) => f.write_str(difference),
+            SeenStoreProblem::OtherRules(difference) | SeenStoreProblem::OtherLists(difference) => {
+                f.write_str(difference)
+            }
             SeenStoreProblem::Busy => f.write_str("another process writes to this store"),
             SeenStoreProblem::Memory => f.write_str("not enough memory"),
         }

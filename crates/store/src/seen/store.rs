@@ -74,9 +74,9 @@ impl SeenStore {
     ///
     /// The rules differ.
     pub fn check_rules(&self, rules: &StoreRules) -> Result<(), SeenStoreError> {
-        match self.rules().difference(rules, "this run") {
+        match self.rules().difference(rules) {
             None => Ok(()),
-            Some(text) => Err(SeenStoreError::new(&self.path, SeenStoreProblem::OtherRules(text))),
+            Some(problem) => Err(SeenStoreError::new(&self.path, problem)),
         }
     }
 
