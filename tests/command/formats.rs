@@ -324,6 +324,31 @@ fn unsupported_file_types_are_rejected() {
 }
 
 #[test]
+fn the_hint_about_a_missing_column_fits_the_input() {
+    let place = Place::with([
+        ("list.csv", b"Address,b\nhttp://h/a,1\n"),
+        ("quoted.tsv", b"\"Address\"\t\"b\"\n\"http://h/a\"\t\"1\"\n"),
+        ("urls", b"http://h/a\n"),
+        ("log", b"1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] \"GET /a HTTP/1.1\" 200 5\n"),
+    ]);
+    place.write("packed.csv.gz", gzip(b"Address,b\nhttp://h/a,1\n"));
+    for (arguments, hint) in [
+        (&["-f", "csv:none", "list.csv"][..], "name one of its columns"),
+        // One layer of compression is nothing to remove.
+        (&["-f", "csv:none", "packed.csv.gz"], "name one of its columns"),
+        (&["-f", "tsv:Address", "quoted.tsv"], "undo the quotation marks with --format csv:COLUMN"),
+        (&["--carry", "c", "log"], "name a column that every input has"),
+        (
+            &["--seen", "quoted.tsv", "urls"],
+            "write its URLs to a list with `uniqurl dedup --format",
+        ),
+    ] {
+        let run = place.run([&["dedup"], arguments].concat()).exits(2);
+        assert!(run.err.contains(&format!("\nhint: {hint}")), "{arguments:?}: {}", run.err);
+    }
+}
+
+#[test]
 fn columns_between_semicolons_tabs_and_bars_are_read() {
     let crawl = "\u{FEFF}\"Address\";\"Content Type\";\"Title, long\"\n\
         \"http://h/a\";\"text/html; charset=UTF-8\";\"A, b\"\n\

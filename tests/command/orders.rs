@@ -106,4 +106,10 @@ fn order_none_is_refused_with_a_hint_at_first() {
                     (expected one of first, sorted, count)\n\
                     hint: leave --order out; the order is then `first`, which is as fast as any\n";
     assert_eq!(run.err, expected);
+    let run = Place::new().run(["dedup", "--order", "errors"]).exits(2);
+    assert!(
+        run.err.contains("\nhint: sort the output by its column: --tally errors"),
+        "{}",
+        run.err
+    );
 }

@@ -100,6 +100,10 @@ fn column_that_no_input_has_is_empty() {
     assert!(!run.err.contains("log: --tally"), "{}", run.err);
     let run = place.run([&["dedup", "list"], &all[..]].concat()).exits(0);
     assert_eq!(run.out(), "1\thttp://h/b\t\t\t\t\t\t\t\t\t\n");
+    // One fact is told once, however many inputs it is about.
+    let run = place.run([&["dedup", "list", "log", "list"], &all[..]].concat()).exits(0);
+    let warnings = run.err.matches("--tally added nothing up").count();
+    assert!(warnings == 1 && run.err.contains("list and 1 more: --tally"), "{}", run.err);
 }
 
 #[test]

@@ -45,23 +45,20 @@ pub(crate) fn print_diagnostics(
     if !common.quiet {
         inform(report);
     }
-    for (input, name) in &report.guessed {
+    for (name, inputs) in by_format(report) {
         let inner = record::Wrapped::inner_name(name);
         let format = common.formats.parse(inner);
-        let lacks = |format: &record::Format| plan.output.tally.is_lacked_by(format);
-        if format.as_ref().is_ok_and(lacks) {
-            let path = path(*input);
+        if format.as_ref().is_ok_and(|format| plan.output.tally.is_lacked_by(format)) {
             eprint_message(format_args!(
-                "warning: {path}: --tally added nothing up, since {name} has no such field"
+                "warning: {inputs}: --tally added nothing up, since {name} has no such field"
             ));
         }
         let idle = format.iter().flat_map(|format| common.idle(format));
         // The error of a run with a filter that applies to no input says the same.
         for option in idle.filter(|option| !is_idle_for_all(report, common, option)) {
-            let path = path(*input);
             eprint_hinted(
                 format_args!(
-                    "warning: {path}: {option} dropped no records, since {name} has no such field"
+                    "warning: {inputs}: {option} dropped no records, since {name} has no such field"
                 ),
                 hints::of_idle(inner, option).as_deref(),
             );
@@ -190,11 +187,7 @@ fn warn_of_lists(report: &Report, are_all_rejected: bool) -> bool {
     for kind in ["csv", "tsv"] {
         let mut named = lists().filter(|(_, file)| kind_of_table(&file.path) == Some(kind));
         let Some((index, file)) = named.next() else { continue };
-        let path = Printable::path(&file.path);
-        let more = match named.count() {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
+        let inputs = and_more(&file.path, named.count());
         let hint = match suggestion_of(report, index) {
             // The error of the run has it.
             _ if are_all_rejected => None,
@@ -202,9 +195,7 @@ fn warn_of_lists(report: &Report, are_all_rejected: bool) -> bool {
             None => Some(format!("read a column with --format {kind}:COLUMN").into()),
         };
         eprint_hinted(
-            format_args!(
-                "warning: {path}{more}: read as lines, though its name is that of a table"
-            ),
+            format_args!("warning: {inputs}: read as lines, though its name is that of a table"),
             hint.as_deref(),
         );
     }
@@ -343,24 +334,37 @@ pub(crate) fn nothing_but_rejects(
 
 /// Prints remarks that need no action.
 fn inform(report: &Report) {
-    let mut guesses: Vec<(&str, usize, usize)> = Vec::new();
     // Lists are the common case, and need no remark.
-    for (input, format) in report.guessed.iter().filter(|(_, format)| **format != *"lines") {
-        match guesses.iter_mut().find(|(name, ..)| *name == &**format) {
-            Some((.., more)) => *more += 1,
-            None => guesses.push((format, *input, 0)),
-        }
-    }
-    for (format, input, more) in guesses {
-        let path = Printable::path(&report.files[input].path);
-        match more {
-            0 => eprint_message(format_args!("{path}: read as {format}")),
-            more => eprint_message(format_args!("{path} and {more} more: read as {format}")),
-        }
+    for (format, inputs) in by_format(report).filter(|(format, _)| *format != "lines") {
+        eprint_message(format_args!("{inputs}: read as {format}"));
     }
     for (input, delimiter) in &report.delimiters {
         let path = Printable::path(&report.files[*input].path);
         let delimiter = delimiter.escape_ascii();
         eprint_message(format_args!("{path}: its columns stand between '{delimiter}'"));
+    }
+}
+
+/// The formats that were found, each with the first of its inputs and how many more there are: one fact is told
+/// once, however many parts a log has.
+fn by_format(report: &Report) -> impl Iterator<Item = (&str, String)> {
+    let mut found: Vec<(&str, usize, usize)> = Vec::new();
+    for (input, format) in &report.guessed {
+        match found.iter_mut().find(|(name, ..)| *name == &**format) {
+            Some((.., more)) => *more += 1,
+            None => found.push((format, *input, 0)),
+        }
+    }
+    found
+        .into_iter()
+        .map(|(format, input, more)| (format, and_more(&report.files[input].path, more)))
+}
+
+/// The path of an input, and how many more there are.
+fn and_more(path: &Path, more: usize) -> String {
+    let path = Printable::path(path);
+    match more {
+        0 => path.to_string(),
+        more => format!("{path} and {more} more"),
     }
 }

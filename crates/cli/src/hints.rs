@@ -26,6 +26,9 @@ pub(crate) fn of_run(error: &RunError, job: JobKind) -> Option<Cow<'static, str>
     let hint = match error {
         RunError::Input(error) => return of_input(error, job),
         RunError::Seen(SeenError { trouble: SeenTrouble::Refused(why), .. }) => why.remedy(),
+        RunError::Seen(SeenError { path, .. }) if is_named_table(path) => {
+            "write its URLs to a list with `uniqurl dedup --format csv:COLUMN -o LIST`, and give --seen that"
+        }
         RunError::Memory if has_memory(job) => "use fewer threads with -j, or a smaller --memory",
         RunError::Memory => "use fewer threads with -j",
         RunError::Groups => "allow more --memory, or keep fewer URLs with --limit-by",
@@ -74,6 +77,11 @@ pub(crate) fn of_input(error: &InputError, job: JobKind) -> Option<Cow<'static, 
         Trouble::Refused(why) => remedy(*why, &error.path),
         Trouble::Columns(why) => match refusal_of(&error.path) {
             Some(remedy) => remedy,
+            None if why.starts_with("column ") => "name a column that every input has with --carry",
+            // tsv has no quotation marks, so that they are a part of the name.
+            None if why.starts_with("it has no column") && why.contains('"') => {
+                r"undo the quotation marks with --format csv:COLUMN --delimiter '\t'"
+            }
             None if why.starts_with("it has no column") => {
                 "name one of its columns, or give a number, as in --format csv:1"
             }
@@ -104,7 +112,14 @@ pub(crate) fn refusal_of(path: &Path) -> Option<&'static str> {
     let mut file = File::open(path).ok().filter(|_| path.is_file())?;
     let mut head = vec![0; 4096];
     let length = file.read(&mut head).ok()?;
-    refusal(&head[..length]).map(|why| remedy(why, path))
+    // The layer of compression around a file is taken off before its records are read.
+    let why = refusal(&head[..length]).filter(|why| *why != Refusal::PACKED_TWICE)?;
+    Some(remedy(why, path))
+}
+
+/// Whether the name of a file promises rows of text.
+fn is_named_table(path: &Path) -> bool {
+    matches!(ending(path).as_deref(), Some("csv" | "tsv"))
 }
 
 /// The command that writes what a URL names to standard output.

@@ -142,6 +142,12 @@ pub(super) fn hint(error: &clap::Error, root: &Command, words: &[OsString]) -> S
         {
             "leave --order out; the order is then `first`, which is as fast as any".into()
         }
+        ("--order", ErrorKind::InvalidValue)
+            if text(error, ContextKind::InvalidValue) == Some("errors") =>
+        {
+            r"sort the output by its column: --tally errors, and `LC_ALL=C sort -t$'\t' -k3,3nr` after it"
+                .into()
+        }
         (host @ ("--host" | "--not-host"), ErrorKind::ValueValidation)
             if text(error, ContextKind::InvalidValue).is_some_and(|it| Path::new(it).is_file()) =>
         {

@@ -34,7 +34,8 @@ impl Refusal {
     const COMPRESS: Refusal = Self::of("what compress packed is not read", "unpack it with gzip -dc");
     const LZIP: Refusal = Self::of("what lzip packed is not read", "unpack it with lzip -dc");
     const LZMA: Refusal = Self::of("what lzma packed is not read", "unpack it with xz -dc");
-    const PACKED_TWICE: Refusal = Self::of("what is unpacked is compressed once more", "unpack it once before");
+    /// Seen from outside, what a file with one layer of compression looks like as well.
+    pub const PACKED_TWICE: Refusal = Self::of("what is unpacked is compressed once more", "unpack it once before");
     const FEATHER1: Refusal = Self::of("version 1 of Feather is not read",
         "write it as version 2, which is Arrow IPC");
     const OLD_ARROW: Refusal = Self::of("a stream of Arrow of before version 0.15 is not read",
