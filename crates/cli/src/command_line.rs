@@ -1,4 +1,5 @@
-//! The command line as the page of `--report` shows it: ready to paste, without secrets, on one line.
+//! The command line as the page of `--report` shows it: ready to paste, without secrets, on one line; and words
+//! as a shell takes them.
 
 use std::ffi::OsStr;
 
@@ -9,7 +10,7 @@ const MOST: usize = 4000;
 
 /// The command line of this process.
 pub(crate) fn shown() -> String {
-    text(std::env::args_os().skip(1).map(|argument| quoted(&argument)))
+    text(std::env::args_os().skip(1).map(|argument| argument_of_shell(&argument)))
 }
 
 fn text(arguments: impl Iterator<Item = String>) -> String {
@@ -30,7 +31,7 @@ fn text(arguments: impl Iterator<Item = String>) -> String {
 
 /// An argument as a shell takes it. In a URL, and in text that may hold a password, alone or after
 /// `--option=`, secrets are masked.
-fn quoted(argument: &OsStr) -> String {
+fn argument_of_shell(argument: &OsStr) -> String {
     let bytes = argument.as_encoded_bytes();
     let value = match bytes.iter().position(|byte| *byte == b'=') {
         Some(equals) if bytes.starts_with(b"--") => equals + 1,
@@ -41,12 +42,18 @@ fn quoted(argument: &OsStr) -> String {
         true => redact(&bytes[value..], &mut shown),
         false => shown.extend_from_slice(&bytes[value..]),
     }
-    let shown = Printable(&shown).to_string();
+    of_shell(&Printable(&shown).to_string())
+}
+
+/// A word as a shell takes it: in quotation marks if it has a byte that the shell may act on.
+pub(crate) fn of_shell(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:@%+=,".contains(&byte);
-    if !shown.is_empty() && shown.bytes().all(is_plain) {
-        return shown;
-    }
-    format!("'{}'", shown.replace('\'', r"'\''"))
+    if !word.is_empty() && word.bytes().all(is_plain) { word.to_owned() } else { quoted(word) }
+}
+
+/// A text in the quotation marks of a shell.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 fn is_url(text: &[u8]) -> bool {
@@ -67,7 +74,7 @@ mod tests {
     use super::*;
 
     fn of(arguments: &[&str]) -> String {
-        text(arguments.iter().map(|argument| quoted(OsStr::new(argument))))
+        text(arguments.iter().map(|argument| argument_of_shell(OsStr::new(argument))))
     }
 
     #[test]

@@ -12,6 +12,7 @@ use memchr::memmem;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
+use crate::command_line::{of_shell, quoted};
 use uniqurl::internal::System;
 use uniqurl::{Normalizer, Profile, RejectReason};
 use uniqurl_engine::output::JobKind;
@@ -126,11 +127,7 @@ fn is_named_table(path: &Path) -> bool {
 fn download(path: &Path) -> Option<String> {
     let url = path.as_os_str().as_encoded_bytes();
     let shown = UrlExcerpt(url).to_string();
-    // The shell would act on other bytes, such as `*`.
-    let quoted = match shown.bytes().all(is_plain) {
-        true => shown,
-        false => quoted(&shown),
-    };
+    let quoted = of_shell(&shown);
     let scheme = &url[..memmem::find(url, b"://")?];
     match scheme.to_ascii_lowercase().as_slice() {
         b"s3" => Some(format!("aws s3 cp {quoted} -")),
@@ -227,7 +224,8 @@ pub(crate) fn of_suggestion(suggestion: &Suggestion) -> Cow<'static, str> {
     match suggestion {
         Suggestion::Format { name, delimiter, finds } => {
             let delimiter = delimiter.map(|byte| format!(" --delimiter '{}'", char::from(byte)));
-            let options = format!("--format {}{}", of_shell(name), delimiter.unwrap_or_default());
+            let options =
+                format!("--format {}{}", format_of_shell(name), delimiter.unwrap_or_default());
             match finds {
                 Finds::Urls => format!("read the URLs in it with {options}"),
                 Finds::Columns => format!("read the column with {options}"),
@@ -255,22 +253,11 @@ pub(crate) fn of_suggestion(suggestion: &Suggestion) -> Cow<'static, str> {
 }
 
 /// The name of a format as a shell takes it.
-fn of_shell(format: &str) -> String {
+fn format_of_shell(format: &str) -> String {
     match format.split_once(':') {
         Some((kind, layout)) if kind == "log" => format!("{kind}:{}", quoted(layout)),
-        _ if format.bytes().all(is_plain) => format.to_owned(),
-        _ => quoted(format),
+        _ => of_shell(format),
     }
-}
-
-/// A text in the quotation marks of a shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
-/// True for a byte that no shell acts on.
-fn is_plain(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b":/._-~%+@=,".contains(&byte)
 }
 
 /// The hint of a filter `option` that judges a field which the format `name` does not have.

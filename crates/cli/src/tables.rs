@@ -10,7 +10,7 @@ use crate::args::run_args::RunArgs;
 use crate::request::{Division, Request};
 use uniqurl::{Key, Normalizer};
 use uniqurl_engine::output::{Field, LineForm, TableColumn, TableKind, TableValues};
-use uniqurl_engine::{Job, OutputOptions, SetOrder};
+use uniqurl_engine::{Dedup, Job, OutputOptions, SetOrder};
 use uniqurl_formats::input::ending;
 use uniqurl_formats::table::THREAD;
 use uniqurl_text::Printable;
@@ -53,20 +53,20 @@ impl TableSpec {
         let column = |name: &str, holds| TableColumn { name: name.to_owned(), holds };
         let numbers = |name: &str| column(name, TableValues::Numbers);
         let escaped = |name: &str| column(name, TableValues::EscapedText);
-        let (columns, sorted) = match job {
-            Job::Dedup(dedup) if tally.any() => {
+        let columns: Vec<_> = match job {
+            Job::Dedup(_) if tally.any() => {
                 let columns = [numbers(Field::Count.name()), column(key_name, key_holds)];
                 let tallies =
                     tally.names().map(|name| match name.starts_with("time_") || name == "errors" {
                         true => column(name, TableValues::Decimals),
                         false => numbers(name),
                     });
-                (columns.into_iter().chain(tallies).collect(), dedup.order == SetOrder::Sorted)
+                columns.into_iter().chain(tallies).collect()
             }
             Job::Dedup(dedup) if fields.is_empty() && carry.is_empty() => {
                 let key = column(key_name, key_alone);
                 let count = dedup.count.then(|| numbers(Field::Count.name()));
-                (count.into_iter().chain([key]).collect(), dedup.order == SetOrder::Sorted)
+                count.into_iter().chain([key]).collect()
             }
             Job::Dedup(dedup) => {
                 let fields = match &fields[..] {
@@ -80,23 +80,20 @@ impl TableSpec {
                     field => column(field.name(), key_holds),
                 };
                 let carried = carry.iter().map(|name| escaped(name));
-                let columns: Vec<_> = fields.iter().map(field).chain(carried).collect();
-                (columns, dedup.order == SetOrder::Sorted)
+                fields.iter().map(field).chain(carried).collect()
             }
-            _ => {
-                let columns = [
-                    numbers("record"),
-                    escaped("original"),
-                    column(key_name, key_holds),
-                    column("reject", TableValues::Text),
-                ];
-                (columns.into(), false)
-            }
+            _ => vec![
+                numbers("record"),
+                escaped("original"),
+                column(key_name, key_holds),
+                column("reject", TableValues::Text),
+            ],
         };
+        let is_sorted = matches!(job, Job::Dedup(Dedup { order: SetOrder::Sorted, .. }));
         // Carried columns may have any name, also that of the key.
         let own = columns.len() - carry.len();
         let sorted_by = columns[..own].iter().position(|column| column.name == key_name);
-        Self { kind, columns, sorted_by: sorted_by.filter(|_| sorted) }
+        Self { kind, columns, sorted_by: sorted_by.filter(|_| is_sorted) }
     }
 }
 

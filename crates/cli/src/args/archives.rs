@@ -2,7 +2,7 @@
 
 use crate::args::help::INPUT;
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::PossibleValuesParser;
 
 use uniqurl_formats::record::{Format, Kinds};
 
@@ -18,7 +18,7 @@ pub struct ArchiveArgs {
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(Kinds::ALL).map(|name: String| name),
+        value_parser = PossibleValuesParser::new(Kinds::ALL),
         hide_possible_values = true
     )]
     record_types: Vec<String>,

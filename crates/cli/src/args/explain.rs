@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 
 use clap::Args;
-use clap::builder::{ArgPredicate, PossibleValuesParser, TypedValueParser};
+use clap::builder::ArgPredicate;
 
 use crate::args::help::{self, COMMON, OUTPUT};
 use crate::args::rules::{RulesArgs, Unsupported};
-use crate::args::values::{ProfileParser, ProfileSelection, key, keys};
+use crate::args::values::{ProfileParser, ProfileSelection, keys};
 use uniqurl::{Key, Normalizer, Profile};
 
 /// `uniqurl explain`
@@ -73,7 +73,7 @@ pub struct ExplainArgs {
     #[arg(
         long,
         value_name = "KEY",
-        value_parser = PossibleValuesParser::new(keys()).map(key),
+        value_parser = keys(),
         hide_possible_values = true,
         help_heading = OUTPUT
     )]

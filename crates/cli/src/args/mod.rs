@@ -38,7 +38,7 @@ pub(crate) use output_paths::{check_output_name, share_a_place};
 pub use parse::parse;
 pub use report::report;
 pub(crate) use usage::wrong;
-pub(crate) use values::{number, size};
+pub(crate) use values::{number, one_of, size};
 
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,7 @@ use uniqurl::uri::Charset;
 use uniqurl::{Key, Profile, RejectReason, Ring, RingError};
 use uniqurl_formats::input::read_whole;
 use uniqurl_formats::record::LONGEST_KEY;
-use uniqurl_formats::record::{EnvelopeChoice, LONGEST_RECORD, LONGEST_URL, parse_time};
+use uniqurl_formats::record::{LONGEST_RECORD, LONGEST_URL, parse_time};
 use uniqurl_store::seen::{UnixTime, WhenBusy};
 
 fn profiles() -> Vec<PossibleValue> {
@@ -89,25 +89,23 @@ fn profile(name: String) -> Profile {
     name.parse::<Profile>().expect("only names of profiles are accepted")
 }
 
-pub(crate) fn keys() -> Vec<PossibleValue> {
-    Key::ALL.iter().map(|key| PossibleValue::new(key.name()).help(key.summary())).collect()
+/// Reads one of these names, each of which `named` knows.
+pub(crate) fn one_of<N: Into<PossibleValue>, T: Clone + Send + Sync + 'static>(
+    names: impl IntoIterator<Item = N>,
+    named: fn(&str) -> Option<T>,
+) -> impl TypedValueParser<Value = T> {
+    let meant = move |name: String| named(&name).expect("only these names are accepted");
+    PossibleValuesParser::new(names).map(meant)
 }
 
-pub(crate) fn key(name: String) -> Key {
-    name.parse::<Key>().expect("only names of keys are accepted")
+pub(crate) fn keys() -> impl TypedValueParser<Value = Key> {
+    let value = |key: &Key| PossibleValue::new(key.name()).help(key.summary());
+    one_of(Key::ALL.iter().map(value), |name| name.parse().ok())
 }
 
-pub(crate) fn envelope(name: String) -> EnvelopeChoice {
-    EnvelopeChoice::named(&name).expect("only names of envelopes are accepted")
-}
-
-pub(crate) fn checks() -> Vec<PossibleValue> {
+pub(crate) fn checks() -> impl TypedValueParser<Value = RejectReason> {
     let value = |code: RejectReason| PossibleValue::new(code.name()).help(code.sentence());
-    Profile::checks_of_all().iter().map(value).collect()
-}
-
-pub(crate) fn code(name: String) -> RejectReason {
-    name.parse::<RejectReason>().expect("only codes of checks are accepted")
+    one_of(Profile::checks_of_all().iter().map(value), |name| name.parse().ok())
 }
 
 /// Lists of bytes, or a file that holds the table of a ring.
@@ -210,11 +208,13 @@ pub(crate) fn age(text: &str) -> Result<u64, String> {
     };
     let unit = text.chars().last().and_then(unit);
     let digits = text.get(..text.len().saturating_sub(1)).unwrap_or_default();
-    let (Some(unit), false, true) =
-        (unit, digits.is_empty(), digits.bytes().all(|byte| byte.is_ascii_digit()))
-    else {
-        return Err("not a number of s, m, h, d or w, like 12h, 30d or 2w".into());
-    };
+    times(digits, unit, "not a number of s, m, h, d or w, like 12h, 30d or 2w")
+}
+
+/// A number of units, or why there is none.
+fn times(digits: &str, unit: Option<u64>, malformed: &str) -> Result<u64, String> {
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let unit = unit.filter(|_| is_number).ok_or(malformed)?;
     let number: Option<u64> = digits.parse().ok();
     number.and_then(|number| number.checked_mul(unit)).ok_or_else(|| "too large".into())
 }
@@ -253,11 +253,5 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
         "gb" => Some(1_000_000_000),
         _ => None,
     };
-    let (Some(unit), false, true) =
-        (unit, digits.is_empty(), digits.bytes().all(|byte| byte.is_ascii_digit()))
-    else {
-        return Err("not a number of bytes, like 65536, 64K, 1M, 2GiB or 2GB".into());
-    };
-    let number: Option<u64> = digits.parse().ok();
-    number.and_then(|number| number.checked_mul(unit)).ok_or_else(|| "too large".into())
+    times(digits, unit, "not a number of bytes, like 65536, 64K, 1M, 2GiB or 2GB")
 }

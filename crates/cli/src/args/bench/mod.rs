@@ -6,7 +6,6 @@ mod tests;
 use crate::args::help::{self, COMMON, OUTPUT};
 use crate::args::{self, check_output_name, wrong};
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 use uniqurl_bench::corpus::Kind;
 use uniqurl_engine::MOST_THREADS;
@@ -76,7 +75,7 @@ pub struct BenchArgs {
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(KINDS.map(Kind::name)).map(kind),
+        value_parser = args::one_of(KINDS.map(Kind::name), Kind::named),
         hide_possible_values = true,
         verbatim_doc_comment,
         help_heading = MEASUREMENTS
@@ -171,10 +170,6 @@ impl BenchArgs {
         threads.dedup();
         threads
     }
-}
-
-fn kind(name: String) -> Kind {
-    Kind::named(&name).expect("only names of corpora are accepted")
 }
 
 fn size(text: &str) -> Result<u64, String> {

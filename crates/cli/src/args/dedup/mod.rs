@@ -5,8 +5,8 @@ mod check;
 use crate::args::help::{self, INCREMENTAL, OUTPUT};
 use crate::args::memory::MemoryArgs;
 use crate::args::run_args::RunArgs;
-use crate::args::values::{age, number};
-use clap::builder::{ArgPredicate, PossibleValuesParser, TypedValueParser};
+use crate::args::values::{age, number, one_of};
+use clap::builder::ArgPredicate;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use uniqurl_engine::output::{Field, TallyColumns};
@@ -96,7 +96,7 @@ pub struct DedupArgs {
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(fields()).map(field),
+        value_parser = one_of(Field::ALL.iter().map(|field| field.name()), Field::named),
         conflicts_with = "count",
         hide_possible_values = true,
         help_heading = OUTPUT
@@ -369,12 +369,4 @@ fn suffix(text: &str) -> Result<String, &'static str> {
     } else {
         Ok(text.to_owned())
     }
-}
-
-fn fields() -> Vec<&'static str> {
-    Field::ALL.iter().map(|field| field.name()).collect()
-}
-
-fn field(name: String) -> Field {
-    Field::named(&name).expect("only names of columns are accepted")
 }

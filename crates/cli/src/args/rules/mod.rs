@@ -9,10 +9,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use clap::builder::{ArgPredicate, PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{ArgPredicate, PossibleValue, TypedValueParser};
 
 use crate::args::help::{self, COMMON, INPUT, RULES};
-use crate::args::values::{ProfileParser, charset, checks, code, ring};
+use crate::args::values::{ProfileParser, charset, checks, one_of, ring};
 use crate::inputs::names::is_standard_input;
 use uniqurl::uri::Charset;
 use uniqurl::{Profile, Redirects, RejectReason, Ring, Switch};
@@ -58,7 +58,7 @@ pub struct RulesArgs {
         long,
         value_name = "CODE,...",
         value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(checks()).map(code),
+        value_parser = checks(),
         hide_possible_values = true
     )]
     pub allow: Vec<RejectReason>,
@@ -72,7 +72,7 @@ pub struct RulesArgs {
         long,
         value_name = "CODE,...",
         value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(checks()).map(code),
+        value_parser = checks(),
         hide_possible_values = true
     )]
     pub deny: Vec<RejectReason>,
@@ -105,7 +105,7 @@ pub struct RulesArgs {
         long,
         value_name = "NAME",
         value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(switches()).map(switch),
+        value_parser = switches(),
         hide_possible_values = true
     )]
     pub with: Vec<Switch>,
@@ -115,7 +115,7 @@ pub struct RulesArgs {
         long,
         value_name = "NAME",
         value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(switches()).map(switch),
+        value_parser = switches(),
         hide_possible_values = true
     )]
     pub without: Vec<Switch>,
@@ -221,11 +221,7 @@ fn parameter(glob: &str) -> Result<String, &'static str> {
     }
 }
 
-fn switches() -> Vec<PossibleValue> {
+fn switches() -> impl TypedValueParser<Value = Switch> {
     let value = |switch: &Switch| PossibleValue::new(switch.name()).help(switch.sentence());
-    Switch::ALL.iter().map(value).collect()
-}
-
-fn switch(name: String) -> Switch {
-    name.parse::<Switch>().expect("only names of switches are accepted")
+    one_of(Switch::ALL.iter().map(value), |name| name.parse().ok())
 }

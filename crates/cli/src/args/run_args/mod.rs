@@ -10,7 +10,7 @@ use crate::args::format::{FormatChoice, FormatParser};
 use crate::args::help::{COMMON, INPUT, OUTPUT, RESOURCES};
 use crate::args::rules::{ProfileArgs, RulesArgs};
 use crate::args::values::{
-    backend, backends, delimiter, envelope, key, keys, max_record, max_url, number,
+    backend, backends, delimiter, keys, max_record, max_url, number, one_of,
 };
 use crate::inputs::names::is_standard_input;
 use crate::progress::When;
@@ -108,7 +108,7 @@ pub struct RunArgs {
         long,
         value_name = "NAME",
         default_value = "auto",
-        value_parser = PossibleValuesParser::new(EnvelopeChoice::NAMES).map(envelope)
+        value_parser = one_of(EnvelopeChoice::NAMES, EnvelopeChoice::named)
     )]
     pub envelope: EnvelopeChoice,
 
@@ -190,7 +190,7 @@ pub struct RunArgs {
         long,
         value_name = "KEY",
         default_value = "url",
-        value_parser = PossibleValuesParser::new(keys()).map(key),
+        value_parser = keys(),
         help_heading = OUTPUT
     )]
     pub key: Key,

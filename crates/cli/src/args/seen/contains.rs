@@ -4,11 +4,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::args::help::{self, COMMON};
 use crate::args::rules::{ProfileArgs, RulesArgs};
-use crate::args::values::{key, keys};
+use crate::args::values::keys;
 use uniqurl::{Key, Normalizer};
 
 /// `uniqurl seen contains`
@@ -53,7 +52,7 @@ pub struct ContainsArgs {
         long,
         value_name = "KEY",
         default_value = "url",
-        value_parser = PossibleValuesParser::new(keys()).map(key),
+        value_parser = keys(),
         hide_possible_values = true,
         help_heading = COMMON
     )]
