@@ -323,7 +323,7 @@ fn state(
             undecided: tally.undecided,
         };
         let done = watch.bytes.load(Ordering::Relaxed);
-        ProgressState { phase: watch.phase(), done, total, counts: Some(counts), name: None }
+        ProgressState { phase: watch.phase(), done, total, counts }
     }
 }
 

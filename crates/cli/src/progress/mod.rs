@@ -10,6 +10,7 @@ mod screen;
 
 pub use state::{Counts, ProgressState};
 
+use std::mem;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -37,14 +38,9 @@ pub enum When {
     Never,
 }
 
-/// The display of the progress. Dropping it wipes the line: drop it before printing anything else.
+/// The display of the progress.
 #[derive(Debug)]
 pub struct Progress {
-    drawing: Option<Drawing>,
-}
-
-#[derive(Debug)]
-struct Drawing {
     /// Closed, it ends the thread.
     stop: Sender<()>,
     thread: JoinHandle<()>,
@@ -58,12 +54,15 @@ struct Schedule {
 }
 
 impl Progress {
-    /// Shows what `state` returns.
-    pub fn start(when: When, state: impl FnMut() -> ProgressState + Send + 'static) -> Self {
+    /// Shows what `state` returns, if anything is to be shown.
+    pub fn start(
+        when: When,
+        state: impl FnMut() -> ProgressState + Send + 'static,
+    ) -> Option<Self> {
         let kind = ScreenKind::of_standard_error();
         let patience = match when {
-            When::Never => return Self { drawing: None },
-            When::Auto if kind == ScreenKind::Other => return Self { drawing: None },
+            When::Never => return None,
+            When::Auto if kind == ScreenKind::Other => return None,
             When::Auto => PATIENCE,
             When::Always => Duration::ZERO,
         };
@@ -72,22 +71,17 @@ impl Progress {
             // Each line stays, so the first one waits as well.
             ScreenKind::Dumb | ScreenKind::Other => Schedule { patience: PLAIN, tick: PLAIN },
         };
-        Self { drawing: Drawing::start(Screen::new(kind, std::io::stderr()), schedule, state) }
+        Self::draw(Screen::new(kind, std::io::stderr()), schedule, state)
     }
-}
 
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if let Some(Drawing { stop, thread }) = self.drawing.take() {
-            drop(stop);
-            // Progress that could not be shown is no reason to fail.
-            let _ = thread.join();
-        }
+    /// Wipes the line.
+    fn end(self) {
+        drop(self.stop);
+        // Progress that could not be shown is no reason to fail.
+        let _ = self.thread.join();
     }
-}
 
-impl Drawing {
-    fn start(
+    fn draw(
         mut screen: Screen,
         schedule: Schedule,
         mut state: impl FnMut() -> ProgressState + Send + 'static,
@@ -124,23 +118,28 @@ pub struct Bar(Arc<Mutex<Drawn>>);
 enum Drawn {
     #[default]
     NotYet,
-    Since(#[expect(dead_code, reason = "it is wiped away when it is dropped")] Progress),
+    Since(Progress),
     /// Nothing is drawn any more.
     Wiped,
 }
 
 impl Bar {
     /// Starts to draw, unless the run is ended already.
-    pub fn draw(&self, start: impl FnOnce() -> Progress) {
+    pub fn draw(&self, start: impl FnOnce() -> Option<Progress>) {
         let mut drawn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if matches!(*drawn, Drawn::NotYet) {
-            *drawn = Drawn::Since(start());
+        if matches!(*drawn, Drawn::NotYet)
+            && let Some(progress) = start()
+        {
+            *drawn = Drawn::Since(progress);
         }
     }
 
-    /// Wipes it away, for good.
+    /// Wipes it away, for good. Whoever calls this may print once it returns, so that the line is wiped under the lock.
     pub fn wipe(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Drawn::Wiped;
+        let mut drawn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Drawn::Since(progress) = mem::replace(&mut *drawn, Drawn::Wiped) {
+            progress.end();
+        }
     }
 }
 
@@ -160,14 +159,13 @@ mod tests {
     ) -> (String, String) {
         let shown = Shown::default();
         let state = || ProgressState { done: 3 << 20, total: Some(4 << 20), ..Default::default() };
-        let drawing = Drawing::start(Screen::new(kind, shown.clone()), schedule, state);
-        let progress = Progress { drawing };
+        let progress = Progress::draw(Screen::new(kind, shown.clone()), schedule, state);
         let start = Instant::now();
         while !shown.text().contains(text) && start.elapsed() < most {
             thread::sleep(TICK / 10);
         }
         let during = shown.text();
-        drop(progress);
+        progress.expect("a thread").end();
         (during, shown.text())
     }
 
@@ -202,6 +200,6 @@ mod tests {
 
     #[test]
     fn progress_never_shows_nothing() {
-        assert!(Progress::start(When::Never, ProgressState::default).drawing.is_none());
+        assert!(Progress::start(When::Never, ProgressState::default).is_none());
     }
 }

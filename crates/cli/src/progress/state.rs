@@ -13,14 +13,12 @@ const SECOND: Duration = Duration::from_secs(1);
 pub struct ProgressState {
     /// The phase of the run.
     pub phase: Phase,
-    /// A word for the phase, where its own does not fit.
-    pub name: Option<&'static str>,
     /// Bytes read.
     pub done: u64,
     /// Bytes to read, if they are known.
     pub total: Option<u64>,
-    /// The records, if the run counts some.
-    pub counts: Option<Counts>,
+    /// The records.
+    pub counts: Counts,
 }
 
 /// Records by their outcome so far.
@@ -65,17 +63,16 @@ impl ProgressState {
             }
             None => {}
         }
-        if let Some(Counts { records, unique, undecided }) = self.counts {
-            rest.push(format!("{} records", Grouped(records)));
-            // Counts of a part are of no use when all is read, nor are those of a set in which every
-            // URL is decided at the end.
-            let are_of_part = undecided > 0;
-            let is_reading = self.phase == Phase::Reading;
-            let unique = unique.filter(|unique| !are_of_part || is_reading && *unique > 0);
-            rest.extend(unique.map(|unique| format!("{} unique", Grouped(unique))));
-            let are_shown = are_of_part && is_reading;
-            rest.extend(are_shown.then(|| format!("{} undecided", Grouped(undecided))));
-        }
+        let Counts { records, unique, undecided } = self.counts;
+        rest.push(format!("{} records", Grouped(records)));
+        // Counts of a part are of no use when all is read, nor are those of a set in which every
+        // URL is decided at the end.
+        let are_of_part = undecided > 0;
+        let is_reading = self.phase == Phase::Reading;
+        let unique = unique.filter(|unique| !are_of_part || is_reading && *unique > 0);
+        rest.extend(unique.map(|unique| format!("{} unique", Grouped(unique))));
+        let are_shown = are_of_part && is_reading;
+        rest.extend(are_shown.then(|| format!("{} undecided", Grouped(undecided))));
         if let Some(rate) = pace.rate() {
             rest.push(ByteRate::new(rate as u64, 1.0).to_string());
         }
@@ -89,7 +86,7 @@ impl ProgressState {
             Some(_) => {}
             None => rest.extend((pace.elapsed() >= SECOND).then(|| duration(pace.elapsed()))),
         }
-        format!("{} {}", self.name.unwrap_or(phase), rest.join(", "))
+        format!("{phase} {}", rest.join(", "))
     }
 }
 
@@ -130,7 +127,7 @@ mod tests {
 
     #[test]
     fn each_phase_has_its_line() {
-        let (counts, total) = (Some(COUNTS), Some(800_000_000));
+        let (counts, total) = (COUNTS, Some(800_000_000));
         let reading = ProgressState { done: 400_000_000, total, counts, ..Default::default() };
         assert_eq!(
             shown(reading, 4.0),
@@ -162,13 +159,13 @@ mod tests {
     #[test]
     fn undecided_records_are_not_shown_as_no_unique_ones() {
         let counts = Counts { unique: Some(0), undecided: 12_345_678, ..COUNTS };
-        let state = ProgressState { done: 5_000_000, counts: Some(counts), ..Default::default() };
+        let state = ProgressState { done: 5_000_000, counts, ..Default::default() };
         let line = shown(state, 1.0);
         assert_eq!(line, "reading 5 MB, 12,345,678 records, 12,345,678 undecided, 5.0 MB/s, 1 s");
         let sorting = ProgressState { phase: Phase::Sorting, ..state };
         assert_eq!(shown(sorting, 1.0), "sorting 12,345,678 records, 1 s");
         let counts = Counts { unique: None, undecided: 0, ..COUNTS };
-        let line = shown(ProgressState { counts: Some(counts), ..state }, 1.0);
+        let line = shown(ProgressState { counts, ..state }, 1.0);
         assert_eq!(line, "reading 5 MB, 12,345,678 records, 5.0 MB/s, 1 s");
     }
 }
