@@ -54,7 +54,7 @@ pub fn add(
     let chunks = threads::each(threads, &canonical, |forms| of(rules, key, forms, stop))?;
     let chunks = chunks.into_iter().collect::<PyResult<Vec<_>>>()?;
     (column.canonical, column.reject) = (canonical, reject);
-    if key.list_date().is_some() {
+    if key.needs_host() {
         reject_hostless(column, &chunks)?;
     }
     Ok(Keys { key, kind: kind_of(rules, key, &column.kind), chunks })

@@ -8,7 +8,7 @@ use arrow_schema::DataType;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyFloat, PyList, PyString, PyTuple};
 use pyo3_arrow::{PyArray, PyField};
 use uniqurl::{Reject, RejectReason};
 
@@ -196,10 +196,10 @@ impl Profile {
 /// >>> normalize("HTTP://EX%41MPLE.com:80/a/../b")
 /// 'http://example.com/b'
 ///
-/// With ``errors="null"`` a rejected URL gives None, and with ``errors="keep"`` it comes back as it is. Otherwise
-/// raises :class:`Rejected`; and ``UnicodeEncodeError`` for a ``str`` with lone surrogates:
-/// ``url.encode(errors="surrogateescape")`` gives the bytes that such a string was made of. For many URLs
-/// use a :class:`Normalizer` or a column.
+/// With ``errors="null"`` a rejected URL gives None, and so does a missing one: None, or the NaN of pandas. With
+/// ``errors="keep"`` a rejected URL comes back as it is. Otherwise raises :class:`Rejected`; and
+/// ``UnicodeEncodeError`` for a ``str`` with lone surrogates: ``url.encode(errors="surrogateescape")`` gives the
+/// bytes that such a string was made of. For many URLs use a :class:`Normalizer` or a column.
 #[pyfunction]
 #[pyo3(signature = (url, profile=None, *, errors="raise", **options), text_signature = "(url, profile=None, *, errors='raise', \
         keep_userinfo=None, keep_fragment=None, fold_scheme=None, strip_www=None, \
@@ -424,6 +424,9 @@ fn normalize_one<'py>(
     let py = url.py();
     guarded(py, || {
         let on_reject = OnReject::named(py, errors)?;
+        if on_reject == OnReject::Null && is_missing(url) {
+            return Ok(py.None().into_bound(py));
+        }
         let text = Url::of(url)?;
         let mut out = Vec::new();
         // An exception takes longer to make than most URLs to normalize.
@@ -435,6 +438,11 @@ fn normalize_one<'py>(
         }
         text.like(py, &out)
     })
+}
+
+/// Whether it stands for no value: None, or the NaN that pandas has in its place.
+fn is_missing(url: &Bound<'_, PyAny>) -> bool {
+    url.is_none() || url.cast::<PyFloat>().is_ok_and(|number| number.value().is_nan())
 }
 
 fn key_of_one<'py>(

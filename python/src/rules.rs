@@ -273,6 +273,30 @@ struct Options {
     redirects: Option<Vec<Pair>>,
 }
 
+/// The options that are no switches.
+const OTHERS: [&str; 11] = [
+    "allow",
+    "assume_scheme",
+    "base",
+    "deny",
+    "drop_param",
+    "keep_param",
+    "max_url",
+    "profile_toml",
+    "redirects",
+    "ring",
+    "transcode",
+];
+
+/// The error for a keyword that is no option, with the one that was probably meant.
+fn unknown_option(name: &str) -> PyErr {
+    let switches = Switch::ALL.iter().map(|switch| switch.name().replace('-', "_"));
+    let all = switches.chain(OTHERS.map(str::to_owned));
+    let meant = UnknownName::new(name, "option", all);
+    let meant = meant.nearest().map(|name| format!("; did you mean '{name}'?"));
+    PyTypeError::new_err(format!("unknown option or switch{}", meant.unwrap_or_default()))
+}
+
 /// A URL and its redirect target.
 type Pair = (Vec<u8>, Vec<u8>);
 
@@ -293,9 +317,7 @@ impl Options {
     fn take(&mut self, key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = value.py();
         match key {
-            "allow" | "deny" | "drop_param" | "keep_param" | "ring" | "base" | "assume_scheme"
-            | "max_url" | "profile_toml" | "transcode" | "redirects"
-                if value.is_none() => {}
+            name if value.is_none() && OTHERS.contains(&name) => {}
             "allow" | "deny" => {
                 let codes = if key == "allow" { &mut self.allow } else { &mut self.deny };
                 for name in strings(value)? {
@@ -326,8 +348,8 @@ impl Options {
             "redirects" => self.redirects = Some(pairs(value)?),
             name => {
                 let switch = name.replace('_', "-").parse::<Switch>().ok();
-                let unknown = || PyTypeError::new_err("unknown option or switch");
-                let switch = switch.filter(|_| !name.contains('-')).ok_or_else(unknown)?;
+                let switch = switch.filter(|_| !name.contains('-'));
+                let switch = switch.ok_or_else(|| unknown_option(name))?;
                 if value.is_none() {
                     return Ok(());
                 }

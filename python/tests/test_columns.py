@@ -92,7 +92,7 @@ def test_output_has_the_type_of_the_input(kind, threads):
         assert table.column_names == ["canonical", "reject"] and texts(table["canonical"].to_pylist()) == CANONICAL
 
 
-@pytest.mark.parametrize("key", ["url", "template", "domain", "surt", "ssurt", "hash"])
+@pytest.mark.parametrize("key", ["url", "template", "host", "domain", "surt", "ssurt", "hash"])
 @pytest.mark.parametrize("kind", TYPES + [pa.null()], ids=str)
 def test_key_is_a_third_column(kind, key):
     urls = [None] * 10 if kind == pa.null() else URLS
@@ -131,20 +131,22 @@ def test_column_and_set_have_the_same_keys():
 
 
 @pytest.mark.parametrize("kind", TYPES, ids=str)
-def test_url_without_a_host_has_no_domain(kind):
+@pytest.mark.parametrize("key, keys", [("domain", ["example.co.uk", "example.co.uk"]), ("host", ["www.example.co.uk", "b.example.co.uk"])])
+def test_url_without_a_host_has_no_key_of_hosts(kind, key, keys):
     urls = ["http://www.example.co.uk/a", "mailto:a@b", None, "nonsense", "http://b.example.co.uk/", "mailto:a@b"]
-    done = uniqurl.normalize_column(column(urls, kind), key="domain")
-    assert done.key.to_pylist() == ["example.co.uk", None, None, None, "example.co.uk", None]
+    done = uniqurl.normalize_column(column(urls, kind), key=key)
+    assert done.key.to_pylist() == [keys[0], None, None, None, keys[1], None]
     assert texts(done.canonical.to_pylist()) == [urls[0], None, None, None, urls[4], None]
     assert done.reject.to_pylist() == [None, "no-host", None, "relative", None, "no-host"]
     terms = ("records", "canonical", "rejected", "blank")
     assert [done.accounting[term] for term in terms] == [6, 2, 3, 1]
     assert done.accounting["codes"] == {"no-host": 2, "relative": 1}
-    made = uniqurl.dedup(column(urls, kind), key="domain")
-    assert made.urls.to_pylist() == ["example.co.uk"]
-    assert made.accounting["codes"] == done.accounting["codes"] and made.accounting["duplicates"] == 1
+    made = uniqurl.dedup(column(urls, kind), key=key)
+    assert made.urls.to_pylist() == list(dict.fromkeys(keys))
+    assert made.accounting["codes"] == done.accounting["codes"]
+    assert made.accounting["duplicates"] == 2 - len(set(keys))
     with pytest.raises(uniqurl.Rejected, match="^no-host at byte 0"):
-        uniqurl.key("mailto:a@b", "domain")
+        uniqurl.key("mailto:a@b", key)
 
 
 OWN_PORTS = 'name = "x"\nversion = 1\nbase = "crawl"\n[ports]\ngopher = 70\n'

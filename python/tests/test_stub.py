@@ -30,6 +30,8 @@ uniqurl.explain("http://h", redirects=[("http://h", "http://g")], transcode="lat
 kept: str = uniqurl.normalize("http://h", errors="keep")
 lost: str = uniqurl.normalize("http://h", errors="null")  # type: ignore
 missing: bytes | None = crawl(b"http://h", errors="null")
+nothing: str | None = uniqurl.normalize(None, errors="null")
+uniqurl.normalize(None, errors="keep")  # type: ignore
 uniqurl.normalize("http://h", errors="ignore")  # type: ignore
 on_page: uniqurl.Normalizer = crawl.with_base("http://h").with_base(b"http://h")
 target: bytes = uniqurl.resolve(b"http://h/", b"a")
@@ -43,6 +45,7 @@ def either(url: str | bytes, maybe: str | None, some: str | list[str]) -> str | 
     crawl(url)
     uniqurl.explain(url)
     uniqurl.normalize(maybe)  # type: ignore
+    crawl(maybe, errors="null")
     return uniqurl.normalize(url)
 
 names: list[str] = ["a.txt"]
@@ -73,6 +76,7 @@ array = Array()
 done = uniqurl.normalize_column(array)
 uniqurl.normalize_column(["http://h", None])
 keyed: uniqurl.Column | None = uniqurl.normalize_column(array, key="hash").key
+uniqurl.dedup(array, key="host")
 crawl.normalize_column(array, key="md5")  # type: ignore
 uniqurl.normalize_column(b"http://%d" % host for host in range(3))
 uniqurl.normalize_column({"http://h"}, errors="keep", strip_www=True)

@@ -117,6 +117,19 @@ def test_rejected_url_raises_is_none_or_is_kept():
     assert uniqurl.normalize("http://h/a", max_url=4, errors="null") is None
 
 
+def test_missing_url_is_none_only_where_a_rejected_one_is():
+    crawl = uniqurl.Normalizer()
+    for normalize in [uniqurl.normalize, crawl, crawl.normalize]:
+        for missing in [None, float("nan")]:
+            assert normalize(missing, errors="null") is None
+            for errors in ["raise", "keep"]:
+                with pytest.raises(TypeError, match="^a URL is str or bytes, not "):
+                    normalize(missing, errors=errors)
+        for url in [1.5, 3, False, ["http://h/"]]:
+            with pytest.raises(TypeError, match="^a URL is str or bytes, not "):
+                normalize(url, errors="null")
+
+
 def test_rejection_has_all_codes():
     with pytest.raises(uniqurl.Rejected) as caught:
         uniqurl.normalize("/a%2Fb\\c", "servlet")
@@ -186,6 +199,22 @@ def test_unknown_keyword_is_a_type_error(options):
 def test_type_error_names_the_keyword(name, value):
     with pytest.raises(TypeError, match=f"^{name}: "):
         uniqurl.normalize("http://h/", **{name: value})
+
+
+@pytest.mark.parametrize(
+    "name, told",
+    [
+        ("strip_ww", "; did you mean 'strip_www'?"),
+        ("sort-query", "; did you mean 'sort_query'?"),
+        ("drop_params", "; did you mean 'drop_param'?"),
+        ("no_such", ""),
+    ],
+)
+def test_type_error_names_the_keyword_that_was_meant(name, told):
+    for value in [True, None]:
+        with pytest.raises(TypeError) as caught:
+            uniqurl.normalize("http://h/", **{name: value})
+        assert str(caught.value) == f"{name}: unknown option or switch{told}"
 
 
 def test_option_of_none_counts_as_absent():

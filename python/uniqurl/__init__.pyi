@@ -296,11 +296,11 @@ class Normalizer:
     @overload
     def normalize(self, url: _Url, *, errors: Literal["raise", "keep"] = "raise") -> _Url: ...
     @overload
-    def normalize(self, url: _Url, *, errors: Literal["null"]) -> _Url | None: ...
+    def normalize(self, url: _Url | None, *, errors: Literal["null"]) -> _Url | None: ...
     @overload
     def __call__(self, url: _Url, *, errors: Literal["raise", "keep"] = "raise") -> _Url: ...
     @overload
-    def __call__(self, url: _Url, *, errors: Literal["null"]) -> _Url | None: ...
+    def __call__(self, url: _Url | None, *, errors: Literal["null"]) -> _Url | None: ...
     def key(self, url: _Url, key: _Key) -> _Url: ...
     def explain(self, url: str | bytes) -> list[Step]: ...
     def normalize_column(
@@ -373,15 +373,15 @@ def normalize(
     >>> normalize("HTTP://EX%41MPLE.com:80/a/../b")
     'http://example.com/b'
 
-    With ``errors="null"`` a rejected URL gives None, and with ``errors="keep"`` it comes back as it is. Otherwise
-    raises :class:`Rejected`; and ``UnicodeEncodeError`` for a ``str`` with lone surrogates:
-    ``url.encode(errors="surrogateescape")`` gives the bytes that such a string was made of. For many URLs
-    use a :class:`Normalizer` or a column.
+    With ``errors="null"`` a rejected URL gives None, and so does a missing one: None, or the NaN of pandas. With
+    ``errors="keep"`` a rejected URL comes back as it is. Otherwise raises :class:`Rejected`; and
+    ``UnicodeEncodeError`` for a ``str`` with lone surrogates: ``url.encode(errors="surrogateescape")`` gives the
+    bytes that such a string was made of. For many URLs use a :class:`Normalizer` or a column.
     """
 
 @overload
 def normalize(
-    url: _Url,
+    url: _Url | None,
     profile: str | None = None,
     *,
     errors: Literal["null"],
