@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, LargeStringArray, NullArray, StructArray};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields};
 use arrow_select::nullif::nullif;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyIterator, PyList, PyString};
 use pyo3_arrow::error::{PyArrowError, PyArrowResult};
@@ -16,6 +16,7 @@ use pyo3_arrow::input::AnyArray;
 use pyo3_arrow::{PyArray, PyArrayReader, PyField};
 use uniqurl_engine::output::{Accounting, JobKind, Tally, Terms};
 
+use crate::html;
 use crate::keys::Keys;
 use crate::normalizer::Url;
 use crate::piece::{self, bytes_of};
@@ -161,11 +162,11 @@ fn only_column(table: &StructArray) -> Result<ArrayRef, ArrowError> {
 }
 
 /// A result column, in chunks. PyArrow reads it as ``pyarrow.chunked_array(column)``, Polars as
-/// ``polars.Series(column)``, and pandas as ``frame["canonical"] = column``.
+/// ``frame.with_columns(column.to_polars())``, and pandas as ``frame["canonical"] = column``.
 #[pyclass(frozen, module = "uniqurl")]
 pub struct Column {
-    chunks: Vec<ArrayRef>,
-    field: FieldRef,
+    pub chunks: Vec<ArrayRef>,
+    pub field: FieldRef,
 }
 
 impl Column {
@@ -231,6 +232,24 @@ impl Column {
         self.to_pylist(py)?.try_iter()
     }
 
+    /// One value. Chunks are few, so none of their lengths is kept.
+    fn __getitem__<'py>(&self, py: Python<'py>, index: isize) -> PyResult<Bound<'py, PyAny>> {
+        let length = self.__len__();
+        let from_end = if index < 0 { length } else { 0 };
+        let mut row = from_end.wrapping_add_signed(index);
+        if row >= length {
+            return Err(PyIndexError::new_err(format!("row {index} of {length}")));
+        }
+        let chunk = self.chunks.iter().find(|chunk| {
+            let is_in = row < chunk.len();
+            row -= if is_in { 0 } else { chunk.len() };
+            is_in
+        });
+        // A slice, since reading the values of a dictionary takes time for each row.
+        let chunks = chunk.map(|chunk| chunk.slice(row, 1)).into_iter().collect();
+        Self { chunks, field: Arc::clone(&self.field) }.to_pylist(py)?.get_item(0)
+    }
+
     fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
         for chunk in &self.chunks {
@@ -251,6 +270,25 @@ impl Column {
             }
         }
         Ok(list)
+    }
+
+    /// The column as a series of Polars, which ``with_columns`` and other expressions take.
+    // Polars has no protocol by which an expression takes an object of another library: it knows its own
+    // series, arrays of NumPy and PyTorch, lists and tuples (`polars.lit`).
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("polars")?.getattr("Series")?.call1((slf,))
+    }
+
+    /// The column as a series of pandas. A frame reads a series by its index, so ``index`` is that of
+    /// the frame, unless the frame only counts its rows.
+    #[pyo3(signature = (index=None))]
+    fn to_pandas<'py>(
+        slf: &Bound<'py, Self>,
+        index: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, column) = (slf.py(), slf.get());
+        let series = py.import("pandas")?.getattr("Series")?;
+        series.call1((column.to_pylist(py)?, index, py.None(), column.field.name()))
     }
 }
 
@@ -341,6 +379,12 @@ impl Columns {
 
     fn __repr__(&self) -> String {
         format!("<uniqurl.Columns: {}>", self.accounts())
+    }
+
+    fn _repr_html_(&self) -> String {
+        let columns = [Some(&self.canonical), Some(&self.reject), self.key.as_ref()];
+        let columns = self.fields.iter().zip(columns.into_iter().flatten());
+        html::table(&self.accounts(), columns.map(|(field, chunks)| (&**field, &chunks[..])))
     }
 
     fn __copy__(slf: Py<Self>) -> Py<Self> {

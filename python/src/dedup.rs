@@ -17,6 +17,7 @@ use uniqurl_formats::input;
 
 use crate::arrow::{Column, accounting, chunks_of, is_column, not_pickled};
 use crate::errors::{self, guarded};
+use crate::html;
 use crate::interrupt;
 use crate::lines::Lines;
 use crate::piece::bytes_of;
@@ -69,6 +70,11 @@ impl Deduplicated {
 
     fn __repr__(&self) -> String {
         format!("<uniqurl.Deduplicated: {}>", self.accounts())
+    }
+
+    fn _repr_html_(&self) -> String {
+        let Column { field, chunks } = self.urls.get();
+        html::table(&self.accounts(), [(&**field, &chunks[..])])
     }
 
     fn __copy__(slf: Py<Self>) -> Py<Self> {

@@ -20,6 +20,7 @@ mod lines;
 mod dedup;
 mod seen;
 mod uri;
+mod html;
 mod bench;
 
 use pyo3::prelude::*;

@@ -581,6 +581,9 @@ def test_polars_round_trip():
     done = uniqurl.normalize_column(frame["url"])
     assert polars.Series(done.canonical).to_list() == CANONICAL
     assert polars.DataFrame(done).to_dict(as_series=False) == {"canonical": CANONICAL, "reject": REJECT}
+    for some in [frame, frame.lazy()]:
+        added = some.with_columns(done.reject.to_polars(), form=done.canonical.to_polars()).lazy().collect()
+        assert added.columns == ["url", "reject", "form"] and added["form"].to_list() == CANONICAL
     for nulls in [polars.Series([None, None]), polars.DataFrame({"url": [None, None]})]:
         done = uniqurl.normalize_column(nulls)
         assert done.canonical.to_pylist() == [None] * 2 and done.accounting["blank"] == 2
@@ -612,6 +615,40 @@ def test_pandas_round_trip():
     frame = pandas.DataFrame({"url": series})[::-1].assign(canonical=done.canonical)
     assert [None if pandas.isna(value) else value for value in frame["canonical"]] == CANONICAL
     assert list(done.reject) == REJECT and set(done.canonical) == set(CANONICAL)
+    frame["series"] = done.canonical.to_pandas(frame.index)
+    assert frame["series"].equals(frame["canonical"])
+    series = done.canonical.to_pandas()
+    assert series.name == "canonical" and list(series.index) == list(range(len(URLS)))
+
+
+@pytest.mark.parametrize("kind", TYPES, ids=str)
+def test_column_is_a_sequence(kind):
+    array = column(URLS, kind)
+    made = uniqurl.normalize_column(pa.chunked_array([array[:3], array[3:3], array[3:]])).canonical
+    assert texts(made[row] for row in range(len(made))) == texts(made) == CANONICAL
+    assert texts(made[row - len(made)] for row in range(len(made))) == CANONICAL
+    for row in [len(made), -len(made) - 1]:
+        with pytest.raises(IndexError, match=f"^row {row} of 10$"):
+            made[row]
+    with pytest.raises(TypeError):
+        made[1:]
+    with pytest.raises(IndexError):
+        uniqurl.normalize_column([]).canonical[0]
+
+
+@pytest.mark.parametrize("kind", TYPES, ids=str)
+def test_notebook_shows_accounting_and_first_rows(kind):
+    urls = ["http://h/a", "<script>alert('&')</script>", None, "http://h/" + "a" * 300] + ["http://h/b"] * 20
+    shown = uniqurl.normalize_column(column(urls, kind), key="host", errors="keep")._repr_html_()
+    rows = re.findall("<tr>(.*?)</tr>", shown)
+    assert shown.startswith("<p>records 24 = canonical 22 + rejected 1 + blank 1</p><table>") and len(rows) == 11
+    assert rows[:2] == ["<th>canonical</th><th>reject</th><th>host</th>", "<td>http://h/a</td><td></td><td>h</td>"]
+    assert rows[2] == "<td>&lt;script&gt;alert(&#39;&amp;&#39;)&lt;/script&gt;</td><td>relative</td><td></td>"
+    assert rows[3] == "<td></td><td></td><td></td>" and "aaa...</td>" in rows[4] and len(rows[4]) < 300
+    found = uniqurl.dedup(column(urls, kind), order="sorted")._repr_html_()
+    assert found.startswith("<p>records 24 = unique 3 + duplicates 19 + ") and found.count("<td>") == 3
+    octets = uniqurl.dedup([pa.array([b"<\xff>"])], "string")._repr_html_()
+    assert octets.endswith("<table><tr><th>canonical</th></tr><tr><td>&lt;\\xFF&gt;</td></tr></table>")
 
 
 class OldSeries:

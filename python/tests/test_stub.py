@@ -83,6 +83,7 @@ uniqurl.normalize_column({"http://h"}, errors="keep", strip_www=True)
 crawl.normalize_column(array, errors="raise")
 uniqurl.normalize_column([3])  # type: ignore
 columns: list[uniqurl.Column] = [done.canonical]
+print(done.canonical[0], done.canonical.to_polars(), done.canonical.to_pandas())
 uniqurl.dedup(array)
 uniqurl.dedup(done.canonical, order="sorted")
 uniqurl.dedup(columns)
