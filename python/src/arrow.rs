@@ -18,9 +18,9 @@ use uniqurl_engine::output::{Accounting, JobKind, Tally, Terms};
 
 use crate::html;
 use crate::keys::Keys;
-use crate::normalizer::Url;
-use crate::piece::{self, bytes_of};
 use crate::pieces::Normalized;
+use crate::url::Url;
+use crate::values::{fault, is_text, values_of};
 
 /// Rows of an iterable between two checks for signals.
 const LOOK: usize = 1 << 16;
@@ -58,14 +58,14 @@ pub fn chunks_of(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, FieldRef
         Err(_) if field.data_type() == &DataType::Null && object.len().is_ok() => {
             return Ok((vec![Arc::new(NullArray::new(object.len()?))], field));
         }
-        Err(PyArrowError::ArrowError(error)) => return Err(piece::fault(error)),
+        Err(PyArrowError::ArrowError(error)) => return Err(fault(error)),
         Err(error) => return Err(error.into()),
     };
     if Arc::ptr_eq(&field, &whole) {
         return Ok((chunks, field));
     }
     let columns = chunks.iter().map(|chunk| only_column(chunk.as_struct()));
-    Ok((columns.collect::<Result<_, _>>().map_err(piece::fault)?, field))
+    Ok((columns.collect::<Result<_, _>>().map_err(fault)?, field))
 }
 
 /// The same, but also for other iterables of URLs, such as a list or an array of NumPy.
@@ -117,7 +117,7 @@ fn of_values(values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     let column = column.finish();
     Ok(match is_text {
         Some(false) => Arc::new(column),
-        _ => Arc::new(LargeStringArray::try_from_binary(column).map_err(piece::fault)?),
+        _ => Arc::new(LargeStringArray::try_from_binary(column).map_err(fault)?),
     })
 }
 
@@ -253,19 +253,15 @@ impl Column {
     fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
         for chunk in &self.chunks {
-            let nulls = chunk.logical_nulls();
-            let bytes = bytes_of(chunk.as_ref());
+            let value_of = values_of(chunk.as_ref());
             let is_text = is_text(chunk.data_type());
             let booleans = chunk.as_boolean_opt();
             for row in 0..chunk.len() {
-                if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
-                    list.append(py.None())?;
-                } else if let Some(booleans) = booleans {
-                    list.append(booleans.value(row))?;
-                } else if is_text {
-                    list.append(PyString::from_bytes(py, bytes(row))?)?;
-                } else {
-                    list.append(PyBytes::new(py, bytes(row)))?;
+                match (value_of(row), booleans) {
+                    (None, _) => list.append(py.None())?,
+                    (_, Some(booleans)) => list.append(booleans.value(row))?,
+                    (Some(text), _) if is_text => list.append(PyString::from_bytes(py, text)?)?,
+                    (Some(bytes), _) => list.append(PyBytes::new(py, bytes))?,
                 }
             }
         }
@@ -433,13 +429,4 @@ fn stream<'py>(
 ) -> PyArrowResult<Bound<'py, PyCapsule>> {
     let reader = ArrayIterator::new(chunks.into_iter().map(Ok), Arc::clone(field));
     to_stream_pycapsule(py, Box::new(reader), None)
-}
-
-/// Whether values of a column are text rather than bytes.
-pub fn is_text(kind: &DataType) -> bool {
-    match kind {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
-        DataType::Dictionary(_, values) => is_text(values),
-        _ => false,
-    }
 }

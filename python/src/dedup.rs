@@ -20,10 +20,10 @@ use crate::errors::{self, guarded};
 use crate::html;
 use crate::interrupt;
 use crate::lines::Lines;
-use crate::piece::bytes_of;
 use crate::pieces;
 use crate::rules::{Rules, format_of};
 use crate::threads;
+use crate::values::values_of;
 
 /// A set and its accounting. ``urls`` is a column of large_string, or of large_binary under the profile
 /// ``string``, even if only one host uses it; ``files`` describes each file if files were read.
@@ -303,8 +303,6 @@ fn made(
 
 /// Adds canonical forms to the set and the new ones to the lines, counts them if that decides about the
 /// order. Of the tally it counts the new ones, and those without the host that a key needs as rejected.
-///
-/// By the first law no other is rejected.
 fn insert(
     wish: &Wish,
     canonical: &ArrayRef,
@@ -314,17 +312,11 @@ fn insert(
     tally: &mut Tally,
 ) -> Result<(), SetFull> {
     let (mut url, mut key) = (Vec::new(), Vec::new());
-    let (nulls, bytes) = (canonical.logical_nulls(), bytes_of(canonical.as_ref()));
-    for row in 0..canonical.len() {
-        if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
-            continue;
-        }
+    for form in (0..canonical.len()).filter_map(values_of(canonical.as_ref())) {
         if lines.is_stopped() {
             break;
         }
-        let canonical = wish.rules.known(bytes(row), &mut url);
-        let canonical = canonical.expect("a canonical form is accepted");
-        let Some(keyed) = wish.key.of(canonical, &mut key) else {
+        let Some(keyed) = wish.key.of(wish.rules.known(form, &mut url), &mut key) else {
             tally.reject_canonical(RejectReason::NoHost);
             continue;
         };

@@ -3,7 +3,6 @@
 use std::ffi::CString;
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::AtomicBool;
 
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyOverflowError, PyRuntimeWarning, PyTypeError};
@@ -13,8 +12,6 @@ use uniqurl::{Reject, RejectReason};
 use uniqurl_engine::RunError;
 use uniqurl_formats::input::{InputError, Trouble};
 use uniqurl_store::seen::{SeenStoreError, SeenStoreProblem};
-
-use crate::{interrupt, threads};
 
 /// Runs `work` and turns a panic into an exception: no panic may cross the boundary.
 ///
@@ -26,17 +23,6 @@ pub fn guarded<T>(py: Python<'_>, work: impl FnOnce() -> PyResult<T>) -> PyResul
         let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
         let words = words.unwrap_or_else(|| "no message".to_owned());
         Err(exception(py, "InternalError", ("internal", format!("a fault in uniqurl: {words}"))))
-    })
-}
-
-/// Panics in a thread of the pool, below the one that Ctrl-C ends, so that a test can see the
-/// result.
-#[pyfunction]
-#[pyo3(name = "_panic")]
-pub fn panic_for_tests(py: Python<'_>) -> PyResult<()> {
-    guarded(py, || {
-        let work = || threads::each(Some(2), &[1, 2], |_| -> () { panic!("asked for") });
-        interrupt::run(py, &AtomicBool::default(), work)?.map(drop)
     })
 }
 

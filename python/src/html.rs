@@ -7,7 +7,7 @@ use arrow_schema::Field;
 use uniqurl_engine::output::{Accounting, HtmlText};
 use uniqurl_text::Excerpt;
 
-use crate::piece::bytes_of;
+use crate::values::values_of;
 
 /// The most rows that are shown.
 const ROWS: usize = 10;
@@ -40,11 +40,9 @@ fn first_values(chunks: &[ArrayRef]) -> Vec<String> {
     for chunk in chunks {
         // A slice, since reading the values of a dictionary takes time for each row.
         let chunk = chunk.slice(0, chunk.len().min(ROWS - values.len()));
-        let (nulls, bytes) = (chunk.logical_nulls(), bytes_of(chunk.as_ref()));
-        values.extend((0..chunk.len()).map(|row| {
-            let is_null = nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
-            if is_null { String::new() } else { Excerpt(bytes(row)).to_string() }
-        }));
+        let value_of = values_of(chunk.as_ref());
+        let text = |row| value_of(row).map(|value| Excerpt(value).to_string()).unwrap_or_default();
+        values.extend((0..chunk.len()).map(text));
     }
     values
 }

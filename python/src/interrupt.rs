@@ -10,6 +10,9 @@ use std::time::Duration;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
+use crate::errors::guarded;
+use crate::threads;
+
 /// The interval at which the waiting thread checks for signals.
 const LOOK: Duration = Duration::from_millis(25);
 
@@ -48,4 +51,20 @@ pub fn run<T: Send + 'static>(
             return Err(raised);
         }
     }
+}
+
+/// Fails once work is to `stop`. The text of the error is never shown.
+pub fn go_on(stop: &AtomicBool) -> PyResult<()> {
+    if stop.load(Ordering::Relaxed) { Err(PyRuntimeError::new_err("stopped")) } else { Ok(()) }
+}
+
+/// Panics in a thread of the pool, below the one that Ctrl-C ends, so that a test can see the
+/// result.
+#[pyfunction]
+#[pyo3(name = "_panic")]
+pub fn panic_for_tests(py: Python<'_>) -> PyResult<()> {
+    guarded(py, || {
+        let work = || threads::each(Some(2), &[1, 2], |_| -> () { panic!("asked for") });
+        run(py, &AtomicBool::default(), work)?.map(drop)
+    })
 }

@@ -16,10 +16,12 @@ use arrow_select::nullif::nullif;
 use pyo3::PyResult;
 use uniqurl::{Key, RejectReason};
 
-use crate::piece::{bytes_of, fault};
-use crate::pieces::{self, Normalized, ROWS, arc};
+use crate::interrupt::go_on;
+use crate::piece::ROWS;
+use crate::pieces::Normalized;
 use crate::rules::Rules;
 use crate::threads;
+use crate::values::{arc, fault, values_of};
 
 /// A column of keys, in chunks of the same lengths as those of the canonical forms.
 pub struct Keys {
@@ -122,20 +124,15 @@ fn of_dictionary<K: ArrowDictionaryKeyType>(
     Ok(arc(keys))
 }
 
-/// A null has no key, and neither has a form without the host that a key needs. By the first law no other
-/// value is rejected.
+/// A null has no key, and neither has a form without the host that a key needs.
 fn of_each(rules: &Rules, key: Key, forms: &dyn Array, stop: &AtomicBool) -> PyResult<ArrayRef> {
-    let (value_of, nulls) = (bytes_of(forms), forms.logical_nulls());
+    let form_of = values_of(forms);
     let mut column = LargeBinaryBuilder::new();
     let (mut url, mut text) = (Vec::new(), Vec::new());
     for row in 0..forms.len() {
-        pieces::go_on(stop)?;
-        if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
-            column.append_null();
-            continue;
-        }
-        let form = rules.known(value_of(row), &mut url).expect("a canonical form is accepted");
-        column.append_option(key.of(form, &mut text));
+        go_on(stop)?;
+        let key = form_of(row).and_then(|form| key.of(rules.known(form, &mut url), &mut text));
+        column.append_option(key);
     }
     let column = column.finish();
     Ok(if rules.writes_any_byte(key) {

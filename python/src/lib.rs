@@ -2,25 +2,28 @@
 //!
 //! A column comes in over the Arrow PyCapsule interface, is cut into pieces, and each piece is
 //! normalized by a thread of its own without the interpreter's lock; values that are canonical
-//! already go out in the buffers they came in. The modules stand in that order. The documentation
+//! already go out in the buffers they came in. A module imports only modules above it. The documentation
 //! for users stands in `uniqurl/__init__.pyi`, and again on exported items, for `help`.
 
 mod errors;
+mod url;
 mod rules;
-mod normalizer;
-mod arrow;
+mod values;
 mod threads;
 mod interrupt;
-mod pieces;
 mod piece;
+mod dictionary;
 mod records;
+mod pieces;
 mod keys;
 mod rejected;
+mod html;
+mod arrow;
+mod normalizer;
 mod lines;
 mod dedup;
 mod seen;
 mod uri;
-mod html;
 mod bench;
 
 use pyo3::prelude::*;
@@ -35,7 +38,7 @@ mod _core {
     #[pymodule_export]
     use super::dedup::{Deduplicated, dedup};
     #[pymodule_export]
-    use super::errors::panic_for_tests;
+    use super::interrupt::panic_for_tests;
     #[pymodule_export]
     use super::normalizer::{
         Normalizer, Profile, Step, codes, compare, explain, key, normalize, normalize_column,

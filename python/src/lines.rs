@@ -10,7 +10,7 @@ use arrow_array::{ArrayRef, LargeBinaryArray, LargeStringArray};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType};
 
-use crate::pieces::arc;
+use crate::values::arc;
 
 /// Values back to back. It is written to as lines, in parts of any size.
 #[derive(Default)]

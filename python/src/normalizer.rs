@@ -5,10 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use arrow_array::{Array, ArrayRef, StringArray};
 use arrow_schema::DataType;
-use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyFloat, PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
 use pyo3_arrow::{PyArray, PyField};
 use uniqurl::{Reject, RejectReason};
 
@@ -20,6 +18,7 @@ use crate::pieces;
 use crate::rejected::{self, OnReject};
 use crate::rules::{self, Rules};
 use crate::threads;
+use crate::url::{Url, is_missing};
 
 /// A column of fewer bytes and rows takes less than a second, mostly done before anybody presses
 /// Ctrl-C.
@@ -376,46 +375,6 @@ pub fn codes(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(all)
 }
 
-/// A URL as given.
-pub enum Url<'a, 'py> {
-    Text(std::borrow::Cow<'a, str>),
-    Bytes(&'a Bound<'py, PyBytes>),
-}
-
-impl<'a, 'py> Url<'a, 'py> {
-    pub fn of(url: &'a Bound<'py, PyAny>) -> PyResult<Self> {
-        if let Ok(bytes) = url.cast::<PyBytes>() {
-            return Ok(Url::Bytes(bytes));
-        }
-        match url.cast::<PyString>() {
-            Ok(text) => Ok(Url::Text(text.to_cow()?)),
-            Err(_) => {
-                let class = url.get_type().name()?;
-                Err(PyTypeError::new_err(format!("a URL is str or bytes, not {class}")))
-            }
-        }
-    }
-
-    pub fn is_text(&self) -> bool {
-        matches!(self, Url::Text(_))
-    }
-
-    pub fn bytes(&self) -> &[u8] {
-        match self {
-            Url::Text(text) => text.as_bytes(),
-            Url::Bytes(bytes) => bytes.as_bytes(),
-        }
-    }
-
-    /// The result in the type of the input. A step of an explanation may not be text.
-    pub fn like(&self, py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-        match (self, std::str::from_utf8(bytes)) {
-            (Url::Text(_), Ok(text)) => text.into_bound_py_any(py),
-            _ => Ok(PyBytes::new(py, bytes).into_any()),
-        }
-    }
-}
-
 fn normalize_one<'py>(
     rules: &Rules,
     url: &Bound<'py, PyAny>,
@@ -438,11 +397,6 @@ fn normalize_one<'py>(
         }
         text.like(py, &out)
     })
-}
-
-/// Whether it stands for no value: None, or the NaN that pandas has in its place.
-fn is_missing(url: &Bound<'_, PyAny>) -> bool {
-    url.is_none() || url.cast::<PyFloat>().is_ok_and(|number| number.value().is_nan())
 }
 
 fn key_of_one<'py>(

@@ -10,32 +10,28 @@
 //! pieces of a quarter of the rows, whose check for UTF-8 would find them in the L2 cache (no
 //! difference).
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
 use arrow_array::builder::{StringBuilder, make_view};
 use arrow_array::cast::AsArray;
-use arrow_array::types::{ArrowDictionaryKeyType, ByteArrayType, ByteViewType};
+use arrow_array::types::{ByteArrayType, ByteViewType};
 use arrow_array::{
-    Array, ArrayRef, DictionaryArray, GenericByteArray, GenericByteViewArray, OffsetSizeTrait,
-    PrimitiveArray, UInt64Array, downcast_dictionary_array,
+    Array, ArrayRef, GenericByteArray, GenericByteViewArray, OffsetSizeTrait, new_null_array,
 };
-use arrow_buffer::{
-    ArrowNativeType, BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer,
-};
-use arrow_schema::{ArrowError, DataType};
-use arrow_select::concat::concat;
-use arrow_select::dictionary::garbage_collect_dictionary;
-use arrow_select::take::take;
-use pyo3::exceptions::PyRuntimeError;
-use pyo3::{PyErr, PyResult};
+use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::DataType;
+use pyo3::PyResult;
 use uniqurl::internal::{Scratch, Span};
 use uniqurl::{Reject, RejectReason, RejectReasons};
 use uniqurl_engine::output::Tally;
 
-use crate::pieces::{self, arc};
+use crate::interrupt::go_on;
 use crate::rules::Rules;
+use crate::values::{arc, fault};
+
+/// Rows of a piece: enough to make its overhead negligible, few enough to give all threads work.
+pub const ROWS: usize = 1 << 17;
 
 /// Rows processed together: their spans stay in the L1 cache.
 const BLOCK: usize = 1024;
@@ -69,7 +65,7 @@ enum Value<'a> {
     Null,
 }
 
-/// Normalizes a piece, and fails once it is to `stop`. As in a table, a null is blank, and so is a
+/// Normalizes a piece of any type but a dictionary, and fails once it is to `stop`. As in a table, a null is blank, and so is a
 /// value of spaces and tabs only.
 pub fn normalize(rules: &Rules, array: &ArrayRef, stop: &AtomicBool) -> PyResult<Done> {
     match array.data_type() {
@@ -79,10 +75,6 @@ pub fn normalize(rules: &Rules, array: &ArrayRef, stop: &AtomicBool) -> PyResult
         DataType::LargeBinary => of_bytes(rules, array.as_binary::<i64>(), stop),
         DataType::Utf8View => of_views(rules, array.as_string_view(), stop),
         DataType::BinaryView => of_views(rules, array.as_binary_view(), stop),
-        DataType::Dictionary(..) => downcast_dictionary_array!(
-            array => of_dictionary(rules, array, stop),
-            _ => unreachable!("every type of key has an arm")
-        ),
         _ => {
             let mut tally = Tally::default();
             (0..array.len()).for_each(|_| tally.blank());
@@ -135,7 +127,7 @@ impl Losses {
     /// The column `reject`: codes between commas.
     fn column(&self, rows: usize) -> ArrayRef {
         if self.rejects.is_empty() {
-            return pieces::no_rejects(rows);
+            return no_rejects(rows);
         }
         let mut column = StringBuilder::with_capacity(rows, self.rejects.len() * 8);
         let mut at = 0;
@@ -273,7 +265,7 @@ fn rewritten<O: OffsetSizeTrait>(
     let place = |offset: &O| u32::try_from(offset.as_usize() - first).unwrap_or(u32::MAX);
     let (mut row, mut is_same) = (0, true);
     while row < rows {
-        pieces::go_on(stop)?;
+        go_on(stop)?;
         let ends = &offsets[row..=(row + BLOCK).min(rows)];
         let start = ends[0].as_usize();
         let fit = ends[1..].partition_point(|end| end.as_usize() - start <= BLOCK_BYTES).max(1);
@@ -390,7 +382,7 @@ fn rewritten_views(
     };
     let mut row = 0;
     while row < rows {
-        pieces::go_on(stop)?;
+        go_on(stop)?;
         let (first, place) = (row, buffer_of(row).map(|long| long.buffer));
         let mut length = 0;
         spans.clear();
@@ -459,96 +451,11 @@ fn short(view: &[u8; 16]) -> &[u8] {
     &view[4..][..usize::from(view[0])]
 }
 
-/// Each distinct value once. Values that become equal share one entry of the new dictionary. If
-/// there are more values than rows, only used values are read: DuckDB and others send all of them
-/// with each chunk.
-fn of_dictionary<K: ArrowDictionaryKeyType>(
-    rules: &Rules,
-    array: &DictionaryArray<K>,
-    stop: &AtomicBool,
-) -> PyResult<Done> {
-    let rows = array.len();
-    let used = if array.values().len() > rows {
-        &garbage_collect_dictionary(array).map_err(fault)?
-    } else {
-        array
-    };
-    let (keys, values) = (used.keys(), used.values());
-    let of_values = [Arc::clone(values)];
-    let done = pieces::normalize(rules, &of_values, values.data_type().clone(), Some(1), stop)?;
-    let concat = |arrays: &[ArrayRef]| {
-        let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
-        concat(&arrays).map_err(fault)
-    };
-    // An array of type null has no validity of its own, and every value in it is null.
-    let no_value = values.logical_nulls();
-    let has_value = |value| no_value.as_ref().is_none_or(|nulls| nulls.is_valid(value));
-    let value_of = |row| keys.is_valid(row).then(|| keys.value(row).as_usize());
-    let mut losses = Losses::new();
-    if done.is_same {
-        for row in 0..rows {
-            match value_of(row) {
-                Some(value) if has_value(value) => losses.tally.canonical(),
-                _ => losses.tally.blank(),
-            }
-        }
-        return Ok(Done { outcome: Outcome::Same, tally: losses.tally });
+/// A column `reject` for rows without codes.
+pub fn no_rejects(rows: usize) -> ArrayRef {
+    static PIECE: OnceLock<ArrayRef> = OnceLock::new();
+    if rows > ROWS {
+        return new_null_array(&DataType::Utf8, rows);
     }
-    let canonical = concat(&done.canonical)?;
-    let rejects = concat(&done.reject)?;
-    let rejects = rejects.as_string_opt::<i32>();
-    let codes = |value: usize| {
-        let text = rejects.filter(|rejects| rejects.is_valid(value))?.value(value);
-        let codes: Vec<_> = text.split(',').flat_map(str::parse::<RejectReason>).collect();
-        Some((*codes.first()?, codes.iter().copied().collect()))
-    };
-    let bytes = bytes_of(canonical.as_ref());
-    let (mut places, mut distinct) = (HashMap::new(), Vec::new());
-    let place_of_value: Vec<Option<K::Native>> = (0..canonical.len())
-        .map(|value| {
-            canonical.is_valid(value).then(|| {
-                *places.entry(bytes(value)).or_insert_with(|| {
-                    distinct.push(value as u64);
-                    K::Native::usize_as(distinct.len() - 1)
-                })
-            })
-        })
-        .collect();
-    let new: PrimitiveArray<K> = (0..rows)
-        .map(|row| {
-            let value = value_of(row);
-            let place = value.and_then(|value| place_of_value[value]);
-            match (place, value.and_then(codes)) {
-                (Some(_), _) => losses.tally.canonical(),
-                (None, Some((first, all))) => losses.reject(row, first, all),
-                (None, None) => losses.tally.blank(),
-            }
-            place
-        })
-        .collect();
-    let distinct = take(&canonical, &UInt64Array::from(distinct), None).map_err(fault)?;
-    let canonical = DictionaryArray::<K>::try_new(new, distinct).map_err(fault)?;
-    Ok(losses.changed(arc(canonical), rows))
-}
-
-/// The bytes of a value of a column.
-pub fn bytes_of<'a>(array: &'a dyn Array) -> Box<dyn Fn(usize) -> &'a [u8] + 'a> {
-    match array.data_type() {
-        DataType::Utf8 => Box::new(move |row| array.as_string::<i32>().value(row).as_bytes()),
-        DataType::LargeUtf8 => Box::new(move |row| array.as_string::<i64>().value(row).as_bytes()),
-        DataType::Utf8View => Box::new(move |row| array.as_string_view().value(row).as_bytes()),
-        DataType::Binary => Box::new(move |row| array.as_binary::<i32>().value(row)),
-        DataType::LargeBinary => Box::new(move |row| array.as_binary::<i64>().value(row)),
-        DataType::BinaryView => Box::new(move |row| array.as_binary_view().value(row)),
-        DataType::Dictionary(..) if !array.as_any_dictionary().values().is_empty() => {
-            let dictionary = array.as_any_dictionary();
-            let (keys, value) = (dictionary.normalized_keys(), bytes_of(dictionary.values()));
-            Box::new(move |row| value(keys[row]))
-        }
-        _ => Box::new(|_| b""),
-    }
-}
-
-pub fn fault(error: ArrowError) -> PyErr {
-    PyRuntimeError::new_err(error.to_string())
+    PIECE.get_or_init(|| new_null_array(&DataType::Utf8, ROWS)).slice(0, rows)
 }

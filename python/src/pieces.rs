@@ -1,25 +1,26 @@
 //! A column in pieces: split among the threads, and joined again where nothing changed.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ByteArrayType, ByteViewType};
-use arrow_array::{Array, ArrayRef, GenericByteArray, GenericByteViewArray, new_null_array};
+use arrow_array::{Array, ArrayRef, GenericByteArray, GenericByteViewArray};
 use arrow_buffer::ArrowNativeType;
 use arrow_schema::DataType;
+use arrow_select::concat::concat;
 use pyo3::PyResult;
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use uniqurl_engine::output::Tally;
 use uniqurl_formats::record::LONGEST_URL;
 
-use crate::piece::{self, Done, Outcome, bytes_of};
+use crate::dictionary;
+use crate::interrupt::go_on;
+use crate::piece::{self, Done, Outcome, ROWS, no_rejects};
 use crate::records;
 use crate::rules::Rules;
 use crate::threads;
-
-/// Rows of a piece: enough to make its overhead negligible, few enough to give all threads work.
-pub const ROWS: usize = 1 << 17;
+use crate::values::{fault, values_of};
 
 /// Most bytes of a piece without its last value, and of the text that may precede its values.
 /// Canonical forms are at most nine times as long as both, and offsets of 31 bits have to hold
@@ -70,9 +71,12 @@ pub fn normalize(
     let done = threads::each(threads, &pieces, |(chunk, start, rows)| {
         go_on(stop)?;
         let piece = chunks[*chunk].slice(*start, *rows);
-        match &rules.format {
-            Some(format) => records::normalize(rules, format, &piece, stop),
-            None => piece::normalize(rules, &piece, stop),
+        match (&rules.format, piece.data_type()) {
+            (Some(format), _) => records::normalize(rules, format, &piece, stop),
+            (None, DataType::Dictionary(..)) => {
+                dictionary::normalize(&piece, &|values| of_values(rules, values, stop))
+            }
+            (None, _) => piece::normalize(rules, &piece, stop),
         }
     })?;
     let done = done.into_iter().collect::<PyResult<Vec<_>>>()?;
@@ -98,9 +102,22 @@ pub fn normalize(
     Ok(all)
 }
 
-/// Fails once it is to `stop`. The text of the error is never shown.
-pub fn go_on(stop: &AtomicBool) -> PyResult<()> {
-    if stop.load(Ordering::Relaxed) { Err(PyRuntimeError::new_err("stopped")) } else { Ok(()) }
+/// The canonical forms and the codes of the values of a dictionary, if any changed.
+fn of_values(
+    rules: &Rules,
+    values: &ArrayRef,
+    stop: &AtomicBool,
+) -> PyResult<Option<(ArrayRef, ArrayRef)>> {
+    let chunks = [Arc::clone(values)];
+    let done = normalize(rules, &chunks, values.data_type().clone(), Some(1), stop)?;
+    let whole = |chunks: &[ArrayRef]| {
+        let chunks: Vec<&dyn Array> = chunks.iter().map(AsRef::as_ref).collect();
+        concat(&chunks).map_err(fault)
+    };
+    if done.is_same {
+        return Ok(None);
+    }
+    Ok(Some((whole(&done.canonical)?, whole(&done.reject)?)))
 }
 
 impl Normalized {
@@ -111,15 +128,6 @@ impl Normalized {
             self.reject.push(no_rejects(rows));
         }
     }
-}
-
-/// A column `reject` for rows without codes.
-pub fn no_rejects(rows: usize) -> ArrayRef {
-    static PIECE: OnceLock<ArrayRef> = OnceLock::new();
-    if rows > ROWS {
-        return new_null_array(&DataType::Utf8, rows);
-    }
-    PIECE.get_or_init(|| new_null_array(&DataType::Utf8, ROWS)).slice(0, rows)
 }
 
 /// Rows of the piece that begins at `start`, at least one.
@@ -163,11 +171,10 @@ pub fn bytes_in(array: &dyn Array) -> usize {
 }
 
 fn by_values(array: &dyn Array) -> usize {
-    let (value_of, nulls) = (bytes_of(array), array.logical_nulls());
+    let value_of = values_of(array);
     let mut bytes = 0;
     let fits = (0..array.len()).take_while(|row| {
-        let is_null = nulls.as_ref().is_some_and(|nulls| nulls.is_null(*row));
-        bytes += if is_null { 0 } else { value_of(*row).len() };
+        bytes += value_of(*row).map_or(0, <[u8]>::len);
         bytes <= BYTES
     });
     fits.count().max(1)
@@ -188,9 +195,4 @@ fn by_views<T: ByteViewType>(array: &GenericByteViewArray<T>, start: usize, most
         bytes <= BYTES
     });
     fits.count().max(1)
-}
-
-/// The same array, as one.
-pub fn arc(array: impl Array + 'static) -> ArrayRef {
-    Arc::new(array)
 }

@@ -10,10 +10,10 @@ use pyo3::PyResult;
 use uniqurl::{RejectReason, RejectReasons};
 use uniqurl_formats::record::{BufferId, Context, Extracted, Format, Records};
 
-use crate::arrow::is_text;
-use crate::piece::{Done, Losses, bytes_of, fault};
-use crate::pieces::{self, arc};
+use crate::interrupt::go_on;
+use crate::piece::{Done, Losses};
 use crate::rules::Rules;
+use crate::values::{arc, fault, is_text, values_of};
 
 /// The type of the canonical forms: text if the input is text and the output only ASCII.
 pub fn kind_of(rules: &Rules, column: &DataType) -> DataType {
@@ -39,20 +39,18 @@ pub fn normalize(
         max_record: rules.max_record(),
         ..Context::default()
     };
-    let value_of = bytes_of(array.as_ref());
-    let nulls = array.logical_nulls();
+    let value_of = values_of(array.as_ref());
     let (mut line, mut records, mut url) = (Vec::new(), Records::default(), Vec::new());
     let mut canonical = BinaryBuilder::with_capacity(array.len(), 0);
     let mut losses = Losses::new();
     for row in 0..array.len() {
-        pieces::go_on(stop)?;
+        go_on(stop)?;
         url.clear();
-        if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+        let Some(value) = value_of(row) else {
             losses.tally.blank();
             canonical.append_null();
             continue;
-        }
-        let value = value_of(row);
+        };
         let read = if value.len() > context.max_record {
             Err((RejectReason::TooLong, RejectReason::TooLong.into()))
         } else {

@@ -13,9 +13,9 @@ use arrow_select::nullif::nullif;
 use pyo3::prelude::*;
 
 use crate::errors;
-use crate::piece::{bytes_of, fault};
-use crate::pieces::{Normalized, arc};
+use crate::pieces::Normalized;
 use crate::rules::Rules;
+use crate::values::{arc, bytes_of, fault, values_of};
 
 /// The result for a rejected URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,14 +133,10 @@ fn kept_records(
     original: &ArrayRef,
     is_rejected: &[bool],
 ) -> PyResult<ArrayRef> {
-    let (form, record) = (bytes_of(forms.as_ref()), bytes_of(original.as_ref()));
+    let (form, record) = (values_of(forms.as_ref()), values_of(original.as_ref()));
     let mut kept = BinaryBuilder::new();
     for (row, is_rejected) in is_rejected.iter().enumerate() {
-        match is_rejected {
-            true => kept.append_value(record(row)),
-            false if forms.is_null(row) => kept.append_null(),
-            false => kept.append_value(form(row)),
-        }
+        kept.append_option(if *is_rejected { record(row) } else { form(row) });
     }
     let kept = kept.finish();
     Ok(match kind {

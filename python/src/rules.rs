@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 use uniqurl::uri::Charset;
 use uniqurl::{
-    Canonical, Key, Normalizer, Profile, Redirects, Reject, RejectReason, Ring, Switch, UnknownName,
+    Canonical, Key, Normalizer, Profile, Redirects, RejectReason, Ring, Switch, UnknownName,
 };
 use uniqurl_formats::record::{Format, LONGEST_URL, MAX_URL, max_record};
 
@@ -212,17 +212,15 @@ impl Rules {
 
     /// A canonical form that is known to be one: it is checked again, mostly proven by one vector
     /// pass. A form that came from a record may be a request target.
-    pub fn known<'a>(
-        &self,
-        form: &'a [u8],
-        scratch: &'a mut Vec<u8>,
-    ) -> Result<Canonical<'a>, Reject> {
-        match self.format {
+    pub fn known<'a>(&self, form: &'a [u8], scratch: &'a mut Vec<u8>) -> Canonical<'a> {
+        let known = match self.format {
             Some(_) if form.starts_with(b"/") => {
                 self.normalizer.for_targets().canonical(form, scratch)
             }
             _ => self.normalizer.canonical(form, scratch),
-        }
+        };
+        // By the first law.
+        known.expect("a canonical form is accepted")
     }
 
     /// Whether a key may hold any byte; else all of it is ASCII.

@@ -19,11 +19,11 @@ use uniqurl_store::seen::{
 
 use crate::arrow::{Column, chunks_of_any};
 use crate::errors::{self, guarded};
-use crate::interrupt;
-use crate::piece::bytes_of;
+use crate::interrupt::{self, go_on};
 use crate::pieces;
 use crate::rules::{self, Rules};
 use crate::threads;
+use crate::values::values_of;
 
 /// Memory for sorting new keys, and for merging, in bytes.
 const MEMORY: usize = 256 << 20;
@@ -177,22 +177,16 @@ impl RowKeys {
         let mut keys = Self { bytes: Vec::new(), spans: Vec::new() };
         let (mut form, mut text) = (Vec::new(), Vec::new());
         for chunk in canonical {
-            let (nulls, bytes) = (chunk.logical_nulls(), bytes_of(chunk.as_ref()));
+            let form_of = values_of(chunk.as_ref());
             for row in 0..chunk.len() {
-                pieces::go_on(stop)?;
-                if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
-                    keys.spans.push(None);
-                    continue;
-                }
-                // By the first law no canonical form is rejected.
-                let form =
-                    rules.known(bytes(row), &mut form).expect("a canonical form is accepted");
-                let start = keys.bytes.len();
-                let span = key.of(form, &mut text).map(|key| {
+                go_on(stop)?;
+                let of_row =
+                    form_of(row).and_then(|row| key.of(rules.known(row, &mut form), &mut text));
+                keys.spans.push(of_row.map(|key| {
+                    let start = keys.bytes.len();
                     keys.bytes.extend_from_slice(key.as_bytes());
                     (start, keys.bytes.len())
-                });
-                keys.spans.push(span);
+                }));
             }
         }
         Ok(keys)

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::errors::{self, guarded};
-use crate::normalizer::Url;
+use crate::url::Url;
 
 /// The target of a reference, resolved against a base by RFC 3986 section 5.2, strictly. Both are ``str``
 /// or both ``bytes``, and so is the target.
