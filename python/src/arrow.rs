@@ -20,7 +20,7 @@ use crate::html;
 use crate::keys::Keys;
 use crate::pieces::Normalized;
 use crate::url::Url;
-use crate::values::{fault, is_text, values_of};
+use crate::values::{arc, fault, is_text, values_of};
 
 /// Rows of an iterable between two checks for signals.
 const LOOK: usize = 1 << 16;
@@ -164,14 +164,19 @@ fn only_column(table: &StructArray) -> Result<ArrayRef, ArrowError> {
 /// A result column, in chunks. PyArrow reads it as ``pyarrow.chunked_array(column)``, Polars as
 /// ``frame.with_columns(column.to_polars())``, and pandas as ``frame["canonical"] = column``.
 #[pyclass(frozen, module = "uniqurl")]
+#[derive(Clone)]
 pub struct Column {
-    pub chunks: Vec<ArrayRef>,
-    pub field: FieldRef,
+    chunks: Vec<ArrayRef>,
+    field: FieldRef,
 }
 
 impl Column {
     pub fn new(name: &str, kind: DataType, chunks: Vec<ArrayRef>) -> Self {
         Self { chunks, field: Arc::new(Field::new(name, kind, true)) }
+    }
+
+    pub fn parts(&self) -> (&Field, &[ArrayRef]) {
+        (&self.field, &self.chunks)
     }
 }
 
@@ -294,10 +299,8 @@ impl Column {
 /// table of PyArrow.
 #[pyclass(frozen, module = "uniqurl")]
 pub struct Columns {
-    canonical: Vec<ArrayRef>,
-    reject: Vec<ArrayRef>,
-    key: Option<Vec<ArrayRef>>,
-    fields: Fields,
+    /// `canonical`, `reject` and the key, if it was requested, in chunks of the same lengths.
+    columns: Vec<Column>,
     tally: Tally,
 }
 
@@ -306,19 +309,20 @@ impl Columns {
     pub fn new(of: &Field, done: Normalized, keys: Option<Keys>) -> Self {
         let Normalized { kind, canonical, reject, tally, .. } = done;
         let is_ordered = of.dict_is_ordered() == Some(true);
-        let mut fields = vec![
-            Field::new("canonical", kind, true).with_dict_is_ordered(is_ordered),
-            Field::new("reject", DataType::Utf8, true),
-        ];
-        let key = keys.map(|Keys { key, kind, chunks }| {
-            fields.push(Field::new(key.name(), kind, true));
-            chunks
-        });
-        Self { canonical, reject, key, fields: fields.into(), tally }
+        let field = Field::new("canonical", kind, true).with_dict_is_ordered(is_ordered);
+        let canonical = Column { chunks: canonical, field: Arc::new(field) };
+        let mut columns = vec![canonical, Column::new("reject", DataType::Utf8, reject)];
+        columns
+            .extend(keys.map(|Keys { key, kind, chunks }| Column::new(key.name(), kind, chunks)));
+        Self { columns, tally }
+    }
+
+    fn fields(&self) -> Fields {
+        self.columns.iter().map(|column| Arc::clone(&column.field)).collect()
     }
 
     fn field(&self) -> Field {
-        Field::new("", DataType::Struct(self.fields.clone()), false)
+        Field::new("", DataType::Struct(self.fields()), false)
     }
 
     fn accounts(&self) -> Accounting<'_> {
@@ -330,18 +334,17 @@ impl Columns {
 impl Columns {
     #[getter]
     fn canonical(&self) -> Column {
-        Column { chunks: self.canonical.clone(), field: Arc::clone(&self.fields[0]) }
+        self.columns[0].clone()
     }
 
     #[getter]
     fn reject(&self) -> Column {
-        Column { chunks: self.reject.clone(), field: Arc::clone(&self.fields[1]) }
+        self.columns[1].clone()
     }
 
     #[getter]
     fn key(&self) -> Option<Column> {
-        let chunks = self.key.clone()?;
-        Some(Column { chunks, field: Arc::clone(&self.fields[2]) })
+        self.columns.get(2).cloned()
     }
 
     #[getter]
@@ -360,17 +363,16 @@ impl Columns {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyArrowResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let mut rows: Vec<ArrayRef> = Vec::new();
-        for (i, (canonical, reject)) in self.canonical.iter().zip(&self.reject).enumerate() {
-            let mut columns = vec![Arc::clone(canonical), Arc::clone(reject)];
-            columns.extend(self.key.iter().map(|key| Arc::clone(&key[i])));
-            rows.push(Arc::new(StructArray::try_new(self.fields.clone(), columns, None)?));
+        let mut rows = Vec::new();
+        for chunk in 0..self.columns[0].chunks.len() {
+            let columns = self.columns.iter().map(|column| Arc::clone(&column.chunks[chunk]));
+            rows.push(arc(StructArray::try_new(self.fields(), columns.collect(), None)?));
         }
         stream(py, rows, &Arc::new(self.field()))
     }
 
     fn __len__(&self) -> usize {
-        self.canonical.iter().map(|chunk| chunk.len()).sum()
+        self.columns[0].__len__()
     }
 
     fn __repr__(&self) -> String {
@@ -378,9 +380,7 @@ impl Columns {
     }
 
     fn _repr_html_(&self) -> String {
-        let columns = [Some(&self.canonical), Some(&self.reject), self.key.as_ref()];
-        let columns = self.fields.iter().zip(columns.into_iter().flatten());
-        html::table(&self.accounts(), columns.map(|(field, chunks)| (&**field, &chunks[..])))
+        html::table(&self.accounts(), self.columns.iter().map(Column::parts))
     }
 
     fn __copy__(slf: Py<Self>) -> Py<Self> {

@@ -37,7 +37,7 @@ pub fn library_seconds(
             let done = py.detach(|| {
                 rules.normalizer.normalize_batch(column.value_data(), &offsets, &mut batch)
             });
-            done.map_err(|error| errors::usage(py, error))?;
+            errors::checked(py, done)?;
             seconds.push(start.elapsed().as_secs_f64());
         }
         Ok(seconds)

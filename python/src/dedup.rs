@@ -3,14 +3,13 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use arrow_array::{Array, ArrayRef};
-use arrow_schema::{ArrowError, DataType};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use arrow_schema::DataType;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
-use uniqurl::{Key, RejectReason, SetFull, UrlSet};
+use uniqurl::{Key, RejectReason, UrlSet};
 use uniqurl_engine::output::{Accounting, FileStats, JobKind, Tally, Terms};
 use uniqurl_engine::{self, Dedup, InputFormat, Job, JobPlan, Report, SetOrder, Sinks, Watch};
 use uniqurl_formats::input;
@@ -23,7 +22,7 @@ use crate::lines::Lines;
 use crate::pieces;
 use crate::rules::{Rules, format_of};
 use crate::threads;
-use crate::values::values_of;
+use crate::values::{fault, values_of};
 
 /// A set and its accounting. ``urls`` is a column of large_string, or of large_binary under the profile
 /// ``string``, even if only one host uses it; ``files`` describes each file if files were read.
@@ -73,8 +72,7 @@ impl Deduplicated {
     }
 
     fn _repr_html_(&self) -> String {
-        let Column { field, chunks } = self.urls.get();
-        html::table(&self.accounts(), [(&**field, &chunks[..])])
+        html::table(&self.accounts(), [self.urls.get().parts()])
     }
 
     fn __copy__(slf: Py<Self>) -> Py<Self> {
@@ -214,10 +212,10 @@ fn of_files(py: Python<'_>, wish: &Wish, paths: &[PathBuf]) -> PyResult<Deduplic
     let job = Job::Dedup(Dedup { order: wish.order, ..Dedup::default() });
     let Wish { rules, format, key, keep_going, .. } = wish.clone();
     let threads = threads::count(wish.threads);
-    let watch = Watch::default();
-    let stop = Arc::clone(&watch.stop);
-    let mut lines = Lines::until(Arc::clone(&stop));
-    let (report, result, lines) = interrupt::run(py, &stop, move || {
+    let (report, result, lines) = interrupt::run(py, move |stop| {
+        let mut watch = Watch::default();
+        watch.stop = Arc::clone(&stop);
+        let mut lines = Lines::until(stop);
         let mut plan = JobPlan::new(rules.normalizer, job);
         plan.input.format = format;
         plan.policy.key = key;
@@ -233,33 +231,14 @@ fn of_files(py: Python<'_>, wish: &Wish, paths: &[PathBuf]) -> PyResult<Deduplic
     made(py, wish, lines, tally, files.into_iter().chain(missing).collect())
 }
 
-/// Reasons for failing to make a set of columns.
-enum Trouble {
-    Column(PyErr),
-    Set(SetFull),
-}
-
-impl From<PyErr> for Trouble {
-    fn from(error: PyErr) -> Self {
-        Self::Column(error)
-    }
-}
-
-impl From<SetFull> for Trouble {
-    fn from(error: SetFull) -> Self {
-        Self::Set(error)
-    }
-}
-
 fn of_columns(py: Python<'_>, wish: &Wish, inputs: &[Bound<'_, PyAny>]) -> PyResult<Deduplicated> {
     let mut columns = Vec::new();
     for input in inputs {
         columns.push(chunks_of(input)?);
     }
-    let stop = Arc::<AtomicBool>::default();
-    let (of_work, wish_of_work) = (Arc::clone(&stop), wish.clone());
-    let (lines, tally) = interrupt::run(py, &stop, move || -> Result<_, Trouble> {
-        let (stop, wish) = (of_work, wish_of_work);
+    let of_work = wish.clone();
+    let (lines, tally) = interrupt::run(py, move |stop| -> PyResult<_> {
+        let wish = of_work;
         let (mut set, mut tally) = (UrlSet::new(), Tally::default());
         let mut counts = HashMap::new();
         let mut lines = Lines::until(Arc::clone(&stop));
@@ -278,11 +257,7 @@ fn of_columns(py: Python<'_>, wish: &Wish, inputs: &[Bound<'_, PyAny>]) -> PyRes
             SetOrder::Count => lines.sorted_by_count(&counts),
         };
         Ok((lines, tally))
-    })?
-    .map_err(|trouble| match trouble {
-        Trouble::Column(error) => error,
-        Trouble::Set(error) => errors::full(py, &error),
-    })?;
+    })??;
     made(py, wish, lines, tally, Vec::new())
 }
 
@@ -294,7 +269,6 @@ fn made(
     files: Vec<FileStats>,
 ) -> PyResult<Deduplicated> {
     let kind = kind_of(wish);
-    let fault = |error: ArrowError| PyRuntimeError::new_err(error.to_string());
     let column = py.detach(|| lines.column(&kind)).map_err(fault)?;
     let name = if wish.key == Key::Url { "canonical" } else { wish.key.name() };
     let urls = Py::new(py, Column::new(name, kind, vec![column]))?;
@@ -310,7 +284,7 @@ fn insert(
     counts: &mut HashMap<Vec<u8>, u64>,
     lines: &mut Lines,
     tally: &mut Tally,
-) -> Result<(), SetFull> {
+) -> PyResult<()> {
     let (mut url, mut key) = (Vec::new(), Vec::new());
     for form in (0..canonical.len()).filter_map(values_of(canonical.as_ref())) {
         if lines.is_stopped() {
@@ -320,7 +294,7 @@ fn insert(
             tally.reject_canonical(RejectReason::NoHost);
             continue;
         };
-        if set.insert(keyed)? {
+        if set.insert(keyed).map_err(errors::full)? {
             lines.push(keyed.as_bytes());
             tally.unique += 1;
         }

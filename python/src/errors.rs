@@ -1,14 +1,14 @@
 //! Errors as exceptions: the classes of `uniqurl/_errors.py`, with the codes of the command.
 
 use std::ffi::CString;
+use std::fmt::Display;
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyOverflowError, PyRuntimeWarning, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use uniqurl::{Reject, RejectReason};
+use uniqurl::{Reject, RejectReason, SetFull};
 use uniqurl_engine::RunError;
 use uniqurl_formats::input::{InputError, Trouble};
 use uniqurl_store::seen::{SeenStoreError, SeenStoreProblem};
@@ -60,20 +60,20 @@ pub fn too_long(py: Python<'_>, max_url: usize) -> PyErr {
 }
 
 fn of_codes(py: Python<'_>, codes: &[&str], at: usize, message: &str) -> PyErr {
-    let codes = PyTuple::new(py, codes).and_then(|codes| codes.into_py_any(py));
-    match codes {
-        Ok(all) => exception(py, "Rejected", (codes_first(&all, py), at, all, message)),
+    match PyTuple::new(py, codes) {
+        Ok(all) => exception(py, "Rejected", (codes.first(), at, all, message)),
         Err(error) => error,
     }
 }
 
-fn codes_first(codes: &Py<PyAny>, py: Python<'_>) -> Option<String> {
-    codes.bind(py).get_item(0).and_then(|code| code.extract()).ok()
+/// A wrong argument.
+pub fn usage(py: Python<'_>, message: impl Display) -> PyErr {
+    exception(py, "UsageError", ("usage", message.to_string()))
 }
 
-/// A wrong argument.
-pub fn usage(py: Python<'_>, message: impl std::fmt::Display) -> PyErr {
-    exception(py, "UsageError", ("usage", message.to_string()))
+/// The result, or the error as one of an argument.
+pub fn checked<T>(py: Python<'_>, result: Result<T, impl Display>) -> PyResult<T> {
+    result.map_err(|error| usage(py, error))
 }
 
 /// The error for the value of an option, with its name. A number out of all range is reported like
@@ -112,6 +112,11 @@ pub fn run(py: Python<'_>, error: &RunError) -> PyErr {
         RunError::Threads(_) => "threads",
         _ => "run",
     };
+    ended(py, code, error)
+}
+
+/// A run that ended early for a reason other than an input.
+fn ended(py: Python<'_>, code: &str, error: impl Display) -> PyErr {
     exception(py, "RunError", (code, error.to_string()))
 }
 
@@ -121,10 +126,8 @@ pub fn store(py: Python<'_>, error: &SeenStoreError) -> PyErr {
         SeenStoreProblem::OtherRules(_) | SeenStoreProblem::OtherLists(_) => {
             return usage(py, error);
         }
-        SeenStoreProblem::Memory => {
-            return exception(py, "RunError", ("memory", error.to_string()));
-        }
-        SeenStoreProblem::Busy => return exception(py, "RunError", ("busy", error.to_string())),
+        SeenStoreProblem::Memory => return ended(py, "memory", error),
+        SeenStoreProblem::Busy => return ended(py, "busy", error),
         SeenStoreProblem::Missing => ("missing", None),
         SeenStoreProblem::NotAStore | SeenStoreProblem::Version(_) => ("format", None),
         SeenStoreProblem::Damaged(_) => ("damaged", None),
@@ -151,7 +154,7 @@ pub fn warn(py: Python<'_>, text: String) {
     }
 }
 
-/// The set of an array is full.
-pub fn full(py: Python<'_>, error: &uniqurl::SetFull) -> PyErr {
-    exception(py, "RunError", ("memory", error.to_string()))
+/// The set of an array is full. Work finds that out while the caller holds the interpreter's lock.
+pub fn full(error: SetFull) -> PyErr {
+    Python::attach(|py| ended(py, "memory", error))
 }

@@ -2,6 +2,7 @@
 //! checks for signals.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
@@ -21,15 +22,16 @@ const LOOK: Duration = Duration::from_millis(25);
 const GRACE: Duration = Duration::from_millis(100);
 
 /// Returns the result of `work`, unless the handler of a signal raises. `work` checks now and then
-/// whether to `stop`; its result is ignored then.
+/// whether it is to stop; its result is ignored then.
 pub fn run<T: Send + 'static>(
     py: Python<'_>,
-    stop: &AtomicBool,
-    work: impl FnOnce() -> T + Send + 'static,
+    work: impl FnOnce(Arc<AtomicBool>) -> T + Send + 'static,
 ) -> PyResult<T> {
     let (sender, mut receiver) = sync_channel(1);
+    let stop = Arc::<AtomicBool>::default();
+    let of_work = Arc::clone(&stop);
     let thread = thread::Builder::new().name("uniqurl".into()).spawn(move || {
-        let made = catch_unwind(AssertUnwindSafe(work));
+        let made = catch_unwind(AssertUnwindSafe(|| work(of_work)));
         // The receiver is gone if the work took too long.
         let _ = sender.send(made);
     });
@@ -64,7 +66,7 @@ pub fn go_on(stop: &AtomicBool) -> PyResult<()> {
 #[pyo3(name = "_panic")]
 pub fn panic_for_tests(py: Python<'_>) -> PyResult<()> {
     guarded(py, || {
-        let work = || threads::each(Some(2), &[1, 2], |_| -> () { panic!("asked for") });
-        run(py, &AtomicBool::default(), work)?.map(drop)
+        let work = |_| threads::each(Some(2), &[1, 2], |_| -> () { panic!("asked for") });
+        run(py, work)?.map(drop)
     })
 }

@@ -58,20 +58,60 @@ impl Normalizer {
 
     #[pyo3(signature = (url, *, errors="raise"))]
     fn normalize<'py>(&self, url: &Bound<'py, PyAny>, errors: &str) -> PyResult<Bound<'py, PyAny>> {
-        normalize_one(&self.rules, url, errors)
+        let py = url.py();
+        guarded(py, || {
+            let on_reject = OnReject::named(py, errors)?;
+            if on_reject == OnReject::Null && is_missing(url) {
+                return Ok(py.None().into_bound(py));
+            }
+            let text = Url::of(url)?;
+            let mut out = Vec::new();
+            // An exception takes longer to make than most URLs to normalize.
+            match on_reject {
+                OnReject::Raise => self.rules.normalize(py, text.bytes(), &mut out)?,
+                _ if self.rules.accepts(text.bytes(), &mut out) => {}
+                OnReject::Null => return Ok(py.None().into_bound(py)),
+                OnReject::Keep => return Ok(url.clone()),
+            }
+            text.like(py, &out)
+        })
     }
 
     #[pyo3(signature = (url, *, errors="raise"))]
     fn __call__<'py>(&self, url: &Bound<'py, PyAny>, errors: &str) -> PyResult<Bound<'py, PyAny>> {
-        normalize_one(&self.rules, url, errors)
+        self.normalize(url, errors)
     }
 
     fn key<'py>(&self, url: &Bound<'py, PyAny>, key: &str) -> PyResult<Bound<'py, PyAny>> {
-        key_of_one(&self.rules, url, key)
+        let py = url.py();
+        guarded(py, || {
+            let (url, key) = (Url::of(url)?, self.rules.key(py, key)?);
+            let (mut canonical, mut out) = (Vec::new(), Vec::new());
+            let canonical = self.rules.canonical(py, url.bytes(), &mut canonical)?;
+            let hostless = Reject::new(RejectReason::NoHost, 0);
+            let key = key.of(canonical, &mut out).ok_or_else(|| errors::rejected(py, &hostless))?;
+            url.like(py, key.as_bytes())
+        })
     }
 
     fn explain<'py>(&self, url: &Bound<'py, PyAny>) -> PyResult<Vec<Step>> {
-        explain_one(&self.rules, url)
+        let py = url.py();
+        guarded(py, || {
+            let url = Url::of(url)?;
+            self.rules.check_length(py, url.bytes())?;
+            let steps = self.rules.normalizer.explain(url.bytes());
+            let steps = steps.map_err(|reject| errors::rejected(py, &reject))?;
+            let step = |step: &uniqurl::Step| {
+                Ok(Step {
+                    rule: step.rule.name().to_owned(),
+                    sentence: step.rule.sentence().to_owned(),
+                    source: step.rule.source().map(str::to_owned),
+                    before: url.like(py, &step.before)?.unbind(),
+                    after: url.like(py, &step.after)?.unbind(),
+                })
+            };
+            steps.iter().map(step).collect()
+        })
     }
 
     #[pyo3(signature = (array, *, format=None, key=None, threads=None, errors="null"))]
@@ -83,7 +123,38 @@ impl Normalizer {
         threads: Option<&Bound<'_, PyAny>>,
         errors: &str,
     ) -> PyResult<Columns> {
-        column(self.rules.clone(), array, format, key, threads, errors)
+        let py = array.py();
+        guarded(py, || {
+            let on_reject = OnReject::named(py, errors)?;
+            let rules = self.rules.clone().with_format(py, format)?;
+            let key = key.map(|key| rules.key(py, key)).transpose()?;
+            let threads = threads::asked(threads)?;
+            let (chunks, field) = chunks_of_any(array)?;
+            let kind = field.data_type().clone();
+            let before = rules.before();
+            let size =
+                |chunk: &ArrayRef| pieces::bytes_in(chunk.as_ref()) + chunk.len() * (before + 1);
+            let size: usize = chunks.iter().map(size).sum();
+            let checked = (on_reject == OnReject::Raise).then(|| (rules.clone(), chunks.clone()));
+            let normalize = move |stop: Arc<AtomicBool>| {
+                let mut done = pieces::normalize(&rules, &chunks, kind, threads, &stop)?;
+                let keys = key.map(|key| keys::add(&rules, key, &mut done, threads, &stop));
+                let keys = keys.transpose()?;
+                if on_reject == OnReject::Keep {
+                    rejected::keep(&mut done, &chunks)?;
+                }
+                Ok::<_, PyErr>((done, keys))
+            };
+            let (done, keys) = if size < SHORT {
+                py.detach(|| normalize(Arc::default()))?
+            } else {
+                interrupt::run(py, normalize)??
+            };
+            if let Some((rules, chunks)) = checked {
+                rejected::check(py, &rules, &done, &chunks)?;
+            }
+            Ok(Columns::new(&field, done, keys))
+        })
     }
 
     /// A copy with another ``base``, such as that of each page of a crawl. It shares its rules with the original.
@@ -121,6 +192,18 @@ impl Normalizer {
         let make = py.import("uniqurl")?.getattr("_normalizer")?;
         let options = self.options.as_ref().map(|options| options.clone_ref(py));
         (make, (self.profile.clone(), options)).into_pyobject(py)
+    }
+}
+
+impl Normalizer {
+    /// The one for a single call. It is never pickled, so it keeps no options.
+    fn of_call(
+        py: Python<'_>,
+        profile: Option<&str>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let rules = guarded(py, || Rules::new(py, profile, options))?;
+        Ok(Self { rules, profile: None, options: None })
     }
 }
 
@@ -214,9 +297,7 @@ pub fn normalize<'py>(
     errors: &str,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = url.py();
-    let rules = guarded(py, || Rules::new(py, profile, options))?;
-    normalize_one(&rules, url, errors)
+    Normalizer::of_call(url.py(), profile, options)?.normalize(url, errors)
 }
 
 /// The key of a URL. Its name is one that ``--key`` of the command and ``key`` of :func:`dedup` take:
@@ -242,9 +323,7 @@ pub fn key<'py>(
     profile: Option<&str>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = url.py();
-    let rules = guarded(py, || Rules::new(py, profile, options))?;
-    key_of_one(&rules, url, key)
+    Normalizer::of_call(url.py(), profile, options)?.key(url, key)
 }
 
 /// The rules that change a URL, in order, with each change. Raises :class:`Rejected`.
@@ -262,9 +341,7 @@ pub fn explain(
     profile: Option<&str>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Vec<Step>> {
-    let py = url.py();
-    let rules = guarded(py, || Rules::new(py, profile, options))?;
-    explain_one(&rules, url)
+    Normalizer::of_call(url.py(), profile, options)?.explain(url)
 }
 
 /// The lowest profile on the ladder of RFC 3986 section 6.2 that gives two URLs the same form.
@@ -325,9 +402,8 @@ pub fn normalize_column(
     errors: &str,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Columns> {
-    let py = array.py();
-    let rules = guarded(py, || Rules::new(py, profile, options))?;
-    column(rules, array, format, key, threads, errors)
+    let normalizer = Normalizer::of_call(array.py(), profile, options)?;
+    normalizer.normalize_column(array, format, key, threads, errors)
 }
 
 /// Normalizes the first columns of the process, one for each kind of input, and names a type as
@@ -373,107 +449,4 @@ pub fn codes(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         all.set_item(code.name(), code.sentence())?;
     }
     Ok(all)
-}
-
-fn normalize_one<'py>(
-    rules: &Rules,
-    url: &Bound<'py, PyAny>,
-    errors: &str,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = url.py();
-    guarded(py, || {
-        let on_reject = OnReject::named(py, errors)?;
-        if on_reject == OnReject::Null && is_missing(url) {
-            return Ok(py.None().into_bound(py));
-        }
-        let text = Url::of(url)?;
-        let mut out = Vec::new();
-        // An exception takes longer to make than most URLs to normalize.
-        match on_reject {
-            OnReject::Raise => rules.normalize(py, text.bytes(), &mut out)?,
-            _ if rules.accepts(text.bytes(), &mut out) => {}
-            OnReject::Null => return Ok(py.None().into_bound(py)),
-            OnReject::Keep => return Ok(url.clone()),
-        }
-        text.like(py, &out)
-    })
-}
-
-fn key_of_one<'py>(
-    rules: &Rules,
-    url: &Bound<'py, PyAny>,
-    key: &str,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = url.py();
-    guarded(py, || {
-        let (url, key) = (Url::of(url)?, rules.key(py, key)?);
-        let (mut canonical, mut out) = (Vec::new(), Vec::new());
-        let canonical = rules.canonical(py, url.bytes(), &mut canonical)?;
-        let hostless = Reject::new(RejectReason::NoHost, 0);
-        let key = key.of(canonical, &mut out).ok_or_else(|| errors::rejected(py, &hostless))?;
-        url.like(py, key.as_bytes())
-    })
-}
-
-fn explain_one(rules: &Rules, url: &Bound<'_, PyAny>) -> PyResult<Vec<Step>> {
-    let py = url.py();
-    guarded(py, || {
-        let url = Url::of(url)?;
-        rules.check_length(py, url.bytes())?;
-        let steps = rules.normalizer.explain(url.bytes());
-        let steps = steps.map_err(|reject| errors::rejected(py, &reject))?;
-        let step = |step: &uniqurl::Step| {
-            Ok(Step {
-                rule: step.rule.name().to_owned(),
-                sentence: step.rule.sentence().to_owned(),
-                source: step.rule.source().map(str::to_owned),
-                before: url.like(py, &step.before)?.unbind(),
-                after: url.like(py, &step.after)?.unbind(),
-            })
-        };
-        steps.iter().map(step).collect()
-    })
-}
-
-fn column(
-    rules: Rules,
-    array: &Bound<'_, PyAny>,
-    format: Option<&str>,
-    key: Option<&str>,
-    threads: Option<&Bound<'_, PyAny>>,
-    errors: &str,
-) -> PyResult<Columns> {
-    let py = array.py();
-    guarded(py, || {
-        let on_reject = OnReject::named(py, errors)?;
-        let rules = rules.with_format(py, format)?;
-        let key = key.map(|key| rules.key(py, key)).transpose()?;
-        let threads = threads::asked(threads)?;
-        let (chunks, field) = chunks_of_any(array)?;
-        let kind = field.data_type().clone();
-        let before = rules.before();
-        let size = |chunk: &ArrayRef| pieces::bytes_in(chunk.as_ref()) + chunk.len() * (before + 1);
-        let size: usize = chunks.iter().map(size).sum();
-        let stop = Arc::<AtomicBool>::default();
-        let of_work = Arc::clone(&stop);
-        let checked = (on_reject == OnReject::Raise).then(|| (rules.clone(), chunks.clone()));
-        let normalize = move || {
-            let mut done = pieces::normalize(&rules, &chunks, kind, threads, &of_work)?;
-            let keys = key.map(|key| keys::add(&rules, key, &mut done, threads, &of_work));
-            let keys = keys.transpose()?;
-            if on_reject == OnReject::Keep {
-                rejected::keep(&mut done, &chunks)?;
-            }
-            Ok::<_, PyErr>((done, keys))
-        };
-        let (done, keys) = if size < SHORT {
-            py.detach(normalize)?
-        } else {
-            interrupt::run(py, &stop, normalize)??
-        };
-        if let Some((rules, chunks)) = checked {
-            rejected::check(py, &rules, &done, &chunks)?;
-        }
-        Ok(Columns::new(&field, done, keys))
-    })
 }

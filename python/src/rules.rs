@@ -12,7 +12,7 @@ use uniqurl::{
 };
 use uniqurl_formats::record::{Format, LONGEST_URL, MAX_URL, max_record};
 
-use crate::errors;
+use crate::errors::{self, checked};
 
 /// A normalizer, the longest URL it takes, and the position of the URL in a value.
 #[derive(Debug, Clone)]
@@ -68,37 +68,32 @@ impl Rules {
             _ => return Ok(Self::plain(named()?).clone()),
         };
         let options = Options::read(options)?;
-        let told = |error: &dyn std::fmt::Display| errors::usage(py, error);
         let mut normalizer = match &options.profile_toml {
             Some(_) if profile.is_some() => {
                 return Err(errors::usage(py, "profile_toml names its profile itself"));
             }
-            Some(text) => Normalizer::from_profile_file(text).map_err(|error| told(&error))?,
+            Some(text) => checked(py, Normalizer::from_profile_file(text))?,
             None => Normalizer::new(named()?),
         };
-        normalizer = normalizer.with_switches(options.on).map_err(|error| told(&error))?;
-        normalizer = normalizer.without_switches(options.off).map_err(|error| told(&error))?;
+        normalizer = checked(py, normalizer.with_switches(options.on))?;
+        normalizer = checked(py, normalizer.without_switches(options.off))?;
         if !options.drop_param.is_empty() {
-            normalizer = normalizer
-                .with_dropped_parameters(&options.drop_param)
-                .map_err(|error| told(&error))?;
+            normalizer = checked(py, normalizer.with_dropped_parameters(&options.drop_param))?;
         }
         if !options.keep_param.is_empty() {
-            normalizer = normalizer
-                .with_kept_parameters(&options.keep_param)
-                .map_err(|error| told(&error))?;
+            normalizer = checked(py, normalizer.with_kept_parameters(&options.keep_param))?;
         }
         if !options.allow.is_empty() {
-            normalizer = normalizer.with_allowed(options.allow).map_err(|error| told(&error))?;
+            normalizer = checked(py, normalizer.with_allowed(options.allow))?;
         }
         if !options.deny.is_empty() {
-            normalizer = normalizer.with_denied(options.deny).map_err(|error| told(&error))?;
+            normalizer = checked(py, normalizer.with_denied(options.deny))?;
         }
         if let Some(ring) = options.ring {
-            normalizer = normalizer.with_ring(ring).map_err(|error| told(&error))?;
+            normalizer = checked(py, normalizer.with_ring(ring))?;
         }
         if let Some(charset) = options.transcode {
-            normalizer = normalizer.with_charset(charset).map_err(|error| told(&error))?;
+            normalizer = checked(py, normalizer.with_charset(charset))?;
         }
         let max_url = options.max_url.unwrap_or(MAX_URL);
         if !(1..=LONGEST_URL).contains(&max_url) {
@@ -327,8 +322,7 @@ impl Options {
             "drop_param" => self.drop_param = strings(value)?,
             "keep_param" => self.keep_param = strings(value)?,
             "ring" => {
-                let ring = Ring::parse(&value.extract::<String>()?);
-                self.ring = Some(ring.map_err(|error| errors::usage(py, error))?);
+                self.ring = Some(checked(py, Ring::parse(&value.extract::<String>()?))?);
             }
             "base" => self.base = Some(bytes(value)?),
             "assume_scheme" => self.assume_scheme = Some(bytes(value)?),

@@ -4,11 +4,10 @@
 //! `add` takes the right to write, for as long as it works.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::{Array, ArrayRef, BooleanArray};
-use arrow_schema::{DataType, FieldRef};
+use arrow_schema::DataType;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use uniqurl::Key;
@@ -23,7 +22,7 @@ use crate::interrupt::{self, go_on};
 use crate::pieces;
 use crate::rules::{self, Rules};
 use crate::threads;
-use crate::values::values_of;
+use crate::values::{arc, values_of};
 
 /// Memory for sorting new keys, and for merging, in bytes.
 const MEMORY: usize = 256 << 20;
@@ -92,11 +91,7 @@ impl SeenStore {
     /// :class:`KeyboardInterrupt`; the store is then as before, or as after the add.
     fn add(&self, urls: &Bound<'_, PyAny>) -> PyResult<u64> {
         let py = urls.py();
-        let added = self.ask(urls, |path, rules, keys, threads, stop| {
-            // The error of the store goes out as it is; that of a thread pool is an exception already.
-            threads::within(threads, || add(&path, &rules, &keys, &stop))
-        })?;
-        let Changed { keys, warning } = added.map_err(|error| errors::store(py, &error))?;
+        let Changed { keys, warning } = self.ask(urls, add)?;
         if let Some(warning) = warning {
             errors::warn(py, warning);
         }
@@ -106,11 +101,7 @@ impl SeenStore {
     /// Whether the key of each URL is in the store, as a column of bool. It is null for a value without a
     /// key: a null, a blank or a rejected one.
     fn contains(&self, urls: &Bound<'_, PyAny>) -> PyResult<Column> {
-        let py = urls.py();
-        let seen = self.ask(urls, |path, rules, keys, threads, stop| {
-            threads::within(threads, || contains(&path, &rules, &keys, &stop))
-        })?;
-        let seen: ArrayRef = Arc::new(seen.map_err(|error| errors::store(py, &error))?);
+        let seen = arc(self.ask(urls, contains)?);
         Ok(Column::new("seen", DataType::Boolean, vec![seen]))
     }
 
@@ -206,23 +197,20 @@ impl SeenStore {
     fn ask<T: Send + 'static>(
         &self,
         urls: &Bound<'_, PyAny>,
-        work: impl FnOnce(PathBuf, StoreRules, RowKeys, Option<usize>, Arc<AtomicBool>) -> PyResult<T>
-        + Send
-        + 'static,
+        work: fn(&Path, &StoreRules, &RowKeys, &AtomicBool) -> Result<T, SeenStoreError>,
     ) -> PyResult<T> {
         let py = urls.py();
         guarded(py, || {
-            let (chunks, field): (Vec<ArrayRef>, FieldRef) = chunks_of_any(urls)?;
+            let (chunks, field) = chunks_of_any(urls)?;
             let kind = field.data_type().clone();
             let (path, of_store) = (self.path.clone(), self.of_store());
             let (rules, key, threads) = (self.rules.clone(), self.key, self.threads);
-            let stop = Arc::<AtomicBool>::default();
-            let of_work = Arc::clone(&stop);
-            interrupt::run(py, &stop, move || {
-                let column = pieces::normalize(&rules, &chunks, kind, threads, &of_work)?;
-                let keys = RowKeys::of(&rules, key, &column.canonical, &of_work)?;
-                work(path, of_store, keys, threads, of_work)
-            })?
+            let done = interrupt::run(py, move |stop| -> PyResult<_> {
+                let column = pieces::normalize(&rules, &chunks, kind, threads, &stop)?;
+                let keys = RowKeys::of(&rules, key, &column.canonical, &stop)?;
+                threads::within(threads, || work(&path, &of_store, &keys, &stop))
+            })??;
+            done.map_err(|error| errors::store(py, &error))
         })
     }
 }

@@ -27,8 +27,8 @@ pub fn resolve<'py>(
             return Err(PyTypeError::new_err(why));
         }
         let mut target = Vec::new();
-        uniqurl::uri::resolve(base.bytes(), reference.bytes(), &mut target)
-            .map_err(|error| errors::usage(py, error))?;
+        let resolved = uniqurl::uri::resolve(base.bytes(), reference.bytes(), &mut target);
+        errors::checked(py, resolved)?;
         reference.like(py, &target)
     })
 }
