@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::LargeBinaryBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BooleanArray, LargeStringArray, NullArray, StructArray};
+use arrow_array::{Array, ArrayRef, BooleanArray, NullArray, StructArray};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields};
 use arrow_select::nullif::nullif;
 use pyo3::exceptions::{PyIndexError, PyTypeError};
@@ -20,7 +20,7 @@ use crate::html;
 use crate::keys::Keys;
 use crate::pieces::Normalized;
 use crate::url::Url;
-use crate::values::{arc, fault, is_text, values_of};
+use crate::values::{self, arc, fault, is_text, values_of};
 
 /// Rows of an iterable between two checks for signals.
 const LOOK: usize = 1 << 16;
@@ -114,11 +114,7 @@ fn of_values(values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
         }
         column.append_value(url.bytes());
     }
-    let column = column.finish();
-    Ok(match is_text {
-        Some(false) => Arc::new(column),
-        _ => Arc::new(LargeStringArray::try_from_binary(column).map_err(fault)?),
-    })
+    values::column(column.finish(), is_text.unwrap_or(true))
 }
 
 /// Whether Arrow can read it as a column.

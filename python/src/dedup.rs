@@ -22,7 +22,7 @@ use crate::lines::Lines;
 use crate::pieces;
 use crate::rules::{Rules, format_of};
 use crate::threads;
-use crate::values::{fault, values_of};
+use crate::values::values_of;
 
 /// A set and its accounting. ``urls`` is a column of large_string, or of large_binary under the profile
 /// ``string``, even if only one host uses it; ``files`` describes each file if files were read.
@@ -199,11 +199,6 @@ fn is_path(input: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(input.is_instance_of::<PyString>() || input.hasattr("__fspath__")?)
 }
 
-/// Text if the rules write only ASCII.
-fn kind_of(wish: &Wish) -> DataType {
-    if wish.rules.writes_any_byte(wish.key) { DataType::LargeBinary } else { DataType::LargeUtf8 }
-}
-
 fn of_files(py: Python<'_>, wish: &Wish, paths: &[PathBuf]) -> PyResult<Deduplicated> {
     let (inputs, missing) = input::check(paths);
     if let Some(error) = missing.first().filter(|_| !wish.keep_going) {
@@ -268,8 +263,8 @@ fn made(
     tally: Tally,
     files: Vec<FileStats>,
 ) -> PyResult<Deduplicated> {
-    let kind = kind_of(wish);
-    let column = py.detach(|| lines.column(&kind)).map_err(fault)?;
+    let kind = wish.rules.kind_of(wish.key);
+    let column = py.detach(|| lines.column(kind == DataType::LargeUtf8))?;
     let name = if wish.key == Key::Url { "canonical" } else { wish.key.name() };
     let urls = Py::new(py, Column::new(name, kind, vec![column]))?;
     Ok(Deduplicated { urls, tally, files })

@@ -6,8 +6,7 @@ use arrow_array::builder::LargeBinaryBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::ArrowDictionaryKeyType;
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, DictionaryArray, LargeStringArray, StringArray,
-    downcast_dictionary_array,
+    Array, ArrayRef, BooleanArray, DictionaryArray, StringArray, downcast_dictionary_array,
 };
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
@@ -21,7 +20,7 @@ use crate::piece::ROWS;
 use crate::pieces::Normalized;
 use crate::rules::Rules;
 use crate::threads;
-use crate::values::{arc, fault, values_of};
+use crate::values::{self, arc, fault, values_of};
 
 /// A column of keys, in chunks of the same lengths as those of the canonical forms.
 pub struct Keys {
@@ -87,15 +86,13 @@ fn reject_hostless(column: &mut Normalized, keys: &[ArrayRef]) -> PyResult<()> {
     Ok(())
 }
 
-/// The type of the keys of a column: text if the rules write only ASCII.
+/// The type of the keys of a column.
 fn kind_of(rules: &Rules, key: Key, column: &DataType) -> DataType {
     match column {
-        DataType::Dictionary(index, values) => {
-            let values = kind_of(rules, key, values);
-            DataType::Dictionary(index.clone(), Box::new(values))
+        DataType::Dictionary(index, _) => {
+            DataType::Dictionary(index.clone(), Box::new(rules.kind_of(key)))
         }
-        _ if rules.writes_any_byte(key) => DataType::LargeBinary,
-        _ => DataType::LargeUtf8,
+        _ => rules.kind_of(key),
     }
 }
 
@@ -134,10 +131,5 @@ fn of_each(rules: &Rules, key: Key, forms: &dyn Array, stop: &AtomicBool) -> PyR
         let key = form_of(row).and_then(|form| key.of(rules.known(form, &mut url), &mut text));
         column.append_option(key);
     }
-    let column = column.finish();
-    Ok(if rules.writes_any_byte(key) {
-        arc(column)
-    } else {
-        arc(LargeStringArray::try_from_binary(column).map_err(fault)?)
-    })
+    values::column(column.finish(), !rules.writes_any_byte(key))
 }

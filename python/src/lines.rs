@@ -6,11 +6,11 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use arrow_array::{ArrayRef, LargeBinaryArray, LargeStringArray};
+use arrow_array::{ArrayRef, LargeBinaryArray};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{ArrowError, DataType};
+use pyo3::PyResult;
 
-use crate::values::arc;
+use crate::values::{self, fault};
 
 /// Values back to back. It is written to as lines, in parts of any size.
 #[derive(Default)]
@@ -64,16 +64,14 @@ impl Lines {
     }
 
     /// The column: text, or binary if the values may hold any byte.
-    pub fn column(self, kind: &DataType) -> Result<ArrayRef, ArrowError> {
+    pub fn column(self, is_text: bool) -> PyResult<ArrayRef> {
         let mut offsets = Vec::with_capacity(self.ends.len() + 1);
         offsets.push(0);
         offsets.extend_from_slice(&self.ends);
         let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
         let values = Buffer::from_vec(self.values);
-        Ok(match kind {
-            DataType::LargeUtf8 => arc(LargeStringArray::try_new(offsets, values, None)?),
-            _ => arc(LargeBinaryArray::try_new(offsets, values, None)?),
-        })
+        let values = LargeBinaryArray::try_new(offsets, values, None).map_err(fault)?;
+        values::column(values, is_text)
     }
 }
 

@@ -13,7 +13,7 @@ use uniqurl_formats::record::{BufferId, Context, Extracted, Format, Records};
 use crate::interrupt::go_on;
 use crate::piece::{Done, Losses};
 use crate::rules::Rules;
-use crate::values::{arc, fault, is_text, values_of};
+use crate::values::{self, is_text, values_of};
 
 /// The type of the canonical forms: text if the input is text and the output only ASCII.
 pub fn kind_of(rules: &Rules, column: &DataType) -> DataType {
@@ -73,11 +73,8 @@ pub fn normalize(
         }
         canonical.append_null();
     }
-    let canonical = canonical.finish();
-    let canonical = match kind_of(rules, array.data_type()) {
-        DataType::Utf8 => arc(arrow_array::StringArray::try_from_binary(canonical).map_err(fault)?),
-        _ => arc(canonical),
-    };
+    let is_text = kind_of(rules, array.data_type()) == DataType::Utf8;
+    let canonical = values::column(canonical.finish(), is_text)?;
     Ok(losses.changed(canonical, array.len()))
 }
 

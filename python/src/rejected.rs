@@ -5,7 +5,7 @@
 
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BooleanArray, StringArray};
+use arrow_array::{Array, ArrayRef, BooleanArray};
 use arrow_schema::DataType;
 use arrow_select::dictionary::garbage_collect_any_dictionary;
 use arrow_select::interleave::interleave;
@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use crate::errors;
 use crate::pieces::Normalized;
 use crate::rules::Rules;
-use crate::values::{arc, bytes_of, fault, values_of};
+use crate::values::{self, bytes_of, fault, is_text, values_of};
 
 /// The result for a rejected URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,9 +138,5 @@ fn kept_records(
     for (row, is_rejected) in is_rejected.iter().enumerate() {
         kept.append_option(if *is_rejected { record(row) } else { form(row) });
     }
-    let kept = kept.finish();
-    Ok(match kind {
-        DataType::Utf8 => arc(StringArray::try_from_binary(kept).map_err(fault)?),
-        _ => arc(kept),
-    })
+    values::column(kept.finish(), is_text(kind))
 }

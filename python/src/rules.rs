@@ -3,6 +3,7 @@
 
 use std::sync::OnceLock;
 
+use arrow_schema::DataType;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
@@ -170,9 +171,7 @@ impl Rules {
 
     /// The key of this name, if these rules support it.
     pub fn key(&self, py: Python<'_>, name: &str) -> PyResult<Key> {
-        let unknown =
-            || errors::usage(py, "key is url, template, host, domain, surt, ssurt or hash");
-        let key = name.parse::<Key>().map_err(|_| unknown())?;
+        let key = checked(py, name.parse::<Key>())?;
         if key == Key::Ssurt && self.normalizer.has_own_ports() {
             let why = "ssurt names the ports of the registry, and the profile file has others";
             return Err(errors::usage(py, why));
@@ -221,6 +220,11 @@ impl Rules {
     /// Whether a key may hold any byte; else all of it is ASCII.
     pub fn writes_any_byte(&self, key: Key) -> bool {
         self.normalizer.may_write_any_byte() && !matches!(key, Key::Hash | Key::Template)
+    }
+
+    /// The type of a column of keys: text if all of them are ASCII.
+    pub fn kind_of(&self, key: Key) -> DataType {
+        if self.writes_any_byte(key) { DataType::LargeBinary } else { DataType::LargeUtf8 }
     }
 
     /// Whether `url` is not too long.
@@ -314,9 +318,7 @@ impl Options {
             "allow" | "deny" => {
                 let codes = if key == "allow" { &mut self.allow } else { &mut self.deny };
                 for name in strings(value)? {
-                    codes.push(name.parse().map_err(|_| {
-                        errors::usage(py, format!("unknown check `{}`", name.escape_debug()))
-                    })?);
+                    codes.push(checked(py, name.parse::<RejectReason>())?);
                 }
             }
             "drop_param" => self.drop_param = strings(value)?,

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, GenericBinaryArray, GenericStringArray, OffsetSizeTrait};
 use arrow_schema::{ArrowError, DataType};
-use pyo3::PyErr;
 use pyo3::exceptions::PyRuntimeError;
+use pyo3::{PyErr, PyResult};
 
 /// The bytes of a value of a column.
 pub fn bytes_of<'a>(array: &'a dyn Array) -> Box<dyn Fn(usize) -> &'a [u8] + 'a> {
@@ -40,6 +40,18 @@ pub fn is_text(kind: &DataType) -> bool {
         DataType::Dictionary(_, values) => is_text(values),
         _ => false,
     }
+}
+
+/// Values as a column of text if they are text, which is checked, or else of bytes.
+pub fn column<O: OffsetSizeTrait>(
+    values: GenericBinaryArray<O>,
+    is_text: bool,
+) -> PyResult<ArrayRef> {
+    Ok(if is_text {
+        arc(GenericStringArray::try_from_binary(values).map_err(fault)?)
+    } else {
+        arc(values)
+    })
 }
 
 /// The same array, as one.
