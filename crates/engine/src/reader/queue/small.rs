@@ -13,7 +13,9 @@ use super::{
 #[cfg(feature = "tables")]
 use crate::job::InputFormat;
 use uniqurl_formats::input::{self, Chunk, Compression, CutLine, Input, OpenFile, Source};
-use uniqurl_formats::record::{Format, Framing};
+#[cfg(feature = "tables")]
+use uniqurl_formats::record::Format;
+use uniqurl_formats::record::Framing;
 #[cfg(feature = "tables")]
 use uniqurl_formats::table;
 
