@@ -6,7 +6,7 @@
 //! newest run first: the newest run that holds a key decides about it. An add is one new run; runs of
 //! about the same size are merged ([`SeenWriter`]).
 //!
-//! docs/seen-format.md describes every byte.
+//! docs/design/seen-format.md describes every byte.
 //!
 //! ```
 //! use uniqurl::{Key, Normalizer, Profile};
