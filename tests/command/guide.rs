@@ -4,8 +4,8 @@
 //! A block ```` ```console ```` holds commands after `$ `, each before its output: standard output, or
 //! that with the messages after it. A line `...` stands for any lines, and one after `# ` is a comment.
 //! Commands of a page run in one directory, in order; it holds the files of `corpora/guide/`, and
-//! `corpora` itself. The commands in the tables of coming-from.md run too, but their outputs are on no page. A block ```` ```sh ```` does not run: its first line is a comment that says why, or
-//! it holds commands of cargo alone.
+//! `corpora` itself. A block ```` ```sh ```` does not run: its first line is a comment that says why, or
+//! it holds commands of cargo alone. Commands in the tables of coming-from.md run, without their outputs.
 //!
 //! `UNIQURL_WRITE=1 cargo test -p uniqurl-cli --test command guide` writes the outputs into the pages.
 
