@@ -56,6 +56,7 @@ impl SpareBuffers {
     }
 
     fn lock(&self) -> MutexGuard<'_, Spare> {
+        // A poisoned pool is used on: the bytes in its buffers are stale in any case.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -72,6 +73,8 @@ pub(super) struct Buffer {
 impl BufferPool {
     /// Creates a pool whose buffers hold `size` bytes without growing.
     pub(super) fn new(size: usize, spare: &Arc<SpareBuffers>) -> Self {
+        // One page more than asked for, because `take` moves the start of the bytes by up to a
+        // page.
         Self { size: size + PAGE, spare: Arc::clone(spare) }
     }
 
@@ -90,6 +93,7 @@ impl BufferPool {
         let Buffer { mut memory, start, end } = buffer;
         let used = start..end.min(start + length);
         // A buffer that grew for a long record is not reused, and copied if little of it is used.
+        // Else one record of megabytes would hold its memory until the run ends.
         let is_long = memory.len() > 2 * self.size;
         if is_long && used.len() < memory.len() / 2 {
             memory = memory[used].to_vec();
@@ -112,6 +116,8 @@ impl Buffer {
     /// Drops the first `count` bytes.
     pub(super) fn pass(&mut self, count: usize) {
         self.start += count;
+        // Long records are skipped read by read. An empty buffer begins anew at its front, or it
+        // would grow with each of these reads.
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
         }

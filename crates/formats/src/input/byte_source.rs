@@ -36,6 +36,8 @@ pub(super) trait ByteSource: Read {
 
     /// Skips `count` bytes, or all that remain. Returns how many were skipped.
     fn skip(&mut self, count: u64) -> io::Result<u64> {
+        // A source that cannot seek has to read what it skips. Plain files have a `skip` of their
+        // own.
         let mut scratch = [0; 16 << 10];
         let mut skipped = 0;
         while skipped < count {
@@ -63,6 +65,8 @@ impl MemberStarts {
     /// Records that a member, or the end, follows after `behind` more decoded bytes.
     pub(super) fn begin(&mut self, behind: usize) {
         let start = self.given + behind as u64;
+        // An empty member starts where the next one does, and a start that is known twice would
+        // make an empty record.
         if !self.unwanted && self.told.back() != Some(&start) {
             self.told.push_back(start);
         }
@@ -80,6 +84,8 @@ impl MemberStarts {
 
     /// Stops recording, because nobody will ask.
     pub(super) fn forget(&mut self) {
+        // Starts wait until someone takes them, so a list of many small members would gather one
+        // for each.
         (self.unwanted, self.told) = (true, VecDeque::new());
     }
 }
@@ -127,6 +133,8 @@ impl<R: BufRead> BufRead for Counted<R> {
     }
 
     fn consume(&mut self, count: usize) {
+        // Counted when they are consumed, not when they are buffered: an offset in a message must
+        // not depend on how far the buffer has read ahead.
         self.taken += count as u64;
         self.inner.consume(count);
     }
@@ -147,6 +155,8 @@ impl<F: Borrow<OpenFile>> Plain<F> {
 impl<F: Borrow<OpenFile>> Read for Plain<F> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let file = self.file.borrow();
+        // The file may have grown since it was checked. Its new bytes belong to a later run, and
+        // may be half a line.
         let rest = usize::try_from(file.size().saturating_sub(self.at)).unwrap_or(usize::MAX);
         let length = out.len().min(rest);
         let read = file.file.read_at(&mut out[..length], self.at)?;

@@ -77,6 +77,7 @@ impl InputError {
     pub fn state(&self) -> InputState {
         match &self.trouble {
             Trouble::Directory | Trouble::Refused(_) | Trouble::Columns(_) => InputState::Refused,
+            // A limit is no damage: a run with more memory may read the rest of this input.
             Trouble::Limit(..) | Trouble::Memory(_) => InputState::Unfinished,
             Trouble::Io(error) if error.kind() == io::ErrorKind::NotFound => InputState::Missing,
             _ => InputState::Damaged,
@@ -87,6 +88,7 @@ impl InputError {
     pub fn state_unopened(&self) -> InputState {
         match self.state() {
             InputState::Refused => InputState::Refused,
+            // Nothing of it was read, so nothing can be said about its bytes.
             _ => InputState::Missing,
         }
     }

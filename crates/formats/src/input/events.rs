@@ -55,6 +55,8 @@ pub(super) struct Unwanted;
 
 /// A channel with this share.
 pub(super) fn events(share: Arc<StreamShare>, least: usize) -> (EventSender, StreamEvents) {
+    // The channel itself has no bound: events differ in size a thousandfold, so the share bounds
+    // their bytes instead of their number.
     let (sender, receiver) = channel();
     let events = StreamEvents { events: receiver, share: Arc::clone(&share) };
     (EventSender { events: sender, share, least }, events)
@@ -76,6 +78,7 @@ impl EventSender {
             return Err(Unwanted);
         }
         self.events.send((event, bytes)).map_err(|_| Unwanted)?;
+        // Noted only now, so that a reader whom this wakes finds the event in the channel.
         self.share.note_sent(bytes);
         Ok(())
     }
@@ -83,6 +86,8 @@ impl EventSender {
 
 impl Drop for EventSender {
     fn drop(&mut self) {
+        // This runs on a panic of the reading thread, too. Without it a run in `wait_for` would
+        // sleep on.
         self.share.end();
     }
 }
@@ -131,6 +136,7 @@ impl Iterator for StreamEvents {
 
 impl Drop for StreamEvents {
     fn drop(&mut self) {
+        // The reading thread may be asleep, waiting for room that nobody would make any more.
         self.share.close();
     }
 }

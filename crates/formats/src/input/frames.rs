@@ -101,6 +101,8 @@ impl<'a> Framer<'a> {
             }
         }
         let offset = self.offset;
+        // A member that starts right here is this record and not the next one, so `next_member`
+        // passes it over.
         self.begun = offset;
         let start = out.len();
         let state = match self.head()? {
@@ -123,6 +125,8 @@ impl<'a> Framer<'a> {
                 FrameState::TooLong
             }
             RecordHead::Cut => {
+                // All that is left fits: `head` has compared it with `max_record` before it called
+                // the head cut.
                 let rest = self.rest().len();
                 out.extend_from_slice(self.rest());
                 self.pass(rest);
@@ -153,6 +157,8 @@ impl<'a> Framer<'a> {
             if let Some(length) = end {
                 return Ok(complete(self.framing, &self.rest()[..length]));
             }
+            // A member that begins with a head starts a record (WARC 1.1 annex D), so the head
+            // before it can end nowhere.
             if next.is_some() {
                 return Ok(RecordHead::Broken(there));
             }
@@ -218,9 +224,13 @@ impl<'a> Framer<'a> {
             if left == 0 {
                 break;
             }
+            // The length says that the body goes on, and the next member says that it does not. The
+            // member is believed: a length that is too great would swallow whole records.
             if next.is_some() {
                 return Ok(FrameState::Malformed);
             }
+            // Only a plain file can be skipped without reading. An error that waits to be reported
+            // comes after the bytes that were read, and a skip would jump over it.
             if !taken && self.source.compression().is_none() && self.failed.is_none() {
                 let skipped = self.source.skip(left)?;
                 self.offset += skipped;
@@ -251,10 +261,13 @@ impl<'a> Framer<'a> {
                 self.starts.pop_front();
                 continue;
             };
+            // Nothing of this member has been read yet, so its start is kept for a later call.
             let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty()) else { return Ok(None) };
             let (there, from) = (bytes.len(), self.rest().len() - bytes.len());
             match self.begins(from) {
                 Some(true) => return Ok(Some(from)),
+                // More bytes may decide whether a record begins, but no more than a head may have,
+                // or one long line would be read into memory whole.
                 None if there <= self.max_record && self.more()? => {}
                 _ => {
                     self.starts.pop_front();
@@ -294,10 +307,13 @@ impl<'a> Framer<'a> {
     fn find_head(&mut self, limit: usize) -> Result<usize, usize> {
         if let Framing::Warc { .. } = self.framing {
             let bytes = &self.rest()[..limit];
+            // The pattern may begin in the last bytes and end in the next read, so the last line
+            // feed is kept.
             let last = &bytes[limit.saturating_sub(LINE.len() - 1)..];
             let from = memrchr(b'\n', last).map_or(limit, |feed| limit - last.len() + feed);
             return memmem::find(bytes, LINE).map(|feed| feed + 1).ok_or(from);
         }
+        // An ARC record has no mark of its own, so each line has to be tried as a head.
         let mut line = self.end_of_head(0, limit);
         let mut from = limit;
         while let Some(start) = line {

@@ -127,6 +127,8 @@ impl Chunk {
             return self.offset + n as u64;
         }
         let _ = n;
+        // Bytes between the records are left out of a chunk, so an offset follows from the frame
+        // that holds it.
         match self.frames.partition_point(|frame| frame.start <= start).checked_sub(1) {
             Some(frame) => {
                 let frame = &self.frames[frame];
@@ -186,6 +188,7 @@ impl Chunk {
     /// A table's copy holds only the rows from `n` on.
     pub fn again(&self, n: usize) -> (Chunk, usize) {
         let (data, first) = match &self.data {
+            // A worker reads its next range into the same block, so this copy has to own its bytes.
             Data::Block(block) => (Data::Shared(Bytes::copy_from_slice(block.bytes())), n),
             Data::Shared(bytes) => (Data::Shared(bytes.clone()), n),
             Data::Rows(bytes, rows) => {

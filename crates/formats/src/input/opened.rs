@@ -68,6 +68,7 @@ fn look(path: &Path) -> Result<Source, Trouble> {
         return Ok(Source::Stream);
     }
     let mut file = File::open(path).map_err(Trouble::Io)?;
+    // Asked once more, of the open file: its name may stand for another file by now.
     let metadata = file.metadata().map_err(Trouble::Io)?;
     // Files in /proc and /sys report size 0 although they have content.
     if metadata.len() == 0 && file.read(&mut [0]).map_err(Trouble::Io)? > 0 {
@@ -97,6 +98,8 @@ pub(super) fn standard_input() -> io::Result<Source> {
 
 /// Standard input without the standard library's buffer.
 pub(super) fn stdin() -> io::Result<File> {
+    // A duplicate, so that dropping this file does not close standard input for the rest of the
+    // process.
     Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
@@ -169,6 +172,8 @@ impl OpenFile {
         if now.len() == self.size && (now.mtime(), now.mtime_nsec()) != self.modified {
             return error(Trouble::Replaced);
         }
+        // A file replaced by a rename keeps its bytes under the open handle. Only the name shows
+        // that the handle is no longer the input that the user meant.
         let named = match fs::metadata(&self.path) {
             Ok(named) => Some((named.dev(), named.ino())),
             Err(e) if e.kind() == io::ErrorKind::NotFound => None,

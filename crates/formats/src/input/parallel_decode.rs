@@ -140,10 +140,13 @@ impl ParallelDecoder {
     ) -> io::Result<Box<dyn ByteSource>> {
         let input = || Counted::buffered(Plain::new(Arc::clone(&file), 0));
         let guessable = matches!(compression, Compression::Gzip | Compression::Zstd);
+        // Two segments are the least that two threads can share.
         if !guessable || share.most_threads() < 2 || file.size() <= 2 * SEGMENT as u64 {
             return Ok(Box::new(StreamDecoder::new(input(), compression, limits)?));
         }
         let dictionary = match compression {
+            // A damaged dictionary is read again by the sequential decoder, which reports it with
+            // its place.
             Compression::Zstd => stream_decode::dictionary(&mut input()).unwrap_or_default(),
             _ => None,
         };
@@ -172,6 +175,8 @@ impl ParallelDecoder {
     /// Makes decoded bytes ready, or switches to sequential decoding.
     fn advance(&mut self) -> io::Result<()> {
         while self.segments.front().is_some_and(|segment| segment.start < self.at) {
+            // A member ran past this guess, so the guess was inside of it. Where packed data holds
+            // whole gzip files, the next guesses are wrong as well.
             self.segments.pop_front();
             self.patience = self.distrust;
             self.distrust = (self.distrust * 2).min(MOST_DISTRUST);
@@ -188,13 +193,19 @@ impl ParallelDecoder {
             let DecodedSegment { bytes, length, starts, taken, rest } = unpacked;
             #[cfg(test)]
             LARGEST.set(LARGEST.get().max(bytes.len()));
+            // A segment without one whole member is decoded again in order: only that finds damage,
+            // and says where it is.
             if taken > 0 {
                 self.at += taken as u64;
+                // Members that fill a share early leave a rest, which is copied for the next task.
+                // Smaller segments keep that rest short, and doubling finds the way back.
                 self.segment = match &rest {
                     Some(_) => taken.clamp(SMALL_SEGMENT, SEGMENT),
                     None => (2 * self.segment).min(SEGMENT),
                 };
                 if let Some(rest) = rest {
+                    // The rest lies before every segment that was cut after it, so it has to be
+                    // next in line.
                     let segment = self.decode(rest, self.at, StreamPosition::Between)?;
                     self.segments.push_front(segment);
                 }
@@ -229,6 +240,7 @@ impl ParallelDecoder {
 
     /// Cuts segments at guessed member starts and sends them to the workers.
     fn cut(&mut self) -> io::Result<()> {
+        // Asked at each cut: a stream that ends leaves its thread to this one.
         let threads = self.share.threads();
         while threads > 1
             && self.segments.len() < self.limits.segments(threads)
@@ -281,6 +293,7 @@ impl ParallelDecoder {
         start: u64,
         position: StreamPosition,
     ) -> io::Result<Segment> {
+        // One place for the one result, so a worker never blocks on a segment that was thrown away.
         let (result, receiver) = sync_channel(1);
         let out = self.spare.pop().unwrap_or_default();
         // Workers stop only after the sender is dropped, so the send cannot fail.
@@ -299,6 +312,8 @@ impl ParallelDecoder {
                 let tasks = Arc::clone(&tasks);
                 let work = move || {
                     loop {
+                        // One idle worker sleeps in `recv` and holds the lock, and the others sleep
+                        // on the lock. A task wakes exactly one of them.
                         let task = tasks.lock().unwrap_or_else(|e| e.into_inner()).recv();
                         let Ok(DecodeTask { bytes, position, out, result }) = task else { break };
                         let out = unpack(bytes, compression, limits, &dictionary, position, out);
@@ -354,6 +369,8 @@ fn unpack(
             if decoder.position() == StreamPosition::Between {
                 break;
             }
+            // A single member beyond the share is given up with nothing taken, and the sequential
+            // path decodes it in steps of the caller's size.
             is_full = filled > most;
             if is_full {
                 break 'members;
@@ -362,6 +379,8 @@ fn unpack(
         (whole, unpacked.taken) = (filled, decoder.taken() as usize);
     }
     unpacked.length = whole;
+    // The last member may have broken off. Its start goes with its bytes, or it would be reported
+    // twice.
     unpacked.starts.retain(|start| *start < whole);
     if is_full && unpacked.taken > 0 {
         segment.drain(..unpacked.taken);
@@ -392,6 +411,8 @@ impl Read for ParallelDecoder {
                     decoder.peek()?.is_some_and(|byte| self.compression.begins_with(byte));
                 let is_segment = self.segments.front().is_some_and(|segment| segment.start == at);
                 let may_guess = self.patience == 0 && at >= self.barren && self.share.threads() > 1;
+                // At least one member is decoded in order first, or a segment that yields nothing
+                // would be tried for ever.
                 if is_member && at > self.at && (may_guess || is_segment) {
                     self.at = at;
                     self.plain = None;

@@ -21,6 +21,7 @@ pub fn set_pipe_size(file: &impl AsFd) {
     #[cfg(target_os = "linux")]
     {
         use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
+        // Never shrink a pipe: its writer may have asked for more.
         if fcntl_getpipe_size(file).is_ok_and(|size| size < SIZE) {
             // A failure is harmless: the pipe keeps its size.
             let _ = fcntl_setpipe_size(file, SIZE);

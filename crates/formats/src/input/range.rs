@@ -48,6 +48,8 @@ impl RangeBuffer {
         self.used = 0..0;
         self.front = 0;
         self.reach(length + PAGE)?;
+        // The bytes get the offset within a page that they have in the file, for the reason that
+        // `PAGE` gives.
         self.front = (from as usize).wrapping_sub(self.buffer.as_ptr().addr()) % PAGE;
         Ok(())
     }
@@ -56,8 +58,12 @@ impl RangeBuffer {
     fn reach(&mut self, length: usize) -> Result<(), AllocError> {
         let end = self.front + length;
         if self.buffer.len() < end {
+            // Rounded up, so that records of slightly different lengths do not move the buffer each
+            // time.
             let end = end.next_multiple_of(STEP);
             let more = end - self.buffer.len();
+            // A record may be as long as memory is, so running out of it is an error with a name
+            // and an offset, not an abort.
             alloc::try_reserve_exact(&mut self.buffer, more)?;
             self.buffer.resize(end, 0);
         }
@@ -109,6 +115,7 @@ pub fn read_range(
     } else {
         match memchr(separator, block.read(length)) {
             Some(feed) if feed + 1 < length => feed + 1,
+            // The first record after this separator starts in the next range, which owns it.
             _ => return Ok((range.end, None)),
         }
     };
@@ -130,10 +137,13 @@ pub fn read_range(
         }
     }
     let mut cut = None;
+    // Without growth a last line without a separator is complete. In a live log it is half a line,
+    // which would be a URL that nobody asked for.
     if !complete && from + length as u64 == size && has_grown(opened)? {
         cut = Some(CutLine { at: from + last as u64 });
         length = last;
     } else if !complete {
+        // The start of a record that is too long is enough to reject it.
         length = length.min(limit);
     }
     block.used = block.front + start..block.front + length;
@@ -153,6 +163,8 @@ fn read(
         let offset = from + at as u64;
         let to = &mut block.buffer[block.front + at..block.front + end];
         let trouble = match opened.file.read_at(to, offset) {
+            // All of `part` lies within the size at opening, so an early end means that the file
+            // shrank.
             Ok(0) => Trouble::Shrank,
             Ok(read) => {
                 at += read;

@@ -4,6 +4,16 @@
 //! of the inputs. The stream in turn may hold a fixed number of bytes, whatever the others hold: more would
 //! not be taken any sooner. The streams after it share a limit, and each waits where the limit is reached.
 //! So the stream in turn never waits for the others, and the run never waits for a stream that waits.
+//!
+//! ```text
+//! thread of a stream              under the lock of all       the run
+//! reserve: waits for room   -->   held grows
+//! note_sent                 -->   arrival               -->   wait_for looks again
+//! room: looks again         <--   held shrinks          <--   release, once a chunk was taken
+//! room: its own limit now   <--   turn moves on         <--   begin_turn
+//! room: gives up            <--   is_closed             <--   close, when the receiver is dropped
+//! end, also on a panic      -->   is_over, arrival      -->   wait_for returns
+//! ```
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -134,6 +144,8 @@ impl StreamShare {
         let has_room = |streams: &Streams| {
             let held = self.held.load(Ordering::Relaxed);
             if self.is_in_turn() {
+                // A chunk beyond the share goes through alone. With the second condition only, it
+                // would wait for ever.
                 return held == 0 || held + bytes <= self.own;
             }
             streams.held + bytes <= self.all.limit_for(self.number, streams.turn)
@@ -144,7 +156,8 @@ impl StreamShare {
         }
         streams.held += bytes;
         self.held.fetch_add(bytes, Ordering::Relaxed);
-        // There may be room for more than this stream asked for.
+        // There may be room for more than this stream asked for, and a release wakes only the
+        // nearest of those that wait.
         streams.wake_nearest();
         true
     }
@@ -158,6 +171,8 @@ impl StreamShare {
         if bytes > self.own {
             drop(self.wait_until(|_| self.held.load(Ordering::Relaxed) == 0));
         } else {
+            // Under the lock, so that this notice cannot fall between a reader's check and its
+            // sleep.
             let _streams = self.all.lock();
             self.arrival.notify_one();
         }
@@ -170,6 +185,8 @@ impl StreamShare {
         while !is_true(&streams) && !self.is_closed.load(Ordering::Relaxed) {
             if !waits {
                 streams.waiting.insert(self.number, Arc::clone(&self.room));
+                // A thread that waits for room decodes nothing, so the stream in turn may use its
+                // core.
                 streams.busy -= 1;
                 self.arrival.notify_one();
                 waits = true;
@@ -188,6 +205,7 @@ impl StreamShare {
         let mut streams = self.all.lock();
         streams.held -= bytes;
         self.held.fetch_sub(bytes, Ordering::Relaxed);
+        // This stream may wait for its own bytes to go, and another one for the sum of all.
         self.room.notify_one();
         streams.wake_nearest();
     }
@@ -216,6 +234,8 @@ impl StreamShare {
     pub(super) fn begin_turn(&self) {
         let mut streams = self.all.lock();
         (streams.turn, streams.own) = (self.number, self.own);
+        // Its own bytes alone bound it from here on. The limit that may have stopped it holds for
+        // the others.
         self.is_in_turn.store(true, Ordering::Relaxed);
         self.room.notify_one();
         streams.wake_nearest();
@@ -223,6 +243,8 @@ impl StreamShare {
 
     /// True if the run waits for this stream.
     pub(super) fn is_in_turn(&self) -> bool {
+        // Read without the lock. Whoever sees the old value looks again within `PATIENCE`, and no
+        // other memory hangs on it.
         self.is_in_turn.load(Ordering::Relaxed)
     }
 
@@ -233,6 +255,8 @@ impl StreamShare {
 
     /// Threads that may decode this stream now: those that the other streams leave, for the stream in turn.
     pub(super) fn threads(&self) -> usize {
+        // Nobody waits for it yet, and more threads would slow down the stream that the run does
+        // wait for.
         if !self.is_in_turn() {
             return 1;
         }
@@ -252,6 +276,7 @@ impl StreamShare {
     pub(super) fn close(&self) {
         let mut streams = self.all.lock();
         self.is_closed.store(true, Ordering::Relaxed);
+        // What is left in the channel is dropped unread, and only here are its bytes given back.
         streams.held -= self.held.swap(0, Ordering::Relaxed);
         self.room.notify_one();
         streams.wake_nearest();

@@ -68,6 +68,7 @@ impl Growth {
     pub(super) fn has_grown(&self) -> bool {
         match self {
             Growth::Unknown => false,
+            // All bytes were read by then, so a failure to ask for growth is no error of the input.
             Growth::File(file) => has_grown(file).unwrap_or(false),
             Growth::Redirected(file, size) => file.metadata().is_ok_and(|now| now.len() > *size),
         }
@@ -94,6 +95,8 @@ impl Read for Redirected {
         let length = out.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
         let read = (&*self.file).read(&mut out[..length])?;
         if read == 0 && length > 0 {
+            // Fewer bytes than the size at opening: the file shrank, and `trouble` reads this kind
+            // as that.
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         self.left -= read as u64;
@@ -148,6 +151,8 @@ pub(super) fn open(
         StreamSource::Unopened(input) => open(StreamSource::Pipe(input.pipe()?), share, limits),
         StreamSource::Pipe(mut pipe) => {
             let mut head = Vec::new();
+            // Byte by byte: a pipe that stands still after `B` holds a line that someone may wait
+            // for. For nearly every list the first byte decides.
             while Compression::could_be(&head) {
                 let mut byte = [0];
                 if read_full(&mut pipe, &mut byte)? == 0 {
@@ -273,6 +278,7 @@ impl ByteSource for Counted<Chain<Cursor<Vec<u8>>, Box<dyn Pipe>>> {
 
     fn waits(&self, patience: Duration) -> bool {
         let (head, pipe) = self.inner().get_ref();
+        // While a byte of the head is left, the next read returns at once.
         head.position() == head.get_ref().len() as u64 && pipe.waits(patience)
     }
 }

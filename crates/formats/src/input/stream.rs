@@ -75,11 +75,14 @@ pub fn stream(
     read_ahead: &Arc<ReadAhead>,
 ) -> io::Result<StreamEvents> {
     let StreamOptions { limits, ahead, chunk_size, .. } = options;
+    // A short chunk still lies in a buffer that a whole read has filled.
     let share = read_ahead.share(ahead * chunk_size.max(READ));
     let (sender, receiver) = events(share, chunk_size);
     // Only a pipe can be slow; a file is complete.
     let is_file = matches!(origin, StreamSource::File(_));
     let patience = if is_file { Duration::MAX } else { PATIENCE };
+    // A buffer is read into until it holds a chunk, so the last read may begin one byte before
+    // that.
     let buffers = BufferPool::new(options.chunk_size + READ, read_ahead.spare());
     let mut reader =
         StreamReader { options, patience, sender, buffers, taken: 0, growth: Growth::Unknown };
@@ -125,6 +128,8 @@ impl StreamReader {
             let begun = Instant::now();
             // Detection must not delay a slow list.
             let is_late = |lines: &HeadLines, source: &dyn ByteSource| {
+                // Before the turn time does not count, but a read that could outlast the start of
+                // the turn is not begun.
                 while !self.is_in_turn() {
                     if !lines.has_some() || !source.waits(PATIENCE) {
                         return false;
@@ -140,11 +145,15 @@ impl StreamReader {
             let mut lines = HeadLines::default();
             while !lines.are_enough(limit)
                 && matches!(last, Got::Some)
+                // The first line of an archive only says WARC. Its records tell WAT files from
+                // others, so they are waited for even where the source is slow.
                 && (record::could_be_archive(head.bytes()) || !is_late(&lines, &*source))
             {
                 last = read(&mut *source, &mut head);
                 lines.count(head.bytes());
             }
+            // Refused before the first event, so that nothing of such an input is counted as a
+            // record.
             let why = match &known {
                 Some(format) if format.may_refuse() => record::refusal(head.bytes()),
                 Some(_) => None,
@@ -212,12 +221,18 @@ impl StreamReader {
         // has been handed on already.
         let mut offset = 0;
         let mut skipping = false;
+        // Each byte of the buffer is searched once, however many reads a record takes:
+        //
+        //   0            whole                looked        end of the buffer
+        //   | whole records | start of the next  | not searched |
+        //
         // Length of the complete records in the buffer.
         let mut whole = 0;
         // Bytes of the buffer already searched.
         let mut looked = 0;
         let mut handed_on = Instant::now();
         loop {
+            // Bytes that were read for detection are searched before more are read.
             if matches!(last, Got::Some) && buffer.len() == looked {
                 last = read(&mut *source, &mut buffer);
             }
@@ -229,6 +244,8 @@ impl StreamReader {
                 buffer.pass(end);
                 offset += end as u64;
             }
+            // What was skipped is gone from the front of the buffer, so `looked` counts from
+            // another byte.
             let fresh = if was_skipping { 0 } else { looked };
             let bytes = &buffer.bytes()[fresh..];
             whole = memrchr(separator, bytes).map_or(whole, |feed| fresh + feed + 1);
@@ -240,6 +257,8 @@ impl StreamReader {
             {
                 continue;
             }
+            // A last line without a separator is a record, unless its writer may still be at work
+            // on it.
             let cut = matches!(last, Got::End) && whole < buffer.len() && self.growth.has_grown();
             if matches!(last, Got::End) && !cut {
                 whole = buffer.len();
@@ -258,6 +277,8 @@ impl StreamReader {
                 self.hand_on(Chunk { offset, ..Chunk::default() }, &*source)?;
                 handed_on = Instant::now();
             }
+            // At the end of the input the record is sent whole by the branch above, and its length
+            // rejects it.
             if rest >= max_record + TOO_LONG && goes_on {
                 let next = self.buffers.take(&[]);
                 let start =
@@ -304,6 +325,8 @@ impl StreamReader {
         loop {
             let mut next = framer.next(&mut buffer);
             let over = !matches!(next, Ok(Some(_)));
+            // The frame is moved out of `next`, which still has to tell the end from an error
+            // below.
             if let Ok(frame) = &mut next {
                 frames.extend(frame.take());
             }

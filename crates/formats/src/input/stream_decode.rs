@@ -1,4 +1,15 @@
 //! Decodes a compressed input sequentially, member after member, and verifies every checksum.
+//!
+//! ```text
+//! Start ---> Member ---> Between ---> over: the input ends, perhaps after padding
+//!   |           ^           |  ^
+//!   |           +-----------+  |
+//!   |         another member   |
+//!   +--------------------------+
+//!     a dictionary was read, and perhaps no frame follows it
+//! ```
+//!
+//! An error leads from everywhere to the end, after the bytes that were decoded before it.
 
 use std::io::{self, BufRead, Read};
 
@@ -131,6 +142,7 @@ impl<R: BufRead> StreamDecoder<R> {
             let end = match result {
                 Ok(Progress::More) if taken + given > 0 => None,
                 Ok(Progress::More) if at_end => Some(truncated()),
+                // A step that moves nothing although there is input would be repeated for ever.
                 Ok(Progress::More) => Some(damaged("invalid data")),
                 Ok(Progress::End) => match self.finish() {
                     Ok(()) => {
@@ -172,6 +184,8 @@ impl<R: BufRead> StreamDecoder<R> {
                 }
                 Ok(false)
             }
+            // xz alone has padding between its streams. In the other formats zeros are padding only
+            // at the end.
             Some(byte) => {
                 let padded = padding > 0
                     && (self.compression != Compression::Xz || !padding.is_multiple_of(4));
@@ -200,6 +214,8 @@ impl<R: BufRead> StreamDecoder<R> {
 
     /// Reads the header of a member.
     fn begin(&mut self) -> io::Result<()> {
+        // Only a decoder that has ended a member needs it, and for bzip2 and xz a reset is a new
+        // decoder.
         if self.position == StreamPosition::Between {
             self.decoder.reset()?;
         }
@@ -278,6 +294,8 @@ fn gzip_header(input: &mut impl BufRead) -> io::Result<()> {
     if flags & FEXTRA != 0 {
         let length = u16::from_le_bytes(input.array()?);
         for _ in 0..length {
+            // One byte at a time through `array`, because the header's checksum covers the extra
+            // field as well.
             input.array::<1>()?;
         }
     }
@@ -285,6 +303,7 @@ fn gzip_header(input: &mut impl BufRead) -> io::Result<()> {
         while flags & flag != 0 && input.array()? != [0] {}
     }
     if flags & FHCRC != 0 {
+        // Taken before the two bytes of the checksum are read, which it does not cover.
         let crc = input.crc.clone().finalize() as u16;
         if u16::from_le_bytes(input.array()?) != crc {
             return Err(damaged("the checksum of the header does not match"));
@@ -338,9 +357,11 @@ pub(super) fn dictionary(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>
         Compression::Zstd,
         Limits::MOST,
         &[],
+        // `Between`, or the decoder would look for a dictionary inside of the dictionary.
         StreamPosition::Between,
     )?;
     let mut dictionary = Vec::new();
+    // One byte more than allowed shows a longer one.
     let limit = DICTIONARY as u64 + 1;
     (&mut decoder).take(limit).read_to_end(&mut dictionary)?;
     if dictionary.len() > DICTIONARY { Err(too_long()) } else { Ok(Some(dictionary)) }

@@ -18,6 +18,7 @@ pub fn read_within(list: &Path, most: usize) -> io::Result<Vec<u8>> {
     let mut unpacked = pipe(list)
         .and_then(unpacked)
         .map_err(|error| told(error.kind(), None, Trouble::Io(error)))?;
+    // One byte more than allowed tells a file that is too long from one that just fits.
     let limit = (most as u64).saturating_add(1);
     (&mut unpacked).take(limit).read_to_end(&mut text).map_err(|error| {
         let (kind, at) = (error.kind(), text.len() as u64);
