@@ -91,6 +91,8 @@ impl ArrowFile {
                         let tell = |why| format!("batch {number} of {count}: {why}");
                         Stop::Failed(error.told(tell))
                     })?;
+                    // The footer may list batches in any order of offsets, so progress goes by
+                    // their number.
                     self.hand_on(&batch, self.at.size() / count * number, take)?;
                 }
                 Ok(())
@@ -184,6 +186,7 @@ impl<'a> Batches<'a> {
         let dictionary = message.header_as_dictionary_batch();
         let dictionary = dictionary.ok_or("a message is neither a batch nor a dictionary")?;
         let number = dictionary.id();
+        // Dictionaries of columns that nobody reads take no memory.
         if self.read.contains(&number) {
             // In a file, a replaced dictionary would change the values of the batches before it.
             let is_new = dictionary.isDelta() || !self.dictionaries.contains_key(&number);

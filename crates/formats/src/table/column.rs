@@ -132,6 +132,7 @@ impl<'a> Cells<'a> {
     }
 
     pub(super) fn get(&self, row: usize) -> Cell<'_> {
+        // Arrow leaves the values below a null struct undefined.
         if self.above.iter().any(|array| array.is_null(row)) {
             return Cell::Null;
         }
@@ -191,6 +192,8 @@ impl<'a> Cells<'a> {
 
 impl<'a> ColumnValues<'a> {
     fn new(array: &'a ArrayRef) -> Option<Self> {
+        // A closure is chosen once for a column, where a match over all types would be made for
+        // each cell.
         macro_rules! numbers {
             ($type:ty) => {{
                 let values = array.as_primitive_opt::<$type>()?.values();
@@ -276,6 +279,8 @@ impl<'a> ColumnValues<'a> {
             }
             DataType::Dictionary(..) => {
                 let dictionary = array.as_any_dictionary_opt()?;
+                // The keys of such a dictionary are all null, and `normalized_keys` panics without
+                // a value.
                 if dictionary.values().is_empty() {
                     return Some(ColumnValues::Nothing);
                 }

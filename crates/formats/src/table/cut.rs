@@ -136,6 +136,7 @@ impl RowCutter {
                     place = Some((buffer, offset, offset));
                     (offset, length)
                 }
+                // The offsets rise, as `may_repeat` has found, so the difference is never negative.
                 (Standing::In { buffer, offset, length }, Some((same, first, _)))
                     if buffer == same && offset - first <= MOST =>
                 {
@@ -202,6 +203,8 @@ impl RowCutter {
         for row in 0..length {
             let key = keys.get(row).unwrap_or(null);
             let number = numbers[key];
+            // A value that an earlier chunk holds has a number below `before`. That chunk is gone,
+            // so the value gets a row again.
             if number >= before {
                 making.rows.times[(number - before) as usize] += 1;
                 continue;

@@ -91,6 +91,8 @@ impl<'a> Deltas<'a> {
         }
         self.here -= 1;
         let delta = self.bits()?;
+        // Writers let differences overflow, so the sums have to wrap as well (Encodings.md:
+        // "wrapping around in 2's complement notation").
         self.last = self.last.wrapping_add(self.least).wrapping_add(delta as i32);
         Ok(Some(self.last))
     }
@@ -105,6 +107,7 @@ impl<'a> Deltas<'a> {
             self.widths = self.at..end;
             self.at = end;
         }
+        // Only miniblocks with values are entered: the widths of the others may be arbitrary.
         let width = self.widths.next().and_then(|at| self.bytes.get(at)).ok_or(CUT)?;
         self.width = usize::from(*width);
         if self.width > BITS {

@@ -149,6 +149,7 @@ impl Schema {
             *path
         });
         let path = above + name + size_of::<String>();
+        // A negative number counts as more columns than there can be.
         let children = u64::try_from(children).unwrap_or(u64::MAX);
         if children > left {
             return Err(ThriftError::Not("a column has more columns in it than there are"));

@@ -150,6 +150,7 @@ impl<'a> Messages<'a> {
 
     /// Reads the body of a validated message.
     pub(super) fn body(&self, message: &Message) -> Result<Buffer, TableError> {
+        // The length lies within the file, and a file may be larger than memory.
         let bytes = MutableBuffer::try_from_len_zeroed(message.length as usize);
         let mut bytes = bytes.map_err(|_| too_much("a message", message.length))?;
         self.read(&mut bytes, message.body)?;
@@ -219,6 +220,7 @@ impl<'a> Messages<'a> {
                 if start.checked_add(bytes).is_none_or(|end| end > length) {
                     return Err("a buffer of a batch reaches behind its body".into());
                 }
+                // The library passes over the other columns without unpacking them.
                 if is_wanted && bytes > 0 {
                     let taken = if packed { self.unpacked(body + start, bytes)? } else { bytes };
                     sum = sum.saturating_add(taken);
@@ -279,6 +281,7 @@ impl<'a> Messages<'a> {
         if *taken > self.memory {
             return Err(too_much("what it says of its columns", *taken));
         }
+        // The buffer was verified, to a fixed depth, so this recursion is bounded.
         for child in field.children().iter().flatten() {
             self.field(&child, path, taken)?;
         }

@@ -184,6 +184,7 @@ impl TableReader {
             None => return Err(trouble(Trouble::Malformed(PANICKED.to_owned()))),
         };
         let sections = content.sections();
+        // Equal URLs are one row only where nothing else is read of the rows.
         let options = TableOptions { once: options.once && table.is_list(), ..options };
         let rows = Self {
             file,
@@ -203,6 +204,8 @@ impl TableReader {
     /// Returns the next event. Blocks only if `idle`.
     pub fn next(&mut self, idle: bool) -> TableEvent {
         loop {
+            // Rows come out in the order of the file, so more sections than threads would only
+            // wait.
             while self.begun < self.sections && self.running.len() < self.options.threads {
                 match self.begin(self.begun) {
                     Ok(running) => self.running.push_back(running),
@@ -218,6 +221,7 @@ impl TableReader {
             };
             match part {
                 Ok(SectionEvent::Chunk(chunk, end)) => {
+                    // The counter serves the memory budget alone, and orders nothing.
                     self.held.fetch_sub(chunk.memory(), Ordering::Relaxed);
                     let read = end.saturating_sub(self.told);
                     self.told += read;
@@ -231,6 +235,7 @@ impl TableReader {
                     return TableEvent::Error(self.section_error(section, why));
                 }
                 Err(TryRecvError::Empty) => return TableEvent::Wait,
+                // A thread that panics drops its end of the channel, and that is all it leaves.
                 Err(TryRecvError::Disconnected) => {
                     return TableEvent::Error(self.section_error(section, PANICKED.into()));
                 }
@@ -260,6 +265,7 @@ impl TableReader {
     }
 
     fn begin(&mut self, section: usize) -> io::Result<Running> {
+        // Bounded, so that no section decodes far ahead of the one in turn.
         let (sender, parts) = sync_channel(AHEAD);
         let workers = match &self.workers {
             Some(workers) => workers,
@@ -279,6 +285,8 @@ impl TableReader {
             let (tasks, held) = (Arc::clone(&tasks), Arc::clone(&self.held));
             thread::Builder::new().name(THREAD.into()).spawn(move || {
                 loop {
+                    // One idle thread holds the lock while it sleeps in `recv`, and each section
+                    // wakes exactly one.
                     let task = tasks.lock().unwrap_or_else(|e| e.into_inner()).recv();
                     let Ok(SectionTask { section, sender }) = task else { break };
                     work(&content, section, options, Sending { sender, held: Arc::clone(&held) });
@@ -294,6 +302,8 @@ fn work(content: &TableContent, section: usize, options: TableOptions, mut sendi
     let mut cutter = RowCutter::new(content.first_row(section), options);
     let read = content.read(section, options, &mut |columns, end| {
         let batch = columns.iter().map(|column| column.array.get_array_memory_size()).sum();
+        // The batch counts as long as chunks are made of it; then the chunks that wait count
+        // instead.
         sending.held.fetch_add(batch, Ordering::Relaxed);
         let cut = cutter.cut(columns, |chunk| sending.chunk(chunk, end));
         sending.held.fetch_sub(batch, Ordering::Relaxed);

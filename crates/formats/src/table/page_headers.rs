@@ -90,6 +90,7 @@ pub(super) fn read(
         if page.packed.max(page.unpacked) > room {
             return Err(TableError::Limit("a page is longer than there is memory for".to_owned()));
         }
+        // A header takes at least one byte, so the loop ends for any lengths.
         range.start += (length + page.packed) as u64;
         if page.kind != INDEX {
             headers.push(page);
@@ -112,6 +113,8 @@ fn next(
         at.read_at(bytes, range.start)?;
         match PageHeader::parse(bytes) {
             Ok(found) => return Ok(found),
+            // Statistics of long texts stand in the header. The window grows by eights, to keep the
+            // reads few.
             Err(ThriftError::Cut) if (length as u64) < there && wanted < HEAD => wanted *= 8,
             Err(ThriftError::Cut) => return Err("the head of a page ends early".into()),
             Err(ThriftError::Not(words)) => return Err(words.into()),

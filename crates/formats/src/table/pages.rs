@@ -132,6 +132,7 @@ impl PageReader for ColumnPages {
     }
 
     fn skip_next_page(&mut self) -> Result<()> {
+        // `lengths` has all pages, so those that are passed over count.
         self.page += 1;
         self.reader.skip_next_page()
     }
@@ -256,6 +257,8 @@ impl ColumnPages {
             else {
                 return Err("a value has a length that none can have".into());
             };
+            // The library cuts a prefix that is longer than the text before it, so the sum has to
+            // do the same.
             last = prefix.min(last) + suffix;
             self.add(1, last)?;
         }

@@ -55,6 +55,8 @@ impl ParquetFile {
         table: &TableFormat,
         memory: usize,
     ) -> Result<(Self, TableFormat), Trouble> {
+        // Checked before the library reads the footer, because it recurses and allocates by the
+        // claims in it.
         let encrypted = footer::check(&at, memory)?;
         let footer = ParquetMetaDataReader::new().parse_and_finish(&at).map_err(malformed)?;
         let descriptor = footer.file_metadata().schema_descr();
@@ -63,9 +65,11 @@ impl ParquetFile {
         let leaves = descriptor.columns().iter().zip(places);
         let leaves: Vec<Leaf> = leaves.map(|(column, place)| leaf(column, place)).collect();
         let (table, wanted) = schema::choose(table, &leaves)?;
+        // The library does not notice encryption, and would decode noise.
         if wanted.iter().any(|leaf| encrypted.contains(leaf)) {
             return Err(Trouble::Columns("its column is encrypted, which is not read".into()));
         }
+        // All row groups are asked now, or an error would come after thousands of rows.
         for group in footer.row_groups() {
             let codecs = wanted.iter().filter_map(|leaf| group.columns().get(*leaf));
             if let Some(codec) = codecs.map(|column| column.compression()).find(is_foreign) {
@@ -91,6 +95,8 @@ impl ParquetFile {
         let places: Vec<&[usize]> = wanted.iter().map(|leaf| &leaves[*leaf].place[..]).collect();
         // Read text as bytes: the profile decides about invalid UTF-8.
         let root = as_bytes(descriptor.root_schema(), &places).map_err(malformed)?;
+        // The Arrow schema that writers embed and the page indexes are claims that `footer` has not
+        // checked.
         let as_stored = ArrowReaderOptions::new()
             .with_skip_arrow_metadata(true)
             .with_page_index_policy(PageIndexPolicy::Skip)
@@ -180,6 +186,7 @@ impl ParquetFile {
             let columns = columns.ok_or_else(|| Stop::Failed("a column is missing".into()))?;
             take(&columns, end)?;
         }
+        // A column with too few pages ends the batches early, without an error.
         if found != rows {
             let why = format!("it says that it has {rows} rows, and has {found}");
             return Err(Stop::Failed(why.into()));

@@ -50,7 +50,10 @@ pub(super) fn choose(
     let (resolved, wanted) = found.map_err(|why| Trouble::Columns(no_column(&why, leaves)))?;
     for (cell, leaf) in wanted.iter().enumerate() {
         let what = match leaves[*leaf].holds {
+            // One part of a data set may have no values of a column. Its rows are blank, and no
+            // error.
             Holds::Text | Holds::Nothing => continue,
+            // These may be parts beside the URL, such as a status or a time, or columns to carry.
             Holds::Numbers | Holds::Flags | Holds::Times if cell != resolved.source() => continue,
             Holds::Numbers => "numbers instead of URLs",
             Holds::Flags => "booleans instead of URLs",

@@ -94,6 +94,7 @@ impl<'a> ThriftReader<'a> {
         let before = self.at;
         let length = self.varint()?;
         self.pass(length)?;
+        // With the bytes of the length itself: callers want a bound, and need not be exact.
         Ok(self.at - before)
     }
 
@@ -127,6 +128,7 @@ impl<'a> ThriftReader<'a> {
         for shift in (0..u64::BITS).step_by(7) {
             let byte = self.byte()?;
             let bits = u64::from(byte & 0x7F);
+            // Bits beyond the 64th would be lost in silence, and another reader may keep them.
             if bits << shift >> shift != bits {
                 break;
             }
@@ -173,6 +175,7 @@ impl<'a> ThriftReader<'a> {
             }
             MAP => {
                 let count = self.varint()?;
+                // An empty map has no byte for the types of its elements.
                 if count == 0 {
                     return Ok(());
                 }

@@ -90,6 +90,8 @@ impl Unpacker {
                     return Ok(());
                 }
                 out.truncate(levels);
+                // The bare block comes last: it has no lengths or marks by which another framing
+                // would be rejected.
                 fill(out, length, |out| lz4_block(packed, out))
             }
             Compression::UNCOMPRESSED | Compression::LZO => Err("its codec is unknown".to_owned()),
@@ -99,6 +101,7 @@ impl Unpacker {
 
 /// Appends what a reader yields, up to one byte more than `length`.
 fn read(unpacked: impl Read, out: &mut Vec<u8>, length: usize) -> Result<(), String> {
+    // The one byte more shows a page that is longer than its header says.
     let most = (length - out.len()) as u64 + 1;
     unpacked.take(most).read_to_end(out).map(drop).map_err(words)
 }
