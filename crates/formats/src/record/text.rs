@@ -86,6 +86,7 @@ fn read_line(ctx: &Context, line: Line<'_>, is_markup: bool, out: &mut Records) 
             let mut span = url.span.clone();
             let mut uri = url.uri;
             place.advance(text, span.start);
+            // Names of namespaces look like URLs, stand on every page, and lead nowhere.
             if place.is_namespace() {
                 continue;
             }
@@ -95,6 +96,8 @@ fn read_line(ctx: &Context, line: Line<'_>, is_markup: bool, out: &mut Records) 
                     None => continue,
                 }
             }
+            // RFC 3986 appendix C takes white space out of a URL, which is then shorter than its
+            // place in the text.
             let is_verbatim = unescaped.is_none() && uri.len() == span.len();
             let span = match &unescaped {
                 Some(unescaped) => unescaped.origin(span),
@@ -157,6 +160,8 @@ impl Unescaped {
 /// bytes that a URL may hold. None if the line has neither.
 fn unescape_json(line: &[u8]) -> Option<Unescaped> {
     memchr(b'\\', line)?;
+    // Regular expressions hold `\/` as well. Only after a scheme and its colon it can be that of
+    // JSON.
     let slashes = memmem::find(line, br":\/\/").is_some();
     if !slashes && memmem::find(line, br"\u00").is_none() {
         return None;

@@ -23,6 +23,8 @@ pub fn fields(line: &[u8]) -> Option<Fields<'_>> {
     let (length, mime) = (fields.next()?, fields.next()?);
     let (date, _address, url) = (fields.next()?, fields.next()?, fields.next()?);
     let is_number = |field: &[u8]| !field.is_empty() && field.iter().all(u8::is_ascii_digit);
+    // Every URL of an ARC file has a colon, also the made-up `dns:` and `filedesc:`. A line of a
+    // body that happens to end in numbers rarely has one before them.
     (is_number(length) && is_number(date) && (8..=17).contains(&date.len()) && url.contains(&b':'))
         .then_some(Fields { url, mime, length })
 }
@@ -37,6 +39,8 @@ pub(super) fn find(ctx: &Context, head: &[u8], start: u32) -> Extracted {
     let line = head.strip_suffix(b"\n").unwrap_or(head);
     match fields(line) {
         None => Extracted::Reject(RejectReason::LogSyntax, 0),
+        // The record about the file is asked for before the filter: it is a header and counts as
+        // skipped, while a filter counts only records.
         Some(fields) if fields.url.starts_with(FIRST) => Extracted::Skipped,
         Some(fields) if !ctx.filter.keeps(None, None, Some(fields.mime)) => Extracted::Filtered,
         Some(fields) => url(ctx, BufferId::Chunk, start, fields.url),

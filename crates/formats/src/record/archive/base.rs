@@ -35,9 +35,12 @@ pub(super) struct TooLong;
 impl Base {
     /// Splits the address; none if `url` has no scheme, since nothing can be resolved against it.
     pub(super) fn new(url: &[u8], longest: usize, targets: Targets) -> Option<Self> {
+        // The fragment of a base takes no part in resolution (RFC 3986 section 5.1).
         let Parts { scheme, authority, path, query, .. } = Parts::split(url);
         let mut folder = Vec::new();
         let end = memrchr(b'/', path).map_or(0, |slash| slash + 1);
+        // Decoded first, so that `%2e%2e` leaves a folder as `..` does, as it would in the URL
+        // itself.
         uri::remove_dot_segments(&decode_dots(&path[..end]), &mut folder);
         let beyond = shorten(&mut folder, longest);
         Some(Self {
@@ -75,6 +78,8 @@ impl Base {
         if self.least(&reference) > self.longest {
             return Err(TooLong);
         }
+        // A reference without a path takes that of the base whole, with its last segment (RFC 3986
+        // section 5.2.2).
         let path = if reference.path.is_empty() { &self.path } else { &self.folder };
         let base = Parts {
             scheme: Some(&self.scheme),
@@ -85,6 +90,7 @@ impl Base {
         };
         let start = out.len();
         internal::resolve(&base, &reference, out);
+        // `least` is only a lower bound. This one is exact.
         if out.len() - start > self.longest {
             out.truncate(start);
             return Err(TooLong);

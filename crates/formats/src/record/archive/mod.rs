@@ -110,6 +110,7 @@ impl Layout for Archive {
             // `URL IP-address date media-type length`
             Archive::Arc => {
                 let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+                // Counted from the end, because only the URL may contain blanks.
                 let mut fields = line.trim_ascii_end().rsplit(|byte| *byte == b' ');
                 fields.nth(2).and_then(stamp)
             }

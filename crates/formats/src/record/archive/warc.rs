@@ -30,6 +30,8 @@ pub fn field<'a>(head: &'a [u8], name: &[u8]) -> Option<Cow<'a, [u8]>> {
     // The first line is the version.
     let mut lines = lines(head).skip(1);
     while let Some(line) = lines.next() {
+        // Nearly all lines are other fields. Their first bytes show that without a search for the
+        // colon.
         if !line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)) {
             continue;
         }
@@ -78,6 +80,8 @@ pub(super) fn find(
     kinds: Kinds,
     out: &mut Records,
 ) -> Extracted {
+    // The kind comes first: records about the file itself need no target, and are no malformed
+    // ones.
     match field(head, b"warc-type") {
         None => return Extracted::Reject(RejectReason::LogSyntax, 0),
         Some(kind) if !kinds.contains(&kind) => return Extracted::Skipped,
@@ -119,6 +123,7 @@ pub(super) fn begins_wat(bytes: &[u8]) -> bool {
         field(head, b"warc-type").is_some_and(|kind| kind.eq_ignore_ascii_case(b"warcinfo"))
     };
     let mut records = heads(bytes).filter(|head| !is_about_file(head)).peekable();
+    // Nothing but the record about the file is no evidence, and `all` is true for nothing.
     records.peek().is_some() && records.all(is_wat)
 }
 

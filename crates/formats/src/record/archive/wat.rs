@@ -54,6 +54,7 @@ impl<'a> Sink<'a> for Members<'a> {
     fn take(&mut self, pointer: usize, scan: &mut Scan<'a>) -> Scanned {
         let Some(list) = pointer.checked_sub(3) else { return self.texts.take(pointer, scan) };
         let list = &mut self.lists[list];
+        // A name may stand twice in an object. The last one counts, as with the texts.
         list.clear();
         if !scan.skip(b'[') {
             return scan.value(Controls::Pass).map(|_| ());
@@ -154,6 +155,8 @@ pub(super) fn links(
         };
         out.push(Record { line, found });
     }
+    // A later pass over the chunk steps over these links again, and must not parse the record for
+    // their number.
     if passed > 0 || out.is_full() {
         *known = Some(links);
     }
@@ -169,6 +172,7 @@ fn links_of(ctx: &Context, record: &[u8]) -> Result<Links, Extracted> {
     let own = bare(&target);
     let mut resolved = Vec::new();
     match base {
+        // HTML falls back to the page's own address where `<base>` holds no URL.
         Some(reference) if uri::resolve(own, reference.trim_ascii(), &mut resolved).is_ok() => {}
         _ => resolved = own.to_vec(),
     }

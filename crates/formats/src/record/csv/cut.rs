@@ -127,6 +127,8 @@ impl Iterator for CsvCutter<'_> {
                     return Some(CsvRecord::Record(range));
                 }
                 Reach::Open { quoted: true } | Reach::TooFar => {
+                    // The quotation may be a stray mark, and must not swallow the input: the lines
+                    // up to the limit are read one by one.
                     self.single_until = self.at + self.max_record + 1;
                 }
             }
@@ -270,6 +272,8 @@ impl VectorOp for Usual<'_> {
     fn run<V: Vector>(self, vector: V) -> bool {
         let Self { bytes, delimiter, max_record, at, feeds } = self;
         let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+        // The zeros after the rest are neither marks nor line feeds, so the last block needs no
+        // case of its own.
         let mut last: Block = [0; BLOCK];
         last[..rest.len()].copy_from_slice(rest);
         let mut before = Before { quoted: 0, start: true };
@@ -303,14 +307,19 @@ impl Before {
         let marks = vector.find(block, b'"');
         let feeds = vector.find(block, b'\n');
         let mut quoted = marks;
+        // Each bit becomes the parity of the marks up to it. Six shifts do what one carry-less
+        // product would, which not every CPU has.
         for shift in [1, 2, 4, 8, 16, 32] {
             quoted ^= quoted << shift;
         }
         quoted ^= self.quoted;
         let starts = marks | feeds | vector.find(block, delimiter);
+        // A mark in the middle of an unquoted field is an ordinary byte, and the parity after it is
+        // wrong. From here on the plain algorithm decides.
         let odd = marks & quoted & !(starts << 1 | u64::from(self.start));
         self.quoted = 0u64.wrapping_sub(quoted >> (BLOCK - 1));
         self.start = starts >> (BLOCK - 1) != 0;
+        // All bits below the first such mark. Without one the subtraction wraps to all ones.
         let usual = (odd & odd.wrapping_neg()).wrapping_sub(1);
         (feeds & !quoted & usual, odd != 0)
     }

@@ -64,6 +64,7 @@ impl Layout for Csv {
             let found = match (cut, now.layout()) {
                 (CsvRecord::TooLong(_), _) => Extracted::Reject(RejectReason::TooLong, 0),
                 (CsvRecord::Unclosed(_), _) => Extracted::Reject(RejectReason::Truncated, 0),
+                // Before the header is asked for: a blank line in front of it is no header.
                 (CsvRecord::Record(_), _) if is_blank(line.bytes) => Extracted::Blank,
                 (CsvRecord::Record(_), None) => {
                     now = self.read_header(line.bytes);
@@ -167,6 +168,7 @@ impl Csv {
     /// for; of columns by number, it separates the fields of the first record, unless that is a URL, in
     /// which the byte may stand. A tab may not.
     pub(super) fn delimiter_of(&self, ctx: &Context, head: &[u8]) -> u8 {
+        // The mark would become part of the first name.
         let head = without_mark(head);
         let fields = |delimiter: u8| {
             let mut records =
@@ -180,6 +182,8 @@ impl Csv {
         };
         let separates = |delimiter: &u8| {
             let fields = fields(*delimiter).unwrap_or_default();
+            // A byte within a quotation separates nothing. By it the quotation would be cut in two,
+            // and its halves have one mark each.
             let is_whole = |field: &&[u8]| !field.starts_with(b"\"") || field.ends_with(b"\"");
             fields.len() > 1
                 && fields.iter().all(is_whole)

@@ -78,6 +78,7 @@ impl<'a> Fields<'a> {
         read: impl FnOnce(&mut Self),
     ) -> Result<Self, AllocError> {
         let mut fields = Self::new(wanted);
+        // In most runs nobody asks for anything, and no record is parsed a second time.
         if !wanted.is_empty() {
             read(&mut fields);
         }
@@ -158,6 +159,7 @@ impl<'a> Fields<'a> {
             });
         }
         if self.wanted.has(RecordPart::Time) {
+            // The date is read first, since a time of day without one is no time.
             let mut date = None;
             each(RecordPart::Date, &mut |text| _ = date.get_or_insert(text));
             each(RecordPart::Time, &mut |clock| {

@@ -49,6 +49,8 @@ pub(in crate::record) fn decimal(text: &[u8], power: i32) -> Option<u64> {
     let (mut number, mut shift) = (0u128, power.checked_add(exponent)?);
     for (at, byte) in before.iter().chain(fraction).enumerate() {
         let digit = byte.is_ascii_digit().then(|| u128::from(byte - b'0'))?;
+        // A u128 holds 38 digits, so one more digit and a factor still have room. The further
+        // digits of a fraction round away.
         match (at < before.len(), number < 10u128.pow(DIGITS)) {
             (is_before, true) => {
                 number = 10 * number + digit;
@@ -73,6 +75,8 @@ fn exponent(text: &[u8]) -> Option<i32> {
         [b'+', digits @ ..] => (1, digits),
         digits => (1, digits),
     };
+    // Any greater exponent gives zero or an overflow, and this bound keeps sums of exponents far
+    // from their own.
     let number = whole(digits).filter(|number| *number < 1000)?;
     Some(sign * number as i32)
 }

@@ -114,6 +114,7 @@ impl Layout for Json {
         let mut rewritten = Vec::new();
         without_hex_escapes(text, &mut rewritten);
         let (found, _) = self.beside.pointers.read_again(&rewritten);
+        // The rewritten text ends with this function, so the values are copied out of it.
         self.read_parts(&found, out, |value| Cow::Owned(value.into_owned()));
     }
 
@@ -173,6 +174,7 @@ impl Json {
     }
 
     fn of_pointers(text: &str, list: Vec<(RecordPart, Pointer)>) -> Self {
+        // A filter needs these two while the URL is read, and a column or tally reads them again.
         let is_beside = |part: RecordPart| {
             !part.is_read_at_once() || matches!(part, RecordPart::Status | RecordPart::Method)
         };
@@ -226,6 +228,8 @@ impl Json {
 
     /// False if the text lacks the names of all members that a URL can be built from.
     pub(super) fn may_read(&self, text: &[u8]) -> bool {
+        // A search for a name is far cheaper than a scan, and detection asks each entry of the
+        // table about each line.
         let is_source = |part: RecordPart| {
             part.is_source() || matches!(part, RecordPart::Uri | RecordPart::DecodedPath)
         };
@@ -290,6 +294,8 @@ impl Json {
         for ((part, _), value) in self.url.list.iter().zip(found) {
             let Some(value) = value else { continue };
             let Some(value) = meaning(*part, value)? else { continue };
+            // Loggers write nothing or a dash for a missing part. The URL itself is kept, so that
+            // its record counts as blank or as rejected.
             if *part == RecordPart::Url || !matches!(&value[..], b"" | b"-") {
                 said.set_first(
                     *part,

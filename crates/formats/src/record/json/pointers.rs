@@ -133,7 +133,8 @@ impl Node {
                     scan.other()?;
                     continue;
                 };
-                // The name may have occurred before.
+                // The last of several members of one name counts, so what an earlier one gave
+                // through this node is taken back.
                 if !child.children.is_empty() {
                     child.lack(false, sink);
                 }
@@ -146,6 +147,8 @@ impl Node {
                 if let Some(child) = self.element(index) {
                     child.follow(scan, sink)?;
                 } else {
+                    // The member that identifies an element may come after the one that is asked
+                    // for, so the element is scanned whole and then read again.
                     let element = scan.other()?;
                     if has_keys && let Some(child) = self.element_with_key(element) {
                         child.follow(&mut Scan::new(element, Controls::Pass), sink)?;
@@ -176,6 +179,7 @@ impl Node {
         let is_it = |token: &[u8]| {
             let is_canonical = token.len() == 1 || !token.starts_with(b"0");
             let digits = std::str::from_utf8(token).ok().filter(|_| is_canonical);
+            // `parse` alone would take `+1`.
             token.iter().all(u8::is_ascii_digit)
                 && digits.is_some_and(|digits| digits.parse() == Ok(index))
         };

@@ -188,6 +188,8 @@ impl<'a> Scan<'a> {
     fn string_from(&mut self, start: usize, controls: Controls) -> Scanned<Name<'a>> {
         let mut has_escapes = false;
         loop {
+            // The text may end here, too. The patterns ask for the length, where an index would
+            // panic.
             let escape = match self.text[self.at..] {
                 [b'"', ..] => {
                     self.at += 1;
@@ -198,6 +200,8 @@ impl<'a> Scan<'a> {
                     6
                 }
                 [0..b' ', ..] if controls == Controls::Pass => 1,
+                // nginx's `\xHH` ends here. `Json::said` then reads the line once more without such
+                // escapes.
                 _ => return Err(NotJson),
             };
             has_escapes |= escape > 1;
@@ -248,6 +252,8 @@ fn number(text: &[u8]) -> Option<usize> {
     let mut at = usize::from(text.starts_with(b"-"));
     at += match digits(at) {
         0 => return None,
+        // RFC 8259 section 6: no digit may follow a leading zero. The caller finds it there and
+        // stops.
         _ if text[at] == b'0' => 1,
         digits => digits,
     };

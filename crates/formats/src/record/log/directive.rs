@@ -22,6 +22,7 @@ pub(super) fn format_of(text: &str) -> Option<String> {
 /// The string of Apache's directive, whose quotation marks are escaped inside.
 fn apache(rest: &str) -> Option<String> {
     let quote = rest.chars().next().filter(|first| matches!(first, '"' | '\''))?;
+    // The last mark closes the string: those inside are escaped, and the name after it has none.
     let (string, _) = rest[1..].rsplit_once(quote)?;
     Some(string.to_owned())
 }

@@ -13,6 +13,8 @@ use super::token::{FormatStringError, Token, Variable, literal, protocol};
 /// Splits `text` into parts, each with its position.
 pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, FormatStringError> {
     let bytes = text.as_bytes();
+    // Apache's string may hold a literal dollar sign, and nginx's a literal percent sign. So the
+    // first sign that begins a directive decides.
     let is_nginx = bytes.windows(2).find_map(|pair| match pair {
         [b'%', b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'{' | b'<' | b'>' | b'!' | b'^'] => {
             Some(false)

@@ -68,6 +68,7 @@ fn end(field: &RawField, text: &[u8], literal: &[u8], is_quoted: bool) -> Option
     for _ in 0..field.spaces {
         from += memchr(b' ', &text[from..])? + 1;
     }
+    // The colons of an IPv6 address are no literal.
     if field.field.is_host() && text.starts_with(b"[") {
         from += memchr(b']', &text[from..])?;
     }

@@ -249,6 +249,8 @@ impl LogFormat {
         };
         let text = match self.plan.source {
             Field::Uri => match query(line.bytes, range(Field::Query), 0..0) {
+                // `$request_uri` has its query in it, but a format string of GoAccess may have the
+                // query as a field of its own.
                 Some(query) if !text.contains(&b'?') => {
                     let start = scratch.len();
                     Escape::Backslash.undo(text, scratch);
@@ -292,6 +294,7 @@ fn field_end(piece: &LogField, line: &[u8], at: usize, limit: usize) -> Option<(
             begins(&line[limit..], literal).then_some((limit, limit + literal.len()))
         }
         End::Literal(literal) => {
+            // The literal may begin with the closing mark itself, which stands at `limit`.
             let region = &line[from..line.len().min(limit + literal.len())];
             let end = from + find(literal, region)?;
             Some((end, end + literal.len()))
@@ -399,6 +402,8 @@ fn decoded(
     scratch: &mut Vec<u8>,
 ) -> TargetText {
     let raw = &line.bytes[path.clone()];
+    // Such a path has nothing to unescape or to encode again. That is most of them, and they are
+    // not copied.
     if memchr3(b'%', b'#', b'\\', raw).is_none() && !raw.contains(&b'?') {
         match query {
             None => return TargetText::Line(path),
@@ -415,6 +420,8 @@ fn decoded(
         }
     }
     let plain = scratch.len();
+    // Escapes first: a `\x3F` of the log is a `?` of the decoded path, and has to be encoded like
+    // one.
     Escape::Backslash.undo(raw, scratch);
     let start = scratch.len();
     for at in plain..start {

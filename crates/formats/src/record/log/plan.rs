@@ -83,11 +83,14 @@ pub(super) struct LinePlan {
 /// Compiles the parts of a format string.
 pub(super) fn plan(tokens: Vec<(usize, Token)>) -> Result<LinePlan, FormatStringError> {
     let (parts, tail) = parts(tokens);
+    // From what the client sent to what the server made of it: a decoded path no longer tells `%2F`
+    // from `/`.
     let sources = [Field::Request, Field::Uri, Field::PathDashQuery, Field::PathQuery, Field::Path];
     let source = *sources
         .iter()
         .find(|&&source| parts.iter().any(|part| part.field == source))
         .ok_or((0, NO_REQUEST))?;
+    // What the source holds itself is not read from a second field.
     let matters = |field: Field| match field {
         Field::Method => source != Field::Request,
         Field::Query => matches!(source, Field::Path | Field::Uri),
@@ -139,6 +142,7 @@ pub(super) fn plan(tokens: Vec<(usize, Token)>) -> Result<LinePlan, FormatString
         return Err((0, OPEN));
     }
     mark_cuts(&mut pieces);
+    // A line may be cut off after its URL and is still read. So only filters insist on the status.
     let of_url = |piece: &LogField| {
         piece.field.is_of_url() && !matches!(piece.field, Field::Other | Field::Status)
     };
@@ -169,6 +173,7 @@ pub(super) fn parts(tokens: Vec<(usize, Token)>) -> (Vec<RawField>, Vec<u8>) {
             && let Some(both) = last.field.with(field)
         {
             last.field = both;
+            // Two values side by side have the form of neither.
             last.shape = Shape::Any;
             last.spaces = last.spaces.saturating_add(spaces);
         } else {

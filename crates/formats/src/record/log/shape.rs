@@ -82,6 +82,7 @@ impl Shape {
             Shape::IsoTime => begins_as_time(value) && value.contains(&b'-'),
             Shape::Epoch => {
                 let mut parts = value.split(|byte| *byte == b'.');
+                // Nine digits reach back to 1973. Shorter numbers are durations and sizes.
                 parts.next().is_some_and(|whole| whole.len() >= 9 && digits(whole))
                     && parts.next().is_none_or(digits)
                     && parts.next().is_none()

@@ -56,6 +56,7 @@ impl<'a> Place<'a> {
         let fresh = &text[self.at..start];
         let open = memrchr(b'<', fresh).map(|open| open + 1);
         if let Some(open) = open {
+            // Before anything but a letter, the sign is one of comparison or begins a declaration.
             let is_tag = text[self.at + open..].first().is_some_and(u8::is_ascii_alphabetic);
             self.tag = is_tag.then_some(false);
         }
@@ -63,6 +64,7 @@ impl<'a> Place<'a> {
         if memchr(b'>', tag).is_some() {
             self.tag = None;
         }
+        // `<http://h/>` looks like a tag until an attribute shows that it is one.
         self.tag = self.tag.map(|has_equals| has_equals || memchr(b'=', tag).is_some());
         let mut value = fresh;
         if let Some(mark) = memrchr2(b'"', b'\'', fresh) {
@@ -138,6 +140,7 @@ pub(super) fn url<'a>(
         }
     };
     let colon = memchr(b':', &uri)?;
+    // A scheme alone, as in `href="http://"`, names nothing.
     if uri[colon + 1..].iter().all(|byte| *byte == b'/') {
         return None;
     }
