@@ -24,6 +24,7 @@ impl<'a> Access<'a> {
     /// The kind of a line; none if it is not of an access log.
     pub fn of(line: &'a [u8]) -> Option<Self> {
         let (time, request) = time_and_request(line)?;
+        // Some loggers put the whole line into quotation marks.
         let before = line[..time.start].strip_prefix(b"\"").unwrap_or(&line[..time.start]);
         let words: Vec<&[u8]> = before.split(|&byte| byte == b' ').collect();
         // The bracket comes after `%h %l %u `, with the host in front after one field more.
@@ -34,6 +35,8 @@ impl<'a> Access<'a> {
                     return Some(Access::AddressPort(host, port));
                 }
                 Some(_) if words.len() > 4 && names_port(first) => return Some(Access::Vhost),
+                // A name that is alone in front may be a client's, where the server looks names up.
+                // A site is believed only where the client follows it.
                 None if words.len() > 4 && is_dotted(first) && is_client(client) => {
                     return Some(Access::Vhost);
                 }
@@ -68,7 +71,8 @@ pub(super) fn time_and_request(line: &[u8]) -> Option<(Range<usize>, Range<usize
     }
     let field = clf::quoted_request(line).ok()?;
     let request = &line[field.clone()];
-    // Where none came Apache writes a dash, HAProxy a word, and nginx nothing.
+    // Where no request came Apache writes a dash, HAProxy a word, and nginx nothing. TLS on a plain
+    // port is logged by its bytes, which begin with an escape.
     let is_request = request::split(request).is_some()
         || matches!(request, b"" | b"-" | b"<BADREQ>")
         || request.starts_with(b"\\");
@@ -103,6 +107,7 @@ impl AddressPorts {
             port.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'))
         };
         let are_ephemeral = || self.0.iter().all(|(_, port)| number(port) >= EPHEMERAL);
+        // Several lines with one and the same port are of a site, whatever that port is.
         let are_few = self.0.len() == 1 || self.0.iter().any(|(_, port)| port != first);
         match changes || (are_few && are_ephemeral()) {
             true => (0, self.0.len()),

@@ -27,7 +27,8 @@ impl<'c> Columns<'c> {
         let target = Self::of_target(census, is_request);
         let is_url = |column: &&Column| {
             let rank = rank_of_url(&column.name);
-            // The names of some columns are enough, and others have to make URLs of most records.
+            // `url` and `uri` say so by themselves, so half of the records that have the column are
+            // enough. Other names are believed only where half of all records hold a URL there.
             let all = if rank > 2 { column.full().count().max(1) } else { column.values.len() };
             column.count(ValueKind::Url) * 2 >= all && rank > 0 && !column.is_item
         };
@@ -72,6 +73,8 @@ impl<'c> Columns<'c> {
         let (is_named, is_member) =
             (rank_of_target(&target.name) > 1, target.place.starts_with('/'));
         let is_one =
+            // A program writes the paths of its own files beside the name of its machine, so in
+            // JSON a host alone makes no request of a path.
             if is_member { host.is_some() && is_request } else { host.is_some() || is_request };
         if !is_named && !is_one {
             return None;
@@ -81,6 +84,7 @@ impl<'c> Columns<'c> {
         let source = if query.is_some() { "path" } else { "target" };
         Some(Self {
             source: (source, target),
+            // A scheme without a host makes no URL.
             scheme: scheme.filter(|_| host.is_some()),
             host,
             query,
@@ -118,6 +122,8 @@ impl<'c> Columns<'c> {
     pub fn query_beside(census: &'c Census, target: &Column) -> Option<&'c Column> {
         let has_own =
             |row: usize| target.values[row].as_ref().is_some_and(|target| target.contains(&b'?'));
+        // IIS and its kin write the query into the field after the path, so in lines without names
+        // the next column is the first candidate.
         let after = target.place.parse::<usize>().map(|number| (number + 1).to_string());
         let is_query = |column: &&Column| {
             let is_named = is_name_of_query(&column.name)
@@ -135,6 +141,7 @@ impl<'c> Columns<'c> {
             !column.is_item
                 && column.object() == target.object()
                 && (is_named || is_such && column.is(ValueKind::Query))
+                // A query that the targets have already must not be appended a second time.
                 && rows().any(|(row, _)| !has_own(row))
                 && rows()
                     .all(|(row, value)| !has_own(row) || value.as_ref().is_none_or(Vec::is_empty))

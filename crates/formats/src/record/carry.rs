@@ -47,6 +47,8 @@ impl Values {
 
     /// Sets the value of the n-th column, unless it has one.
     pub(super) fn fill(&mut self, n: usize, value: &[u8]) {
+        // Own columns are filled in first: a column of the input counts before the one that logs
+        // have in common under its name.
         if self.places[n].is_some() {
             return;
         }
@@ -152,6 +154,7 @@ pub fn missing(format: &Format, ctx: &Context, chunk: &[u8], columns: &[String])
     if READS_TABLES && let Some(kind) = super::Container::of(chunk).map(super::Container::name) {
         return Some(format!("it is a table of the format {kind}"));
     }
+    // A reason why the input cannot be read at all says more than the lack of a column.
     if let Some(why) = super::unsupported::refusal(chunk) {
         return Some(format!("it has no column `{column}`: {why}"));
     }
@@ -175,6 +178,7 @@ impl Carrier {
             format: format.clone(),
             buffers: Default::default(),
         };
+        // Chunks after the first carry no header, so the format may already know one.
         carrier.find_places();
         carrier
     }
@@ -209,6 +213,8 @@ impl Carrier {
 
     /// Applies a line that is not a record, such as a header.
     pub fn pass(&mut self, line: &[u8]) {
+        // A log may be restarted with other fields, and a concatenated file has a header in its
+        // middle.
         self.format.pass(line);
         self.find_places();
     }

@@ -45,6 +45,7 @@ impl Layout for Cdx {
     fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         let usual = usual();
         let mut now = self.legend.clone();
+        // One vectorized search serves all lines that keep the delimiter of the chunk's start.
         let at_start = self.delimiter();
         let separators = Separators::find(chunk, [at_start]);
         line::each(ctx, 0, chunk, out, |line, scratch| {
@@ -87,6 +88,8 @@ impl Layout for Cdx {
         let (delimiter, letters) = self.columns(line);
         let fields = || line.split(|byte| *byte == delimiter);
         let field = |letter| fields().nth(letters.iter().position(|other| *other == letter)?);
+        // `read` rejects a line with another number of columns, so its fields must not answer
+        // filters either.
         if fields().count() == letters.len() {
             out.numbers.status = field(b's').and_then(status);
             out.numbers.time = field(b'b').and_then(stamp);
@@ -98,6 +101,8 @@ impl Layout for Cdx {
     }
 
     fn following(&self, ctx: &Context, chunk: &[u8]) -> Option<Arc<dyn Layout>> {
+        // `read` rejects a line that is too long before it looks at it, so such a line is no legend
+        // here either.
         let lines = candidates(chunk).filter(|line| line.len() <= ctx.max_record);
         let last = lines.filter_map(legend).last()?;
         Some(Arc::new(Self { legend: Some(Arc::new(last)) }))
@@ -117,6 +122,7 @@ impl Layout for Cdx {
         let fields: Vec<_> = line.split(|byte| *byte == b' ').collect();
         let is_time = |field: &[u8]| field.len() == 14 && field.iter().all(u8::is_ascii_digit);
         let is_url = |field: &[u8]| field.contains(&b':') && !field.starts_with(b"{");
+        // The number of fields is asked for first, which makes the two indexes safe.
         Some(is_usual_number(fields.len()) && is_time(fields[1]) && is_url(fields[2]))
     }
 
@@ -235,6 +241,7 @@ fn legend(line: &[u8]) -> Option<Legend> {
         }
     };
     let letters: Vec<&[u8]> = letters.split(|byte| *byte == delimiter).collect();
+    // With a letter as its delimiter, any word around `CDX` would be a legend.
     if delimiter.is_ascii_alphanumeric() || letters.iter().any(|letter| letter.len() != 1) {
         return None;
     }

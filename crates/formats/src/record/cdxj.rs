@@ -90,6 +90,7 @@ impl Layout for Cdxj {
         pointers: &Pointers,
         take: &mut dyn FnMut(Option<&[u8]>),
     ) {
+        // `json::cells` passes one value for each column, in order.
         let mut columns_left = columns.iter();
         json::cells(object(line).unwrap_or_default(), pointers, &mut |value| {
             let field = |before| line.split(|byte| *byte == b' ').nth(before);

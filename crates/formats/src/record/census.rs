@@ -93,6 +93,8 @@ impl Census {
     pub fn of_json<'a>(records: impl Iterator<Item = &'a [u8]>) -> Self {
         let mut census = Self::default();
         for record in records {
+            // The last record may be cut off by the end of the head, and would add half of its
+            // members.
             if json::is_whole(record) {
                 census.begin_record();
                 census.add_value("", b"", record, false);
@@ -149,6 +151,8 @@ impl Census {
             }
         };
         let values = &mut self.columns[index].values;
+        // Records without the column count as empty. For a name that stands twice in one record
+        // this shortens the list again, so the last one counts.
         values.resize(self.records - 1, None);
         values.push(Some(value[..value.len().min(VALUE)].to_vec()));
     }
@@ -158,6 +162,8 @@ impl Census {
         match value.first() {
             Some(b'{') if place.matches('/').count() < DEPTH => {
                 for (name, value) in json::members(value).filter(|(name, _)| name.len() <= NAME) {
+                    // The tilde first (RFC 6901 section 3), or the one of `~1` would be escaped
+                    // once more.
                     let token = String::from_utf8_lossy(name).replace('~', "~0").replace('/', "~1");
                     self.add_value(&format!("{place}/{token}"), name, value, is_item);
                 }
@@ -175,6 +181,8 @@ impl Census {
             Some(b'-' | b'0'..=b'9') => {
                 self.add(place.to_owned(), &String::from_utf8_lossy(name), value, is_item);
             }
+            // No part of a URL is a literal, and deeper objects are of the application, not of the
+            // request.
             _ => {}
         }
     }
@@ -213,6 +221,7 @@ const SITES: [&str; 9] = [
 
 /// True for the name of a column that names another machine than the site.
 pub(super) fn names_other(name: &str) -> bool {
+    // The site of the Elastic Common Schema and OpenTelemetry, though `addr` is in it.
     !name.contains("server.address") && OTHERS.iter().any(|other| name.contains(other))
 }
 

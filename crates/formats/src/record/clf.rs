@@ -145,6 +145,8 @@ pub(super) fn quoted_request(line: &[u8]) -> Result<Range<usize>, RejectReason> 
 #[inline(always)]
 fn field(line: &[u8]) -> Result<(Range<usize>, Escape), RejectReason> {
     let start = match memchr(b'[', line) {
+        // The usual time has a fixed length, so one comparison replaces a search for its bracket
+        // and for the opening mark.
         Some(open) if is_usual(&line[open..]) => open + USUAL,
         _ => start_of_any(line).ok_or(RejectReason::LogSyntax)?,
     };
@@ -154,11 +156,13 @@ fn field(line: &[u8]) -> Result<(Range<usize>, Escape), RejectReason> {
 /// The request that begins at `start`, after its opening mark.
 #[inline(always)]
 fn request_from(line: &[u8], start: usize) -> Result<(Range<usize>, Escape), RejectReason> {
+    // A mark that never closes was lost with the end of the line, and so was the end of the URL.
     let (end, escape) = quoted(line, start).ok_or(RejectReason::Truncated)?;
     if is_followed_by_status(&line[end + 1..]) {
         return Ok((start..end, escape));
     }
     let end = end_of_any(line, start, end).ok_or(RejectReason::LogSyntax)?;
+    // `quoted` has looked at the bytes before the first mark alone.
     let escape = match memchr(b'\\', &line[start..end]) {
         Some(_) => Escape::Backslash,
         None => Escape::None,
@@ -186,6 +190,8 @@ fn end_of_any(line: &[u8], start: usize, first: usize) -> Option<usize> {
         return Some(first);
     }
     let mut marks = std::iter::successors(Some(first), |mark| closing_quote(line, mark + 1));
+    // From the most certain to the least: a mark after a version and before a status, a mark before
+    // a blank, a mark before another separator, any mark before a status.
     if let Some(end) = marks.find(|mark| is_complete(*mark) && ends_before_status(line, *mark)) {
         return Some(end);
     }

@@ -26,6 +26,7 @@ pub struct ColumnLayout {
 
 impl ColumnLayout {
     pub fn new(mut slots: Vec<(usize, RecordPart)>) -> Self {
+        // `found` walks the fields once from left to right, so the columns have to ascend.
         slots.sort_by_key(|(column, _)| *column);
         let facts = slots.iter().map(|(_, part)| *part).collect();
         let (slots, beside) = slots.into_iter().partition(|(_, part)| part.is_read_at_once());
@@ -55,19 +56,25 @@ impl ColumnLayout {
             _ => true,
         };
         let mut slots = self.slots.iter().filter(|(_, part)| is_asked(*part)).peekable();
+        // A CSV field costs a search for its end, so the walk stops after the last column that is
+        // asked for.
         while let Some((column, _)) = slots.peek() {
             let Some(field) = fields.nth(column - next) else {
+                // Under a header the row was cut. Without one, a short row only lacks this part.
                 if *column < self.names.len() {
                     return Extracted::Reject(RejectReason::Truncated, 0);
                 }
                 return said.found(ctx, self.facts, line, scratch);
             };
             next = column + 1;
+            // Two parts may name the same column.
             while let Some((_, part)) = slots.next_if(|(other, _)| other + 1 == next) {
                 said.set(*part, value(*part, field.clone()));
             }
         }
         if !self.names.is_empty() {
+            // The rest is counted only under a header: without one nobody knows how many fields are
+            // right.
             match (next + fields.count()).cmp(&self.names.len()) {
                 Ordering::Less => return Extracted::Reject(RejectReason::Truncated, 0),
                 Ordering::Greater => return Extracted::Reject(RejectReason::LogSyntax, 0),
@@ -325,6 +332,7 @@ pub(super) fn find_all(names: &[ColumnName], header: &[Vec<u8>]) -> Vec<Option<u
     let first = |fold: fn(&[u8]) -> Vec<u8>| {
         let mut columns = HashMap::new();
         for (column, name) in header.iter().enumerate() {
+            // The first of equal names, as `position` finds it.
             columns.entry(fold(name)).or_insert(column);
         }
         columns
@@ -352,6 +360,8 @@ pub(super) fn parts(text: &str) -> Result<Vec<(RecordPart, &str)>, &'static str>
     };
     let mut parts = Vec::new();
     let mut items = text;
+    // A header may hold `a=b` or `a,b` as one name. Only a part's name in front makes the text a
+    // list.
     if part(text).is_none() && !text.starts_with("url=") {
         match text.split_once(',') {
             Some((url, more)) if more.split(',').all(|item| part(item).is_some()) => {

@@ -30,6 +30,7 @@ impl Container {
         }
         let length = head.strip_prefix(b"\xFF\xFF\xFF\xFF")?.first_chunk()?;
         let length = u32::from_le_bytes(*length);
+        // Four letters of text after four bytes 0xFF would be a length beyond this bound.
         (length > 0 && length.is_multiple_of(8) && length < 1 << 24).then_some(Container::Arrow)
     }
 

@@ -125,6 +125,8 @@ impl FormatTable {
 
     /// The format that an input seems to have. `whole` are the whole lines of `head`.
     fn guess(&self, name: &str, head: &[u8], whole: &[u8]) -> Format {
+        // These two look at `head`: the first record of an archive and the first line of a sitemap
+        // may be longer than the head, and then `whole` is empty.
         if let Some(archive) = Archive::detect(head) {
             return Format::Archive(archive);
         }
@@ -139,12 +141,15 @@ impl FormatTable {
             return by_header;
         }
         let mut votes = Votes::new(self);
+        // OutbackCDX writes these between captures. They would vote against every format.
         lines(whole).filter(|line| !cdx::is_alias(line)).for_each(|line| votes.cast(line));
         let name = name.to_ascii_lowercase();
         let is_log = name.contains("log") || name.contains("access");
         let winner = votes.winner(is_log, || guess_members(lines(whole)));
         // No URL begins with a brace, and a base would make one of it.
         let format = winner.unwrap_or(Format::Labelled(Labels::All));
+        // A list is what remains where nothing else fits, so it alone is looked at for columns and
+        // labels.
         if !matches!(format, Format::Lines | Format::Target) {
             return format;
         }
@@ -184,6 +189,7 @@ pub fn refusal(head: &[u8]) -> Option<Refusal> {
     if let Some(why) = super::unsupported::refusal(head) {
         return Some(why);
     }
+    // A CDXJ index may begin with headers, also a `cluster.idx`.
     let mut lines = lines(head).filter(|line| !line.starts_with(b"!")).take(10).peekable();
     lines.peek()?;
     lines.all(super::cdxj::is_of_cluster).then_some(Refusal::CLUSTER_INDEX)
@@ -308,6 +314,7 @@ impl<'t> Votes<'t> {
 
     fn cast(&mut self, line: &[u8]) {
         self.all += 1;
+        // Asked first, since a path may hold anything, also the text of a log line.
         if line.starts_with(b"/") {
             self.target += usize::from(!label::is_of_path(line));
             return;
@@ -344,6 +351,7 @@ impl<'t> Votes<'t> {
         let entries = || self.table.entries().zip(&self.by_entry);
         for (entry, votes) in entries() {
             let is_it = match &*entry.format.name() {
+                // A name that says log speaks for no index, so half of the lines are not enough.
                 "cdx" => votes * 2 > self.all,
                 "cdxj" => votes * 2 > self.all - self.cdxj_headers,
                 _ => most(*votes),

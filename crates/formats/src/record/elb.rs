@@ -30,6 +30,7 @@ impl Layout for Elb {
 
     #[inline(always)]
     fn found(&self, ctx: &Context, line: Line<'_>, scratch: &mut Vec<u8>) -> Option<Extracted> {
+        // No mark can stand inside the request: the balancer writes it as `\x22`.
         let Some(open) = memchr(b'"', line.bytes) else {
             return Some(Extracted::Reject(RejectReason::LogSyntax, 0));
         };
@@ -73,6 +74,8 @@ impl Layout for Elb {
             *place = field;
         }
         let [time, _, _, _, first, second, third, told, _, _, sent] = last;
+        // More than a type in front of the time would be another layout, whose fields are not
+        // these.
         let Some(time) = written(time).filter(|_| fields.count() < 2) else { return };
         out.numbers.time = Some(time);
         out.numbers.status = number(told);

@@ -55,6 +55,7 @@ pub(super) fn reference(text: &[u8]) -> Option<(char, usize)> {
 fn number(digits: &[u8], radix: u32) -> Option<char> {
     let mut number = 0u32;
     for digit in digits {
+        // The sum cannot overflow: `LONGEST` leaves nine decimal or eight hexadecimal digits.
         number = number.checked_mul(radix)? + char::from(*digit).to_digit(radix)?;
     }
     char::from_u32(number).filter(|meant| *meant != '\0')

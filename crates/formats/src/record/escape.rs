@@ -99,6 +99,7 @@ pub(super) fn quoted(line: &[u8], from: usize) -> Option<(usize, Escape)> {
     let mut at = from;
     let mut escape = Escape::None;
     loop {
+        // After a backslash at the very end, `at` lies beyond the line.
         at += memchr2(b'"', b'\\', line.get(at..)?)?;
         if line[at] == b'"' {
             return Some((at, escape));

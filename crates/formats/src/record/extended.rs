@@ -151,6 +151,7 @@ impl Layout for Extended {
     }
 
     fn column(&self, name: &str) -> Result<Option<ColumnKey>, String> {
+        // Only a header tells which names there are, and it may come later.
         Ok(Some(ColumnKey::Named(ColumnName::Header(name.into()))))
     }
 
@@ -202,6 +203,7 @@ impl Extended {
         if let Some(names) = directive.strip_prefix(b"#Fields:") {
             self.header = Header::known(self.dialect.layout(names));
             let names = names.trim_ascii();
+            // ISA separates by tabs and has blanks inside of fields.
             self.tabs_only = names.contains(&b'\t') && !names.contains(&b' ');
         } else if let Some(software) = directive.strip_prefix(b"#Software:") {
             let says = |name: &[u8]| memmem::find(software, name).is_some();
@@ -283,6 +285,7 @@ impl Dialect {
             names.split(u8::is_ascii_whitespace).filter(|name| !name.is_empty()).collect();
         let mut slots: Vec<(usize, RecordPart)> = Vec::new();
         for (name, part) in known.iter().chain(BESIDE) {
+            // Writers differ in the case of names such as `cs(User-Agent)`.
             let column = names.iter().position(|other| other.eq_ignore_ascii_case(name.as_bytes()));
             if let Some(column) = column
                 && slots.iter().all(|(_, other)| other != part)
@@ -333,6 +336,7 @@ fn fields<'a>(
     let mut at = 0;
     std::iter::from_fn(move || {
         let rest = &line.bytes[at..];
+        // The draft separates fields by white space, however much of it there is.
         at += rest.iter().position(|byte| !matches!(byte, b' ' | b'\t'))?;
         if software != Software::Iis
             && let Some(quoted) = line.bytes[at..].strip_prefix(b"\"")
@@ -373,6 +377,7 @@ fn unquoted(text: &[u8]) -> Option<(Cow<'_, [u8]>, usize)> {
     let mut rest = &text[..at];
     while let Some(mark) = memchr(b'"', rest) {
         undone.extend_from_slice(&rest[..=mark]);
+        // Marks come in pairs here, since a single one would have ended the text.
         rest = &rest[mark + 2..];
     }
     undone.extend_from_slice(rest);

@@ -84,6 +84,7 @@ impl Filter {
     pub fn mime(&mut self, list: &str) -> Result<(), BadFilter> {
         for item in list.split(',') {
             let parts = item.split_once('/').filter(|(kind, sub)| {
+                // RFC 9110 section 12.5.1 has `*/*` and `text/*` as ranges, but no `*/html`.
                 !kind.is_empty() && !sub.is_empty() && (*kind != "*" || *sub == "*")
             });
             if parts.is_none() {
@@ -135,6 +136,7 @@ impl Filter {
         };
         let of_status = |fact: &[u8]| {
             self.statuses.iter().any(|pattern| match fact {
+                // A table may hold statuses as decimals, `200.0`.
                 [class, a, b, fraction @ ..] if is_zero(fraction) => {
                     [*class, *a, *b] == *pattern || [*class, b'x', b'x'] == *pattern
                 }
@@ -149,6 +151,7 @@ impl Filter {
 
 /// True if a media type equals the requested one, or belongs to its kind.
 fn is_like(mime: &[u8], asked: &[u8]) -> bool {
+    // `text/html; charset=utf-8` is of the type `text/html`.
     let end = mime.iter().position(|byte| *byte == b';').unwrap_or(mime.len());
     let mime = mime[..end].trim_ascii();
     match asked {

@@ -201,6 +201,8 @@ impl Format {
     /// True if the rows of an input with this beginning may be URLs or columns.
     pub fn is_ambiguous(&self, ctx: &Context, head: &[u8]) -> bool {
         let Format::Csv(csv) = self else { return false };
+        // A name is found under one delimiter only. A number fits under each of them, so only
+        // numbers leave it open.
         let by_number = !csv.has_delimiter() && !csv.columns.need_header();
         by_number && csv.delimiter_of(ctx, head) == b',' && csv.is_ambiguous(ctx, head)
     }

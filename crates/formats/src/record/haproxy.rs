@@ -85,6 +85,7 @@ impl Layout for Haproxy {
     fn fits(&self, line: &[u8]) -> Option<bool> {
         let Some(time) = clf::bracketed_time(line) else { return Some(false) };
         let mut fields = line[time.start..].split(|&byte| byte == b' ');
+        // The milliseconds tell the line from those of other servers, whose time has none.
         let is_time = fields.next().is_some_and(|time| {
             clf::begins_as_time(&time[1..])
                 && matches!(time, [.., b'.', a, b, c, b']'] if [a, b, c].iter().all(|d| d.is_ascii_digit()))

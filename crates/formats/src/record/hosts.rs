@@ -48,6 +48,7 @@ fn is_name(text: &[u8]) -> bool {
                 .iter()
                 .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | 0x80..))
     };
+    // RFC 1035 section 2.3.4: labels have at most 63 bytes, and names as text at most 253.
     text.len() <= 253
         && text.strip_suffix(b".").unwrap_or(text).split(|byte| *byte == b'.').all(is_label)
 }
@@ -59,6 +60,8 @@ pub(super) fn is_dotted(word: &[u8]) -> bool {
     let host = host.strip_suffix(b".").unwrap_or(host);
     let Some(dot) = memrchr(b'.', host) else { return false };
     let last = &host[dot + 1..];
+    // No top-level domain is a single letter or begins with a digit. The ends of `main.c` and
+    // `v1.2` are such.
     is_name(host) && last.len() > 1 && !last[0].is_ascii_digit() && last[0] != b'-'
 }
 
@@ -79,6 +82,7 @@ pub(super) fn names_port(word: &[u8]) -> bool {
 
 /// True for the address or the name of a client.
 pub(super) fn is_address(word: &[u8]) -> bool {
+    // The whole word is asked for: the last group of an IPv6 address looks like a port.
     let (host, _) = split_port(word);
     is_ipv6(word) || is_name(host) || is_bracketed(host)
 }

@@ -40,6 +40,7 @@ impl Labels {
             |names: &[&str]| names.iter().any(|n| name.eq_ignore_ascii_case(n.as_bytes()));
         match rest.first() {
             Some(b' ' | b'\t') => !is_one_of(&WITH_BLANK),
+            // `//` names an authority, as URLs of apps do under schemes that nobody registered.
             _ => self == Labels::Unregistered && !rest.starts_with(b"//") && !is_registered(name),
         }
     }
@@ -63,6 +64,7 @@ fn scheme(line: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 fn is_registered(name: &[u8]) -> bool {
+    // Nearly all lines are settled before this, so the list is not worth a table.
     let mut names = SCHEMES.lines().filter(|line| !line.starts_with('#'));
     names.any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
 }

@@ -71,6 +71,7 @@ impl Format {
         // The text of a format with a parameter.
         let text = |known: &str| {
             let (kind, parameter) = known.split_once(':')?;
+            // `wat:links` has a colon as well, but takes no text.
             let takes_any = parameter.starts_with(|c: char| c.is_ascii_uppercase());
             name.strip_prefix(kind)?.strip_prefix(':').filter(|_| takes_any)
         };

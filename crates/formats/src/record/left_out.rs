@@ -135,6 +135,7 @@ pub(super) fn fields(line: &[u8]) -> Vec<Field<'_>> {
 /// The format string of a line of an access log with the site in this field.
 fn layout(line: &[u8], host: usize) -> Option<String> {
     let fields = fields(line);
+    // Compared by address, since several fields may hold the same text.
     let (time, request) = time_and_request(line)?;
     let is_at = |field: &Field<'_>, offset: usize| field.text.as_ptr() == line[offset..].as_ptr();
     let request = fields.iter().position(|field| is_at(field, request.start))?;

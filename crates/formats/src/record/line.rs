@@ -64,6 +64,8 @@ pub(super) fn each_between(
     cut(Kernel::best(), separator, chunk, &mut lines);
     for line in lines {
         let bytes = line.of(chunk);
+        // A record that is too long was cut by the reader, so nothing that it seems to hold is
+        // looked at.
         let found = if bytes.len() > ctx.max_record {
             Extracted::Reject(RejectReason::TooLong, too_long_at as u32)
         } else if is_blank(bytes) {

@@ -90,6 +90,7 @@ impl Layout for Ltsv {
         if let Some(method) = request {
             out.set_escaped(RecordPart::Method, method, Escape::Backslash);
         }
+        // ltsv.org has the duration under two labels: in seconds, and in microseconds.
         if out.numbers.duration.is_none() && out.want(RecordPart::Seconds) {
             out.numbers.duration = field(line, b"reqtime_microsec").and_then(whole);
         }
@@ -111,6 +112,7 @@ impl Layout for Ltsv {
             RecordPart::Request => request::split(value).is_some(),
             _ => value.starts_with(b"/") || is_absolute(value),
         };
+        // Without a tab there is one field, which may be any word with a colon.
         let is_table = memchr(b'\t', line).is_some() && line.split(is_tab).all(has_label);
         Some(is_table && Values::of(line).source().next().is_some_and(is_one))
     }
@@ -154,6 +156,7 @@ impl<'a> Values<'a> {
         let mut values = [&b""[..]; LABELS.len()];
         for (label, value) in line.split(is_tab).filter_map(split) {
             let place = LABELS.iter().position(|(known, _)| known.as_bytes() == label);
+            // A dash must not keep out the value of the same label further on.
             if let Some(place) = place.filter(|place| values[*place].is_empty() && value != b"-") {
                 values[place] = value;
             }

@@ -223,6 +223,8 @@ impl Records {
             return;
         }
         self.window.passing -= 1;
+        // Nothing that is kept points there, since headers have no URL. Left alone, it would fill
+        // the window before a record is read.
         self.scratch.clear();
         if record.found == Extracted::Skipped {
             self.window.headers += 1;
@@ -240,6 +242,8 @@ impl Records {
     /// True if no more records of this chunk are to be read.
     #[inline]
     pub fn is_full(&self) -> bool {
+        // Headers are not counted: a chunk of many would be full in each pass, before the first
+        // record.
         self.scratch.len() > self.window.most
             || self.records.len() - self.window.headers > self.window.most / size_of::<Record>()
     }
@@ -261,6 +265,7 @@ pub const LONGEST_RECORD: usize = 512 << 20;
 
 /// The limit on a record's length, in bytes, where none is chosen: at least 1 MiB more than that on URLs.
 pub const fn max_record(max_url: usize) -> usize {
+    // The other fields of a record need room beside the longest URL.
     let around = max_url + (1 << 20);
     if around > MAX_RECORD { around } else { MAX_RECORD }
 }

@@ -63,6 +63,8 @@ impl fmt::Display for FormatError {
         f.write_str(if self.is_unknown() { "unknown format `" } else { "format `" })?;
         for c in self.name.chars() {
             match c {
+                // Format strings are full of quotation marks, and hard to compare once those are
+                // escaped.
                 '"' | '\'' => f.write_char(c)?,
                 _ => write!(f, "{}", c.escape_debug())?,
             }

@@ -39,6 +39,7 @@ impl<'a> RecordOrigin<'a> {
     /// Splits `host`, `host:port` or `[address]:port`; none if the host is missing.
     #[inline]
     pub fn logged(scheme: Option<&'a [u8]>, field: &'a [u8]) -> Option<Self> {
+        // A colon before the bracket belongs to an IPv6 address and begins no port.
         let colon = match memrchr2(b':', b']', field) {
             Some(at) if field[at] == b':' => at,
             _ => field.len(),
@@ -59,6 +60,8 @@ impl<'a> RecordOrigin<'a> {
     ) -> Option<Self> {
         match Self::logged(scheme, field)? {
             RecordOrigin::Logged { scheme, host, port: own } => {
+                // An empty port stays where nothing takes its place: some profiles keep it, so this
+                // is no place to drop it.
                 let port = own.filter(|own| !own.is_empty()).or(port).or(own);
                 Some(RecordOrigin::Plain { scheme, host, port })
             }

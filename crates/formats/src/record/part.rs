@@ -278,6 +278,7 @@ impl<'a> Said<'a> {
         ) {
             return Extracted::Filtered;
         }
+        // A whole URL comes first: nothing beside it can name another host for it.
         if let Some(value) = &self.values[RecordPart::Url as usize] {
             return url(ctx, value, line, scratch);
         }
@@ -289,6 +290,8 @@ impl<'a> Said<'a> {
         if let Some(uri) = self.get(RecordPart::Uri)
             && let Some(value) = &self.values[RecordPart::Uri as usize]
         {
+            // Where the record names a host elsewhere, this is a path. The target of CONNECT is a
+            // host and names no resource.
             let text = match begins_with_host(uri) && method != Method::Connect && origin.is_none()
             {
                 true => self.with_scheme(ctx, uri, scratch),
@@ -375,6 +378,7 @@ impl<'a> Said<'a> {
                 }
                 None => continue,
             };
+            // The query is logged without its mark, so a mark at its start is data.
             *place = Some(if part == RecordPart::Query as usize { marked(value) } else { value });
         }
     }
@@ -387,9 +391,12 @@ impl<'a> Said<'a> {
         }
         let scheme = self.scheme();
         let is_scheme = |name: &[u8]| {
+            // `get` gives no empty value, so the first byte is there.
             name[0].is_ascii_alphabetic()
                 && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte))
         };
+        // The scheme is written in front of `://`. Any other text there could put a host of its own
+        // before the logged one.
         if scheme.is_some_and(|scheme| !is_scheme(scheme)) {
             return Err(RejectReason::LogSyntax);
         }

@@ -92,6 +92,7 @@ fn split_any(request: &[u8]) -> Option<(Method, Range<usize>)> {
     }
     let method = method(&request[..space]);
     let start = space + 1;
+    // `GET ` ends in the blank after its method, which must not count as trailing.
     let mut end = without_trailing_spaces(request).max(start);
     if let Some(length) = version(&request[start..end]) {
         end -= length;
@@ -142,6 +143,7 @@ fn version(rest: &[u8]) -> Option<usize> {
 /// True if words follow a version. The line is no request, or its fields were put together wrong: with
 /// them in the target, `GET /a HTTP/1.1 200 5` would be a URL for each status.
 fn has_version_inside(rest: &[u8]) -> bool {
+    // Linear: each look goes back to the last space at most.
     let mut spaces = (0..rest.len()).filter(|at| rest[*at] == b' ');
     spaces.any(|at| version(&rest[..at]).is_some())
 }

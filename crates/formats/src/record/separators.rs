@@ -33,6 +33,7 @@ impl Separators {
 
     /// The number of separators in a line.
     pub fn count(&self, line: Line<'_>) -> usize {
+        // An empty line has no last byte.
         let start = line.start as usize;
         let Some(last) = (start + line.bytes.len()).checked_sub(1).filter(|last| *last >= start)
         else {
@@ -76,6 +77,7 @@ impl<const N: usize> VectorOp for Find<'_, N> {
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) -> Vec<u64> {
         let (blocks, rest) = self.chunk.as_chunks::<BLOCK>();
+        // Bits of the padding come after the last line, and nobody asks for them.
         let mut last: Block = [0; BLOCK];
         last[..rest.len()].copy_from_slice(rest);
         let mut bits = Vec::with_capacity(blocks.len() + 1);

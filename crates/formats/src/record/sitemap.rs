@@ -40,6 +40,8 @@ impl Layout for Sitemap {
                 push(ctx, chunk, content, out);
             }
         }
+        // A full window stops between pieces, so an open `loc` goes on in the next pass and is not
+        // cut.
         let is_over = !out.is_full();
         if let State::Loc(from) | State::Comment(Some(from)) | State::Cdata(Some(from)) =
             pieces.state
@@ -155,6 +157,7 @@ impl<'a> Pieces<'a> {
         let piece = &self.text[start..end];
         let (opener, outer) = match self.state {
             State::Comment(outer) => {
+                // The text is cut at each `>`, so `-->` shows as two hyphens at the end of a piece.
                 self.leave_if(piece.ends_with(b"--"), outer);
                 return None;
             }
@@ -177,6 +180,7 @@ impl<'a> Pieces<'a> {
         }
         let ended = outer.map(|from| match tag.strip_prefix(b"/").map(name) {
             Some(b"loc") => Content::Whole(from..at),
+            // Another tag inside: nobody knows where the URL ends.
             _ => Content::Mixed(from..at),
         });
         self.state = State::Outside;
@@ -208,6 +212,7 @@ const CDATA: &[u8] = b"![CDATA[";
 /// Where the markup of a piece begins: the last `<`, or the first one of a comment or of CDATA.
 fn opener(piece: &[u8]) -> Option<usize> {
     let last = memrchr(b'<', piece)?;
+    // A comment may hold any `<`, so its own start is looked for and not the last one.
     let mut markup = memmem::find_iter(piece, b"<!");
     let starts = |at: &usize| {
         let text = &piece[at + 1..];
@@ -253,6 +258,7 @@ fn url(ctx: &Context, line: Line<'_>, range: Range<usize>, scratch: &mut Vec<u8>
     }
     let start = scratch.len();
     undo(raw, scratch);
+    // White space may stand inside of CDATA, too, and shows only now.
     let undone = scratch[start..].trim_ascii();
     if is_blank(undone) {
         scratch.truncate(start);

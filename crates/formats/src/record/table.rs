@@ -210,6 +210,7 @@ impl TableFormat {
         let carried = carried.collect::<Result<Vec<usize>, _>>()?;
         let mut wanted: Vec<usize> =
             found.iter().map(|(column, _)| *column).chain(carried.iter().copied()).collect();
+        // A column may be asked for twice, and is decoded once.
         wanted.sort_unstable();
         wanted.dedup();
         let cell = |column: usize| wanted.partition_point(|other| *other < column);
@@ -239,12 +240,14 @@ impl TableFormat {
         let line = Line { bytes: chunk, start: 0 };
         for cells in rows.cells.chunks_exact(rows.width) {
             let value = |cell: &Span| if *cell == NULL { &[][..] } else { cell.of(chunk) };
+            // A row is no line, so it is shown by the cell of its URL.
             let own = if cells[source] == NULL { Span::default() } else { cells[source] };
             let said = || layout.columns().map(|cell| value(&cells[cell]));
             let found = if cells[source] == NULL || said().all(is_blank) {
                 Extracted::Blank
             } else if layout.is_url_alone() && own.len() > ctx.max_url {
                 Extracted::Reject(RejectReason::TooLong, ctx.max_url as u32)
+            // The limit on records holds for each cell, since a row has no bytes of its own.
             } else if cells.iter().any(|cell| value(cell).len() > ctx.max_record) {
                 Extracted::Reject(RejectReason::TooLong, 0)
             } else {

@@ -76,11 +76,13 @@ impl Form {
     /// The form of a target, and the offset of its first byte.
     #[inline(always)]
     fn of(target: &[u8], method: Method, targets: Targets) -> (Self, usize) {
+        // Whatever the target of CONNECT looks like, it is a host (RFC 9112 section 3.2.3).
         if method == Method::Connect {
             return (Form::Authority, 0);
         }
         let is_blank = |byte: &u8| targets.trims(*byte);
         let start = target.iter().take_while(|byte| is_blank(byte)).count();
+        // Asked before all else, since nearly all targets begin with a slash.
         if target.get(start) == Some(&b'/') {
             return (Form::Origin, start);
         }
@@ -192,6 +194,7 @@ fn join(
     let start = scratch.len();
     copy(scratch, 0..path);
     if origin.write(ctx, scratch).is_none() {
+        // No half-written URL may stay in the buffer, whose length bounds a pass.
         scratch.truncate(start);
         return Extracted::Reject(RejectReason::LogSyntax, 0);
     }

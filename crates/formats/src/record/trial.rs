@@ -49,6 +49,7 @@ impl<'a> Trial<'a> {
     /// True if a format finds a URL in at least half of the lines.
     pub fn reads(&self, name: &str) -> bool {
         let found = self.found(name);
+        // Where there are no lines, nothing is half of them.
         found > 0 && found * 2 >= self.lines.len()
     }
 
@@ -84,12 +85,14 @@ impl<'a> Trial<'a> {
     pub fn found(&self, name: &str) -> usize {
         let is_of_words = name.starts_with("ws:");
         self.count(name, |found| match found {
+            // In running text, the marks of the sentence follow a URL.
             Found::Url(url) => is_url(url) && !(is_of_words && has_mark(url)),
             // The client stands first in a log without hosts.
             Found::Joined(origin, target) => {
                 is_target(target) && (name != "vhost" || names_site(origin))
             }
             Found::Target(target) if is_of_words => is_target_among_words(target),
+            // Without a host, `vhost` reads what `combined` reads, and says nothing more.
             Found::Target(target) => is_target(target) && name != "vhost",
         })
     }

@@ -55,6 +55,7 @@ impl Layout for Tsv {
                 let value = |_, field| Value::InLine(field);
                 return layout.found(ctx, line, tabs.split(line), value, scratch);
             };
+            // Later versions of the software may append fields, so more are no error.
             if tabs.count(line) + 1 < fixed.least {
                 return Extracted::Reject(RejectReason::Truncated, 0);
             }
@@ -114,6 +115,7 @@ impl Layout for Tsv {
         let header = chunk
             .split(|byte| *byte == b'\n')
             .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+            // `read` rejects such lines, so they are no header there either.
             .find(|line| line.len() <= ctx.max_record && !is_blank(line))?;
         Some(self.read_header(header))
     }

@@ -96,6 +96,7 @@ impl fmt::Display for Refusal {
 
 /// Files by offset and magic number. If two match, the first counts.
 const BEGINNINGS: [(usize, &[u8], Refusal); 16] = [
+    // UTF-32 before UTF-16, with whose mark its own begins.
     (0, &[0xFF, 0xFE, 0, 0], Refusal::UTF32),
     (0, &[0, 0, 0xFE, 0xFF], Refusal::UTF32),
     (0, &[0xFF, 0xFE], Refusal::UTF16),
@@ -223,6 +224,7 @@ pub(super) fn ends_otherwise(head: &[u8]) -> Option<Refusal> {
     }
     let are_urls = |end: u8| {
         let records = head.split(|byte| *byte == end);
+        // A single record would have no terminator that could be seen.
         records.filter(|record| memmem::find(record, b"://").is_some()).nth(1).is_some()
     };
     if are_urls(0) {

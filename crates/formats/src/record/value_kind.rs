@@ -60,6 +60,8 @@ impl ValueKind {
         let value = value.trim_ascii();
         let has = |byte: u8| value.contains(&byte);
         let (host, _) = split_port(value);
+        // The order decides: a URL may hold all of the others, and a date or a method is a word as
+        // well.
         match value {
             b"" | b"-" => Self::Empty,
             _ if is_url(value) => Self::Url,
@@ -118,6 +120,7 @@ fn is_scheme(value: &[u8]) -> bool {
 /// True for a text in quotation marks or brackets.
 fn is_enclosed(value: &[u8]) -> bool {
     matches!(value, [b'"', .., b'"'] | [b'(', .., b')'] | [b'{', .., b'}'])
+        // An IPv6 address stands in brackets, too.
         || matches!(value, [b'[', middle @ .., b']'] if !is_ipv6(middle))
 }
 

@@ -23,6 +23,7 @@ pub(super) struct Ws(NonZeroUsize);
 impl Ws {
     /// Parses the number of a field.
     pub fn parse(number: &str) -> Result<Self, &'static str> {
+        // `parse` alone would take a plus sign.
         let digits = number.bytes().all(|byte| byte.is_ascii_digit());
         let field = number.parse().ok().filter(|_| digits);
         let error = "it is followed by the number of a field, counted from 1, as in ws:3";

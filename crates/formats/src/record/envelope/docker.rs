@@ -21,6 +21,7 @@ struct DockerLine<'a> {
 }
 
 pub(super) fn strip(line: &[u8], buffer: &mut Vec<u8>) -> Option<Stripped> {
+    // serde reads the struct from an array as well, which is no envelope.
     if !line.starts_with(b"{") {
         return None;
     }

@@ -39,6 +39,7 @@ impl FormatTable {
         let mut bare = self.detect(name, head, is_whole);
         let head = whole_lines(head, is_whole);
         let Some((envelope, lines)) = envelope_of(choice, head) else {
+            // A format that reads the lines as they stand is the better hint.
             let reads = matches!(bare.doubts.suggestion, Some(Suggestion::Format { .. }));
             if has_no_format(&bare.format) && !reads {
                 let envelope = self.envelope_of_logs(head).map(Suggestion::Envelope);
@@ -46,6 +47,7 @@ impl FormatTable {
             }
             return bare;
         };
+        // The bodies of an archive may be logs in envelopes, and are no lines of this input.
         if matches!(bare.format, Format::Archive(_)) || Archive::detect(head).is_some() {
             return bare;
         }
@@ -73,6 +75,7 @@ impl FormatTable {
 impl FormatTable {
     /// The envelope, perhaps an unusual one, in which a format reads most of the lines of a log.
     fn envelope_of_logs(&self, head: &[u8]) -> Option<Envelope> {
+        // Each envelope costs a detection of its own, so a few lines have to do.
         let head = memchr_iter(b'\n', head).nth(LINES).map_or(head, |feed| &head[..feed]);
         let all = lines(head).count();
         Envelope::ALL.into_iter().find(|envelope| {

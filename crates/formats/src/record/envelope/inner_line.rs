@@ -35,9 +35,11 @@ impl<'a> InnerLine<'a> {
             let start = Some(line.start + range.start as u32);
             Self { text: &line.bytes[range], start, is_cut }
         };
+        // The reader cuts such a line, and an object that was cut has no text to take out.
         if line.bytes.len() > max_record {
             return Err(RejectReason::TooLong);
         }
+        // A blank line has no envelope, but is blank and not rejected.
         if is_blank(line.bytes) {
             return Ok(within(0..0, false));
         }

@@ -54,6 +54,7 @@ impl<'de> Visitor<'de> for MessageVisitor {
 }
 
 pub(super) fn strip(line: &[u8], buffer: &mut Vec<u8>) -> Option<Stripped> {
+    // serde reads the struct from an array as well, which is no envelope.
     if !line.starts_with(b"{") {
         return None;
     }

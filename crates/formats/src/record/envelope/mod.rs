@@ -88,6 +88,7 @@ impl Envelope {
     /// Finds the line in its envelope, which may begin with a byte-order mark. An unescaped copy is
     /// appended to `buffer`.
     fn strip(self, line: &[u8], buffer: &mut Vec<u8>) -> Option<Stripped> {
+        // Where files were joined, a mark stands in the middle of the input, too.
         let text = without_mark(line);
         let mut found = match self {
             Envelope::Docker => docker::strip(text, buffer),
@@ -95,6 +96,7 @@ impl Envelope {
             Envelope::Syslog => syslog::strip(text),
             Envelope::Journald => journald::strip(text, buffer),
         }?;
+        // The range was found in the text after the mark, and counts from the start of the line.
         if text.len() < line.len()
             && let StrippedText::InLine(range) = &mut found.text
         {

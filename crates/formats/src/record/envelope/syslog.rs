@@ -30,6 +30,7 @@ pub(super) fn strip(line: &[u8]) -> Option<Stripped> {
 /// The text after `<PRI>`, a number of at most 191.
 fn priority(line: &[u8]) -> Option<&[u8]> {
     let number = line.strip_prefix(b"<")?;
+    // RFC 5424 section 6.2.1: a priority has one to three digits.
     let end = memchr(b'>', &number[..number.len().min(4)])?;
     let digits = std::str::from_utf8(&number[..end]).ok()?;
     let is_priority = digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -71,6 +72,7 @@ fn after_tag(text: &[u8]) -> Option<&[u8]> {
 
 /// The message after `TIME HOST APP PROCID MSGID SD`.
 fn rfc5424(text: &[u8]) -> Option<&[u8]> {
+    // RFC 5424 section 6.2.3: a sender that does not know the time writes the nil value, a dash.
     let time = if text.starts_with(b"-") { 1 } else { rfc3339(text)? };
     let mut rest = text[time..].strip_prefix(b" ")?;
     for _ in 0..4 {
@@ -81,6 +83,8 @@ fn rfc5424(text: &[u8]) -> Option<&[u8]> {
     // Without a message the header ends here.
     match rest {
         [] => Some(rest),
+        // RFC 5424 section 6.4: a message in UTF-8 begins with a byte-order mark, which would
+        // become part of the URL.
         [b' ', message @ ..] => Some(without_mark(message)),
         _ => None,
     }

@@ -54,6 +54,7 @@ impl<F: Handle> Layout for Wrapped<F> {
                     for record in records {
                         place(&*now, &inner, outer, record, &mut out.scratch);
                     }
+                    // A header in one envelope describes the lines in those after it.
                     if now.looks_back()
                         && let Some(after) = now.after(ctx, inner.chunk())
                     {
@@ -132,6 +133,8 @@ impl<F: Handle> Wrapped<F> {
         buffer: &'a mut Vec<u8>,
     ) -> &'a [u8] {
         let line = Line { bytes: line, start: 0 };
+        // The reader has judged this line, so neither its length nor a missing envelope matters
+        // here.
         let inner = InnerLine::of(self.envelope, BareLines::AreRead, usize::MAX, line, buffer);
         inner.map_or(line.bytes, |inner| inner.text)
     }
@@ -183,6 +186,7 @@ fn place(
         if let Some(start) = inner.start {
             *span = shifted(*span, start);
         } else {
+            // The next line overwrites the buffer with the unescaped text.
             let start = scratch.len();
             scratch.extend_from_slice(span.of(inner.text));
             match Span::checked(start..scratch.len()) {

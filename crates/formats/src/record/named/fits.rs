@@ -63,6 +63,7 @@ fn fits_json(json: &Json, members: &Members, line: &[u8]) -> bool {
 
 fn fits_tsv(columns: &[(usize, RecordPart)], least: usize, line: &[u8]) -> bool {
     let fields: Vec<&[u8]> = line.split(|byte| *byte == b'\t').collect();
+    // One column would be a list, and every line has one.
     if fields.len() < least.max(2) {
         return false;
     }
@@ -95,6 +96,7 @@ fn is_request(said: &Said<'_>, has_query: impl Fn() -> bool) -> bool {
         && fits(RecordPart::Request, &|request| request::split(request).is_some())
         && fits(RecordPart::Path, &|path| path.starts_with(b"/"))
         && fits(RecordPart::Method, &is_method)
+        // Proxies log 0 or 000 where the client left before it had a response.
         && fits(RecordPart::Status, &|status| {
             is_status(status) || status == b"0" || status == b"000"
         })

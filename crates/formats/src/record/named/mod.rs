@@ -17,6 +17,7 @@ use super::{Format, FormatError};
 const SHIPPED: &str = include_str!("../../../data/formats.toml");
 
 static TABLE: LazyLock<Arc<FormatTable>> = LazyLock::new(|| {
+    // The table is part of the program, and the tests read it, so no user meets an error here.
     let entries = parse::entries(SHIPPED);
     Arc::new(FormatTable { entries: entries.unwrap_or_default(), own: 0 })
 });
@@ -73,6 +74,7 @@ impl FormatTable {
         let own = &self.entries[..self.own];
         let mut votes = vec![0; self.own];
         let mut all = 0;
+        // Most runs have no file of formats, and need no pass over the lines.
         for line in lines.take_while(|_| self.own > 0) {
             all += 1;
             let entry = own.iter().position(|entry| entry.test.fits(line));
@@ -93,6 +95,7 @@ impl FormatTable {
     ///
     /// As for [`Format::parse`].
     pub fn parse(&self, name: &str) -> Result<Format, FormatError> {
+        // Layouts first: an entry that takes the name of one is an error, so this hides nothing.
         Format::built_in(name).or_else(|error| self.parse_named(name).ok_or(error))
     }
 

@@ -95,6 +95,7 @@ fn read(text: &str) -> Result<Vec<Arc<NamedFormat>>, Mistake> {
         let read = entry.get_ref().read(source(&text[entry.span().start..end]))?;
         let names = || read.aliases.iter().chain([&read.name]);
         let is_taken = |name: &&String| {
+            // An entry may have the name of a layout that it documents.
             Format::built_in(name).is_ok_and(|format| format != read.format)
                 || out.iter().any(|other| other.has_name(name))
         };
@@ -125,6 +126,7 @@ impl Entry {
             };
         let sample = self.sample.as_ref().map_or("", |sample| sample.get_ref());
         let sample = sample.strip_prefix('\n').unwrap_or(sample).to_owned();
+        // An entry that cannot read its own sample would otherwise show only as a log without URLs.
         if let Some(place) = &self.sample
             && !sample.is_empty()
             && !finds_url(&format, &sample)
@@ -231,6 +233,7 @@ fn of_tsv(name: &str, parts: &Spanned<Parts>) -> Result<(Format, LineTest), Mist
 
 fn of_reader(reader: &Spanned<String>) -> Result<(Format, LineTest), Mistake> {
     let format = Format::built_in(reader.get_ref()).map_err(|error| mistake(reader, error))?;
+    // None for any line says that `auto` never looks for the layout, so the line does not matter.
     let is_detected = format.fits(b"").is_some();
     let test = if is_detected { LineTest::Reader(format.clone()) } else { LineTest::Never };
     Ok((format, test))

@@ -11,6 +11,7 @@ use super::suggestion::{Finds, Suggestion};
 /// The format of the members that make a URL.
 pub(super) fn of_json(head: &[u8], trial: &Trial<'_>) -> Option<Suggestion> {
     let census = Census::of_json(trial.lines.iter().copied());
+    // No line is a value by itself, so values may span lines.
     if census.columns.is_empty() {
         return of_joined_json(head, trial);
     }

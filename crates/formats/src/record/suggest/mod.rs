@@ -51,6 +51,7 @@ pub fn suggest(format: &Format, head: &[u8]) -> Option<Suggestion> {
     }
     let is_item =
         |line: &&&[u8]| is_url(line) || (*format == Format::Target && line.starts_with(b"/"));
+    // Half of the lines are URLs, so it is a list with some odd lines in it.
     if trial.lines.iter().filter(is_item).count() * 2 >= trial.lines.len() {
         return None;
     }

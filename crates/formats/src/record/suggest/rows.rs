@@ -21,6 +21,7 @@ pub(in crate::record) fn columns_after(
 ) -> Option<(Suggestion, bool)> {
     let begins = |line: &&[u8]| if is_target { line.starts_with(b"/") } else { is_url(line) };
     let rows: Vec<&[u8]> = trial.lines.iter().copied().filter(begins).collect();
+    // One line shows no columns.
     if rows.len() < 2 || rows.len() * 2 <= trial.lines.len() {
         return None;
     }
@@ -121,6 +122,7 @@ pub(in crate::record) fn of_table(trial: &Trial<'_>, byte: u8) -> Option<Suggest
     };
     let name = |column: &Column| {
         let number = column.place.parse::<usize>().unwrap_or_default();
+        // Such a name would be read as several parts.
         let name = names.get(number - 1).filter(|name| is_in_rows && !name.contains([',', '=']));
         let name = name.filter(|_| found.source.0 != "url");
         name.cloned().unwrap_or_else(|| column.place.clone())
