@@ -7,6 +7,12 @@
 //!
 //! The plain loop goes from piece to piece with a [`State`]. [`Sitemap::whole`] ends a chunk where that state is
 //! `Outside`, so that every chunk begins there.
+//!
+//! ```text
+//! Outside ---- <loc> ----> Loc ---- </loc> -----> Outside, with a URL
+//!    |                      | ----- any other tag --> Outside, with a rejected record
+//!    +-- <!-- or <![CDATA[ -+--> Comment or Cdata, and at its end back to where it began
+//! ```
 
 use std::borrow::Cow;
 use std::ops::Range;

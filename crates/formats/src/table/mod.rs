@@ -4,6 +4,11 @@
 //! Parquet). Each section is decoded on one thread, and as many sections at a time as there are
 //! threads. A limit on the waiting chunks bounds how far they run ahead.
 //!
+//! ```text
+//! next: begins sections  -->  one queue  -->  threads, each with one section at a time
+//! next: takes in order   <--  a bounded channel for each section: chunks, then an end or an error
+//! ```
+//!
 //! The readers are libraries for formats that contain offsets, so corrupt bytes can make them panic.
 //! Claims that could abort the process are validated first (`footer`, `page_headers`, `pages`, `messages`). The
 //! readers run on their own threads, named [`THREAD`]; if one panics, the file is reported as damaged.
