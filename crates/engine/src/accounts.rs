@@ -115,6 +115,8 @@ impl<'a> Accounts<'a> {
     pub(crate) fn check_failure(&mut self) -> Result<(), RunError> {
         match self.failure.take() {
             Some((input, error)) => {
+                // All batches before the failed input are counted by now, so `finish` calls none
+                // of those inputs unfinished.
                 self.counted = input;
                 Err(RunError::Input(error))
             }

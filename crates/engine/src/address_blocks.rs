@@ -22,6 +22,8 @@ impl AddressBlocks {
         let length = length.parse().ok().filter(|number: &u8| number.to_string() == length)?;
         let address = in_brackets(address).or_else(|| address.parse().ok())?;
         let block = IpNet::new(address, length).ok()?.trunc();
+        // The blocks stay sorted, and none stays within another, so one search finds the only block
+        // that can hold an address.
         if !self.hold(block) {
             self.0.retain(|other| !block.contains(other));
             let at = self.0.partition_point(|other| *other < block);
@@ -46,6 +48,8 @@ impl AddressBlocks {
 
     /// Whether all of a block is in one of these.
     fn hold(&self, block: IpNet) -> bool {
+        // Two blocks overlap in whole or not at all, so only the last one that begins at or
+        // before this one can hold it.
         let after = self.0.partition_point(|other| other.addr() <= block.addr());
         after.checked_sub(1).is_some_and(|i| self.0[i].contains(&block))
     }

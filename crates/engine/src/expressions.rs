@@ -23,6 +23,7 @@ const SIZE: usize = 10 << 20;
 impl Expressions {
     /// Adds an expression. An error is the message about a text that is none.
     pub(crate) fn add(&mut self, expression: &str) -> Result<(), String> {
+        // Each is compiled alone first: the error then names the right one, and the sets below cannot fail.
         Regex::new(expression).map_err(|error| error.to_string())?;
         self.all.push(expression.to_owned());
         // The sets are compiled again, on the first look-up.

@@ -10,9 +10,12 @@ impl Extensions {
     /// Adds extensions between commas. An error is the message about a text that is none.
     pub(crate) fn add(&mut self, list: &str) -> Result<(), String> {
         for item in list.split(',') {
+            // People write the dot as often as they leave it out.
             let extension = item.strip_prefix('.').unwrap_or(item);
             let is_extension = !extension.is_empty()
                 && !extension.starts_with('.')
+                // Each of these bytes ends a file name in a URL, but for `*`: an extension is no glob, and with
+                // one it would match nothing.
                 && extension
                     .bytes()
                     .all(|byte| byte.is_ascii_graphic() && !b"/?#;*".contains(&byte));
@@ -46,7 +49,7 @@ impl Extensions {
 /// in a path that ends in a slash.
 fn file_name(url: &[u8]) -> &[u8] {
     let path = match url.first() {
-        // A request target.
+        // A request target. In `//h/a`, `h` is a part of the path, and `Parts::split` would take it for a host.
         Some(b'/') => url.split(|byte| matches!(byte, b'?' | b'#')).next().unwrap_or_default(),
         _ => Parts::split(url).path,
     };

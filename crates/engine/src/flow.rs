@@ -10,10 +10,20 @@
 //! - *Write*: formatted batches are counted and written in order. Keepers take what they spill, and the lines kept for the end.
 //!   Then their buffers and their room go back to the reader, and with that the next chunk is read.
 //!
-//! Each place where order matters is a [`Sequencer`]: one task at a time serves it, and whoever adds to it meanwhile goes
-//! on. So a task never waits for another, but for a lock that is held for a moment, and for a slow output, whose
-//! thread alone it takes. A flow ends when no task is left: all inputs are read, or the next bytes are not there yet, or
-//! the set has to change, which needs all of it.
+//! ```text
+//!                 by number            by lane              by number
+//! read, parse ──▶ [ read ] ─ collect ─▶ [ queues ] ─ insert ─▶ format ──▶ [ formatted ] ─ write ─▶ [ queues ] ─ keep
+//!    ▲                                                                                                          │
+//!    └────────────────────────────── buffers, and room for another chunk ◀──────────────────────────────────────┘
+//! ```
+//!
+//! Each place where order matters, in brackets above, is a [`Sequencer`]: one task at a time serves it, and whoever
+//! adds to it meanwhile goes on. So a task never waits for another, but for a lock that is held for a moment, and for a
+//! slow output, whose thread alone it takes. A flow ends when no task is left: all inputs are read, or the next bytes
+//! are not there yet, or the set has to change, which needs all of it.
+//!
+//! Whoever holds the lock of `collected` may take that of `reader`, and never the other way round. `output` is held
+//! without both, since writing may take long. The locks of sequencers and lanes come last, and are held for a moment.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -116,10 +126,14 @@ impl<'f, 'a> Flow<'f, 'a> {
     /// Works until there is nothing to do. Begins with `first`, if there is a task already, and with the tasks that were
     /// read before.
     pub(crate) fn run(self, first: Option<ReadTask>) -> Result<(), RunError> {
+        // First in, first out: what is written next was read first, and only written batches make room. Last in,
+        // first out, as rayon has it otherwise, would read new chunks while older batches wait.
         rayon::scope_fifo(|scope| {
             if let Some(task) = first {
                 self.spawn_read(scope, task);
             }
+            // Tasks that waited for the change of the set have the lowest numbers, so nothing can
+            // be collected before them.
             if self.read.go_on() {
                 self.collect(scope);
             }
@@ -153,10 +167,13 @@ impl<'f, 'a> Flow<'f, 'a> {
             if on_way > 0 && on_way > batch_share(self.plan) {
                 return;
             }
+            // Opening a file takes longer than reading its few lines, so tasks for that start before
+            // the next chunk is chosen.
             while let Some(index) = reader.next_to_open() {
                 self.spawn_open(scope, index);
             }
             let timer = Trace::begin(self.trace());
+            // It never waits: a thread that waited here for a slow pipe would hold up all that need the reader.
             let Some(task) = reader.next_task(false) else { return };
             timer.end(TraceStage::Next, task.number as usize, || 0);
             drop(reader);
@@ -171,6 +188,7 @@ impl<'f, 'a> Flow<'f, 'a> {
             let file = self.opener.read_small(index);
             timer.end(TraceStage::Open, index, || 0);
             lock(&self.reader).put_small(index, file);
+            // The turn of this file may have come meanwhile. Then no other task goes on reading.
             self.read_more(scope);
         });
     }
@@ -202,24 +220,32 @@ impl<'f, 'a> Flow<'f, 'a> {
             let timer = Trace::begin(self.trace());
             let number = task.number as usize;
             let mut collected = lock(&self.collected);
+            // A window takes batches without the set, and a chunk with an error has no keys.
             let adds_nothing = collected.window.is_some() || task.result.is_err();
             let goes_on = collected.has_changed || adds_nothing || !self.must_change(&task.batch);
+            // Once a flow is closed, tasks that come later wait for the next flow too, or
+            // they would overtake this one.
             if self.is_closed.load(Ordering::Relaxed) || !goes_on {
                 self.is_closed.store(true, Ordering::Relaxed);
                 return self.read.pause(task);
             }
             collected.has_changed = false;
             let counted = task.batch.sequence.counted;
+            // The statement ends the lock. `release` and `read_more` below take it again, and under a lock that
+            // is still held the run would stand still.
             let (batch, has_rest) = lock(&self.reader).finish(task);
             let Some(mut batch) = batch else {
                 self.on_way.fetch_sub(counted, Ordering::Relaxed);
                 continue;
             };
+            // The next batch of this chunk comes under the same number, before those of all later chunks.
             if has_rest {
                 self.read.repeat();
             }
             match &mut collected.window {
                 Some((window, most)) => {
+                    // A batch may wait in the window for long, so it gives its room back at once. The window
+                    // counts its memory from here on.
                     lock(&self.reader).release(&mut batch.sequence.share);
                     self.on_way.fetch_sub(counted, Ordering::Relaxed);
                     window.add(batch);
@@ -260,11 +286,14 @@ impl<'f, 'a> Flow<'f, 'a> {
         batch.insertion = self.set.insertion;
         self.set.expect(&batch);
         let batch = Arc::new(batch);
+        // Each lane holds a handle, and so does this task. No other count of the lanes that
+        // still need the batch is kept.
         for lane in self.set.lanes.iter().filter(|lane| lane.is_wanted_by(&batch)) {
             if lane.queue.push(Arc::clone(&batch)) {
                 scope.spawn_fifo(move |scope| self.serve(scope, lane));
             }
         }
+        // A batch without keys in any lane goes on from here.
         self.hand_on(scope, batch);
     }
 
@@ -275,6 +304,8 @@ impl<'f, 'a> Flow<'f, 'a> {
                 return;
             }
             let timer = Trace::begin(self.trace());
+            // All batches that wait are inserted at once, so that a shard is brought
+            // into the cache once for them.
             let waiting: Vec<&WorkBatch> = batches.iter().map(|batch| &**batch).collect();
             match lane.insert(&waiting) {
                 Ok(true) => {}
@@ -288,8 +319,11 @@ impl<'f, 'a> Flow<'f, 'a> {
 
     /// Has a batch formatted, if this is the last lane that held it.
     fn hand_on<'s>(&'s self, scope: &ScopeFifo<'s>, batch: Arc<WorkBatch>) {
+        // Of two tasks that let go at the same time, `into_inner` gives the batch to exactly one. `try_unwrap`
+        // could give it to neither.
         let Some(mut batch) = Arc::into_inner(batch) else { return };
         self.set.note_inserted(&batch);
+        // In a task of its own, so that the lane goes on with its next batches.
         scope.spawn_fifo(move |scope| {
             if self.has_ended() {
                 return;
@@ -332,8 +366,10 @@ impl<'f, 'a> Flow<'f, 'a> {
                         scope.spawn_fifo(move |scope| self.keep(scope, keeper));
                     }
                 }
+                // The keepers hold handles of their own. The last one to let go gives the buffers back.
                 self.hand_back(batch);
             }
+            // Written batches have made room, and nobody else looks for it.
             self.read_more(scope);
         }
     }
@@ -341,11 +377,14 @@ impl<'f, 'a> Flow<'f, 'a> {
     /// Counts batches, keeps the parts of them that the set needs at the end, and writes them, up to the one with a
     /// rejected record too many.
     fn write_all(&self, batches: &mut [WorkBatch]) -> Result<(), RunError> {
+        // Both come before the output is locked: a slow output then holds nobody who needs the reader.
         let (progress, events) = {
             let mut reader = lock(&self.reader);
             (reader.progress(), reader.take_events())
         };
         let Output { sink, accounts } = &mut *lock(&self.output);
+        // Events come first, so that an input without the field of a filter ends the run
+        // before its records are written.
         events.into_iter().try_for_each(|event| accounts.note(event))?;
         accounts.count_all(batches, progress.records, |batch| Ok(self.set.keep(batch)?))?;
         accounts.show(batches);
@@ -398,6 +437,7 @@ impl<'f, 'a> Flow<'f, 'a> {
 
     /// Whether the run has failed or was stopped, so that no task goes on.
     fn has_ended(&self) -> bool {
+        // A task that sees the flag late does some work for nothing. The error itself is behind a lock.
         if self.has_failed.load(Ordering::Relaxed) {
             return true;
         }

@@ -53,6 +53,7 @@ impl MaxRejected {
             MaxRejected::Percent(percent) if percent > 0.0 => {
                 MaxRejected::Percent(percent.min(100.0))
             }
+            // This is also the arm of NaN, which is not greater than 0.
             MaxRejected::Percent(_) => MaxRejected::Percent(0.0),
             MaxRejected::Count(count) => MaxRejected::Count(count),
         }

@@ -42,6 +42,7 @@ impl Group {
     /// Whether a key tells the group of its URL.
     pub const fn is_told_by(self, key: Key) -> bool {
         match self {
+            // Both are made of the text of a URL, and no other key holds all of it.
             Self::Template | Self::Path => matches!(key, Key::Url),
             Self::Domain => SplitBy::Domain.is_told_by(key),
             Self::Host => SplitBy::Host.is_told_by(key),
@@ -64,6 +65,8 @@ impl KeyGroup {
             Group::Domain => split::domain(key, self.key),
             Group::Host => split::host(key, self.key),
             Group::Path => {
+                // Whichever comes first: a question mark in a fragment begins no query (RFC 3986, 3.5), and a
+                // URL may have only a fragment.
                 let end = memchr::memchr2(b'?', b'#', key).unwrap_or(key.len());
                 &key[..end]
             }

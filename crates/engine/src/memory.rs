@@ -62,6 +62,7 @@ pub(crate) fn free_space(directory: &Path) -> Option<u64> {
     #[cfg(target_os = "linux")]
     {
         let found = rustix::fs::statvfs(directory).ok()?;
+        // `f_bavail` leaves out the blocks that are reserved for root, which `f_bfree` counts.
         Some(found.f_bavail.saturating_mul(found.f_frsize))
     }
     #[cfg(not(target_os = "linux"))]

@@ -64,11 +64,13 @@ impl<'a> Pipeline<'a> {
 
     /// Reads and writes everything.
     pub(crate) fn work(&mut self) -> Result<(), RunError> {
+        // Lists from before the run come first, since the first batch is looked up in them already.
         self.load_seen()?;
         let mut first = self.next_task(true)?;
         loop {
             self.flow(first.take())?;
             // Nothing is on its way now.
+            // With a window, the tasks wait for its look-up, after which the set changes if it must.
             if self.window.is_none() && self.read.is_paused() {
                 self.change()?;
                 continue;
@@ -84,9 +86,12 @@ impl<'a> Pipeline<'a> {
                 break;
             }
         }
+        // A failed input ends the run only here, when everything before it is written, so the output does not
+        // depend on how far ahead the run had read.
         self.accounts.check_failure()?;
         let reached = self.reader.progress().reached;
         self.accounts.end_reading(reached);
+        // That none of several inputs has the field is known only now. The set is not written yet.
         self.accounts.check_filters()?;
         // A share can be judged only when all records are counted.
         self.accounts.check_share_of_rejected()?;
@@ -108,6 +113,7 @@ impl<'a> Pipeline<'a> {
 
     /// The parts that the tasks of a flow share.
     fn shared(&mut self) -> Flow<'_, 'a> {
+        // Taken apart, since a flow borrows each part by itself.
         let Self { rules, reader, read, window, set, sink, accounts, plan, inputs } = self;
         let window = window.as_mut().map(|window| {
             let most = window.most_beside(set);
@@ -178,6 +184,7 @@ impl<'a> Pipeline<'a> {
             && !ready.is_empty()
         {
             let buffers: usize = ready.iter().map(WorkBatch::memory).sum();
+            // Asked before each part of the window, since the part before it has added keys.
             if self.set.is_nearly_full() || self.is_over_budget(&ready, buffers + self.waiting()) {
                 self.change_set()?;
             }
@@ -190,6 +197,8 @@ impl<'a> Pipeline<'a> {
     /// Has the set change if the run would still exceed its budget with the batch that waits for it.
     fn change(&mut self) -> Result<(), RunError> {
         let buffers = self.waiting();
+        // The flow stopped for an estimate with all batches on their way. These are written now, and
+        // without them the batch may fit.
         let is_over =
             |task: &ReadTask| self.is_over_budget(std::slice::from_ref(&task.batch), buffers);
         if self.set.is_nearly_full() || self.read.first(is_over) == Some(true) {
@@ -231,6 +240,7 @@ impl<'a> Pipeline<'a> {
     /// Reads the lists from before the run. Those that do not fit into memory become a store.
     fn load_seen(&mut self) -> Result<(), RunError> {
         let (plan, set) = (self.plan, &mut self.set);
+        // Without a set, nothing is looked up.
         if plan.input.seen.is_empty() || set.shards() == 0 {
             return Ok(());
         }

@@ -241,6 +241,7 @@ impl JobPlan {
             && self.policy.limit_by.is_none()
             && !self.has_lines()
             && !self.needs_decoded_paths()
+            // A limit by number names the record that exceeds it, so each has to come by itself.
             && !matches!(self.policy.max_rejected, Some(MaxRejected::Count(_)))
     }
 
@@ -284,6 +285,7 @@ impl JobPlan {
     /// The record that a line of a set is about: the first, if lines hold no column of a record, and all
     /// if they are added up.
     pub(crate) fn kept_record(&self) -> KeepPolicy {
+        // Tallies come first: with them, columns are not written, whatever is asked for.
         match (self.has_tallies(), self.has_columns()) {
             (true, _) => KeepPolicy::Tally,
             (false, true) => self.policy.keep.policy(),
@@ -320,7 +322,7 @@ impl JobPlan {
     }
 }
 
-/// Bytes of a chunk. Smaller ones cost more barriers, larger ones fall out of a core's L2 cache.
+/// Bytes of a chunk. Smaller ones make more tasks, larger ones fall out of a core's L2 cache.
 pub const CHUNK_SIZE: usize = 224 << 10;
 
 /// Bytes of the largest chunk: several for each thread are in memory at once.

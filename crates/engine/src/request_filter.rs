@@ -115,10 +115,13 @@ impl RequestFilter {
         let mut row = 0;
         for record in &mut records.records {
             if record.found == Extracted::Skipped {
+                // A skipped line may be a header, which says where the fields of later records are.
                 reader.pass(record.line.of(bytes));
                 continue;
             }
+            // Blank and filtered rows are counted too, for the columns of a table are by row.
             row += 1;
+            // It is decided already, so its fields need not be read.
             if matches!(record.found, Extracted::Blank | Extracted::Filtered) {
                 continue;
             }

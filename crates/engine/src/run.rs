@@ -14,9 +14,8 @@ use uniqurl_formats::input::Input;
 
 /// Does the job of a plan: reads the inputs, and writes to the sinks.
 ///
-/// The report is complete even if the run fails. Spilled records stay undecided until the end, and so do
-/// most records of a large set if only the sorted URLs are written. Time is linear in the bytes read,
-/// memory in those of the distinct URLs (of such a set up to four times as many), up to
+/// The report is complete even if the run fails. Spilled records stay undecided until the end. Time is linear in the
+/// bytes read, memory in those of the distinct URLs, up to
 /// [`ResourceLimits::memory`](crate::ResourceLimits::memory).
 ///
 /// # Errors
@@ -68,6 +67,7 @@ pub(crate) fn run_with(
     // Callers may ask for any numbers.
     let plan = &plan.within_bounds();
     let accounts = Accounts::new(plan, inputs, watch);
+    // A pool of its own: the global one can be built only once, and with one number of threads.
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(plan.limits.workers())
         .thread_name(|i| format!("uniqurl-{i}"));

@@ -3,6 +3,13 @@
 //! Whoever puts an item where the next one was missing serves: it takes items until the next one is missing again.
 //! So nobody waits: a task that puts an item while another serves goes on with other work, and the one that serves
 //! takes it.
+//!
+//! ```text
+//!          next
+//!           ▼
+//! numbers   7  8  9  10
+//! items     -  8  9  -      put(7): the caller serves, and takes 7, 8 and 9
+//! ```
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -35,6 +42,7 @@ impl<T> Sequencer<T> {
     #[must_use]
     pub(crate) fn put(&self, number: u64, item: T) -> bool {
         let mut waiting = self.lock();
+        // No number comes twice, so it is never below the next one.
         let at = (number - waiting.next) as usize;
         if waiting.items.len() <= at {
             waiting.items.resize_with(at + 1, || None);
@@ -55,6 +63,8 @@ impl<T> Sequencer<T> {
     pub(crate) fn take(&self) -> Option<T> {
         let mut waiting = self.lock();
         let item = waiting.take();
+        // The server leaves under the same lock under which it found nothing. Otherwise an item that is put in
+        // between would find a server, and stay for ever.
         waiting.is_served = item.is_some();
         item
     }
@@ -71,6 +81,7 @@ impl<T> Sequencer<T> {
     pub(crate) fn repeat(&self) {
         let mut waiting = self.lock();
         waiting.next -= 1;
+        // The gap keeps back the items after it until this number has come once more.
         waiting.items.push_front(None);
     }
 

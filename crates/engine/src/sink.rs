@@ -52,6 +52,7 @@ pub(crate) struct Sink<'a> {
 impl<'a> Sink<'a> {
     pub(crate) fn new<'s: 'a>(sinks: Sinks<'s>, formatter: Formatter<'a>) -> Self {
         let Sinks { out, rejects, keys } = sinks;
+        // A trait object behind an Option keeps its lifetime. Coerced one by one, they get the shorter one.
         let (rejects, keys) = (rejects.map(|out| out as _), keys.map(|keys| keys as _));
         Self { formatter, out, rejects, keys }
     }

@@ -126,6 +126,7 @@ impl TaskTimer<'_> {
         let task = TracedTask {
             stage,
             number,
+            // A closure, so that a run without a trace adds up no sizes.
             bytes: bytes(),
             thread: rayon::current_thread_index(),
             start,

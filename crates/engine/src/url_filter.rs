@@ -52,6 +52,7 @@ impl std::error::Error for BadUrlFilter {}
 
 impl Hosts {
     fn add(&mut self, text: &str) -> Result<(), BadUrlFilter> {
+        // Before `no_host`, which takes the slash for that of a path.
         if is_block(text) {
             return self.blocks.add(text).ok_or_else(|| BadUrlFilter(NO_BLOCK.to_owned()));
         }
@@ -91,6 +92,8 @@ impl UrlFilter {
             if !is_scheme {
                 return Err(BadUrlFilter(format!("`{}` is not a scheme", name.escape_debug())));
             }
+            // Canonical schemes are lowercase, but not under profiles that leave URLs alone, so both sides
+            // are compared without case.
             self.schemes.push(name.to_ascii_lowercase().into_bytes());
         }
         Ok(())
@@ -184,6 +187,7 @@ impl UrlFilter {
         };
         let is_host =
             |hosts: &Hosts| Located::split(url).is_some_and(|located| hosts.is_match(located.host));
+        // The cheapest filters come first, and patterns, which go through the whole URL, last.
         (self.schemes.is_empty() || is_scheme())
             && (self.extensions.is_empty() || self.extensions.are_of(url))
             && (self.unwanted_extensions.is_empty() || !self.unwanted_extensions.are_of(url))
@@ -215,6 +219,7 @@ fn no_host(glob: &str) -> Option<&'static str> {
     if glob.contains("://") || (glob.contains(['/', '@', '#']) && !glob.contains('[')) {
         Some("a host stands alone, without a scheme, a user or a path, as in example.com")
     } else if glob.matches(':').count() > 1 && glob.starts_with(is_plain) {
+        // Before the hint about ports, which `::1` with its colons would get too.
         Some("an IPv6 address stands in brackets, as in [::1]")
     } else if glob.contains(':') && (glob.starts_with(is_plain) || glob.ends_with(is_plain)) {
         Some("a host stands alone, without a port, as in example.com")
@@ -233,6 +238,7 @@ fn has_loose_comma(glob: &str) -> bool {
         match char {
             '\\' => drop(chars.next()),
             '{' | '[' => open += 1,
+            // A bracket that closes nothing is left to the error of the glob.
             '}' | ']' => open = open.saturating_sub(1),
             ',' if open == 0 => return true,
             _ => {}

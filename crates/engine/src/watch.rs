@@ -58,6 +58,7 @@ impl Watch {
     /// Notes that all lines are made and only have to be brought to the disk.
     pub fn begin_last_phase(&self) {
         let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        // Bytes that were counted stay on the display while the disk is waited for.
         if !matches!(*phase, Phase::Writing(_)) {
             *phase = Phase::Writing(0);
         }

@@ -81,6 +81,7 @@ impl Window {
     /// Adds a parsed batch.
     pub(crate) fn add(&mut self, batch: WorkBatch) {
         let keys = batch.entries.all.len();
+        // Keys are copied twice: into shards of the look-up, and from there in order (`SortedCopies`).
         self.memory += batch.memory() + 2 * batch.text.canonical_bytes() + keys * AROUND_KEY;
         self.waiting.push(batch);
     }
@@ -124,6 +125,7 @@ impl Window {
     /// holds are known to be in none.
     pub(crate) fn look_up(&mut self, set: &RunSet<'_>) -> Result<(), RunError> {
         let start = Instant::now();
+        // Shards differ in size, so each is a task.
         let shards = (0..set.shards()).into_par_iter().with_max_len(1);
         let waiting: Vec<&WorkBatch> = self.waiting.iter().collect();
         let parts = |number| parts_of(&waiting, number);
@@ -159,6 +161,7 @@ fn distinct_keys(
             if !set.holds(number, entry.hash, key) {
                 keys.add(entry.hash, key)?;
                 let place = keys.place_of(entry.hash, key);
+                // Until `mark`, the outcome holds the place of the key in the shard of the look-up.
                 entry.settle(place.map_or(Outcome::Known, Outcome::New));
             }
         }
@@ -173,6 +176,7 @@ fn find(keys: &[Shard], stores: &[SeenBefore]) -> Result<Vec<u64>, RunError> {
     for (number, shard) in (0u64..).zip(keys) {
         places.extend(shard.places().map(|place| number << 32 | u64::from(place)));
     }
+    // One order for the keys of all shards: a store then reads each of its blocks once.
     let urls = ShardUrls(keys.iter().collect());
     sort(&mut places, &urls, Threads::All)?;
     let mut found = Vec::new();

@@ -49,6 +49,7 @@ impl BatchGroups {
 
     /// Adds the group of the next record.
     fn push(&mut self, group: &[u8], hasher: &HashKey) -> Result<(), AllocError> {
+        // Neighbouring records are often of one site, and then the group is neither copied nor hashed again.
         let last = self.spans.last().copied();
         let same = last.filter(|(start, end)| self.bytes[*start..*end] == *group);
         let (span, hash) = match (same, self.hashes.last()) {
@@ -78,6 +79,7 @@ impl WorkBatch {
         let groups = &mut self.extras.get_or_insert_default().groups;
         groups.clear();
         let (text, buffers) = (&mut self.scratch, self.text.buffers());
+        // A record without a key has an empty group, so that groups have the numbers of the records.
         for key in &self.keys {
             text.clear();
             if key.is_canonical() {
@@ -96,6 +98,7 @@ impl WorkBatch {
             tally.canonical -= 1;
             let at = entry.sequence as usize;
             self.keys[at] = UrlRef::UNWANTED;
+            // Filled only where keys replace the URLs. Then both have to say that the record is filtered.
             if let Some(extras) = &mut self.extras
                 && let Some(url) = extras.canonical.get_mut(at)
             {

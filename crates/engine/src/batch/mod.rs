@@ -161,6 +161,8 @@ impl WorkBatch {
         self.sequence = Sequence::default();
         self.text.clear();
         self.keys.clear();
+        // `entries.all` stays: the next chunk overwrites its entries, and to write them
+        // anew would touch each twice.
         self.entries.ends.clear();
         self.entries.places.clear();
         self.rejected.clear();
@@ -233,6 +235,7 @@ impl ShardEntries {
 
     /// The positions of those of a shard.
     pub(crate) fn places_of(&self, shard: usize) -> &[AtomicU32] {
+        // Empty unless the job needs places. Then a shard has none.
         self.places.get(self.range(shard)).unwrap_or_default()
     }
 

@@ -47,12 +47,15 @@ impl WorkBatch {
             // Tabs in cells separate nothing.
             _ => self.tally.tabbed = 0,
         }
+        // Filters come before hosts are asked for: a URL that nobody wants is filtered, not
+        // rejected, and stays in one term.
         if let Some(urls) = rules.filters.urls {
             self.filter(urls);
         }
         if rules.key.needs_host() {
             self.reject_hostless(rules.key)?;
         }
+        // Before keys are made, since it asks which URLs were rewritten, and afterwards all are.
         #[cfg(feature = "tables")]
         self.count_alike(rules);
         if rules.key != Key::Url {
@@ -80,6 +83,7 @@ impl WorkBatch {
                 // Earlier batches took these records of the chunk.
                 lines.drain(..from.min(lines.len()));
                 let all = lines.len();
+                // To look into each line costs time, which a chunk of real URLs need not pay.
                 if rules.drops_blanks && chunk.bytes().len() < SHORT_LINE * lines.len() {
                     self.text.drop_blanks();
                 }
@@ -87,10 +91,12 @@ impl WorkBatch {
                 Ok(Shape::List)
             }
             #[cfg(feature = "tables")]
+            // The cells of a column are normalized by the fast loop over lines, unless rows stand for several.
             Format::Table(table) if table.is_list() && has_no_repeats(chunk) => {
                 let cells = chunk.rows().map_or(&[][..], |rows| &rows.cells);
                 alloc::try_reserve(&mut self.text.lines, cells.len())?;
                 self.text.lines_read = cells.len();
+                // Null is a mark and not a range, and nothing could be sliced by it.
                 let blank =
                     |cell: &Span| if *cell == record::NULL { Span::default() } else { *cell };
                 self.text.lines.extend(cells.iter().map(blank));
@@ -114,6 +120,7 @@ impl WorkBatch {
         let tally = &mut self.tally.records;
         let mut rejected = self.rejected.iter();
         for ((times, url), cell) in chunk.times().iter().zip(&self.keys).zip(&self.text.lines) {
+            // The row itself is counted already.
             let more = u64::from(*times) - 1;
             let codes = match url.is_rejected() {
                 true => rejected.next().map(|rejected| rejected.reject.codes),
@@ -187,6 +194,7 @@ fn has_no_repeats(chunk: &Chunk) -> bool {
 /// Reads the records of a chunk in any format except a list's.
 fn read(format: &Format, context: &Context, chunk: &mut Chunk, records: &mut Records) {
     match format {
+        // Taken out, since the bytes of the chunk are borrowed beside them.
         Format::Archive(archive) => {
             let mut frames = std::mem::take(&mut chunk.frames);
             archive.read(context, chunk.bytes(), &mut frames, records);

@@ -85,6 +85,7 @@ impl WorkBatch {
         }
         // All of them are rejected, and reported as such.
         tally.hostless = 0;
+        // They were added after those of the parser, and reports are in the order of the input.
         if rejected.len() > before {
             rejected.sort_by_key(|rejected| rejected.sequence);
         }

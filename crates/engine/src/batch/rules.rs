@@ -93,6 +93,8 @@ impl<'a> ParseRules<'a> {
             needs: Needs {
                 canonical: has_columns,
                 decoded: plan.needs_decoded_paths(),
+                // Where another record than the first may be kept, each needs to know
+                // which line it competes with.
                 places: plan.kept_record() != KeepPolicy::First,
                 format: extracts || plan.has_tallies(),
             },

@@ -26,6 +26,7 @@ impl WorkBatch {
         let keys = keys.filter(|(_, (key, _))| key.is_canonical());
         let grouped = &mut self.entries;
         let (all, ends) = (&mut grouped.all, &mut grouped.ends);
+        // The choice is the same for all keys, so it stands outside of the loops.
         match by_group {
             Some(by_group) => {
                 let entries = keys.map(|(i, (key, hash))| {

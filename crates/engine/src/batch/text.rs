@@ -127,6 +127,7 @@ impl BatchText {
         let start = (url.at & ((1 << BUFFER_SHIFT) - 1)) as usize;
         alloc::try_reserve(out, Template::room(url.len as usize))?;
         let before = out.len();
+        // The whole buffer goes along, so that a block of vector code need not end where the URL does.
         Template::append_at(kernel, from, start..start + url.len as usize, out);
         UrlRef::new(IN_REWRITTEN, before, out.len() - before)
     }

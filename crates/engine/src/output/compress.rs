@@ -105,6 +105,7 @@ impl Codec {
             }
             Codec::Zstd => {
                 let mut encoder = zstd::Encoder::new(Vec::new(), ZSTD_LEVEL)?;
+                // A gzip member always has a checksum, a zstd frame only if asked.
                 encoder.include_checksum(true)?;
                 // The frame then states its size, so a decoder can reserve its output at once.
                 encoder.set_pledged_src_size(Some(block.len() as u64))?;

@@ -9,6 +9,7 @@ pub(super) fn append_row<'a>(cells: impl Iterator<Item = Cow<'a, [u8]>>, out: &m
         if i > 0 {
             out.push(b',');
         }
+        // A single CR too: some readers end a row at it, though RFC 4180 ends rows with CRLF.
         if !cell.iter().any(|byte| matches!(byte, b'"' | b',' | b'\n' | b'\r')) {
             out.extend_from_slice(&cell);
             continue;

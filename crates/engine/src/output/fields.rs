@@ -262,6 +262,7 @@ impl Row<'_> {
             Some(b'/') => Parts::split_target(self.canonical),
             _ => Parts::split(self.canonical),
         };
+        // Split only if a column asks for it.
         let authority = || parts.authority.map(Authority::split).unwrap_or_default();
         for (i, field) in layout.fields.iter().enumerate() {
             if i > 0 {

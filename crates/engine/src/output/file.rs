@@ -139,6 +139,7 @@ impl Output {
         }
         let writer = self.writer.as_mut().expect("only commit takes the writer");
         let spool = writer.get_ref().spool().file();
+        // The mode comes before the sync of `finish`, which brings both to the disk.
         let given = self.place.give_mode(spool);
         let done = given.and_then(|()| writer.flush()).and_then(|()| writer.get_mut().finish());
         self.noted(done)?;

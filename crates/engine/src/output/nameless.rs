@@ -18,6 +18,7 @@ mod system {
     /// can be none.
     pub fn create(directory: &Path) -> io::Result<Option<(File, u32)>> {
         let mut options = OpenOptions::new();
+        // The umask, or a default list of the directory, makes of 0666 the mode of any new file there.
         options.write(true).mode(0o666).custom_flags(OFlags::TMPFILE.bits() as i32);
         match options.open(directory) {
             // Without /proc it could never be given a name.
@@ -41,6 +42,7 @@ mod system {
     /// first, and is renamed: a process that is killed in these microseconds leaves that name.
     pub fn name(file: &File, target: &Path) -> io::Result<()> {
         let link = |path: &Path| {
+            // By its name in /proc: to link a descriptor itself (AT_EMPTY_PATH) takes a privilege.
             linkat(CWD, proc_path(file), CWD, path, AtFlags::SYMLINK_FOLLOW)
                 .map_err(io::Error::from)
         };

@@ -42,6 +42,7 @@ impl PageStoreFactory for CheckedPages {
 impl PageStore for CheckedStore {
     fn put(&mut self, blob: Bytes) -> Result<PageKey> {
         let number = self.0.len();
+        // A page comes as two blobs, its header and its bytes. So an odd one has the header before it.
         if number % 2 == 1 {
             let header = &mut self.0[number - 1];
             let checked = with_checksum(header, crc32fast::hash(&blob));
@@ -66,6 +67,8 @@ fn with_checksum(header: &[u8], checksum: u32) -> Option<Bytes> {
     let mut at = 0;
     for _ in 0..BEFORE {
         let (first, number) = header.get(at..)?.split_first()?;
+        // Thrift's compact protocol has no lengths of fields. With any other header, the
+        // place for `crc` is unknown.
         if *first != NEXT_I32 {
             return None;
         }
@@ -74,6 +77,7 @@ fn with_checksum(header: &[u8], checksum: u32) -> Option<Bytes> {
     let (before, after) = header.split_at(at);
     let (next, after) = after.split_first()?;
     let signed = checksum as i32;
+    // The protocol writes numbers as zigzag, the last bit being the sign.
     let zigzag = (signed << 1 ^ signed >> 31) as u32;
     let septet = |i: u32| (zigzag >> (7 * i)) as u8 & 0x7F;
     let number =

@@ -50,6 +50,7 @@ pub(super) fn may_be_replaced(target: &Path, old: &fs::Metadata) -> io::Result<(
     {
         use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
         let found = statx(CWD, target, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::empty());
+        // Where the system does not tell, the rename at the end fails instead.
         if found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT)) {
             let text = "a mount point cannot be replaced";
             return Err(io::Error::new(io::ErrorKind::ResourceBusy, text));

@@ -98,6 +98,7 @@ impl RowGroups {
             columns
                 .extend(writers.into_iter().zip(group.schema_ref().fields()).zip(group.columns()));
         }
+        // A column is a long task, and they differ in length, so none waits behind another on its thread.
         let chunks: Vec<_> = if self.threads() > 1 {
             columns.into_par_iter().with_max_len(1).map(encode).collect()
         } else {

@@ -68,6 +68,7 @@ impl ShardTable {
         buffer: usize,
         columns: Arc<ShardColumns>,
     ) -> io::Result<Self> {
+        // It has no name, so nothing has to be removed once the table is complete.
         let lines = temporary_file(directory_of(path)).map_err(|error| named(name, error))?;
         let lines = Some(BufWriter::with_capacity(buffer, lines));
         Ok(Self { path: path.to_owned(), name: name.to_owned(), columns, lines })

@@ -106,6 +106,7 @@ impl ShardFiles {
         // Outside of a pool of threads there is only this one.
         match rayon::current_thread_index() {
             Some(_) => {
+                // Each file is a task, since one may hold most of the lines.
                 let prepared = self.files.par_iter_mut().with_max_len(1).map(|file| file.prepare());
                 // The error is that of the first file, whichever comes to its end first.
                 prepared.collect::<Vec<_>>().into_iter().collect::<io::Result<()>>()?;
@@ -180,6 +181,7 @@ fn old(target: &Path) -> io::Result<Option<fs::Metadata>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
+    // rename(2) puts no directory in the place of a link.
     if old.is_symlink() {
         return Err(io::ErrorKind::NotADirectory.into());
     }
@@ -200,6 +202,7 @@ impl Write for ShardFiles {
         let mut rest = bytes;
         if !self.begun.is_empty() {
             let mut begun = std::mem::take(&mut self.begun);
+            // A mark may hold the byte of a line feed, so no end is looked for before the mark is whole.
             let mark = MARK.saturating_sub(begun.len()).min(rest.len());
             begun.extend_from_slice(&rest[..mark]);
             rest = &rest[mark..];

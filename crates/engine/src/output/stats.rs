@@ -66,6 +66,7 @@ impl Stats<'_> {
     ///
     /// That of `out`.
     pub fn write(&self, out: impl Write) -> io::Result<()> {
+        // The serializer writes each bracket and comma by itself.
         let mut out = BufWriter::new(out);
         serde_json::to_writer_pretty(Escaped(&mut out), self)?;
         out.write_all(b"\n")?;

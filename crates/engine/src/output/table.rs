@@ -162,6 +162,7 @@ impl fmt::Debug for TableFile {
     }
 }
 
+// Parquet, Arrow, Csv ── finish ──▶ Done ── commit. An error leads to Lost from everywhere, and nothing leads back.
 enum TableWriter {
     Parquet(Box<RowGroups>),
     Arrow(Box<FileWriter<Output>>),
@@ -245,6 +246,7 @@ impl TableFile {
                 TableWriter::Parquet(Box::new(writer.map_err(|error| of_parquet(path, error))?))
             }
             TableKind::Arrow => {
+                // The format recommends an alignment of 64 bytes.
                 let options = IpcWriteOptions::try_new(64, false, MetadataVersion::V5)
                     .and_then(|options| options.try_with_compression(Some(CompressionType::ZSTD)))
                     .map_err(|error| of_arrow(path, error))?;
@@ -319,11 +321,13 @@ impl TableFile {
             TableWriter::Done(_) => return Ok(()),
             TableWriter::Lost => return Err(self.ended()),
         }
+        // The last line of a text may have no line feed.
         if !self.pending.is_empty() {
             let line = std::mem::take(&mut self.pending);
             self.line(&line)?;
         }
         self.write_rows()?;
+        // An error below leaves the table lost, as its rows are.
         let output = match std::mem::replace(&mut self.writer, TableWriter::Lost) {
             TableWriter::Parquet(writer) => {
                 writer.finish().map_err(|error| of_parquet(&self.name, error))?
@@ -507,6 +511,7 @@ impl Making {
     fn reuse(&mut self, array: ArrayRef) {
         let text = array.to_data().buffers().get(1).cloned();
         drop(array);
+        // This gives the buffer only if nobody else holds it. A writer may keep an array for later.
         if let Some(Ok(mut bytes)) = text.map(Buffer::into_vec::<u8>)
             && bytes.len() >= bytes.capacity() / 2
         {

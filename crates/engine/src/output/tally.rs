@@ -82,6 +82,7 @@ impl Tally {
         if times == 0 {
             return;
         }
+        // Sorted by code, as they are listed. There are few, so inserting costs little.
         match self.by_code.binary_search_by_key(&(code as usize), |(code, _)| *code as usize) {
             Ok(at) => self.by_code[at].1 += times,
             Err(at) => self.by_code.insert(at, (code, times)),

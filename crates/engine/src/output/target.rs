@@ -21,6 +21,7 @@ pub(super) fn resolve(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..LINKS {
         match fs::read_link(&path) {
+            // A relative target counts from the directory of the link.
             Ok(target) => path = directory_of(&path).join(target),
             // Something else than a link, or nothing, has the name.
             Err(error) if matches!(error.kind(), InvalidInput | NotFound) => return Ok(path),
@@ -34,6 +35,7 @@ pub(super) fn resolve(path: &Path) -> io::Result<PathBuf> {
 /// each other. Hard links are different places, since an output replaces the name and not the file.
 pub fn place(path: &Path) -> PathBuf {
     let target = resolve(path).unwrap_or_else(|_| path.to_owned());
+    // The directory alone is looked up, since the file may not be there yet.
     match (fs::canonicalize(directory_of(&target)), target.file_name()) {
         (Ok(directory), Some(name)) => directory.join(name),
         _ => target,

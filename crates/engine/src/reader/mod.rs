@@ -22,6 +22,7 @@ use queue::{InputQueue, QueueItem};
 use uniqurl_formats::input::{Chunk, Input, InputError};
 
 /// Full chunks on their way, for each thread.
+// Eight took up to a tenth more memory where lines grow beyond the budget.
 pub(crate) const CHUNKS: usize = 5;
 
 /// Chunks on their way, for each thread, however small they are, such as the ends of small files.
@@ -286,6 +287,7 @@ impl<'a> Reader<'a> {
         let made = tasks * self.brought;
         bytes < limits.workers() * CHUNKS * limits.chunk_size
             && tasks < limits.workers() * SMALL_CHUNKS
+            // One task goes on however much a base brings to it, or nothing would ever be read.
             && (tasks == 0 || made < batch_share(self.plan) / BUFFERS)
             && self.files < FILES
     }
@@ -351,6 +353,8 @@ impl<'a> Reader<'a> {
         self.bytes += chunk.map_or(0, |chunk| chunk.source.read());
         if let Some(file) = last {
             self.files -= 1;
+            // A file that changed meanwhile gave a mixture of old and new bytes. That shows
+            // only when all of it is read.
             if let Err(error) = file.verify() {
                 self.fail(input, error);
             }

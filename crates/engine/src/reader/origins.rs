@@ -69,6 +69,7 @@ impl OriginCounter<'_> {
         self.flush();
         // Records have only their number when they come back from the disk, so the input is searched by it.
         let starts = &self.origins.starts;
+        // Inputs without records start where the next one does, and the last of them has the record.
         let after = starts.partition_point(|(start, _)| *start <= ordinal);
         let end = starts.get(after).map_or(u64::MAX, |(start, _)| *start);
         self.input = after.saturating_sub(1);

@@ -73,6 +73,7 @@ impl<'a> Added<'a> {
         let free = memory::free_space(&memory.directory);
         (memory.tell)(&SpillNotice { directory: &memory.directory, needed: None, free });
         let mut sorter = KeySorter::new(memory.size() / SORT_SHARE, &memory.directory);
+        // Each shard is freed when its keys are pushed, so that not all keys are in memory twice.
         for shard in &mut self.shards {
             let shard = std::mem::replace(shard, Shard::new(Counting::Off));
             shard.places().try_for_each(|place| sorter.push(shard.get(place)))?;

@@ -32,6 +32,7 @@ impl RunSet<'_> {
         let rewrites = self.plan.writes_at_end() || self.wants_keys;
         let threads = self.plan.limits.workers();
         let spiller = Spiller::begin(memory, threads, rest, rewrites, sample)?;
+        // Taken out only now, since the sample of its keys borrows the set, and `begin` may fail.
         if let SetBackend::Memory(set) = std::mem::replace(&mut self.backend, SetBackend::None) {
             self.backend = SetBackend::Spilling(set, spiller);
         }

@@ -48,8 +48,10 @@ impl RunSet<'_> {
             SetBackend::Spilling(set, spiller) => {
                 let store = spiller.store();
                 let done = self.finish_spilled(&dedup, (set, spiller), out, keys, origins);
+                // A run that fails here has written these bytes, too.
                 accounts.report().spilled = store.spilled();
                 done?;
+                // Only if it has not failed: otherwise nobody knows which of these records are unique.
                 accounts.settle_spilled(origins);
                 Ok(())
             }

@@ -48,6 +48,7 @@ pub(crate) struct Lane<'s> {
     shards: Mutex<ShardGroup<'s>>,
     /// The numbers of the shards.
     numbers: Range<usize>,
+    // Not behind the lock of the shards, so that nobody who adds up the memory waits for a lane that inserts.
     sizes: Mutex<Vec<LaneShard>>,
 }
 
@@ -128,6 +129,8 @@ impl FlowSet<'_> {
         listed.as_mut().map_or(Ok(()), |listed| listed.keep(batch))?;
         match lines {
             Some(lines) if !batch.out.lines_of_new.is_empty() => {
+                // The set keeps the buffer itself. A copy into a larger block would be made by
+                // the one thread that writes.
                 lines.add(batch.out.new.len(), std::mem::take(&mut batch.out.lines_of_new))
             }
             _ => Ok(()),

@@ -45,6 +45,7 @@ impl KeptLines {
         if policy == KeepPolicy::First {
             return KeptLines::Added(AddedLines::default());
         }
+        // A power of two, so that a shift tells the group of a shard.
         let each = shards.div_ceil(GROUPS).next_power_of_two();
         let groups = (0..shards.div_ceil(each)).map(|_| KeptRecords::new(policy));
         let (groups, bits) = (groups.collect(), each.trailing_zeros());

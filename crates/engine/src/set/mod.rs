@@ -3,6 +3,13 @@
 //! A set in memory takes keys until the run exceeds its memory budget. After that it takes no more: later
 //! keys are only looked up in it, and those that it does not hold are written by partition to a temporary
 //! file ([`uniqurl_store::spill`]), to be deduplicated at the end.
+//!
+//! ```text
+//! Memory ── over budget ──▶ Spilling ── lines replaced by longer ones ──▶ Spilling, the keys moved out
+//! keys are added            keys are looked up                            the set is empty
+//! ```
+//!
+//! It changes only between two flows, when nothing is on its way, so no batch sees two states.
 
 mod memory_set;
 mod lanes;
@@ -83,6 +90,7 @@ impl<'a> RunSet<'a> {
             backend,
             wants_keys,
             moved: 0,
+            // One stream makes the sum unknown.
             size_of_inputs: sizes.sum(),
             measured: TallyColumns::default(),
         }

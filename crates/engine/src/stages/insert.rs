@@ -45,6 +45,7 @@ impl ShardGroup<'_> {
     /// Adds the keys of batches that come in the order of the input, or only looks them up. Keys from before the run
     /// are marked and not added, and so are keys beyond the limit of their group.
     pub(crate) fn insert(&mut self, batches: &[&WorkBatch]) -> Result<(), SetFull> {
+        // All batches of a flow are inserted as its set is, so one tells it of all.
         let only_looks_up = batches.iter().any(|batch| batch.insertion == Insertion::LookedUp);
         for at in 0..self.shards.len() {
             let (number, shard) = (self.first + at, &mut self.shards[at]);

@@ -48,6 +48,8 @@ impl GroupCounts {
             for entry in part.entries.iter().filter(|entry| entry.is_new()) {
                 let group = groups.of(entry.sequence);
                 let key = part.bytes.of(entry);
+                // The look-up comes first: a key that was taken stays a duplicate, and is not
+                // filtered, once its group is full.
                 if shard.count_again(entry.hash, key) {
                     // An entry before it has added the key.
                     entry.settle(Outcome::Known);

@@ -57,6 +57,8 @@ pub(crate) fn read(
             }
         }
     };
+    // RFC 8259, 8.1, lets a reader of JSON ignore the mark. In other formats it is a byte of the URL,
+    // unless the profile repairs.
     if rules.normalizer.profile().rules().grammar == Grammar::Repaired || queued.format.is_json() {
         chunk.skip_mark();
     }

@@ -28,6 +28,7 @@ impl WorkBatch {
         rules: &ParseRules<'_>,
     ) -> Result<(), AllocError> {
         let mut lines = take(&mut self.text.lines);
+        // Taken out, so that its bytes can be borrowed while the batch grows.
         let Some(chunk) = self.text.chunk.take() else { return Ok(()) };
         let bytes = chunk.bytes();
         reserve(&mut self.keys, lines.len())?;
@@ -37,12 +38,16 @@ impl WorkBatch {
         // To `string`, a URL is any bytes.
         let labels =
             labels.filter(|_| rules.normalizer.profile().rules().grammar != Grammar::Ignored);
+        // A label with a blank is never clean, because no clean URL holds one here, so only the
+        // slow path has to look for it.
         let is_quick = !any_tab && labels.is_none_or(|labels| labels == Labels::Spaced);
         let how = SpanLoop::new(rules, rules.context.max_url, is_quick).without(labels);
         let run = SpanRun { bytes, buffer: BufferId::Chunk, spans: &lines, records: None };
         how.run(self, run)?;
         let mut read = self.text.lines_read;
         if self.keys.len() < lines.len() {
+            // Counted with the blank lines that were left out, since the next batch cuts the
+            // chunk into all of them again.
             read = self.text.number_of(self.keys.len());
             self.sequence.rest = Some(self.sequence.from + read);
             lines.truncate(self.keys.len());

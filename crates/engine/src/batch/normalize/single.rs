@@ -68,6 +68,7 @@ impl WorkBatch {
                 self.push_rewritten(start)
             }
             Err(reject) => {
+                // A rewrite that fails may have written a part.
                 self.text.rewritten.truncate(start);
                 self.reject(line, buffer, span, Shown::Url, reject);
                 Ok(())
@@ -93,6 +94,7 @@ impl WorkBatch {
             known = Known::Not(Form::Unclean);
         }
         let url = span.of(run.bytes);
+        // Under a profile that calls the empty URL clean, it is a URL.
         if url.is_empty() && run.records.is_none() && known != Known::Clean {
             self.tally.records.blank += 1;
             self.keys.push(UrlRef::BLANK);
@@ -103,6 +105,8 @@ impl WorkBatch {
             Some(records) => (records[number].line, prefix(records[number].found)),
             None => {
                 let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+                // Only the end of a longer line would tell whether it is blank, so such a
+                // line is too long instead.
                 if url.len() <= context.max_record && url.iter().all(is_blank) {
                     self.tally.records.blank += 1;
                     self.keys.push(UrlRef::BLANK);
@@ -114,6 +118,7 @@ impl WorkBatch {
                     return Ok(());
                 }
                 self.tally.tabbed += u64::from(memchr::memchr(b'\t', url).is_some());
+                // Before it is normalized: `INFO: 1.2.3.4` would become a URL of the scheme info.
                 if let Some(labels) = how.labels.filter(|labels| labels.has(url)) {
                     self.tally.labelled += u64::from(labels != Labels::All);
                     let reject = Reject::new(RejectReason::Relative, 0);
@@ -132,6 +137,8 @@ impl WorkBatch {
         let result = normalizer.rewrite_rest(run.bytes, span, form, &mut self.text.rewritten);
         match result {
             Ok(()) => {
+                // Records know the host that a target was joined to, and targets without
+                // one are counted elsewhere.
                 let is_hostless = run.records.is_none() && normalizer.is_hostless(url);
                 self.tally.hostless += u64::from(is_hostless);
                 self.decode(url, UrlKind::Absolute, rules)?;

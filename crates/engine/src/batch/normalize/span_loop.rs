@@ -159,6 +159,7 @@ impl<'a, 'r> SpanLoop<'a, 'r> {
                 {
                     batch.keys.push(UrlRef::new(IN_REWRITTEN, start, len)?);
                     let range = span.range();
+                    // Changes are in the order of the lines, so the search for tabs only goes forwards.
                     if tab < range.start {
                         tab = tab_from(range.start);
                     }

@@ -40,6 +40,8 @@ impl ReportPage<'_> {
         out.extend_from_slice(html.as_bytes());
     }
 
+    // The policy is a second line of defence: should a name get past the escapes, the browser
+    // runs and fetches nothing.
     fn html(&self, html: &mut String) -> fmt::Result {
         write!(
             html,
@@ -160,6 +162,7 @@ impl ReportPage<'_> {
             "<h2 id=\"inputs\">Inputs</h2>\n<table class=\"files\">\n<tr><th>input</th><th>state</th>\
              <th class=\"n\">size</th><th class=\"n\">records</th><th class=\"n\">rejected</th></tr>\n",
         );
+        // A run may have a million inputs, and no browser shows such a table.
         for FileStats { path, state, bytes, tally } in files.iter().take(FILES) {
             writeln!(
                 html,

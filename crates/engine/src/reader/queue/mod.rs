@@ -3,7 +3,7 @@
 //! In most formats a chunk can be read without any other, so workers get ranges of a file and read them.
 //! If a header decides the meaning of later records, or records span lines, the chunks are read here, one
 //! after the other: each is searched for its last whole record, and goes to a worker with the format at its
-//! start. Small files are read here too, and closed.
+//! start. Small files are read and closed by tasks before their turn, or here if there is one thread.
 //!
 //! Inputs that cannot be cut, such as pipes and most compressed files, are read ahead: as many as there are
 //! threads that decode are decoded side by side, each into memory of its own. Their chunks are taken in the
@@ -244,6 +244,7 @@ impl<'a> InputQueue<'a> {
 
     /// Reads no more of `input`.
     pub(crate) fn give_up(&mut self, input: usize) {
+        // A later input may be current by now, and goes on.
         if self.next == input + 1 {
             self.current = None;
         }
@@ -252,6 +253,7 @@ impl<'a> InputQueue<'a> {
     /// The next item. Waits for a slow stream only if `idle`, that is, nothing else is left to do.
     pub(crate) fn next(&mut self, idle: bool) -> QueueItem {
         loop {
+            // Before the first input there is no current one, and nobody uses the index.
             let index = self.next.wrapping_sub(1);
             if let Some(end) = self.ended.take() {
                 return QueueItem::End(index, end);
@@ -264,6 +266,8 @@ impl<'a> InputQueue<'a> {
                     Some(QueueItem::Done)
                 }
                 None => {
+                    // It counts as reached before it is opened, so that one that cannot
+                    // be opened is in the report.
                     self.next += 1;
                     let first = self.begin(self.next - 1);
                     self.open_ahead();

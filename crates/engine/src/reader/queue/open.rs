@@ -41,6 +41,7 @@ impl Ahead {
         let pipes = inputs.iter().filter(|input| input.source == Source::Stream).count();
         let decoders = plan.limits.decoders(pipes);
         let limit = (plan.budget() / SHARE).min(decoders * THREAD_SHARE);
+        // Each shard is a file that stays open for the whole run.
         let shards = plan.output.split.as_ref().map_or(0, |split| u64::from(split.shards));
         let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let files = files.saturating_sub(shards) / FILES_SHARE;
@@ -121,6 +122,7 @@ impl InputQueue<'_> {
                 let trouble = Trouble::Refused(record::Refusal::TABLE);
                 return Err(InputError::new(&input.path, None, trouble));
             }
+            // Opening a pipe waits for its writer, so the thread that reads it does that.
             let pipe = StreamSource::Unopened(input.clone());
             let input = Some(self.begin_stream(index, pipe, None, None)?);
             return Ok(Some(OpenedInput { input, first: None }));
@@ -224,6 +226,8 @@ impl Opener<'_> {
             if length >= file.size().min(limit as u64) || lines.are_enough(limit) {
                 return Ok(block);
             }
+            // Each round reads from the start again. Because the length doubles, all rounds
+            // together read twice the last one.
             length = (2 * length.max(block.bytes().len() as u64)).min(limit as u64);
         }
     }

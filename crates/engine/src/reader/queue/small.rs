@@ -82,6 +82,7 @@ impl<'a> InputQueue<'a> {
     pub(crate) fn next_to_open(&mut self) -> Option<usize> {
         let workers = self.opener.plan.limits.workers();
         // One thread opens a file at its turn, while its name and head are in the caches.
+        // Inputs that are open ahead of their turn would be opened twice.
         if workers == 1 || !self.ahead.opened.is_empty() || self.small.len() == EACH * workers {
             return None;
         }

@@ -107,6 +107,7 @@ impl InputQueue<'_> {
                 self.opener.is_guessed().then_some(guessed)
             }
             (Ok(StreamEvent::Cut(cut)), Some(state)) => {
+                // An empty chunk carries it, so that it is reported in its turn.
                 let (format, chunk) = state.nothing();
                 Some(QueueItem::Chunk(QueuedChunk {
                     input: index,

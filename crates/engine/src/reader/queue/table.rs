@@ -33,6 +33,7 @@ impl InputQueue<'_> {
         packing: Option<Compression>,
         wanted: &record::TableFormat,
     ) -> Result<OpenedInput, InputError> {
+        // A table is read by offsets in the file, which compressed bytes do not have.
         if packing.is_some() {
             let trouble = Trouble::Refused(Refusal::TABLE);
             return Err(InputError::new(&self.opener.inputs[index].path, None, trouble));

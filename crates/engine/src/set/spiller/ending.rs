@@ -60,6 +60,7 @@ impl SpilledLines<'_> {
 
     /// How many lines may still be written.
     fn left(&self) -> Option<u64> {
+        // No more lines are written before than the limit allows, so this is not below 0.
         self.dedup.limit.map(|limit| limit - self.written)
     }
 }
@@ -126,11 +127,15 @@ fn merge(
     let mut runs = Vec::new();
     let mut hasher = hasher.clone();
     while !partitions.is_empty() {
+        // All entries of a partition agree in the bits of the hash that chose it, so
+        // another hash has to divide it.
         hasher = hasher.another();
         let dedup = |partition| {
             let mut counter = origins.counter(moved);
             spill::mark_new(partition, plan, &hasher, |ordinal| counter.count(ordinal))
         };
+        // A task takes so many partitions one after the other. So no more of them are
+        // in memory than threads fit.
         let in_turn = at_once.map_or(1, |threads| partitions.len().div_ceil(threads));
         let done = partitions.into_par_iter().with_min_len(in_turn).map(dedup);
         let done: Vec<PartitionResult> = done.collect::<Result<_, _>>()?;
@@ -213,6 +218,8 @@ impl RangeWriter<'_> {
         let parts: Vec<(&RangeEntries, &[u64])> = parts.collect();
         let mut texts: Vec<Vec<u8>> = Vec::new();
         for group in parts.chunks(TASKS) {
+            // How many lines the parts before it write is not known yet, so each part
+            // makes as many as are left.
             let most = *left;
             let (written, next) = rayon::join(
                 || put(&texts),

@@ -45,6 +45,7 @@ impl<'a> Formatter<'a> {
         partitioner: &Partitioner,
     ) -> Result<(), RunError> {
         let Self { plan, columns, at_end, with_rejects } = *self;
+        // First, since all that follows goes by the keys, and those beyond the limit of their group have none.
         if plan.policy.limit_by.is_some() {
             batch.drop_filtered();
         }

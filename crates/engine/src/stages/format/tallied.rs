@@ -29,6 +29,7 @@ pub(super) fn list(
         let place = places[sequence];
         found = found.or(columns.found_in(measured));
         if place != NOT_IN_SET {
+            // Room for all records is reserved above.
             observed.push((place & !NEW, measured));
             return Ok(());
         }
@@ -50,7 +51,8 @@ pub(super) fn list(
     if !found.any() {
         return Ok(());
     }
-    // Records of a key are added up here, on all cores, since batches are added up by one thread.
+    // The records of a key are added up here, on all cores, so that a keeper, which takes one batch after the other,
+    // has one tally for each key. Sums do not depend on the order, so the sort need not be stable.
     observed.sort_unstable_by_key(|(place, _)| *place);
     for group in observed.chunk_by(|a, b| a.0 == b.0) {
         let mut tally = ResponseTally::default();
