@@ -23,12 +23,14 @@ pub fn is_limited() -> bool {
 pub fn start_again_if_limited() {
     #[cfg(target_os = "linux")]
     if is_limited()
+        // The new process has the settings, so it does not start again for ever.
         && SETTINGS.iter().all(|(name, _)| env::var_os(name).is_none())
         && let Ok(program) = env::current_exe()
     {
         let mut arguments = env::args_os();
         let mut command = Command::new(program);
         if let Some(name) = arguments.next() {
+            // The process keeps the name that it was called by, as `ps` shows it.
             command.arg0(name);
         }
         // It returns only if it fails, and then the run goes on with the addresses that are left.

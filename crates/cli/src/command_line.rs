@@ -16,6 +16,8 @@ pub(crate) fn shown() -> String {
 fn text(arguments: impl Iterator<Item = String>) -> String {
     let (mut text, mut more) = ("uniqurl".to_owned(), 0);
     for argument in arguments {
+        // After the first argument that is left out, shorter ones are too: only the beginning of a
+        // command line can be shown.
         if more > 0 || text.len() + argument.len() >= MOST {
             more += 1;
             continue;
@@ -33,6 +35,7 @@ fn text(arguments: impl Iterator<Item = String>) -> String {
 /// `--option=`, secrets are masked.
 fn argument_of_shell(argument: &OsStr) -> String {
     let bytes = argument.as_encoded_bytes();
+    // The value alone is masked, for the name of an option says what was hidden.
     let value = match bytes.iter().position(|byte| *byte == b'=') {
         Some(equals) if bytes.starts_with(b"--") => equals + 1,
         _ => 0,
@@ -47,6 +50,7 @@ fn argument_of_shell(argument: &OsStr) -> String {
 
 /// A word as a shell takes it: in quotation marks if it has a byte that the shell may act on.
 pub(crate) fn of_shell(word: &str) -> String {
+    // These are harmless in every shell. All others are quoted, so nobody has to list what a shell acts on.
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:@%+=,".contains(&byte);
     if !word.is_empty() && word.bytes().all(is_plain) { word.to_owned() } else { quoted(word) }
 }
@@ -65,6 +69,7 @@ fn is_url(text: &[u8]) -> bool {
 /// True for `user:password@host` and `//user@host` in any text, such as a pattern or the name of an input.
 fn may_hold_password(text: &[u8]) -> bool {
     let ends = |mark: &[u8]| memchr::memmem::rfind(text, mark);
+    // The last one, for a password may hold an `@` itself.
     let Some(end) = ends(b"@").max(ends(b"%40")) else { return false };
     text[..end].contains(&b':') || memchr::memmem::find(&text[..end], b"//").is_some()
 }

@@ -42,10 +42,12 @@ pub(crate) fn print_diagnostics(
             "warning: {path}: {zeros} zeros after the compressed data are left out"
         ));
     }
+    // Remarks need no action, so -q leaves them out. Warnings stay.
     if !common.quiet {
         inform(report);
     }
     for (name, inputs) in by_format(report) {
+        // Options go by the format inside of an envelope.
         let inner = record::Wrapped::inner_name(name);
         let format = common.formats.parse(inner);
         if format.as_ref().is_ok_and(|format| plan.output.tally.is_lacked_by(format)) {
@@ -67,6 +69,7 @@ pub(crate) fn print_diagnostics(
     for (input, field) in &report.dropped_hosts {
         let guess = report.guessed.iter().find(|(other, _)| other == input);
         let format = guess.map_or("", |(_, name)| name);
+        // A pointer into JSON begins with a slash, and the name of a field in a format string does not.
         let hint = match field.strip_prefix('/') {
             Some(_) => format!("read the hosts with --format json:host={field},target=POINTER"),
             None => "read the hosts with --format log:'FORMAT'".to_owned(),
@@ -104,6 +107,7 @@ pub(crate) fn print_diagnostics(
             list.lines
         ));
     }
+    // One of these at most: all say that hosts are missing, and the first says what that did.
     if report.hostless > 0 && !common.filters.host.is_empty() {
         eprint_hinted(
             format_args!(
@@ -135,9 +139,11 @@ pub(crate) fn print_diagnostics(
 /// `access.log.2.gz`. Their targets are then of one site, or of sites that the log does not tell apart.
 fn are_of_one_site(report: &Report) -> bool {
     let stem = |path: &Path| {
+        // Rotation puts a number or a date after the name, so the name ends at its first digit.
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let end = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
         let stem = name[..end].trim_end_matches(['.', '-', '_']);
+        // The newest part may be packed and without a number, as in access.log.gz.
         let stem = stem.strip_suffix(".gz").or(stem.strip_suffix(".zst")).unwrap_or(stem);
         path.with_file_name(stem)
     };
@@ -203,6 +209,7 @@ fn warn_of_lists(report: &Report, are_all_rejected: bool) -> bool {
     if are_all_rejected {
         return false;
     }
+    // A few rejects are dirt. More than half of the records are another format.
     let is_doubted =
         |tally: &Tally| tally.rejected >= DOUBTED && tally.rejected * 2 > tally.records;
     let mut are_doubted = false;
@@ -261,6 +268,7 @@ fn warn_of_columns(report: &Report, separator: record::Separator) {
         Suggestion::Format { finds: Finds::HostPaths, .. } => is_list(*index) && !is_told(*index),
         _ => false,
     });
+    // A few tabs may be dirt. More than one line in a hundred looks like columns.
     if report.tabbed * 100 > report.listed && separator == record::Separator::LineFeed {
         let hint = match columns.map(|(_, column)| column).or(first_suggestion(report)) {
             Some(suggestion) => hints::of_suggestion(suggestion),
@@ -295,6 +303,8 @@ fn kind_of_table(path: &Path) -> Option<&'static str> {
 
 /// The code under which most records were rejected.
 fn most_frequent(tally: &Tally) -> Option<RejectReason> {
+    // Of equal counts `max_by_key` takes the last, which in reverse is the first in the
+    // order of the documentation.
     tally.codes().rev().max_by_key(|(_, count)| *count).map(|(code, _)| code)
 }
 
@@ -306,7 +316,9 @@ pub(crate) fn are_all_rejected(
     limit: Option<MaxRejected>,
 ) -> bool {
     let tally = &report.tally;
+    // `normalize` writes a line for each record, also for those it rejects, so it has written something.
     let is_limited = job == output::JobKind::Dedup && limit.is_none();
+    // An input without records has none that are rejected, and is no failure.
     is_limited && tally.rejected > 0 && tally.rejected + tally.blank == tally.records
 }
 

@@ -55,6 +55,7 @@ impl From<SeenStoreError> for RunFailure {
 
 impl From<io::Error> for RunFailure {
     fn from(error: io::Error) -> Self {
+        // `head` and others close a pipe when they have enough. That is no failure to talk about.
         if error.kind() == io::ErrorKind::BrokenPipe {
             RunFailure::ClosedPipe
         } else {
@@ -98,6 +99,7 @@ pub(crate) fn failure(
                     ));
                 }
                 _ => {
+                    // The hint of the error knows more than that of the run.
                     let own = hints::of_run(&error, job);
                     eprint_hinted(&error, own.as_deref().or(hint));
                 }

@@ -30,6 +30,7 @@ pub(crate) fn of_run(error: &RunError, job: JobKind) -> Option<Cow<'static, str>
         RunError::Seen(SeenError { path, .. }) if is_named_table(path) => {
             "write its URLs to a list with `uniqurl dedup --format csv:COLUMN -o LIST`, and give --seen that"
         }
+        // `normalize` has no --memory, and a hint names only options that the subcommand has.
         RunError::Memory if has_memory(job) => "use fewer threads with -j, or a smaller --memory",
         RunError::Memory => "use fewer threads with -j",
         RunError::Groups => "allow more --memory, or keep fewer URLs with --limit-by",
@@ -56,6 +57,7 @@ pub(crate) fn of_run(error: &RunError, job: JobKind) -> Option<Cow<'static, str>
 pub(crate) fn of_output(error: &io::Error) -> Option<&'static str> {
     match error.kind() {
         ErrorKind::FileTooLarge if has_longest_file() => Some("allow longer files with ulimit -f"),
+        // Such a file is mounted by itself, as into a container, and only its directory can take a new one.
         ErrorKind::ResourceBusy => Some("mount the directory that holds the file"),
         ErrorKind::DirectoryNotEmpty => Some("name a new directory"),
         _ => None,
@@ -69,6 +71,7 @@ pub(crate) fn of_input(error: &InputError, job: JobKind) -> Option<Cow<'static, 
         Trouble::Memory(_) if has_memory(job) => {
             "give more with --memory, or fewer threads with -j"
         }
+        // Without the option, the tool refuses windows of more than 2^27 bytes, too.
         Trouble::Limit(packed, _) if packed.compression == Compression::Zstd => {
             "unpack it with zstd -dc --long=31"
         }
@@ -126,12 +129,14 @@ fn is_named_table(path: &Path) -> bool {
 /// The command that writes what a URL names to standard output.
 fn download(path: &Path) -> Option<String> {
     let url = path.as_os_str().as_encoded_bytes();
+    // A hint is printed and kept in logs, so secrets in the URL are masked, as in any message.
     let shown = UrlExcerpt(url).to_string();
     let quoted = of_shell(&shown);
     let scheme = &url[..memmem::find(url, b"://")?];
     match scheme.to_ascii_lowercase().as_slice() {
         b"s3" => Some(format!("aws s3 cp {quoted} -")),
         b"gs" => Some(format!("gcloud storage cat {quoted}")),
+        // Without -s, the progress of curl and that of this command would draw over each other.
         b"http" | b"https" | b"ftp" => Some(format!("curl -s {quoted}")),
         _ => None,
     }
@@ -192,6 +197,8 @@ pub(crate) fn of_rejects(
     suggestion: Option<&Suggestion>,
 ) -> Cow<'static, str> {
     let hint = match (most, suggestion) {
+        // A suggestion was tried on the first lines of the input, so it is worth more
+        // than a guess from the code.
         (_, Some(suggestion)) => return of_suggestion(suggestion),
         (Some(RejectReason::TooLong), None) => {
             "allow longer URLs with --max-url, or longer records with --max-record"
@@ -262,6 +269,7 @@ fn format_of_shell(format: &str) -> String {
 
 /// The hint of a filter `option` that judges a field which the format `name` does not have.
 pub(crate) fn of_idle(name: &str, option: &str) -> Option<String> {
+    // Only formats whose layout the user gives take more parts.
     let (kind, _) = name.split_once(':')?;
     let part = match option {
         "--status" => "status",
@@ -384,7 +392,9 @@ pub(crate) fn is_host_and_port(url: &[u8]) -> bool {
     let Some(colon) = memchr::memchr(b':', url) else { return false };
     let (name, rest) = (&url[..colon], &url[colon + 1..]);
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    // A word without a dot is more likely a scheme, as in `tel:112`.
     (name.contains(&b'.') || name.eq_ignore_ascii_case(b"localhost"))
+        // A port has five digits at most; more of them are another number.
         && (1..=5).contains(&digits)
         && matches!(rest.get(digits), None | Some(b'/' | b'?' | b'#'))
 }

@@ -28,6 +28,7 @@ pub fn start(last_words: impl FnOnce() + Send + 'static) -> io::Result<Thread> {
     let end = move || {
         // By this thread, since the memory of another would be given back later.
         let mut reserve: Vec<u8> = Vec::new();
+        // Without a reserve the words may fail, and then the thread that waits for signals ends the process.
         let _ = alloc::try_reserve_exact(&mut reserve, RESERVE);
         thread::park();
         drop(reserve);
@@ -60,6 +61,7 @@ pub fn hold_aborting_threads() -> io::Result<()> {
 }
 
 fn fill(pipe: &mut PipeWriter) {
+    // A write of up to 4096 bytes (PIPE_BUF) is taken whole or not at all, so single bytes fill the rest.
     for size in [4096, 1] {
         while pipe.write(&[0; 4096][..size]).is_ok() {}
     }

@@ -42,6 +42,7 @@ use uniqurl::internal::Backend;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // First of all, for it may start the process anew.
     address_space::start_again_if_limited();
     tables::expect_panics();
     open_files::allow_most();

@@ -96,6 +96,7 @@ fn main_output(path: &Path, spec: OutputSpec<'_>) -> io::Result<Box<dyn MainOutp
         return Ok(Box::new(io::sink()));
     }
     if let Some(Division { shards, suffix }) = spec.division {
+        // Before the first of thousands of files is made.
         let enough = open_files::suffice_for((*shards).into(), "shards (--split-by)");
         enough.map_err(io::Error::other)?;
         return Ok(Box::new(match spec.table {
@@ -192,6 +193,7 @@ impl Outputs {
         let mut left = std::mem::take(&mut self.accounts).into_iter();
         while let Some(mut account) = left.next() {
             if let Err(error) = account.write(known).and_then(|()| account.output.prepare()) {
+                // Nothing was written to these, so they can still have the account of the failure.
                 self.accounts = left.collect();
                 return Err(error);
             }
@@ -221,6 +223,7 @@ impl Account {
     fn write(&mut self, known: &Known<'_>) -> io::Result<()> {
         let mut document = Vec::new();
         match self.form {
+            // It goes out one input at a time: there may be a million.
             AccountForm::Json => return known.page.stats.write(&mut self.output),
             AccountForm::Page => known.page.write(&mut document),
             AccountForm::Trace => {
@@ -249,5 +252,6 @@ pub(crate) fn write_anew(
         account.write(known)?;
         account.output.commit()
     };
+    // Each of them is written, and `Result::and` keeps the first error.
     direct.chain(anew).map(write).fold(Ok(()), Result::and)
 }

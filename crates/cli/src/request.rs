@@ -55,6 +55,8 @@ impl Request {
         if output.fields.contains(&Field::Decoded) && !normalizer.has_decoded() {
             return Err(format!("profile {profile} has no column decoded, only servlet has"));
         }
+        // The hosts of canonical URLs are ASCII, so a glob with other characters would
+        // match none, without a word.
         let (hosts, others) = (&common.filters.host, &common.filters.not_host);
         let named = hosts.iter().map(|glob| ("--host", glob));
         let mut named = named.chain(others.iter().map(|glob| ("--not-host", glob)));
@@ -70,6 +72,7 @@ impl Request {
         {
             return Err("--delimiter goes with --format csv:COL".to_owned());
         }
+        // A column that the format cannot have is wrong usage before any input is opened.
         if let FormatChoice::Named(format) = &common.format {
             let columns: Vec<String> =
                 output.carry.iter().chain(policy.keep.column()).cloned().collect();
@@ -85,6 +88,7 @@ fn plan(common: &RunArgs, normalizer: Normalizer, job: Job) -> JobPlan {
     plan.input = InputOptions {
         format: match &common.format {
             FormatChoice::Auto if common.null => InputFormat::Fixed(Arc::new(Format::Lines)),
+            // `read_format_file` has replaced an entry of the file by its format, so none comes here.
             FormatChoice::Auto | FormatChoice::InFile(_) => InputFormat::Auto,
             FormatChoice::Named(format) => {
                 let delimited = common.delimiter.and_then(|byte| format.with_delimiter(byte));

@@ -133,6 +133,7 @@ fn of_acts(acts: &[Act; BYTES]) -> Result<Ring, TableError> {
     };
     let [decode, encode] = [Act::Decode, Act::Encode].map(list);
     let ring = Ring::new(&decode, &encode).expect("each byte has one entry");
+    // The lists change only the bytes that a ring may choose, so all others are compared here.
     match (0..=255).find(|byte| ring.act(*byte) != acts[usize::from(*byte)]) {
         Some(byte) => Err(TableError::Fixed(byte, ring.act(byte))),
         None => Ok(ring),
@@ -152,6 +153,7 @@ pub fn read_lists(text: &str) -> Result<Ring, RingError> {
 fn quoted_lists(text: &str) -> Option<String> {
     let code = |line: &'_ str| line.split('#').next().unwrap_or_default().replace("@pparam=", "");
     let code = text.lines().map(code).collect::<Vec<_>>().join(" ");
+    // A list of YAML has a dash before each string, and a shell has quotation marks around it.
     let is_between = |part: &&str| {
         part.chars().all(|c| matches!(c, ',' | '\'' | '-') || c.is_ascii_whitespace())
     };
@@ -167,6 +169,7 @@ fn quoted_lists(text: &str) -> Option<String> {
 
 /// The text with a blank in place of each comment.
 fn without_comments(mut text: &str) -> String {
+    // `--[[` comes before `--`, for both begin at the same byte, and of equal ones the first counts.
     let marks = [("/*", "*/"), ("--[[", "]]"), ("//", "\n"), ("--", "\n"), ("#", "\n")];
     let mut code = String::new();
     let first = |text: &str| {
@@ -175,6 +178,7 @@ fn without_comments(mut text: &str) -> String {
     };
     while let Some((at, open, close)) = first(text) {
         code.push_str(&text[..at]);
+        // A blank keeps the numbers on both sides of a comment apart.
         code.push(' ');
         let comment = &text[at + open.len()..];
         text = comment.split_once(close).map_or("", |(_, rest)| rest);

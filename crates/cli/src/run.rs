@@ -39,6 +39,7 @@ fn run(common: &RunArgs, mut request: Request) -> Status {
     let mut watch = Watch::default();
     watch.trace = common.trace.as_ref().map(|_| Trace::default());
     let (watch, bar) = (Arc::new(watch), Bar::default());
+    // Before anything is made that a signal has to remove.
     let signals = match await_signals(summary_line, &watch, &bar) {
         Ok(signals) => signals,
         Err(error) => {
@@ -70,14 +71,17 @@ fn run(common: &RunArgs, mut request: Request) -> Status {
     let backend = request.plan.normalizer.backend();
     let profile = request.plan.normalizer.description();
     let mut stores = Stores::default();
+    // Without one of these lists, its URLs would come out as new ones.
     let (mut report, result) = if !found.unseen.is_empty() {
         (Report::default(), Err(RunFailure::Reported))
     } else if !found.is_readable(common) {
+        // If no input is left, --keep-going is no help.
         if !found.inputs.is_empty() {
             eprint_hinted("nothing was read", Some(KEEP_GOING));
         }
         (Report::default(), Err(RunFailure::Reported))
     } else if let Err(error) = open_stores(&mut request, &mut stores) {
+        // Last of all, for it may make a store, and a run without inputs should leave none.
         (Report::default(), Err(RunFailure::Store(error)))
     } else {
         found.warn_of_outputs(common);
@@ -98,6 +102,7 @@ fn run(common: &RunArgs, mut request: Request) -> Status {
         let (report, result) =
             read(plan, inputs, &mut outputs, &stores, summary_line.terms.job, &watch);
         bar.wipe();
+        // The reader has what it wanted, and nobody waits for an account.
         if matches!(result, Err(RunFailure::ClosedPipe)) {
             return Status::ClosedPipe;
         }
@@ -135,6 +140,7 @@ fn run(common: &RunArgs, mut request: Request) -> Status {
     let is_complete =
         files.iter().all(|file| file.state == InputState::Ok) && report.damaged.is_empty();
     let committed = if is_complete { Status::Complete } else { Status::Incomplete };
+    // Asked for now, since settling consumes the outputs.
     let account_files = outputs.account_files();
     let given = outputs.main.given();
     let memory = memory::for_merging(request.plan.limits.memory.as_ref());
@@ -267,8 +273,10 @@ fn read(
 
 /// Brings all bytes to the disk or their pipes. Blocks still to be compressed use all threads once more.
 fn prepare(outputs: &mut Outputs, threads: usize) -> io::Result<()> {
+    // The threads of the run are gone by now.
     match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
         Ok(pool) => pool.install(|| outputs.prepare()),
+        // Without threads it only takes longer.
         Err(_) => outputs.prepare(),
     }
 }

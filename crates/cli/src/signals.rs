@@ -8,6 +8,13 @@
 //! comes then comes too late: the run is completed, and its status says so. A second signal then ends
 //! the process at once, whatever it is doing.
 //!
+//! ```text
+//! running ──── a signal ────▶ files are removed, last words, the process dies by the signal
+//!    │ hold_off
+//!    ▼
+//! committing ── a signal ───▶ the run is completed ── another ──▶ the process dies by that one
+//! ```
+//!
 //! A signal that was ignored when the process started, as `nohup` ignores HUP, stays ignored. Where the system
 //! does not say which are, HUP is not watched.
 //!
@@ -51,6 +58,8 @@ impl Signals {
         let mut wanted = wanted();
         let held_off = Arc::new(Mutex::new(false));
         let at_once = Arc::new(AtomicBool::new(false));
+        // Actions run in the order in which they are registered. So once `at_once` is set, a signal ends the
+        // process before the thread below hears of it.
         for signal in &wanted {
             flag::register_conditional_default(*signal, Arc::clone(&at_once))?;
         }

@@ -79,6 +79,7 @@ impl Stores {
     /// A store is missing, damaged or busy, or has other rules than these.
     pub(crate) fn open(options: &StoreOptions, rules: &StoreRules) -> Result<Self, SeenStoreError> {
         let now = UnixTime::now().0;
+        // An age may reach back to before 1970.
         let since = options.max_age.map(|age| UnixTime(now.saturating_sub(age)));
         let mut stores = Self::default();
         // That store is opened below: it need not be there yet.

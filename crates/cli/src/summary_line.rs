@@ -36,6 +36,7 @@ impl SummaryLine {
         if self.quiet {
             return;
         }
+        // Programs that read the line expect plain digits.
         let text = match io::stderr().is_terminal() {
             true => format!("{summary:#}\n"),
             false => format!("{summary}\n"),

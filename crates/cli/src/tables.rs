@@ -57,6 +57,7 @@ impl TableSpec {
             Job::Dedup(_) if tally.any() => {
                 let columns = [numbers(Field::Count.name()), column(key_name, key_holds)];
                 let tallies =
+                    // Of the columns of a tally, only these have a decimal point.
                     tally.names().map(|name| match name.starts_with("time_") || name == "errors" {
                         true => column(name, TableValues::Decimals),
                         false => numbers(name),
@@ -75,6 +76,7 @@ impl TableSpec {
                 };
                 let field = |field: &Field| match field {
                     Field::Count => numbers(field.name()),
+                    // A hash is hexadecimal, whatever bytes the URL holds.
                     Field::Hash => column(field.name(), TableValues::Text),
                     Field::First | Field::Original | Field::Decoded => escaped(field.name()),
                     field => column(field.name(), key_holds),
@@ -126,6 +128,7 @@ pub(crate) fn output_hint(output: &Path, request: &Request) -> Option<(String, &
         "end the name in .csv, .parquet or .arrow for a table, or write objects with --json";
     let (written, instead) = match promised.as_str() {
         "json" | "jsonl" | "ndjson" => ("lines are written, not JSON", objects),
+        // Lines with columns are what the name promises.
         "tsv" if !has_columns => ("lines are written, without columns or a header", table),
         _ => return None,
     };
@@ -137,6 +140,7 @@ pub(crate) fn output_hint(output: &Path, request: &Request) -> Option<(String, &
 pub(crate) fn expect_panics() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |panicked| {
+        // Any other panic is a fault of the program, and is shown.
         if thread::current().name() != Some(THREAD) {
             usual(panicked);
         }

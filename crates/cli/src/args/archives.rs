@@ -29,6 +29,7 @@ impl ArchiveArgs {
     pub fn kinds(&self) -> Kinds {
         match &self.record_types[..] {
             [] => Kinds::default(),
+            // Clap accepts no other names.
             names => Kinds::named(names.iter().map(String::as_str)).unwrap_or_default(),
         }
     }

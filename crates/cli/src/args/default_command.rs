@@ -47,6 +47,7 @@ pub(super) fn with_command(
 ) -> Vec<OsString> {
     let lacks_command = match arguments.get(1..).unwrap_or_default() {
         // At a terminal the help is of more use than a wait for input.
+        // A process may be started without even its own name, and then there is no place after that.
         [] => stdin == Stdin::Piped && !arguments.is_empty(),
         words => is_of_dedup(root, words),
     };

@@ -261,6 +261,7 @@ fn max_rejected(text: &str) -> Result<MaxRejected, &'static str> {
         None => text.parse().map(MaxRejected::Count).map_err(|_| error),
         Some(percent) => {
             let percent: f64 = percent.parse().map_err(|_| error)?;
+            // NaN is in no range, and so is refused.
             if (0.0..=100.0).contains(&percent) {
                 Ok(MaxRejected::Percent(percent))
             } else {

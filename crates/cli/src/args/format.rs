@@ -59,15 +59,18 @@ impl TypedValueParser for FormatParser {
     ) -> Result<Self::Value, clap::Error> {
         match value.to_str().map(format) {
             Some(Ok(choice)) => Ok(choice),
+            // It may be an entry of --format-file, which is read once all arguments are known.
             Some(Err(error)) if error.is_unknown() => {
                 Ok(FormatChoice::InFile(value.to_string_lossy().into_owned()))
             }
+            // Asked once more, for the error in clap's words.
             _ => format.parse_ref(command, argument, value),
         }
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         let entries = FormatTable::shipped().entries().map(|entry| &entry.name[..]);
+        // An entry of the table may have a name that is listed already.
         let entries = entries.filter(|name| !FORMATS.contains(name));
         Some(Box::new(FORMATS.into_iter().chain(entries).map(PossibleValue::new)))
     }

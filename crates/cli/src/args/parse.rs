@@ -32,6 +32,7 @@ pub fn parse(arguments: Vec<OsString>, scanner: &str, stdin: Stdin) -> Result<Cl
         .try_get_matches_from(arguments)
         .map_err(|error| mask_secrets(with_suggestion(error, &root, &words)))?;
     let mut cli = Cli::from_arg_matches(&matches)?;
+    // Before the checks, which ask the format for its fields.
     if let Some(common) = cli.command.run_args() {
         common.read_format_file()?;
     }
@@ -43,6 +44,7 @@ pub fn parse(arguments: Vec<OsString>, scanner: &str, stdin: Stdin) -> Result<Cl
         Command::Seen(SeenArgs { command }) => command.check(stdin).map_err(wrong)?,
         Command::Bench(bench) => bench.check()?,
         Command::Explain(explain) => explain.rules.check().map_err(wrong)?,
+        // Clap cannot tell by the form alone which profiles have it.
         Command::Profiles { name: Some(profile), form }
             if *form != ProfileForm::Toml && !matches!(profile.rules().system, System::Ring(_)) =>
         {

@@ -13,8 +13,10 @@ use crate::status::{Status, eprint_hinted, printable, status_of};
 /// Prints an error, and gives the status with which the process ends. `arguments` are those of the process.
 pub fn report(error: &clap::Error, arguments: &[OsString]) -> Status {
     if !error.use_stderr() {
+        // The text may wait in a buffer, and a closed pipe shows only when it is flushed.
         return status_of(error.print().and_then(|()| io::stdout().flush()));
     }
+    // This is a page of help in place of a message, so it keeps its lines.
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         let text = error.render().to_string();
         let text: String = text.lines().map(|line| printable(line) + "\n").collect();

@@ -23,6 +23,7 @@ pub(super) fn with_suggestion(
         }
         ErrorKind::UnknownArgument => {
             let wrong = text(&error, ContextKind::InvalidArg);
+            // A word without a dash is an argument too many, and was not meant for an option.
             let name = wrong.and_then(|wrong| wrong.strip_prefix('-'));
             name.zip(named_command(root, words))
                 .and_then(|(name, own)| action_for_option(name.trim_start_matches('-'), root, own))
@@ -40,6 +41,7 @@ pub(super) fn with_suggestion(
         _ => None,
     };
     let kinds = [ContextKind::SuggestedArg, ContextKind::SuggestedValue, ContextKind::Suggested];
+    // Clap names options that only look alike, and the hint has room for one action.
     for kind in kinds {
         error.remove(kind);
     }
@@ -75,6 +77,7 @@ fn action_for_command(wrong: &str, root: &Command, words: &[OsString]) -> Option
             return Some(format!("use `uniqurl dedup {options}`"));
         }
     }
+    // Commands that the help hides are for packagers, and nobody mistypes them.
     let names = command.unwrap_or(root).get_subcommands().filter(|below| !below.is_hide_set());
     nearest(wrong, names.map(Command::get_name)).map(|name| format!("did you mean `{name}`?"))
 }

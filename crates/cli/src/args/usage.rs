@@ -40,6 +40,7 @@ pub(super) fn named_command<'c>(command: &'c Command, words: &[OsString]) -> Opt
 pub(super) fn mask_secrets(mut error: clap::Error) -> clap::Error {
     let masked = |text: &str| {
         let shown = Printable::path(Path::new(text)).to_string();
+        // Only a text with secrets is replaced, since `path` escapes backslashes too, of which patterns are full.
         if shown.contains(HIDDEN) { shown } else { text.to_owned() }
     };
     let quoted = error.context().map(|(kind, value)| {
@@ -84,6 +85,7 @@ fn masked_cause(error: &clap::Error, masked: impl Fn(&str) -> String) -> Option<
         Some(cause) => format!("invalid value '{shown}' for '{argument}': {cause}"),
         None => format!("invalid value '{shown}' for '{argument}'"),
     };
+    // Clap lets nobody change the cause of an error, so the error is made anew.
     let mut masked = clap::Error::raw(error.kind(), text);
     masked.insert(ContextKind::InvalidArg, argument.clone());
     Some(masked)
@@ -99,15 +101,18 @@ pub(super) fn message(error: &clap::Error) -> String {
 
 /// The first paragraph of clap's text in one line, without a long list of values.
 fn first_paragraph(text: &str) -> String {
+    // The message begins with the name of the program instead.
     let text = text.strip_prefix("error: ").unwrap_or(text);
     let mut line = String::new();
     for part in text.lines().map(str::trim).take_while(|part| !part.is_empty()) {
         if let Some(values) = part.strip_prefix("[possible values: ") {
+            // A long list would hide the message, and the hint says where it stands.
             if values.split(", ").count() <= LISTED {
                 line += &format!(" (expected one of {})", values.trim_end_matches(']'));
             }
             continue;
         }
+        // Clap puts the arguments that are missing on lines of their own.
         line += match line.chars().last() {
             None => "",
             Some(':') => " ",

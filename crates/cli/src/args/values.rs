@@ -22,6 +22,7 @@ fn profiles() -> Vec<PossibleValue> {
     let value = |profile: &Profile| {
         let version = profile.version();
         let alias = profile.alias().map(|alias| [alias.to_owned(), format!("{alias}@{version}")]);
+        // A name with its version is an alias, so that scripts can pin what a profile does.
         let aliases = alias.into_iter().flatten().chain([profile.to_string()]);
         PossibleValue::new(profile.name()).help(profile.summary()).aliases(aliases)
     };
@@ -56,6 +57,7 @@ impl ProfileParser<ProfileSelection> {
         let all = PossibleValue::new("all").help("every profile");
         let names = PossibleValuesParser::new(profiles().into_iter().chain([all]));
         let meant = |name: String| {
+            // Among the accepted names, only `all` is not one of a profile.
             name.parse::<Profile>().map_or(ProfileSelection::All, ProfileSelection::One)
         };
         Self { names, meant }
@@ -73,6 +75,7 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for ProfileParser<T> {
     ) -> Result<Self::Value, clap::Error> {
         let known = self.names.parse_ref(command, argument, value).map(self.meant);
         match value.to_str().and_then(Profile::unknown_version) {
+            // A version that does not exist is another mistake than an unknown name, and has its own words.
             Some(message) if known.is_err() => {
                 Err(command.clone().error(ErrorKind::InvalidValue, message))
             }
@@ -112,6 +115,8 @@ pub(crate) fn checks() -> impl TypedValueParser<Value = RejectReason> {
 pub(crate) fn ring(text: &str) -> Result<Ring, String> {
     let path = Path::new(text);
     match ring_table::read_lists(text) {
+        // Only a text that is no pair of lists is looked for as a file, so no file can
+        // change what a list means.
         Err(RingError::Syntax(_)) if path.exists() => {
             let table = read_whole(path).map_err(|error| error.to_string())?;
             ring_table::read(&String::from_utf8_lossy(&table)).map_err(|error| error.to_string())
@@ -134,6 +139,7 @@ pub(crate) fn backends() -> Vec<&'static str> {
 
 pub(crate) fn backend(name: String) -> Result<Backend, String> {
     match name.parse::<Backend>() {
+        // Among the accepted names, only `auto` is not one of a scanner.
         Err(_) => Ok(Backend::best()),
         Ok(backend) if backend.is_available() => Ok(backend),
         Ok(_) => {
@@ -151,6 +157,7 @@ const _: () = assert!((GROWTH + 1) * LONGEST_URL <= LONGEST_KEY);
 pub(crate) fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"\t" | b"\\t" => Ok(b'\t'),
+        // URLs are full of letters and digits, and quotation marks have their own meaning in CSV.
         [byte @ b' '..=b'~'] if *byte != b'"' && !byte.is_ascii_alphanumeric() => Ok(*byte),
         _ => {
             Err("a delimiter is one character of ASCII, no letter, digit or quotation mark".into())
@@ -188,6 +195,7 @@ where
         (_, Bound::Included(least), Bound::Included(most)) => {
             Err(format!("not a whole number from {least} to {most}"))
         }
+        // In a range with an end, the message above says it already.
         (Err(error), ..) if *error.kind() == IntErrorKind::PosOverflow => Err("too large".into()),
         (_, Bound::Included(least), _) => {
             Err(format!("not a whole number that is {least} or more"))
@@ -207,12 +215,14 @@ pub(crate) fn age(text: &str) -> Result<u64, String> {
         _ => None,
     };
     let unit = text.chars().last().and_then(unit);
+    // The last character may have several bytes, and then there is no such slice.
     let digits = text.get(..text.len().saturating_sub(1)).unwrap_or_default();
     times(digits, unit, "not a number of s, m, h, d or w, like 12h, 30d or 2w")
 }
 
 /// A number of units, or why there is none.
 fn times(digits: &str, unit: Option<u64>, malformed: &str) -> Result<u64, String> {
+    // `parse` alone would take a sign, too.
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     let unit = unit.filter(|_| is_number).ok_or(malformed)?;
     let number: Option<u64> = digits.parse().ok();

@@ -87,6 +87,7 @@ fn run(bench: &BenchArgs) -> Result<Option<String>, Failure> {
     let directory = watch_signals()?;
     // Open the output first, so that one that cannot be written fails before minutes of measuring.
     let json = bench.save.as_deref().map(Output::create).transpose()?;
+    // The same program, wherever this one was started from, and not another of its name in PATH.
     let program = std::env::current_exe();
     let program = program.map_err(|error| format!("cannot find this program: {error}"))?;
     let date = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
@@ -109,6 +110,7 @@ fn run(bench: &BenchArgs) -> Result<Option<String>, Failure> {
     let session = session::measure(&command, order, bench.runs, &tell)?;
     let mut document = Document::new(&session, this_program(), Machine::here(), date);
     document.add_score();
+    // Before the table is printed: a closed pipe must not lose minutes of measuring.
     if let Some(mut json) = json {
         json.write_all(&document.json()).and_then(|()| json.commit())?;
     }

@@ -87,6 +87,7 @@ impl<'a> UrlComparison<'a> {
         }
         let below = &self.rungs[..self.lowest.unwrap_or(self.rungs.len())];
         let descending: Vec<&Rung<'_>> = below.iter().rev().collect();
+        // Rungs that reject the URLs for the same reasons are reported together.
         for alike in descending.chunk_by(|a, b| a.is_passed_over() && a.rejects() == b.rejects()) {
             out.push_str(if out.is_empty() { "" } else { "\n" });
             let rung = alike[0];

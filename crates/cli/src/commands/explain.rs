@@ -29,6 +29,7 @@ pub(crate) fn main(explain: &ExplainArgs) -> Result<Status, clap::Error> {
         return Err(wrong(OWN_PORTS));
     }
     let written = write(explain, &normalizers);
+    // After a closed pipe nobody is left to read a warning.
     if written.is_ok() {
         warn(explain, &normalizers);
     }
@@ -57,6 +58,7 @@ fn write(explain: &ExplainArgs, normalizers: &[ProfileResult]) -> io::Result<()>
 /// Warns of arguments that are hardly meant as the URLs they are taken for.
 fn warn(explain: &ExplainArgs, normalizers: &[ProfileResult]) {
     let is_rejected = |url: &[u8]| {
+        // A name that one of the profiles takes for a URL may be meant as one.
         normalizers.iter().flatten().all(|normalizer| normalizer.explain(url).is_err())
     };
     let mut urls = explain.urls.iter().map(|url| url.as_encoded_bytes());
@@ -112,6 +114,7 @@ impl<'a> Explanation<'a> {
 /// Appends the components of the URL, as they are split before any rule acts.
 fn components_as_text(url: &[u8], profiles: &[ProfileResult], style: TextStyle, out: &mut String) {
     let mut normalizers = profiles.iter().flatten();
+    // The parts are those of the URL that the rules will read.
     let assumed = normalizers.clone().find_map(|normalizer| normalizer.assume(url));
     let url = assumed.as_deref().unwrap_or(url);
     // A target that starts with `//` has no host.
@@ -215,6 +218,7 @@ fn steps_as_text(url: &[u8], steps: &[Step], style: TextStyle, out: &mut String)
 
 /// Appends a caret under the byte where the trouble starts.
 pub(crate) fn place_as_text(url: &[u8], reject: &Reject, style: TextStyle, out: &mut String) {
+    // What is missing may be missing after the last byte.
     let at = reject.at.min(url.len());
     let end = (at + 1).min(url.len());
     let _ = writeln!(out, "\n  rejected at byte {}", reject.at);

@@ -10,6 +10,7 @@ const PAIRS: usize = 1 << 20;
 pub(crate) fn differences(a: &[u8], b: &[u8]) -> [Vec<Range<usize>>; 2] {
     let (a, b) = (characters(a), characters(b));
     let same = |(a, b): (&&[u8], &&[u8])| a == b;
+    // URLs mostly agree at both ends, and the table below grows with the product of their lengths.
     let front = a.iter().zip(&b).take_while(|pair| same((pair.0, pair.1))).count();
     let back = a[front..].iter().rev().zip(b[front..].iter().rev());
     let back = back.take_while(|pair| same((pair.0, pair.1))).count();
@@ -43,6 +44,7 @@ fn common(a: &[&[u8]], b: &[&[u8]]) -> Vec<(usize, usize)> {
     }
     // Length of the longest one after each pair of places.
     let mut lengths = vec![0u32; (a.len() + 1) * width];
+    // From the ends, so that the walk below goes forwards, and the parts come out in order.
     for i in (0..a.len()).rev() {
         for j in (0..b.len()).rev() {
             lengths[i * width + j] = if a[i] == b[j] {

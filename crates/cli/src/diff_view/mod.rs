@@ -111,6 +111,7 @@ pub(crate) fn marked(
         let mut carets = String::new();
         let mut painted = String::new();
         for run in row.chunk_by(|a, b| a.marked == b.marked) {
+            // The mark at the end of a URL has no text, and colour codes around nothing would only be noise.
             let text: String = run.iter().map(|cell| cell.text.as_str()).collect();
             let is_painted = run[0].marked && !text.is_empty();
             let columns = run.iter().map(Cell::columns).sum();

@@ -128,6 +128,7 @@ pub(crate) fn warn_of_emptied(named: &[PathBuf], output: &Path) {
 /// Warns of inputs that -r found and the run replaces. Mostly they are outputs of an earlier run, and nobody
 /// meant them to be read.
 fn warn_of_replaced(common: &RunArgs, inputs: &[Input]) {
+    // By its identity, since a file may be found under another name.
     let identity = |path: &Path| {
         let file = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
         Some((file.dev(), file.ino()))
@@ -137,6 +138,7 @@ fn warn_of_replaced(common: &RunArgs, inputs: &[Input]) {
         let is_found = |input: &&Input| {
             let is_it = |identity| identity == replaced;
             matches!(input.source, Source::File { identity, .. } if is_it(identity))
+                // An input that was named is replaced on purpose.
                 && !common.files.contains(&input.path)
         };
         if let Some(input) = inputs.iter().find(is_found) {

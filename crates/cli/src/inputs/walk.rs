@@ -21,11 +21,14 @@ pub fn files_below(paths: Vec<PathBuf>) -> (Vec<PathBuf>, Vec<InputError>) {
         }
         let is_shown = |entry: &DirEntry| {
             let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+            // A directory that was named counts, whatever its name.
             entry.depth() == 0 || !is_hidden
         };
         for entry in WalkDir::new(&path).sort_by_file_name().into_iter().filter_entry(is_shown) {
             match entry {
                 Ok(entry) if entry.file_type().is_file() => files.push(entry.into_path()),
+                // Links and other kinds are left out. A pipe would make the run wait for a
+                // writer that nobody meant.
                 Ok(_) => {}
                 Err(error) => {
                     let at = error.path().unwrap_or(&path).to_owned();

@@ -99,6 +99,7 @@ impl Progress {
                     next = now + schedule.tick;
                     screen.draw(&state, &pace);
                 }
+                // It wakes up at each tick, also where lines are rare, so that the rate has enough samples.
                 if stopped.recv_timeout(TICK.min(schedule.tick)) != Err(RecvTimeoutError::Timeout) {
                     break screen.wipe();
                 }
@@ -114,6 +115,8 @@ impl Progress {
 #[derive(Clone, Default)]
 pub struct Bar(Arc<Mutex<Drawn>>);
 
+// NotYet ── draw ──▶ Since ── wipe ──▶ Wiped. A signal may wipe before anything is drawn, and then NotYet becomes
+// Wiped at once, so that nothing is drawn over the last words.
 #[derive(Default)]
 enum Drawn {
     #[default]

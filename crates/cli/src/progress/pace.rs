@@ -48,6 +48,7 @@ impl Pace {
     pub fn rate(&self) -> Option<f64> {
         let ((start, before), (now, bytes)) = (self.samples.front()?, self.samples.back()?);
         let time = *now - *start;
+        // After the first sample no time has passed. What a division by it gives is no rate, since `LEAST` is more.
         let rate = bytes.saturating_sub(*before) as f64 / time.as_secs_f64();
         (time >= LEAST && rate > 0.0).then_some(rate)
     }

@@ -45,6 +45,7 @@ impl ProgressState {
     /// The part of the bytes that is read, between 0 and 1.
     fn share(&self) -> Option<f64> {
         let total = self.total.filter(|total| *total > 0 && self.phase == Phase::Reading)?;
+        // A file may have grown since its size was asked.
         Some((self.done as f64 / total as f64).min(1.0))
     }
 

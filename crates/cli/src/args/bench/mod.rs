@@ -151,6 +151,7 @@ impl BenchArgs {
 
     /// Whether standard output has the JSON, beside which nothing else may stand.
     pub fn writes_to_stdout(&self) -> bool {
+        // Other names lead there as well, such as /dev/stdout.
         self.save.as_ref().is_some_and(|path| args::share_a_place(&[path, Path::new("-")]))
     }
 

@@ -75,6 +75,7 @@ impl DedupArgs {
             if is_standard_input(saved) {
                 return Err(wrong("--save-seen names a directory, and - is none"));
             }
+            // A store is a directory of its own files, and no other file may be among them.
             let directory = place(saved);
             let is_there = |other: &&Path| {
                 share_a_place(&[other, saved]) || place(other).starts_with(&directory)
@@ -101,6 +102,7 @@ impl DedupArgs {
     fn check_split(&self) -> Result<(), String> {
         let (common, standard) = (&self.common, Path::new("-"));
         if let Some(suffix) = &self.split_suffix {
+            // The suffix alone has no stem, and so no ending, so it is checked behind the name of a shard.
             let shard = PathBuf::from(format!("shard{suffix}"));
             check_output_name("--split-suffix", &shard, self.no_table())?;
         }
@@ -121,6 +123,8 @@ impl DedupArgs {
             ("--report", &common.report),
             ("--save-seen", &self.save_seen),
         ];
+        // The directory gets its name when it is complete, in the place of an empty one, so
+        // nothing else can be in it.
         let directory = place(&common.output);
         let is_there = |path: &PathBuf| path != standard && place(path).starts_with(&directory);
         match others.iter().find(|(_, path)| path.as_ref().is_some_and(is_there)) {

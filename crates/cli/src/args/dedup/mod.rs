@@ -336,6 +336,7 @@ fn split_by(text: &str) -> Result<(SplitBy, u32), String> {
         _ => return Err("expected host:N, domain:N or hash:N".into()),
     };
     match shards.parse() {
+        // `parse` would take a plus sign.
         Ok(shards) if (1..=MOST_SHARDS).contains(&shards) && !text.contains('+') => {
             Ok((by, shards))
         }
@@ -362,9 +363,11 @@ fn keep(text: &str) -> Result<Keep, &'static str> {
 }
 
 fn suffix(text: &str) -> Result<String, &'static str> {
+    // A slash would lead out of the directory.
     if text.contains('/') {
         Err("a name has no slash in it")
     } else if text.contains(is_control) {
+        // They would be in the names of the shards, which other programs print.
         Err("a name has no control characters in it")
     } else {
         Ok(text.to_owned())

@@ -69,6 +69,7 @@ fn in_group(root: &Path, line: &str) -> Option<u64> {
     // A path that leads out of the mount is not visible here; use the root of the mount instead.
     let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
     let path = if inside { path } else { PathBuf::new() };
+    // The limit of a group holds for all groups below it.
     path.ancestors().filter_map(|group| free(&mount.join(group), &version)).min()
 }
 
@@ -78,6 +79,7 @@ fn free(group: &Path, version: &Version) -> Option<u64> {
     let number = |name: &&str| read(name)?.trim().parse::<u64>().ok();
     let limit = version.limits.iter().filter_map(number).min()?;
     let used = number(&version.used)?;
+    // Without this file all pages count as used, which can only make the budget smaller.
     let reclaimable = read("memory.stat").and_then(|stat| named(&stat, version.reclaimable));
     Some(limit.saturating_sub(used.saturating_sub(reclaimable.unwrap_or(0))))
 }

@@ -62,6 +62,7 @@ impl MemoryArgs {
             Some(format!("{}: {error}", Printable::path(directory)))
         };
         if let Some(directory) = &self.temp_dir {
+            // It was named for this run, so it is an error even if the run never spills.
             return unfit(directory).map_or(Ok(()), |why| Err(format!("--temp-dir {why}")));
         }
         if let Some(why) = named_by_environment().as_deref().and_then(unfit) {
@@ -115,6 +116,7 @@ fn available() -> Option<u64> {
 /// The part of the free memory that a set may use without `--memory`.
 fn share(free: u64, threads: usize) -> u64 {
     let beside = BESIDE + BESIDE_THREAD * threads as u64;
+    // Where little is free, a quarter of it would not be enough for the program itself.
     (free / 4 * 3).min(free.saturating_sub(beside)).max(MIN)
 }
 

@@ -46,6 +46,7 @@ impl RulesArgs {
         unsupported: Unsupported,
     ) -> Result<Normalizer, String> {
         let mut normalizer = Normalizer::new(profile);
+        // Where several profiles are asked, an option is meant for those that have it.
         let lenient = unsupported == Unsupported::Ignored;
         let known = |code: &&RejectReason| !lenient || profile.checks().contains(**code);
         if let Some(code) = self.allow.iter().find(|code| self.deny.contains(code)) {
@@ -71,6 +72,7 @@ impl RulesArgs {
             normalizer = normalizer.with_ring(ring.clone()).map_err(|error| error.to_string())?;
         }
         if let Some(charset) = self.transcode {
+            // A copy, since a charset that is refused takes the normalizer with it.
             normalizer = match normalizer.clone().with_charset(charset) {
                 Err(_) if lenient => normalizer,
                 made => made.map_err(|error| error.to_string())?,
@@ -87,6 +89,7 @@ impl RulesArgs {
     pub(crate) fn are_had_by(&self, profiles: &[Profile]) -> Result<(), UnsupportedOption> {
         let had = |turn: &dyn Fn(Normalizer) -> Result<Normalizer, UnsupportedOption>| {
             let turned = profiles.iter().map(|profile| turn(Normalizer::new(*profile)).map(|_| ()));
+            // One profile that has the option is enough.
             turned.reduce(Result::or).unwrap_or(Ok(()))
         };
         for code in self.allow.iter().chain(&self.deny) {
@@ -111,6 +114,7 @@ impl RulesArgs {
     ///
     /// A sentence that says why the options do not fit.
     pub(crate) fn finish(&self, mut normalizer: Normalizer) -> Result<Normalizer, String> {
+        // In this order: a base is normalized as soon as it is set, so it needs the assumed scheme before it.
         if let Some(scheme) = &self.assume_scheme {
             normalizer =
                 normalizer.with_assumed_scheme(scheme.as_encoded_bytes()).map_err(|reject| {
@@ -192,6 +196,7 @@ impl RulesArgs {
 pub(crate) fn read_text(path: &Path, option: &str) -> Result<String, String> {
     let text = read_whole(path).map_err(|error| format!("{error}, for {option}"))?;
     String::from_utf8(text).map_err(|error| {
+        // Editors show lines, and not the offset of a byte.
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
         format!("{}: line {line}: not UTF-8", Printable::path(path))

@@ -203,6 +203,7 @@ impl RulesArgs {
         if self.files().filter(|(_, file)| is_standard_input(file)).count() > 1 {
             return Err("standard input cannot be both --redirects and --profile-file".into());
         }
+        // Nobody can tell which of the two was meant.
         match self.with.iter().find(|switch| self.without.contains(switch)) {
             Some(switch) => Err(format!("{} cannot be both on and off", switch.name())),
             None => Ok(()),

@@ -24,6 +24,7 @@ impl RunArgs {
     /// Rejects options that contradict each other.
     pub(in crate::args) fn check(&self, stdin: Stdin) -> Result<(), String> {
         self.rules.check()?;
+        // An option that the profile lacks is wrong usage, and shows before any file is read.
         self.rules.turned(self.profile.profile, Unsupported::Refused)?;
         if let Some(message) = self.filters.contradiction() {
             return Err(message.into());
@@ -85,6 +86,7 @@ impl RunArgs {
 
     /// Rejects outputs that would be lost.
     fn check_outputs(&self) -> Result<(), String> {
+        // The first is --output, and only that may have the name of a table.
         for (option, path) in self.named_outputs().skip(1) {
             check_output_name(option, path, Some(&format!("{option} writes no table")))?;
         }

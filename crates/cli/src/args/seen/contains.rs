@@ -67,6 +67,7 @@ impl ContainsArgs {
     /// Rejects options that contradict each other.
     pub(super) fn check(&self) -> Result<(), String> {
         self.rules.check()?;
+        // Two of them would each get a part of the lines.
         let of_standard = self.urls.iter().filter(|url| *url == "-").count();
         if of_standard > 1 || (of_standard == 1 && self.rules.of_standard_input().is_some()) {
             return Err("standard input can be read once only".to_owned());

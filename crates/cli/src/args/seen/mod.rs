@@ -154,6 +154,7 @@ impl SeenCommand {
 
 impl ChangeArgs {
     fn check(&self, stdin: Stdin) -> Result<(), String> {
+        // The option is only hidden, and clap takes it all the same.
         if self.common.output != Path::new(NO_OUTPUT) {
             return Err("seen add and seen remove write no URLs, so they have no --output".into());
         }

@@ -30,6 +30,7 @@ pub(super) fn main(args: &ContainsArgs) -> Result<Status, SeenFailure> {
             let mut line = Vec::new();
             while lines.read_until(b'\n', &mut line)? > 0 {
                 let url = line.strip_suffix(b"\n").unwrap_or(&line);
+                // Lists from Windows end their lines with CR and LF.
                 let url = url.strip_suffix(b"\r").unwrap_or(url);
                 if !url.is_empty() {
                     asked.push(url, &mut out)?;
@@ -76,11 +77,13 @@ impl Asked {
     /// Writes a line for each URL.
     fn answer(&mut self, out: &mut impl Write) -> Result<(), SeenFailure> {
         let mut keys: Vec<&[u8]> = self.urls.iter().filter_map(|(_, key)| key.as_deref()).collect();
+        // The store is asked in order, and for each key once.
         keys.sort_unstable();
         keys.dedup();
         let found = self.store.look_up(&keys[..], None)?;
         for (url, key) in &self.urls {
             let is_seen =
+                // Found by search, since the lines go out in the order of the URLs.
                 key.as_deref().map(|key| keys.binary_search(&key).is_ok_and(|index| found[index]));
             let answer = match is_seen {
                 Some(true) => "seen",

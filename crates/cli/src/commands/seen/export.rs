@@ -19,6 +19,7 @@ pub(super) fn main(args: &ExportArgs) -> Result<Status, SeenFailure> {
     let name = out.name().to_owned();
     store.export(args.after, &mut out, &name).map_err(|error| of_output(error, &name))?;
     out.prepare()?;
+    // As in a run: a full pipe may block `prepare` for ever, so signals are held off only after it.
     signals.hold_off();
     out.commit()?;
     Ok(Status::Complete)

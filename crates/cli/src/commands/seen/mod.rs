@@ -38,6 +38,7 @@ pub(crate) fn main(seen: SeenArgs) -> Result<Status, clap::Error> {
             eprint_hinted(&error, hints::of_store(&error));
             Ok(status_of_store(&error))
         }
+        // A closed pipe has a status of its own, and no message.
         Err(SeenFailure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             Ok(status_of(Err(error)))
         }

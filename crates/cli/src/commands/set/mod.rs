@@ -71,6 +71,7 @@ fn run(set: &SetArgs) -> Result<(), SetFailure> {
     }
     inputs::warn_of_emptied(&set.files, &set.output);
     open_files::suffice_for(inputs.len() as u64, "sets")?;
+    // Before the sets are opened, so that an output that cannot be written fails at once.
     let mut out = Output::create(&set.output)?;
     let open = |input| SortedSet::open(input, set);
     let sets: Vec<SortedSet> = inputs.iter().map(open).collect::<Result<_, _>>()?;
@@ -95,6 +96,7 @@ fn merge(sets: Vec<SortedSet>, set: &SetArgs, out: &mut impl Write) -> Result<()
         key.extend_from_slice(head.sorted.key());
         // Each set yields a key only once, so this counts the sets that hold it.
         let (mut holders, mut in_first, mut count) = (0, false, 0u64);
+        // The head changes in its place, which sifts it once. To pop and to push it would sift twice.
         while let Some(mut head) = heads.peek_mut()
             && head.sorted.key() == key
         {

@@ -157,6 +157,7 @@ impl SortedSet {
     /// The problem with the line that could not be read, in printable words.
     pub(crate) fn advance(&mut self) -> Result<bool, SetError> {
         let Some(now) = self.ahead.take() else {
+            // A file that changed while it was read may have lost keys, and shows it only now.
             if let Some(file) = &self.file {
                 file.verify().map_err(|error| error.to_string())?;
             }
@@ -200,6 +201,7 @@ impl SortedSet {
     /// meanwhile is left out: half a key may be another key.
     fn read(&mut self) -> Result<bool, SetError> {
         self.text.clear();
+        // A file without line ends would else be read into memory as a whole.
         let mut limited = self.reader.by_ref().take(LONGEST);
         let read = limited.read_until(self.separator, &mut self.text);
         let read = read.map_err(|error| self.failed(error))?;
@@ -209,6 +211,7 @@ impl SortedSet {
         self.position.advance(read as u64);
         if self.text.last() == Some(&self.separator) {
             self.text.pop();
+            // With NUL as the separator, a CR is a byte of the key.
             if self.separator == b'\n' && self.text.last() == Some(&b'\r') {
                 self.text.pop();
             }
