@@ -36,6 +36,7 @@ pub fn chunks_of(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, FieldRef
             "{class} is not an Arrow column: it has neither __arrow_c_array__ nor __arrow_c_stream__"
         )));
     }
+    // A reader is asked itself, so that exceptions of its source come out as they are.
     let column = match object.hasattr("read_next_batch")? {
         true => AnyArray::Stream(of_reader(object)?),
         false => object.extract()?,
@@ -58,6 +59,7 @@ pub fn chunks_of(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, FieldRef
         Err(_) if field.data_type() == &DataType::Null && object.len().is_ok() => {
             return Ok((vec![Arc::new(NullArray::new(object.len()?))], field));
         }
+        // As it is, it would become a bare Exception, of which nobody can tell what it is.
         Err(PyArrowError::ArrowError(error)) => return Err(fault(error)),
         Err(error) => return Err(error.into()),
     };
@@ -70,6 +72,7 @@ pub fn chunks_of(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, FieldRef
 
 /// The same, but also for other iterables of URLs, such as a list or an array of NumPy.
 pub fn chunks_of_any(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, FieldRef)> {
+    // A column comes first: a series can be iterated too, value by value.
     if is_column(object)? || !object.hasattr("__iter__")? {
         return chunks_of(object);
     }
@@ -90,6 +93,7 @@ fn of_values(values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     if values.hasattr("keys")? {
         return Err(PyTypeError::new_err(format!("{class} has keys, so it is not a column")));
     }
+    // The sum of the lengths is not known before, so offsets have 64 bits.
     let (mut column, mut is_text) = (LargeBinaryBuilder::new(), None);
     for (row, value) in values.try_iter()?.enumerate() {
         if row % LOOK == 0 {
@@ -102,6 +106,7 @@ fn of_values(values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
         }
         let class = || value.get_type().name();
         let url = match Url::of(&value) {
+            // The error of a row names it. Others, such as that of a lone surrogate, say enough.
             Err(error) if error.is_instance_of::<PyTypeError>(py) => {
                 let why = format!("row {row} is neither str, bytes nor None, but {}", class()?);
                 return Err(PyTypeError::new_err(why));
@@ -141,6 +146,7 @@ fn of_reader(reader: &Bound<'_, PyAny>) -> PyResult<PyArrayReader> {
 
 /// The array of a series of pandas before version 3, or such an array.
 fn older_array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    // Only an attribute that is not there counts as none. What it raises otherwise comes out.
     let array = object.getattr_opt("array")?.unwrap_or_else(|| object.clone());
     Ok(array.hasattr("__arrow_array__")?.then_some(array))
 }
@@ -205,6 +211,7 @@ impl Column {
         )
     }
 
+    // Nothing changes a column, so a copy of one is itself.
     fn __copy__(slf: Py<Self>) -> Py<Self> {
         slf
     }
@@ -219,6 +226,7 @@ impl Column {
 
     #[getter]
     fn null_count(&self) -> usize {
+        // Nulls may be among the values of a dictionary, and a column of type null has no buffer of them.
         self.chunks.iter().map(|chunk| chunk.logical_null_count()).sum()
     }
 
@@ -237,6 +245,7 @@ impl Column {
     fn __getitem__<'py>(&self, py: Python<'py>, index: isize) -> PyResult<Bound<'py, PyAny>> {
         let length = self.__len__();
         let from_end = if index < 0 { length } else { 0 };
+        // Before the first row the sum wraps, to a number that is beyond the last one.
         let mut row = from_end.wrapping_add_signed(index);
         if row >= length {
             return Err(PyIndexError::new_err(format!("row {index} of {length}")));
@@ -304,6 +313,7 @@ impl Columns {
     /// The columns for an input column of this field.
     pub fn new(of: &Field, done: Normalized, keys: Option<Keys>) -> Self {
         let Normalized { kind, canonical, reject, tally, .. } = done;
+        // If it came out unordered, it could not be joined with other chunks of the column.
         let is_ordered = of.dict_is_ordered() == Some(true);
         let field = Field::new("canonical", kind, true).with_dict_is_ordered(is_ordered);
         let canonical = Column { chunks: canonical, field: Arc::new(field) };

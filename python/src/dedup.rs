@@ -166,6 +166,7 @@ pub fn dedup(
         let threads = threads::asked(threads)?;
         let wish = Wish { rules, format, order, key, threads, keep_going };
         let inputs = several(inputs)?;
+        // A list without an input is no usage error, since a glob may match nothing.
         if inputs.is_empty() || is_path(&inputs[0])? {
             let paths = inputs.iter().map(|path| path.extract()).collect::<PyResult<Vec<_>>>();
             return of_files(py, &wish, &paths?);
@@ -208,6 +209,7 @@ fn of_files(py: Python<'_>, wish: &Wish, paths: &[PathBuf]) -> PyResult<Deduplic
     let Wish { rules, format, key, keep_going, .. } = wish.clone();
     let threads = threads::count(wish.threads);
     let (report, result, lines) = interrupt::run(py, move |stop| {
+        // The engine looks at the flag that Ctrl-C sets.
         let mut watch = Watch::default();
         watch.stop = Arc::clone(&stop);
         let mut lines = Lines::until(stop);
@@ -231,6 +233,7 @@ fn of_columns(py: Python<'_>, wish: &Wish, inputs: &[Bound<'_, PyAny>]) -> PyRes
     for input in inputs {
         columns.push(chunks_of(input)?);
     }
+    // If it does not stop in time, the work outlives this call, so it owns all that it uses.
     let of_work = wish.clone();
     let (lines, tally) = interrupt::run(py, move |stop| -> PyResult<_> {
         let wish = of_work;
@@ -264,6 +267,7 @@ fn made(
     files: Vec<FileStats>,
 ) -> PyResult<Deduplicated> {
     let kind = wish.rules.kind_of(wish.key);
+    // Text is checked once more, which takes time for each byte.
     let column = py.detach(|| lines.column(kind == DataType::LargeUtf8))?;
     let name = if wish.key == Key::Url { "canonical" } else { wish.key.name() };
     let urls = Py::new(py, Column::new(name, kind, vec![column]))?;
@@ -282,6 +286,7 @@ fn insert(
 ) -> PyResult<()> {
     let (mut url, mut key) = (Vec::new(), Vec::new());
     for form in (0..canonical.len()).filter_map(values_of(canonical.as_ref())) {
+        // The result of work that stops is thrown away, so it may lack the rest.
         if lines.is_stopped() {
             break;
         }
@@ -294,6 +299,7 @@ fn insert(
             tally.unique += 1;
         }
         if wish.order == SetOrder::Count {
+            // `entry` would need a key of its own for each row, also for those that are there.
             match counts.get_mut(keyed.as_bytes()) {
                 Some(count) => *count += 1,
                 None => drop(counts.insert(keyed.as_bytes().to_vec(), 1)),

@@ -69,6 +69,7 @@ fn of_dictionary<K: ArrowDictionaryKeyType>(
             canonical.is_valid(value).then(|| {
                 *places.entry(bytes(value)).or_insert_with(|| {
                     distinct.push(value as u64);
+                    // There are no more entries than values before, so the type of the keys has room for them.
                     K::Native::usize_as(distinct.len() - 1)
                 })
             })

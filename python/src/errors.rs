@@ -19,6 +19,7 @@ use uniqurl_store::seen::{SeenStoreError, SeenStoreProblem};
 /// `except Exception` of a caller.
 pub fn guarded<T>(py: Python<'_>, work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        // A panic with a literal carries `&str`, and one with arguments `String`.
         let words = panic.downcast_ref::<&str>().map(|words| (*words).to_owned());
         let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
         let words = words.unwrap_or_else(|| "no message".to_owned());

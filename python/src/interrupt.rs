@@ -27,16 +27,19 @@ pub fn run<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(Arc<AtomicBool>) -> T + Send + 'static,
 ) -> PyResult<T> {
+    // With room for the result, work that ends too late need not wait for somebody to take it.
     let (sender, mut receiver) = sync_channel(1);
     let stop = Arc::<AtomicBool>::default();
     let of_work = Arc::clone(&stop);
     let thread = thread::Builder::new().name("uniqurl".into()).spawn(move || {
+        // A panic goes to the calling thread as well, where it becomes an exception.
         let made = catch_unwind(AssertUnwindSafe(|| work(of_work)));
         // The receiver is gone if the work took too long.
         let _ = sender.send(made);
     });
     thread.map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))?;
     loop {
+        // Other threads may not share a receiver, so the closure takes it and gives it back.
         let made = py.detach(|| {
             let made = receiver.recv_timeout(LOOK);
             (made, receiver)

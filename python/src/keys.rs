@@ -55,6 +55,7 @@ pub fn add(
     let chunks = threads::each(threads, &canonical, |forms| of(rules, key, forms, stop))?;
     let chunks = chunks.into_iter().collect::<PyResult<Vec<_>>>()?;
     (column.canonical, column.reject) = (canonical, reject);
+    // After all keys are made, since only a missing one shows that a form has no host.
     if key.needs_host() {
         reject_hostless(column, &chunks)?;
     }
@@ -70,6 +71,7 @@ fn reject_hostless(column: &mut Normalized, keys: &[ArrayRef]) -> PyResult<()> {
         };
         let is_hostless = |row| !is_null(&no_form, row) && is_null(&no_key, row);
         let hostless: Vec<bool> = (0..forms.len()).map(is_hostless).collect();
+        // In most columns all URLs have a host, and then nothing is copied.
         if !hostless.contains(&true) {
             continue;
         }

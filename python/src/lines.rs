@@ -50,6 +50,7 @@ impl Lines {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         let mut places: Vec<_> = starts.zip(self.ends.iter().copied()).collect();
         let value = |(start, end): (i64, i64)| &self.values[start as usize..end as usize];
+        // The values of a set are distinct, so the sort need not be stable.
         places.sort_unstable_by(|a, b| {
             if self.is_stopped() {
                 // Only a panic ends a sort early.
@@ -83,6 +84,7 @@ impl Write for Lines {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             match part.strip_suffix(b"\n") {
                 Some(line) => self.push(line),
+                // The rest of this line comes with the next write, which sets its end.
                 None => self.values.extend_from_slice(part),
             }
         }

@@ -61,6 +61,7 @@ impl Normalizer {
         let py = url.py();
         guarded(py, || {
             let on_reject = OnReject::named(py, errors)?;
+            // Without `errors="null"` a missing URL stays a TypeError: it is more often a mistake than a URL.
             if on_reject == OnReject::Null && is_missing(url) {
                 return Ok(py.None().into_bound(py));
             }
@@ -133,8 +134,10 @@ impl Normalizer {
             let kind = field.data_type().clone();
             let before = rules.before();
             let size =
+                // Both count, for many short rows take time, and so do few long ones.
                 |chunk: &ArrayRef| pieces::bytes_in(chunk.as_ref()) + chunk.len() * (before + 1);
             let size: usize = chunks.iter().map(size).sum();
+            // Finding the offset of a fault takes the values once more.
             let checked = (on_reject == OnReject::Raise).then(|| (rules.clone(), chunks.clone()));
             let normalize = move |stop: Arc<AtomicBool>| {
                 let mut done = pieces::normalize(&rules, &chunks, kind, threads, &stop)?;
@@ -145,6 +148,7 @@ impl Normalizer {
                 }
                 Ok::<_, PyErr>((done, keys))
             };
+            // A thread of its own would take longer than most short columns.
             let (done, keys) = if size < SHORT {
                 py.detach(|| normalize(Arc::default()))?
             } else {

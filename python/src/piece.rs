@@ -129,6 +129,7 @@ impl Losses {
         if self.rejects.is_empty() {
             return no_rejects(rows);
         }
+        // A code takes about eight bytes.
         let mut column = StringBuilder::with_capacity(rows, self.rejects.len() * 8);
         let mut at = 0;
         for (row, told) in &self.rejects {
@@ -189,6 +190,7 @@ fn judge(
     // Values that are not to be read, and their lengths.
     let mut unread = Vec::new();
     for (i, span) in spans.iter_mut().enumerate() {
+        // An empty span costs the loop nothing. The bytes of a null may be no text, or not even there.
         if span.len() > rules.max_url || is_null(first + i) {
             unread.push((i, *span));
             span.end = span.start;
@@ -204,6 +206,7 @@ fn judge(
             return visit(row, Value::Null);
         }
         let value = too_long.map_or(spans[i], |(_, span)| span).of(bytes);
+        // Only the end of a longer value would tell whether it is blank, so it is too long, as in the command.
         if value.len() <= rules.max_record() && is_blank(value) {
             losses.tally.blank();
             losses.nulls.push(row);
@@ -217,6 +220,7 @@ fn judge(
             Ok(url) => {
                 losses.tally.canonical();
                 let url = url.as_bytes();
+                // The library returns a clean URL where it lies, so its address tells without comparing bytes.
                 visit(row, if std::ptr::eq(url, value) { Value::Same } else { Value::New(url) });
             }
             Err((first, all)) => {
@@ -280,6 +284,8 @@ fn rewritten<O: OffsetSizeTrait>(
             match value {
                 Value::Same => new.keep(row),
                 Value::New(url) => new.put(row, url),
+                // A null that has bytes is emptied: they may be no text, and in a new
+                // column all of them are checked.
                 Value::Null if new.place(row) == new.place(row + 1) => new.keep(row),
                 Value::None | Value::Null => new.put(row, b""),
             }
@@ -325,7 +331,9 @@ impl<O: OffsetSizeTrait> Rewritten<'_, O> {
     fn put(&mut self, row: usize, value: &[u8]) {
         if self.is_same() {
             self.offsets.reserve(self.old.len());
+            // The offsets of a slice need not begin with 0, but those of the new values do.
             self.offsets.extend(self.old[..=row].iter().map(|offset| *offset - self.old[0]));
+            // Most canonical forms are about as long as their URLs, so the buffer mostly grows once.
             self.values.reserve(self.bytes.len() + value.len());
         }
         self.values.extend_from_slice(&self.bytes[self.kept..self.place(row)]);
@@ -383,6 +391,7 @@ fn rewritten_views(
     let mut row = 0;
     while row < rows {
         go_on(stop)?;
+        // Spans are positions in one buffer, so a block ends where a value is in another.
         let (first, place) = (row, buffer_of(row).map(|long| long.buffer));
         let mut length = 0;
         spans.clear();
@@ -415,6 +424,7 @@ fn rewritten_views(
             // Lengths, offsets and the number of buffers of a piece all fit.
             let view = make_view(value, buffers.len() as u32, fresh.len() as u32);
             new.get_or_insert_with(|| of_values(views, nulls))[row] = view;
+            // A short value is held by its view.
             if Long::of(view).is_some() {
                 fresh.extend_from_slice(value);
             }
@@ -453,6 +463,7 @@ fn short(view: &[u8; 16]) -> &[u8] {
 
 /// A column `reject` for rows without codes.
 pub fn no_rejects(rows: usize) -> ArrayRef {
+    // All columns without rejects share these nulls, each as a slice of its own length.
     static PIECE: OnceLock<ArrayRef> = OnceLock::new();
     if rows > ROWS {
         return new_null_array(&DataType::Utf8, rows);

@@ -69,6 +69,7 @@ pub fn normalize(
         }
     }
     let done = threads::each(threads, &pieces, |(chunk, start, rows)| {
+        // Between pieces, too, since a piece of other types never looks.
         go_on(stop)?;
         let piece = chunks[*chunk].slice(*start, *rows);
         match (&rules.format, piece.data_type()) {
@@ -83,6 +84,8 @@ pub fn normalize(
     let is_same = done.iter().all(|done| matches!(done.outcome, Outcome::Same));
     let (canonical, reject) = (Vec::new(), Vec::new());
     let mut all = Normalized { kind, canonical, reject, tally: Tally::default(), is_same };
+    // Neighbours without a change are one slice, so that an unchanged column comes out
+    // in the chunks it came in.
     let mut same: Option<(usize, usize, usize)> = None;
     for ((chunk, start, rows), Done { outcome, tally }) in pieces.into_iter().zip(done) {
         all.tally.merge(&tally);
@@ -109,6 +112,7 @@ fn of_values(
     stop: &AtomicBool,
 ) -> PyResult<Option<(ArrayRef, ArrayRef)>> {
     let chunks = [Arc::clone(values)];
+    // This is a task of the pool already, one of many for the pieces of the column.
     let done = normalize(rules, &chunks, values.data_type().clone(), Some(1), stop)?;
     let whole = |chunks: &[ArrayRef]| {
         let chunks: Vec<&dyn Array> = chunks.iter().map(AsRef::as_ref).collect();
@@ -177,6 +181,7 @@ fn by_values(array: &dyn Array) -> usize {
         bytes += value_of(*row).map_or(0, <[u8]>::len);
         bytes <= BYTES
     });
+    // A value that is longer than a piece is a piece by itself.
     fits.count().max(1)
 }
 

@@ -56,6 +56,7 @@ pub fn normalize(
         } else {
             line.clear();
             line.extend_from_slice(value);
+            // Formats read whole lines, and a value ends without one.
             line.push(b'\n');
             records.clear();
             format.read(&context, &line, &mut records);

@@ -103,6 +103,7 @@ fn offset(rules: &Rules, value: &[u8]) -> usize {
     if value.len() > rules.max_url {
         return rules.max_url;
     }
+    // A column keeps only codes, so the fault is found once more, for this row alone.
     let rejected = rules.normalizer.canonical(value, &mut Vec::new()).err();
     rejected.map_or(0, |reject| reject.at)
 }
@@ -122,6 +123,7 @@ fn kept_in_dictionary(
 ) -> PyResult<ArrayRef> {
     let used =
         |array: &ArrayRef| garbage_collect_any_dictionary(array.as_any_dictionary()).map_err(fault);
+    // Of the originals, only those of rejected rows are used.
     let others: BooleanArray = is_rejected.iter().map(|rejected| Some(!rejected)).collect();
     let rejected = nullif(original.as_ref(), &others).map_err(fault)?;
     joined(&used(forms)?, &used(&rejected)?, &is_rejected)

@@ -37,6 +37,7 @@ impl Rules {
 
     /// The rules of a profile without options. They are made once.
     fn plain(profile: Profile) -> &'static Self {
+        // `normalize(url)` takes its rules in each call, and without options they are always the same.
         static ALL: OnceLock<Vec<Rules>> = OnceLock::new();
         let make = |profile: &Profile| Rules {
             normalizer: Normalizer::new(*profile),
@@ -105,6 +106,7 @@ impl Rules {
         let assumed = options.assume_scheme.as_ref().map_or(0, Vec::len);
         let mut rules = Self { normalizer, max_url, base: 0, assumed, redirect, format: None };
         rules.check_before(py)?;
+        // In this order: a base is normalized by the rules so far, and redirects by all of them.
         if let Some(scheme) = options.assume_scheme {
             rules.normalizer = rules
                 .normalizer
@@ -145,6 +147,7 @@ impl Rules {
     }
 
     fn check_before(&self, py: Python<'_>) -> PyResult<()> {
+        // Canonical forms behind a longer one could outgrow the offsets of a column.
         if self.before() <= LONGEST_URL {
             return Ok(());
         }
@@ -219,6 +222,7 @@ impl Rules {
 
     /// Whether a key may hold any byte; else all of it is ASCII.
     pub fn writes_any_byte(&self, key: Key) -> bool {
+        // Hashes and templates are ASCII under every profile.
         self.normalizer.may_write_any_byte() && !matches!(key, Key::Hash | Key::Template)
     }
 
@@ -342,7 +346,9 @@ impl Options {
             "redirects" => self.redirects = Some(pairs(value)?),
             name => {
                 let switch = name.replace('_', "-").parse::<Switch>().ok();
+                // A dictionary may hold a keyword with a hyphen, and no documentation names it so.
                 let switch = switch.filter(|_| !name.contains('-'));
+                // Before None is passed over, so that a mistyped name is an error whatever its value is.
                 let switch = switch.ok_or_else(|| unknown_option(name))?;
                 if value.is_none() {
                     return Ok(());
@@ -377,6 +383,7 @@ pub fn held<'py>(options: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
 
 /// One string, or the items of an iterable.
 fn strings(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    // A str is an iterable too, of its characters.
     if value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>() {
         return Ok(vec![value.extract()?]);
     }

@@ -73,6 +73,7 @@ impl SeenStore {
             let threads = threads::asked(threads)?;
             let options = options.map(Bound::unbind);
             let store = Self { path, rules, key, threads, profile, options };
+            // A store that is there is only read, so that making the object waits for nobody who adds.
             let made = py.detach(|| match Store::is_at(&store.path) {
                 true => open(&store.path, &store.of_store()).map(drop),
                 false => SeenWriter::create_or_open(&store.path, &store.of_store(), WhenBusy::Wait)
@@ -254,6 +255,7 @@ fn add(
     keys: &RowKeys,
     stop: &AtomicBool,
 ) -> Result<Changed, SeenStoreError> {
+    // The keys are sorted before the right to write is taken, so that others wait for the writing alone.
     let mut sorter = KeySorter::new(MEMORY, &std::env::temp_dir());
     for row in 0..keys.spans.len() {
         if let Some(key) = keys.get(row) {
@@ -261,10 +263,12 @@ fn add(
         }
     }
     let mut writer = SeenWriter::create_or_open(path, rules, WhenBusy::Wait)?;
+    // Keys that the store holds are left out below.
     let run = writer.begin_add(UnixTime::now(), Novelty::AllNew)?;
     let mut new = NewKeys { store: writer.store(), run, bytes: Vec::new(), ends: Vec::new() };
     sorter.finish(&mut new)?;
     let prepared = new.finish()?;
+    // Nothing has changed yet, and a prepared run that is dropped leaves nothing.
     if stop.load(Ordering::Relaxed) {
         return Ok(Changed { keys: 0, warning: None });
     }

@@ -48,6 +48,7 @@ pub fn each<T: Sync, R: Send>(
     work: impl Fn(&T) -> R + Sync + Send,
 ) -> Result<Vec<R>, PyErr> {
     let threads = count(threads);
+    // With one thread, or for one item, a pool would cost more than it gives.
     if threads == 1 || items.len() < 2 {
         return Ok(items.iter().map(work).collect());
     }

@@ -46,6 +46,7 @@ pub fn extract<'py>(text: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>
     guarded(py, || {
         let text = Url::of(text)?;
         let bytes = text.bytes();
+        // A text may be long, and other threads of Python would wait for its end.
         let found = py.detach(|| uniqurl::uri::extract(bytes).collect::<Vec<_>>());
         found.iter().map(|found| text.like(py, &found.uri)).collect()
     })

@@ -17,6 +17,8 @@ pub fn bytes_of<'a>(array: &'a dyn Array) -> Box<dyn Fn(usize) -> &'a [u8] + 'a>
         DataType::Binary => Box::new(move |row| array.as_binary::<i32>().value(row)),
         DataType::LargeBinary => Box::new(move |row| array.as_binary::<i64>().value(row)),
         DataType::BinaryView => Box::new(move |row| array.as_binary_view().value(row)),
+        // A dictionary without values has nothing that its keys could be brought into range of,
+        // and all its rows are null.
         DataType::Dictionary(..) if !array.as_any_dictionary().values().is_empty() => {
             let dictionary = array.as_any_dictionary();
             let (keys, value) = (dictionary.normalized_keys(), bytes_of(dictionary.values()));
