@@ -63,6 +63,7 @@ pub fn chunks_of(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, FieldRef
         Err(PyArrowError::ArrowError(error)) => return Err(fault(error)),
         Err(error) => return Err(error.into()),
     };
+    // The same field means that it was no table.
     if Arc::ptr_eq(&field, &whole) {
         return Ok((chunks, field));
     }
@@ -119,6 +120,7 @@ fn of_values(values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
         }
         column.append_value(url.bytes());
     }
+    // A column without values is one of text, as nearly all columns of URLs are.
     values::column(column.finish(), is_text.unwrap_or(true))
 }
 

@@ -224,6 +224,7 @@ fn of_files(py: Python<'_>, wish: &Wish, paths: &[PathBuf]) -> PyResult<Deduplic
     })?;
     result.map_err(|error| errors::run(py, &error))?;
     let Report { tally, files, .. } = report;
+    // Missing ones come last, as in the command.
     let missing = missing.into_iter().map(FileStats::unopened);
     made(py, wish, lines, tally, files.into_iter().chain(missing).collect())
 }
@@ -243,11 +244,13 @@ fn of_columns(py: Python<'_>, wish: &Wish, inputs: &[Bound<'_, PyAny>]) -> PyRes
         for (chunks, field) in columns {
             let kind = field.data_type().clone();
             let column = pieces::normalize(&wish.rules, &chunks, kind, wish.threads, &stop)?;
+            // Its counts come first, since `insert` takes forms without a key out of them.
             tally.merge(&column.tally);
             for canonical in &column.canonical {
                 insert(&wish, canonical, &mut set, &mut counts, &mut lines, &mut tally)?;
             }
         }
+        // Forms without a key are rejected by now, so what is not unique is a duplicate.
         tally.duplicates = tally.canonical - tally.unique;
         let lines = match wish.order {
             SetOrder::First => lines,

@@ -47,6 +47,7 @@ fn of_dictionary<K: ArrowDictionaryKeyType>(
     let has_value = |value| no_value.as_ref().is_none_or(|nulls| nulls.is_valid(value));
     let value_of = |row| keys.is_valid(row).then(|| keys.value(row).as_usize());
     let mut losses = Losses::new();
+    // The rows keep their dictionary, and only have to be counted.
     let Some((canonical, rejects)) = normalize(values)? else {
         for row in 0..rows {
             match value_of(row) {

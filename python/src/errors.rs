@@ -38,6 +38,7 @@ fn exception<'py>(
         .and_then(|class| class.call1(arguments.into_pyobject(py).map_err(Into::into)?));
     match made {
         Ok(error) => PyErr::from_value(error),
+        // If the exception cannot be made, the reason for that is the exception.
         Err(error) => error,
     }
 }
@@ -124,6 +125,7 @@ fn ended(py: Python<'_>, code: &str, error: impl Display) -> PyErr {
 /// A seen store that cannot be read or written.
 pub fn store(py: Python<'_>, error: &SeenStoreError) -> PyErr {
     let (code, errno) = match &error.problem {
+        // The options of the caller do not fit the store, which itself is in order.
         SeenStoreProblem::OtherRules(_) | SeenStoreProblem::OtherLists(_) => {
             return usage(py, error);
         }

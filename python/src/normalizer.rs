@@ -143,6 +143,7 @@ impl Normalizer {
                 let mut done = pieces::normalize(&rules, &chunks, kind, threads, &stop)?;
                 let keys = key.map(|key| keys::add(&rules, key, &mut done, threads, &stop));
                 let keys = keys.transpose()?;
+                // After the keys, since a value that is kept has none.
                 if on_reject == OnReject::Keep {
                     rejected::keep(&mut done, &chunks)?;
                 }

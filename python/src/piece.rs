@@ -75,6 +75,7 @@ pub fn normalize(rules: &Rules, array: &ArrayRef, stop: &AtomicBool) -> PyResult
         DataType::LargeBinary => of_bytes(rules, array.as_binary::<i64>(), stop),
         DataType::Utf8View => of_views(rules, array.as_string_view(), stop),
         DataType::BinaryView => of_views(rules, array.as_binary_view(), stop),
+        // All other types were refused before, so this is a column of nulls.
         _ => {
             let mut tally = Tally::default();
             (0..array.len()).for_each(|_| tally.blank());
@@ -200,6 +201,7 @@ fn judge(
     let spans = &*spans;
     rules.normalizer.for_each(bytes, spans, scratch, |i, url| {
         let row = first + i;
+        // Values come in order, so the first that is unread is this one or a later one.
         let too_long = unread.next_if(|(of, _)| *of == i);
         if is_null(row) {
             losses.tally.blank();
@@ -280,6 +282,7 @@ fn rewritten<O: OffsetSizeTrait>(
         );
         let block = Block { bytes, spans: &mut spans, row, nulls };
         judge(rules, block, &mut scratch, &mut losses, |row, value| {
+            // A blank or rejected value becomes null, which changes the column.
             is_same &= matches!(value, Value::Same | Value::Null);
             match value {
                 Value::Same => new.keep(row),
@@ -361,6 +364,7 @@ fn of_views<T: ByteViewType>(
         return Ok(Done { outcome: Outcome::Same, tally: losses.tally });
     };
     let nulls = losses.validity(array.len(), array.nulls());
+    // The old buffers stay, for most views still point there.
     let buffers: Vec<_> = buffers.iter().cloned().chain([Buffer::from_vec(fresh)]).collect();
     let canonical =
         GenericByteViewArray::<T>::try_new(views.into(), buffers, nulls).map_err(fault)?;
@@ -452,6 +456,7 @@ impl Long {
     #[inline]
     fn of(view: u128) -> Option<Self> {
         let (length, buffer, start) = (view as u32, (view >> 64) as u32, (view >> 96) as u32);
+        // The view of a null may hold any numbers.
         let span = Span { start, end: start.saturating_add(length) };
         (length > 12).then_some(Self { buffer: buffer as usize, span })
     }

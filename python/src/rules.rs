@@ -158,6 +158,7 @@ impl Rules {
     /// The same for values that are records of a format. A format cannot be read value by value if
     /// its records are not lines, or if one line gives the meaning of the others.
     pub fn with_format(mut self, py: Python<'_>, name: Option<&str>) -> PyResult<Self> {
+        // Each value of a column is a URL by itself, which is what lines are.
         let Some(name) = name.filter(|name| *name != "lines") else { return Ok(self) };
         if name == "auto" {
             let why = "format auto is for files, not for columns";

@@ -231,6 +231,7 @@ fn contains(
     let store = open(path, rules)?;
     let mut seen = vec![None; keys.spans.len()];
     let mut start = 0;
+    // What is left of a run that stops stays null, and nobody sees it.
     while start < seen.len() && !stop.load(Ordering::Relaxed) {
         let end = seen.len().min(start + BATCH);
         let mut rows: Vec<_> = (start..end).filter(|row| keys.spans[*row].is_some()).collect();

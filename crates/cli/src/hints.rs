@@ -27,6 +27,7 @@ pub(crate) fn of_run(error: &RunError, job: JobKind) -> Option<Cow<'static, str>
     let hint = match error {
         RunError::Input(error) => return of_input(error, job),
         RunError::Seen(SeenError { trouble: SeenTrouble::Refused(why), .. }) => why.remedy(),
+        // It is text, so only that none of its lines is a URL shows that it is no list.
         RunError::Seen(SeenError { path, .. }) if is_named_table(path) => {
             "write its URLs to a list with `uniqurl dedup --format csv:COLUMN -o LIST`, and give --seen that"
         }
@@ -79,8 +80,10 @@ pub(crate) fn of_input(error: &InputError, job: JobKind) -> Option<Cow<'static, 
             "unpack it with xz -dc"
         }
         Trouble::Refused(why) => remedy(*why, &error.path),
+        // A file of another kind lacks the column because it is not what the format reads.
         Trouble::Columns(why) => match refusal_of(&error.path) {
             Some(remedy) => remedy,
+            // So begins the error of an extracted column. The library knows no options.
             None if why.starts_with("column ") => "name a column that every input has with --carry",
             // tsv has no quotation marks, so that they are a part of the name.
             None if why.starts_with("it has no column") && why.contains('"') => {

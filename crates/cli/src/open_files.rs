@@ -15,6 +15,7 @@ const UNLIMITED: u64 = 10_240;
 /// programs that use `select(2)`, which this one does not.
 pub fn allow_most() {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    // First the maximum that the system names. macOS names none and refuses that, and then takes the number.
     for most in [maximum, Some(UNLIMITED)] {
         let is_more = current.is_some_and(|now| most.is_none_or(|most| most > now));
         if is_more && setrlimit(Resource::Nofile, Rlimit { current: most, maximum }).is_ok() {

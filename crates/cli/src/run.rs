@@ -61,6 +61,7 @@ fn run(common: &RunArgs, mut request: Request) -> Status {
         }
     };
     let found = RunInputs::resolve(common, paths, &request.seen, request.name);
+    // A signal may end the run from now on, and its last line counts these inputs, too.
     watch.count(|_, inputs| {
         *inputs = found.missing.iter().map(InputError::state_unopened).collect()
     });

@@ -71,6 +71,7 @@ impl Signals {
         if out_of_memory.is_some() {
             wanted.push(SIGABRT);
         }
+        // If all are ignored, there is nothing to wait for.
         if wanted.is_empty() {
             return Ok(Self { held_off });
         }

@@ -274,6 +274,7 @@ impl<'f, 'a> Flow<'f, 'a> {
             Insertion::Added => {}
             // Lines of keys in the set are replaced by longer ones.
             Insertion::LookedUp if self.set.has_replaceable_lines() => {}
+            // Such a set does not grow.
             Insertion::LookedUp | Insertion::None => return false,
         }
         let Some(memory) = &self.plan.limits.memory else { return false };
@@ -284,6 +285,7 @@ impl<'f, 'a> Flow<'f, 'a> {
     /// Hands a batch to the lanes of the set that it has keys for.
     fn insert<'s>(&'s self, scope: &ScopeFifo<'s>, mut batch: WorkBatch) {
         batch.insertion = self.set.insertion;
+        // Before any lane has the batch, since a lane takes off what it has inserted.
         self.set.expect(&batch);
         let batch = Arc::new(batch);
         // Each lane holds a handle, and so does this task. No other count of the lanes that

@@ -109,6 +109,7 @@ impl Window {
     pub(crate) fn take_ready(&mut self) -> Vec<WorkBatch> {
         let mut batches = Vec::new();
         let (mut chunks, mut memory) = self.room;
+        // The first batch goes however large it is, or none would ever go.
         while chunks > 0
             && memory > 0
             && let Some(batch) = self.ready.pop_front()

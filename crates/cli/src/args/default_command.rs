@@ -63,6 +63,7 @@ fn is_of_dedup(root: &Command, words: &[OsString]) -> bool {
     let is_subcommand = |word: &OsString| word == "help" || root.find_subcommand(word).is_some();
     let first = &words[0];
     match first.as_encoded_bytes() {
+        // A dash alone is standard input, and no option.
         b"-" => true,
         [b'-', ..] => {
             !OWN.iter().any(|own| first == OsStr::new(own)) && !words.iter().any(is_subcommand)

@@ -122,6 +122,7 @@ impl ExplainArgs {
                 ProfileSelection::All => Profile::ALL,
                 ProfileSelection::One(profile) => std::slice::from_ref(profile),
             };
+            // Collected first, since the loop adds to the list that it looks into.
             for profile in new.iter().filter(|new| !profiles.contains(new)).collect::<Vec<_>>() {
                 profiles.push(*profile);
             }

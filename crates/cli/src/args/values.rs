@@ -233,6 +233,7 @@ fn times(digits: &str, unit: Option<u64>, malformed: &str) -> Result<u64, String
 pub(crate) fn time(text: &str) -> Result<i64, String> {
     let error = "not a time like 2026-11-27, 2026-11-27T08:00:00Z or 12h";
     let time = match text.as_bytes() {
+        // Only an age ends in such a letter. A date ends in a digit or in Z.
         [.., b's' | b'm' | b'h' | b'd' | b'w'] => {
             let age = i64::try_from(age(text).map_err(|_| error)?).map_err(|_| error)?;
             UnixTime::now().0.try_into().ok().and_then(|now: i64| now.checked_sub(age))
@@ -255,6 +256,7 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {
         "" => Some(1u64),
+        // As for dd and sort: K is a power of 1024, and kB one of 1000.
         "k" | "kib" => Some(1 << 10),
         "m" | "mib" => Some(1 << 20),
         "g" | "gib" => Some(1 << 30),

@@ -264,6 +264,7 @@ impl TableFile {
         let full = match kind {
             TableKind::Parquet => ROW_GROUP,
             TableKind::Arrow => ARROW,
+            // CSV is written as text, so no row waits in columns.
             TableKind::Csv => TableBatch::default(),
         };
         let (name, held) = (path.to_owned(), TableBatch::default());

@@ -377,6 +377,7 @@ impl<'a> Reader<'a> {
     /// Gives up an input that cannot be read any further, or ends the run once everything read before is
     /// written and counted.
     fn fail(&mut self, input: usize, error: InputError) {
+        // Its tasks that are on their way are dropped when their turn comes.
         self.broken = Some(input);
         self.queue.give_up(input);
         if !self.plan.input.keep_going {

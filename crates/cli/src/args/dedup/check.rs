@@ -152,6 +152,7 @@ impl DedupArgs {
         };
         let is_json = self.json;
         let shards = self.split_suffix.as_deref().and_then(kind_of_shards);
+        // Lines have no names, and their columns are told apart by place.
         let has_names = is_json || shards.or(TableKind::of(&self.common.output)).is_some();
         let fields = if has_names { fields } else { &[] };
         let fields = fields.iter().map(|field| ("--fields", field.name()));

@@ -59,6 +59,7 @@ fn named(text: &str, name: &str) -> Option<u64> {
 fn in_group(root: &Path, line: &str) -> Option<u64> {
     let (_, line) = line.split_once(':')?;
     let (controllers, path) = line.split_once(':')?;
+    // Systems with both versions list the groups of both, and memory belongs to one of them.
     let version = match controllers {
         "" => V2,
         controllers if controllers.split(',').any(|controller| controller == "memory") => V1,

@@ -91,6 +91,7 @@ impl RunArgs {
             check_output_name(option, path, Some(&format!("{option} writes no table")))?;
         }
         let outputs = self.outputs();
+        // This is found below as well, but here the message can say what to do.
         if outputs.iter().filter(|path| **path == Path::new("-")).count() > 1 {
             return Err(
                 "two of --output, --rejects, --stats and --report would write to standard output, \

@@ -86,6 +86,7 @@ fn merge(sets: Vec<SortedSet>, set: &SetArgs, out: &mut impl Write) -> Result<()
     let all = sets.len();
     let mut heads = BinaryHeap::with_capacity(all);
     for (place, mut sorted) in sets.into_iter().enumerate() {
+        // A set without lines has no head and still counts, since an intersection with it is empty.
         if sorted.advance()? {
             heads.push(Head { sorted, place });
         }

@@ -118,6 +118,7 @@ impl SortedSet {
                 ..sorted.fault("format", "is a table, not a sorted list")
             });
         }
+        // A set that is no sorted list at all mostly fails here, before any key is written.
         sorted.ahead = sorted.next_line()?;
         Ok(sorted)
     }
@@ -234,6 +235,7 @@ impl SortedSet {
 
     /// The message for a line that does not sort after the one before it.
     fn out_of_order(&self, key: &[u8]) -> SetError {
+        // Lines with counts are sorted by key and not by their own bytes, so they are the usual cause.
         let hint = match counted(key) {
             Some(_) if !self.is_counted && self.operation == Operation::Union => {
                 "add up lines of --count with union --count"

@@ -146,6 +146,7 @@ impl WorkBatch {
             }
             Err(reject) => {
                 self.text.rewritten.truncate(start);
+                // The fault is reported by its place in the URL that the record has.
                 prefix = hidden_prefix(url, prefix, &reject);
                 let reject = reject.moved(|at| at - prefix as usize);
                 let raw = Span { start: span.start + prefix, end: span.end };

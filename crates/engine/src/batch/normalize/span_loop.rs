@@ -153,6 +153,7 @@ impl<'a, 'r> SpanLoop<'a, 'r> {
             let span = run.spans[change.number];
             let url = span.of(run.bytes);
             match change.form {
+                // A label may pass for a URL and be rewritten, and is none all the same.
                 Form::Written { start, len }
                     if span.len() <= self.longest
                         && !self.labels.is_some_and(|labels| labels.has(url)) =>

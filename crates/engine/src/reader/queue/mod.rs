@@ -262,6 +262,7 @@ impl<'a> InputQueue<'a> {
                 // Its task has it looked for again.
                 None if self.small.is_missing(self.next) => Some(QueueItem::Wait),
                 None if self.next == self.opener.inputs.len() => {
+                    // No stream is left that would take a buffer.
                     self.ahead.memory.free_buffers();
                     Some(QueueItem::Done)
                 }

@@ -78,6 +78,7 @@ impl InputQueue<'_> {
         if !matches!(self.current, Some(OpenInput::Stream { .. })) || self.small.len() > 0 {
             return;
         }
+        // A plain file has nothing to be decoded ahead, so nothing after it is opened.
         let ends_here = |opened: &Result<OpenedInput, InputError>| {
             matches!(opened, Ok(OpenedInput { input: Some(OpenInput::File { .. }), .. }))
         };

@@ -110,6 +110,7 @@ fn sort(
     each_range(ranges, plan, memory, |ranges| ranking.add(ranges, counter))?;
     // Each result has a rank of its own, and is counted.
     (writer.rank, writer.moved) = (RANK, u64::MAX);
+    // The record of each key is chosen by now, and comes alone.
     writer.lines.policy = KeepPolicy::First;
     let plan = RangePlan { keep: KeepPolicy::First, ..*plan };
     each_range(ranking.finish()?, &plan, memory, |ranges| writer.write(ranges))
