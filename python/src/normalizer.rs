@@ -355,6 +355,7 @@ pub fn compare(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<&'static 
     let py = a.py();
     guarded(py, || {
         let (a, b) = (Url::of(a)?, Url::of(b)?);
+        // The ladder goes up, so the first profile that joins the two is the lowest.
         for profile in uniqurl::Profile::LADDER {
             let normalizer = uniqurl::Normalizer::new(*profile);
             let (mut one, mut other) = (Vec::new(), Vec::new());

@@ -44,6 +44,7 @@ pub fn normalize(
     let mut canonical = BinaryBuilder::with_capacity(array.len(), 0);
     let mut losses = Losses::new();
     for row in 0..array.len() {
+        // Records may be long, so it looks before each of them.
         go_on(stop)?;
         url.clear();
         let Some(value) = value_of(row) else {
@@ -51,6 +52,7 @@ pub fn normalize(
             canonical.append_null();
             continue;
         };
+        // A record that is not read is not copied either.
         let read = if value.len() > context.max_record {
             Err((RejectReason::TooLong, RejectReason::TooLong.into()))
         } else {

@@ -234,6 +234,7 @@ fn contains(
     // What is left of a run that stops stays null, and nobody sees it.
     while start < seen.len() && !stop.load(Ordering::Relaxed) {
         let end = seen.len().min(start + BATCH);
+        // Rows are sorted and not keys, so that each answer finds its row.
         let mut rows: Vec<_> = (start..end).filter(|row| keys.spans[*row].is_some()).collect();
         rows.sort_unstable_by_key(|row| keys.get(*row));
         let mut distinct: Vec<_> = rows.iter().filter_map(|row| keys.get(*row)).collect();
@@ -307,6 +308,7 @@ impl<'w> NewKeys<'w> {
 
 impl KeySink for NewKeys<'_> {
     fn push(&mut self, key: &[u8]) -> Result<(), SeenStoreError> {
+        // Keys come in order, so a batch of them touches each block of the store once.
         self.bytes.extend_from_slice(key);
         self.ends.push(self.bytes.len());
         if self.ends.len() < BATCH { Ok(()) } else { self.look_up() }

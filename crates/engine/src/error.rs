@@ -159,6 +159,7 @@ impl From<SpillError> for RunError {
 
 impl From<SeenStoreError> for RunError {
     fn from(error: SeenStoreError) -> Self {
+        // Whoever runs out of memory, the run ends for the same reason, and with the same status.
         match error.problem {
             SeenStoreProblem::Memory => RunError::Memory,
             _ => RunError::Store(error),

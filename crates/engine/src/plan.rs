@@ -198,6 +198,7 @@ impl JobPlan {
     /// The columns that are extracted from records: those that are written, then the one that records are
     /// compared by.
     pub(crate) fn extracted_columns(&self) -> Vec<String> {
+        // The column of the kept record comes last, so that carried values have the places of their names.
         self.output.carry.iter().chain(self.policy.keep.column()).cloned().collect()
     }
 
@@ -317,6 +318,7 @@ impl JobPlan {
             self.counts_records()
                 || dedup.order == SetOrder::Sorted
                 || dedup.limit.is_some()
+                // Until all records are read, a later one may replace the line of a key.
                 || self.policy.keep.policy() != KeepPolicy::First
         })
     }

@@ -63,6 +63,7 @@ pub fn command() -> clap::Command {
 
 /// The same for a command and those below it.
 fn with_last_choice(command: clap::Command) -> clap::Command {
+    // Commands with few options show all of them in -h.
     let has_many = ["dedup", "normalize", "add", "remove", "contains"];
     let has_many = has_many.contains(&command.get_name());
     let command = command.mut_args(|argument| {

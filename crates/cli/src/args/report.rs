@@ -23,6 +23,7 @@ pub fn report(error: &clap::Error, arguments: &[OsString]) -> Status {
         let _ = io::stderr().write_all(text.as_bytes());
     } else {
         let root = command();
+        // As `parse` read them, so that the hint is about the command that was meant.
         let words = with_command(&root, arguments.to_vec(), Stdin::of_process());
         let words = words.get(1..).unwrap_or_default();
         eprint_hinted(message(error), Some(&hint(error, &root, words)));

@@ -87,6 +87,7 @@ impl SetArgs {
             return Err("--count works only with `union`".into());
         }
         check_output_name("--output", &self.output, Some("set writes lists"))?;
+        // Each of them would get a part of the lines.
         if self.files.iter().filter(|file| is_standard_input(file)).count() > 1 {
             return Err("standard input can be one of the sets only".into());
         }

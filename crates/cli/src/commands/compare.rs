@@ -22,6 +22,7 @@ pub(crate) fn main(compare: &CompareArgs) -> Result<Status, clap::Error> {
     let result = if compare.json { comparison.as_json() } else { comparison.name().into() };
     // If both go to one terminal, the name has to come first.
     let printed = if compare.quiet { Ok(()) } else { writeln!(io::stdout().lock(), "{result}") };
+    // The name is for scripts and has standard output to itself. The reasons are for a person.
     if !compare.quiet && !compare.json {
         let mut reasons = String::new();
         comparison.reasons(TextStyle::of(&io::stderr()), &mut reasons);

@@ -40,6 +40,7 @@ pub(super) fn memory_for(
     common: &mut RunArgs,
 ) -> Result<Option<Memory>, clap::Error> {
     args.check().map_err(wrong)?;
+    // Only threads that compute hold chunks in memory.
     let memory = args.memory(common.threads().min(common.most_workers()), memory::warn);
     if let Some(memory) = &memory {
         common.rules.limit(memory.budget);

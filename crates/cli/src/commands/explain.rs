@@ -178,6 +178,7 @@ fn as_text(
                 wrapped("  ", &format!("cannot be asked: {reason}"), style, &mut text);
             }
         }
+        // Compared as text, so that what would look the same is shown once.
         match blocks.iter_mut().find(|(_, known)| *known == text) {
             Some((names, _)) => names.push(name),
             None => blocks.push((vec![name], text)),

@@ -11,6 +11,7 @@ use uniqurl_engine::output::{JobKind, TableKind};
 /// Runs the subcommand.
 pub fn main(normalize: &NormalizeArgs) -> Result<Status, clap::Error> {
     let common = &normalize.common;
+    // A table has columns for what lines leave out, so it is another job.
     let job = match TableKind::of(&common.output) {
         Some(_) => Job::Tabulate,
         None => Job::Normalize { json: normalize.json },

@@ -17,6 +17,7 @@ pub fn write(profile: Option<Profile>, form: ProfileForm, out: &mut impl Write) 
             (ProfileForm::C, System::Ring(ring)) => ring_table::to_c(ring, name),
             (ProfileForm::Vcl, System::Ring(ring)) => ring_table::to_vcl(ring, name),
             (ProfileForm::Lua, System::Ring(ring)) => ring_table::to_lua(ring, name),
+            // The arguments allow the other forms for rings alone.
             _ => profile.to_toml(),
         };
         return out.write_all(text.as_bytes());

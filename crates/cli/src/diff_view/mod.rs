@@ -71,6 +71,7 @@ impl TextStyle {
 
     /// Appends `text` after `lead`, in lines broken at spaces, its first word a heading.
     pub(crate) fn headed(self, lead: &str, heading: &str, text: &str, out: &mut String) {
+        // Coloured after it is broken into lines, for colour codes take no columns.
         let mut lines = String::new();
         wrapped(lead, &format!("{heading}{text}"), self, &mut lines);
         out.push_str(&lines.replacen(heading, &self.text(Role::Heading, heading), 1));
@@ -110,6 +111,7 @@ pub(crate) fn marked(
         shown += 1;
         let mut carets = String::new();
         let mut painted = String::new();
+        // Codes stand around runs of bytes. Around each byte, they would be longer than the URL.
         for run in row.chunk_by(|a, b| a.marked == b.marked) {
             // The mark at the end of a URL has no text, and colour codes around nothing would only be noise.
             let text: String = run.iter().map(|cell| cell.text.as_str()).collect();

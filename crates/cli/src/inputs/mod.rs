@@ -29,6 +29,7 @@ pub(crate) fn paths(common: &RunArgs, seen: &[PathBuf]) -> io::Result<Vec<PathBu
             })?;
             let has_it = |names: &[PathBuf]| names.iter().any(|name| is_standard_input(name));
             let others = [("the list of inputs", std::slice::from_ref(list)), ("--seen", seen)];
+            // Whoever reads it first leaves nothing to the other.
             let others = others.into_iter().find(|(_, names)| has_it(names));
             let other = others.map(|(other, _)| other).or(common.rules.of_standard_input());
             if let Some(other) = other

@@ -106,12 +106,14 @@ impl Write for ShardTable {
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        // The rows wait for the table, which is made at the end.
         Ok(())
     }
 }
 
 impl ShardFile for ShardTable {
     fn prepare(&mut self) -> io::Result<()> {
+        // What is prepared twice finds the table made.
         self.lines.take().map_or(Ok(()), |lines| self.tabulate(lines))
     }
 }

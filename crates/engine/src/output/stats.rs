@@ -81,6 +81,7 @@ impl<W: Write> Write for Escaped<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match std::str::from_utf8(bytes) {
             Ok(text) => self.0.write_all(escape_controls(text).as_bytes())?,
+            // Bytes that are no text hold no such character.
             Err(_) => self.0.write_all(bytes)?,
         }
         Ok(bytes.len())

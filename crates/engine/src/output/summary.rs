@@ -90,6 +90,7 @@ impl Summary {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.accounting().fmt(f)?;
+        // Skipped lines are no records, so they stand outside of the sum.
         if self.tally.skipped > 0 {
             write!(f, ", skipped {}", Grouped::in_text(f, self.tally.skipped))?;
         }

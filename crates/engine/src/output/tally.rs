@@ -92,6 +92,7 @@ impl Tally {
     /// Counts a record as rejected that was counted as canonical: its URL has no key.
     pub fn reject_canonical(&mut self, codes: impl Into<RejectReasons>) {
         self.canonical -= 1;
+        // `reject` counts the record once more.
         self.records -= 1;
         self.reject(codes);
     }

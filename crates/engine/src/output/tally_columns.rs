@@ -150,6 +150,7 @@ impl TallyLayout {
         tally: &ResponseTally,
     ) -> impl Iterator<Item = (&'static str, Option<String>)> {
         let &Self { asked, present, .. } = self;
+        // A column is empty if no record of the run has a number for it: the sum of no numbers is not 0 bytes.
         let statuses = STATUSES.into_iter().zip(tally.statuses()).filter(move |_| asked.status);
         let statuses =
             statuses.map(move |(name, count)| (name, present.status.then(|| count.to_string())));
@@ -176,5 +177,6 @@ fn error_rate(statuses: [u64; 5]) -> Option<String> {
 
 /// Microseconds as seconds.
 fn seconds(duration: u64) -> String {
+    // From whole numbers, since a division in floating point would round.
     format!("{}.{:06}", duration / 1_000_000, duration % 1_000_000)
 }

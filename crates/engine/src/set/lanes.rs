@@ -65,6 +65,7 @@ pub(crate) struct Keeper<'s> {
     pub(crate) queue: Sequencer<Arc<WorkBatch>>,
     part: Mutex<KeptPart<'s>>,
     /// Bytes of memory of kept lines.
+    // An atomic number, since it is asked for while the keeper works.
     memory: AtomicUsize,
 }
 
@@ -122,6 +123,7 @@ impl FlowSet<'_> {
 
     /// Takes the parts of a formatted batch that are kept in the order of the input.
     pub(crate) fn keep(&self, batch: &mut WorkBatch) -> Result<(), AllocError> {
+        // Only the task that writes comes here, so batches come in order.
         let Kept { listed, lines, measured } = &mut *lock(&self.kept);
         if let Some(extras) = &batch.extras {
             **measured = measured.or(extras.measured);

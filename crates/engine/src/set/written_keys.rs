@@ -47,6 +47,7 @@ impl KeyBatches {
 
     /// Adds a key to the batch of this thread.
     pub(super) fn add(&self, key: &[u8]) -> Result<(), AllocError> {
+        // Outside of a pool there is one thread, which takes the first batch.
         let thread = rayon::current_thread_index().unwrap_or_default();
         let mut batch = self.0[thread].lock().unwrap_or_else(PoisonError::into_inner);
         add_to(&mut batch, key)

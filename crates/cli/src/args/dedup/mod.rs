@@ -319,6 +319,7 @@ impl DedupArgs {
 
     /// Whether a count is written before each URL.
     pub fn writes_counts(&self) -> bool {
+        // With --fields, the columns are those that are named.
         let is_implied = self.order == OrderArg::Count && self.fields.is_empty();
         is_implied || !self.tally.is_empty() || self.count
     }

@@ -158,6 +158,7 @@ impl ChangeArgs {
         if self.common.output != Path::new(NO_OUTPUT) {
             return Err("seen add and seen remove write no URLs, so they have no --output".into());
         }
+        // A store is a directory of its own files.
         let store = place(&self.store);
         let mut outputs = self.common.outputs().into_iter();
         if outputs.any(|output| output != Path::new("-") && place(output).starts_with(&store)) {

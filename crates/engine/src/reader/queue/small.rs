@@ -44,6 +44,7 @@ impl Opener<'_> {
         }
         let size = file.size();
         let records = self.read(&file, &format, 0..size);
+        // At once, for the file is closed after this.
         let records = records.and_then(|records| file.verify().map(|()| records));
         Some(records.map(|records| ReadFile { size, format, first, records }))
     }

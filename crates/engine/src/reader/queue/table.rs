@@ -38,6 +38,7 @@ impl InputQueue<'_> {
             let trouble = Trouble::Refused(Refusal::TABLE);
             return Err(InputError::new(&self.opener.inputs[index].path, None, trouble));
         }
+        // A table is read alone, so all threads and the whole budget are for it.
         let state = table::TableOptions {
             chunk_size: self.opener.plan.limits.chunk_size,
             max_record: self.opener.context.max_record,

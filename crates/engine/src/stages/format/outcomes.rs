@@ -100,6 +100,7 @@ pub(super) fn list_places(batch: &mut WorkBatch) -> Result<(), AllocError> {
     }
     tally.duplicates = tally.canonical - tally.unique - tally.seen - tally.undecided;
     alloc::try_reserve(&mut batch.out.new, tally.unique as usize)?;
+    // NOT_WANTED and NOT_IN_SET have the bit NEW too, so they are left out first.
     let is_new = |place: &&u64| **place < NOT_IN_SET && **place & NEW != 0;
     batch.out.new.extend(places.iter().filter(is_new).map(|place| place & !NEW));
     Ok(())
