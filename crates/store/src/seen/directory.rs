@@ -133,7 +133,7 @@ fn may_be_store(
     }
 }
 
-/// The names in a directory, but for those that are no text.
+/// The names in a directory. Bytes that are no UTF-8 are replaced, which makes no name of a store.
 fn names(path: &Path) -> Result<Vec<String>, SeenStoreError> {
     let read = || fs::read_dir(path)?.map(|entry| Ok(entry?.file_name())).collect();
     let names: io::Result<Vec<_>> = read();

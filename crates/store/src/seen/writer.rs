@@ -3,6 +3,17 @@
 //! A change makes new runs under their final names and a manifest under a temporary one, and then renames that,
 //! which is the moment when the change happens. Before it, new runs are files that nothing names; after it,
 //! merged runs are. An error means that the change has not happened; what fails later is a warning.
+//!
+//! ```text
+//! write the new run, sync it and the directory     a kill leaves a run that nothing names
+//! write `manifest.new`, sync it                    a kill leaves that too
+//! the caller gives its outputs their names         a kill gives URLs twice, and loses none
+//! rename `manifest.new` to `manifest`              the change happens
+//! sync the directory                               a crash no longer undoes it
+//! remove the runs that were merged                 a kill leaves them to the next writer
+//! ```
+//!
+//! All of it is done under the lock of the directory. Readers need none: they keep the runs of their manifest open.
 
 use std::io;
 use std::ops::Range;

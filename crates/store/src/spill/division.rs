@@ -18,6 +18,7 @@ impl Division {
     /// more, since each is read by itself when the runs are merged.
     pub(super) fn new(plan: &PartitionPlan<'_>, bytes: u64) -> Self {
         let fitting = (plan.memory as u64 / 2).max(1);
+        // A hash selects a part by its bits, so their number is a power of two.
         let parts = bytes.div_ceil(fitting).clamp(2, MOST_PARTS as u64).next_power_of_two();
         let writers = (0..parts).map(|_| EntryWriter::new(plan.block)).collect();
         Self { writers, compressor: BlockCompressor::new(plan.store) }
