@@ -23,6 +23,7 @@ pub fn try_reserve_exact<T>(vec: &mut Vec<T>, more: usize) -> Result<(), AllocEr
     if vec.capacity() - vec.len() >= more { Ok(()) } else { ask(|| vec.try_reserve_exact(more)) }
 }
 
+// Out of line, so that a caller's usual case is one comparison.
 #[cold]
 #[inline(never)]
 fn ask<E>(grow: impl FnOnce() -> Result<(), E>) -> Result<(), AllocError> {

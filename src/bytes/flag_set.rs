@@ -107,6 +107,7 @@ impl<T: Flag + std::str::FromStr> std::str::FromStr for FlagSet<T> {
 
     fn from_str(names: &str) -> Result<Self, T::Err> {
         match names {
+            // A split of the empty text would give one empty name.
             "" => Ok(Self::NONE),
             names => names.split(',').map(T::from_str).collect(),
         }

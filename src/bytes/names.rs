@@ -43,6 +43,7 @@ macro_rules! by_name {
         /// Prints the name.
         impl std::fmt::Display for $Type {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                // Unlike `write_str`, this keeps a width, as in `{:<12}`.
                 f.pad(self.name())
             }
         }

@@ -20,6 +20,7 @@ impl AsciiSet {
     /// All bytes from `first` to `last`, both included.
     pub(crate) const fn range(first: u8, last: u8) -> Self {
         assert!(first <= last && last < 0x80);
+        // A shift by 128 would overflow.
         let upto = if last == 0x7F { u128::MAX } else { (1 << (last + 1)) - 1 };
         Self(upto & !((1 << first) - 1))
     }

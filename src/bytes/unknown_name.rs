@@ -54,6 +54,8 @@ impl UnknownName {
     /// the text's characters are inserted, deleted, replaced or swapped with their neighbour. Takes time
     /// for each valid name, and none for a text longer than any name.
     pub fn nearest(&self) -> Option<&str> {
+        // A text of any length may be given for a name. One character more than the longest is
+        // enough to see that it is too long.
         let given: Vec<char> = self.name.chars().take(LONGEST + 1).collect();
         if given.len() > LONGEST {
             return None;
@@ -77,6 +79,7 @@ impl fmt::Display for UnknownName {
         let Self { name, kind, names } = self;
         write!(f, "unknown {kind} `{}`", name.escape_debug())?;
         match (&names[..], self.nearest()) {
+            // All names of a short list help more than a guess at one of them.
             ([others @ .., last], _) if !others.is_empty() && names.len() <= LISTED => {
                 write!(f, " (expected {} or {last})", others.join(", "))
             }

@@ -41,6 +41,7 @@ pub fn registrable_domain(host: &[u8]) -> &[u8] {
         Cow::Borrowed(name) => domain_labels(name),
         Cow::Owned(listed) => domain_labels(&listed),
     };
+    // Cut at a dot of the host itself: the listed form may have another spelling and length.
     let dots = name.iter().enumerate().rev().filter(|(_, byte)| **byte == b'.');
     match dots.map(|(at, _)| at).nth(labels - 1) {
         Some(dot) => &host[dot + 1..],
@@ -72,10 +73,13 @@ fn is_address(name: &[u8]) -> bool {
 /// pass any other. Where the name has no such form, or one of another number of labels, it is looked up as
 /// it is.
 fn as_listed(name: &[u8]) -> Cow<'_, [u8]> {
+    // Nearly all hosts of canonical URLs pass here, and need no copy.
     if name.iter().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase() && *byte != b'%') {
         return Cow::Borrowed(name);
     }
     let dots = |name: &[u8]| name.iter().filter(|byte| **byte == b'.').count();
+    // Nothing is refused: the profile has accepted the host, and the list only needs its own
+    // spelling of it.
     let (denied, hyphens) = (AsciiDenyList::EMPTY, Hyphens::Allow);
     match Uts46::new().to_ascii(&decoded(name), denied, hyphens, DnsLength::Ignore) {
         Ok(ascii) if dots(ascii.as_bytes()) == dots(name) => {

@@ -21,6 +21,7 @@ impl<'a> Located<'a> {
     /// `None` if the URL names no host: `mailto:`, `file:///`, a request target, or no URL at all.
     pub fn split(url: &'a [u8]) -> Option<Self> {
         let parts = Parts::split(url);
+        // Under `string` and the rings anything may stand before the first colon.
         let scheme = parts.scheme.filter(|name| is_scheme(name))?;
         let AuthorityParts { userinfo, host_port } = AuthorityParts::split(parts.authority?);
         let (host, port) = split_port(host_port);

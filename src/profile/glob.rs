@@ -21,6 +21,8 @@ impl Glob {
         let mut star: Option<(usize, usize)> = None;
         while read < name.len() {
             match self.0.get(at) {
+                // All that is left belongs to this star, whatever it is. To go on byte by byte
+                // would change nothing.
                 Some(b'*') if at + 1 == self.0.len() => return true,
                 Some(b'*') => {
                     star = Some((at, read));
@@ -31,6 +33,8 @@ impl Glob {
                     (at, read) = (at + 1, read + 1);
                 }
                 _ => {
+                    // Earlier stars need not grow: the last one starts at the first place where all
+                    // before it fits.
                     let Some((star_at, until)) = star else { return false };
                     star = Some((star_at, until + 1));
                     (at, read) = (star_at + 1, until + 1);

@@ -70,6 +70,7 @@ pub(crate) fn may_start_session(bytes: &[u8]) -> bool {
 /// True if a parameter of a query, or of a path segment after a `;`, is a session id. Case is ignored.
 #[inline]
 pub(crate) fn is_session(name: &[u8], value: &[u8]) -> bool {
+    // One byte decides about nearly all names.
     if !name.first().is_some_and(|first| is_initial(*first)) {
         return false;
     }

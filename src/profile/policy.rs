@@ -201,6 +201,7 @@ impl Policy {
     /// True if the profile accepts other default ports.
     #[cfg(feature = "profile-file")]
     pub(crate) fn takes_ports(&self) -> bool {
+        // Indexers and browsers have the ports of their schemes fixed.
         self.schemes == Schemes::Known && !matches!(self.system, System::Archive | System::Browser)
     }
 }

@@ -7,6 +7,7 @@ const PORTS: &str = include_str!("../../data/ports.tsv");
 
 /// The default port of the scheme `name`, which is in lower case.
 pub(crate) fn registered(name: &[u8]) -> Option<u16> {
+    // Only a URL with a low port asks, so a search through the text is fast enough.
     rows().find(|(scheme, _)| scheme.as_bytes() == name).map(|(_, port)| port)
 }
 

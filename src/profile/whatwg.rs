@@ -72,6 +72,7 @@ impl Place {
 /// alike. A `\` would become a slash. `%` and `'` are checked separately.
 pub(crate) const CLEAN_TAIL: AsciiSet = PATH.without(AsciiSet::of(b"'\\")).or(AsciiSet::of(b"?#"));
 
+// A byte that the scanner calls clean must be literal in each component that it may stand in.
 const _: () = {
     assert!(crate::bytes::set::CLEAN_HOST.is_subset(PRINTABLE.without(FORBIDDEN_DOMAIN)));
     assert!(CLEAN_TAIL.is_subset(SPECIAL_QUERY.or(AsciiSet::of(b"#"))));

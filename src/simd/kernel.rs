@@ -44,6 +44,7 @@ impl Kernel {
 
     /// Appends the lines of `bytes`. See [`super::lines`].
     pub fn lines(self, bytes: &[u8], out: &mut Vec<Span>) {
+        // A span has 32 bits for an offset.
         assert!(u32::try_from(bytes.len()).is_ok(), "a chunk is smaller than 4 GiB");
         self.run(Lines { bytes, out });
     }

@@ -42,6 +42,7 @@ pub(super) fn by_masks(
     // their number mispredicts too often.
     for line in 0..2 {
         write(feeds, line);
+        // The mask is empty where the line does not exist.
         feeds &= feeds.wrapping_sub(1);
     }
     for line in 2..count {

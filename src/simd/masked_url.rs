@@ -235,6 +235,8 @@ impl<const N: usize> Slashes<N> {
 /// The position of the lowest bit across all words; the total number of bits if none is set.
 #[inline(always)]
 pub(crate) fn first<const N: usize>(words: [u64; N]) -> usize {
+    // From the last word to the first, so that each word with a bit replaces the later ones without
+    // a branch.
     let mut found = (N - 1) * BLOCK + words[N - 1].trailing_zeros() as usize;
     for (i, word) in words.iter().enumerate().take(N - 1).rev() {
         let here = i * BLOCK + word.trailing_zeros() as usize;

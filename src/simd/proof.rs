@@ -202,6 +202,7 @@ fn is_clean_tail<V: Vector, R: Rules>(
     mut slash: u64,
     query: &mut Query,
 ) -> bool {
+    // One block after the other is enough: only one URL in fifty is longer than a window.
     let mut at = WINDOW;
     while at < url.len() {
         let mut copy = [0; BLOCK];

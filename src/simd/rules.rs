@@ -64,6 +64,7 @@ pub(crate) fn all_bits(mut bad: u128, at: usize, mut stays: impl FnMut(usize) ->
 
 /// The range of the query of `url`.
 pub(crate) fn query_of(url: &[u8]) -> Range<usize> {
+    // A question mark after the number sign belongs to the fragment.
     let end = memchr::memchr(b'#', url).unwrap_or(url.len());
     memchr::memchr(b'?', &url[..end]).unwrap_or(end)..end
 }

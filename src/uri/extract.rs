@@ -115,6 +115,7 @@ impl Start {
     fn find(text: &[u8], free: usize, colon: usize) -> Option<Self> {
         let run = text[free..colon].iter().rev().take_while(|byte| set::SCHEME.contains(**byte));
         let run = &text[colon - run.count()..colon];
+        // A scheme begins with a letter. Digits and signs before that belong to the text.
         let letter = run.iter().position(|byte| set::ALPHA.contains(*byte))?;
         let mut name = &run[letter..];
         if let Some(stop) = name.iter().rposition(|byte| *byte == b'.') {
@@ -166,6 +167,8 @@ impl Start {
 
     /// Length of the text before the `>`, without trailing white space.
     fn in_brackets(&self, rest: &[u8]) -> Option<usize> {
+        // Another bracket or a quotation mark before the closing one means that the first bracket
+        // was none of a URI.
         let end = memchr3(b'>', b'<', b'"', rest).filter(|end| rest[*end] == b'>')?;
         if !has_blank(&rest[..end]) {
             return (end > 0).then_some(end);
@@ -174,6 +177,7 @@ impl Start {
         let mut breaks = 0;
         for (i, &byte) in rest[..end].iter().enumerate() {
             match byte {
+                // An empty line: the bracket of this paragraph never closes.
                 b'\n' if breaks == 1 => return None,
                 b'\n' => breaks += 1,
                 _ if byte.is_ascii_whitespace() => {}

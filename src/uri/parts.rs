@@ -164,6 +164,8 @@ impl<'a> Uri<'a> {
     /// split: [`ErrorKind::Delimiter`], [`ErrorKind::EmptyScheme`], [`ErrorKind::RootlessPath`].
     pub fn recompose_raw(&self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.check_delimiters()?;
+        // By Appendix B a scheme has at least one byte, so a colon in front of all other bytes ends
+        // none.
         self.write(1, |_, bytes, out| out.extend_from_slice(bytes), out);
         Ok(())
     }
@@ -231,6 +233,7 @@ impl<'a> Uri<'a> {
             let delimiters: &[u8] = match component {
                 Component::Scheme => b":/?#",
                 Component::Userinfo => b"/?#",
+                // An `@` would make userinfo of what stands before it.
                 Component::Host | Component::Port => b"/?#@",
                 Component::Path => b"?#",
                 Component::Query => b"#",

@@ -107,6 +107,7 @@ impl Masks {
         let changes =
             (self.changes.0 & inside).count_ones() + (self.changes.1 & inside).count_ones();
         let may_be_token = (length >= TOKEN) & (changes >= TOKEN_CHANGES);
+        // The bit at the end stops the count where every byte is a digit.
         let digits = (!self.digit >> start | 1 << length).trailing_zeros() as usize;
         let after = start + digits + 1;
         let rest = inside & !up_to(after);
@@ -125,6 +126,7 @@ impl Masks {
         // The digits are at most seven, since eight are hexadecimal.
         let first = (self.five & inside).trailing_zeros() as usize;
         let last = first + (!self.digit >> first).trailing_zeros() as usize;
+        // There is a second long number, and one pass can write only one.
         if self.five & inside & !up_to(last) != 0 {
             return None;
         }
@@ -143,6 +145,7 @@ impl VectorOp for ByMasks<'_> {
     fn run<V: Vector>(self, vector: V) {
         let Self { from, length, out } = self;
         let url = &from[..length];
+        // Other schemes, hosts beyond the first block and odd bytes in an authority are rare.
         let Some(path) = path_start(vector, from, length) else { return Writer::new(out).url(url) };
         let mut buffer = OutputBuffer::new(&mut *out, room_for(length));
         // The bytes up to `written` are written; the window starts at a slash.
@@ -173,6 +176,8 @@ impl VectorOp for ByMasks<'_> {
                 }
                 break end;
             }
+            // The slash that ends the window is no border inside of it, but a number after it may
+            // make a date.
             let (all_slashes, slash) = (slash, slash & up_to(window));
             let borders = slash | 1 << window;
             let mut telling = masks.telling() & up_to(window);
@@ -248,6 +253,7 @@ fn copy<V: Vector>(
 ) {
     if from.len() - start >= 2 * BLOCK && end - start <= 2 * BLOCK {
         buffer.copy_long(from, start, end);
+    // Near the end of the buffer there are no two blocks to read, and a copy by length is a call.
     } else if V::PADS && end - start <= BLOCK {
         buffer.put(&vector.padded(&from[start..end]), end - start);
     } else {
@@ -308,6 +314,8 @@ fn query<V: Vector>(
         while next < window {
             let pair_ends = (ampersand | ends) & !up_to(next);
             let name_ends = (equals | ampersand | ends) & !up_to(next);
+            // No name ends in this window. Another window starts at this pair; a name that is
+            // longer than a window is left to the writer.
             if name_ends == 0 {
                 if next == 0 {
                     break 'windows false;
@@ -329,6 +337,7 @@ fn query<V: Vector>(
                     if is_int & (number.start == next) & (number.end == end) {
                         buffer.truncate(separator + 1);
                         buffer.extend(*b"{int}");
+                        // All numbers share a bit, since they are one name.
                         bit = 0;
                     }
                 }
@@ -373,6 +382,8 @@ fn query<V: Vector>(
 /// A bit for a name of so many bytes.
 #[inline(always)]
 fn bit_of(from: &[u8], end: usize, length: usize) -> u32 {
+    // Long names with equal ends differ in their lengths at least. A collision costs one
+    // comparison.
     let word = last_word(from, end, length) ^ length as u64;
     (word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as u32
 }
@@ -383,6 +394,7 @@ fn bit_of(from: &[u8], end: usize, length: usize) -> u32 {
 fn path_start<V: Vector>(vector: V, from: &[u8], length: usize) -> Option<usize> {
     let front = from.first_chunk::<8>()?;
     if front[0] == b'/' {
+        // Two slashes begin an authority, whose bytes are no segments.
         return (length == 1 || front[1] != b'/').then_some(0);
     }
     let word = u64::from_le_bytes(*front);
@@ -391,6 +403,7 @@ fn path_start<V: Vector>(vector: V, from: &[u8], length: usize) -> Option<usize>
         return None;
     }
     let scheme = 7 + usize::from(word == long);
+    // The bytes of the scheme may be those after a short URL.
     if length < scheme {
         return None;
     }

@@ -30,11 +30,13 @@ pub(super) fn over_segments(path: &[u8]) -> Option<usize> {
     {
         return Some(day_end);
     }
+    // The month alone makes a date too, and each month has a first day.
     is_real(year, month, b"1").then_some(month_end)
 }
 
 /// The end of one or two digits that begin at `start` and end their segment.
 fn number_end(path: &[u8], start: usize) -> Option<usize> {
+    // A third digit shows that this is neither a month nor a day.
     let length = path[start..].iter().take(3).take_while(|byte| is(**byte, DIGIT)).count();
     let end = start + length;
     let ends = matches!(path.get(end), None | Some(b'/' | b';'));

@@ -69,6 +69,7 @@ pub(super) fn is_extension_before(text: &[u8], end: usize, length: usize) -> boo
 #[inline(always)]
 pub(super) fn last_word(text: &[u8], end: usize, length: usize) -> u64 {
     match text[..end].last_chunk() {
+        // For no bytes the shift would be by 64.
         Some(last) if length > 0 => {
             u64::from_le_bytes(*last) >> (8 * (LONGEST - length.min(LONGEST)))
         }

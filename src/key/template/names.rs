@@ -34,6 +34,7 @@ impl Names {
             out.truncate(separator);
             return;
         }
+        // More names are counted only, and compared in `finish`.
         if let Some(free) = self.few.get_mut(self.count) {
             *free = (name.start, name.end);
         }

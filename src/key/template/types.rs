@@ -26,6 +26,8 @@ pub(super) const UUID: usize = 36;
 /// Each test is tried only if the classes allow it: most names fail without a look at their bytes.
 #[inline]
 pub(super) fn whole(text: &[u8], seen: Classes) -> Option<PartType> {
+    // The order is that of `PartType`. A date is a number too, and a number is hexadecimal, so the
+    // narrow types come first.
     let found = if is_uuid(text) {
         PartType::Uuid
     } else if date::is_compact(text) || date::is_separated(text) {
@@ -117,9 +119,11 @@ fn is_hex(text: &[u8], seen: Classes) -> bool {
 /// `text` has a digit. Without one, `::` and `a::b` are names of code.
 fn is_ip(text: &[u8], seen: Classes) -> bool {
     if seen & COLON != 0 {
+        // No spelling of an IPv6 address is longer.
         text.len() <= 45 && str::from_utf8(text).is_ok_and(|text| text.parse::<Ipv6Addr>().is_ok())
     } else if seen == DIGIT | DOT && matches!(text.len(), 7..=15) {
         let address = str::from_utf8(text).ok().and_then(|text| text.parse::<Ipv4Addr>().ok());
+        // Versions have four numbers as well, but hardly one above 99.
         address.is_some_and(|address| address.octets().iter().any(|number| *number > 99))
     } else {
         false
@@ -156,6 +160,7 @@ fn is_domain(text: &[u8]) -> bool {
     };
     last.len() >= 2
         && all(last, ALPHA)
+        // `icon@2x.png` is a file and no address.
         && !extension::is_extension(last)
         && labels.split(|byte| *byte == b'.').all(is_label)
 }

@@ -78,6 +78,7 @@ impl<F: FnMut(TypedPart)> Writer<'_, F> {
                 written = start;
             } else {
                 let (length, seen) = scan(rest, |byte| byte == b'/');
+                // A UUID may consist of letters and hyphens, which tell nothing.
                 if seen & TELLING != 0 || length >= types::UUID {
                     self.out.extend_from_slice(&url[written..start]);
                     self.segment(&rest[..length], seen, start);
@@ -132,6 +133,7 @@ impl<F: FnMut(TypedPart)> Writer<'_, F> {
         }
         let (length, seen) = scan(rest, |byte| !is(byte, ALNUM));
         let run = &rest[..length];
+        // Every type of a run has a digit, or is a token that begins with `eyJ`.
         let found = if seen & (DIGIT | J) == 0 { None } else { types::run(run, seen) };
         let start = found.map_or(length, |(start, _)| start);
         self.out.extend_from_slice(&run[..start]);
