@@ -32,6 +32,7 @@ impl DirectorySync {
 fn unless_impossible<T>(done: io::Result<T>, instead: T) -> io::Result<T> {
     use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
     match done {
+        // A run that has written everything must not fail for what this system never offered.
         Err(error) if matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => {
             Ok(instead)
         }
@@ -42,6 +43,7 @@ fn unless_impossible<T>(done: io::Result<T>, instead: T) -> io::Result<T> {
 /// The directory of a path.
 pub fn directory_of(path: &Path) -> &Path {
     match path.parent() {
+        // The parent of `out` is the empty path, which no call can open.
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     }

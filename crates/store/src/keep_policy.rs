@@ -38,6 +38,7 @@ pub struct KeptRecord<'a> {
 impl<'a> KeptRecord<'a> {
     /// Appends the value, with its length, as it precedes the line.
     pub fn append_value(value: &[u8], out: &mut Vec<u8>) {
+        // A length and no separator, since a value may hold any byte of the input.
         out.extend_from_slice(&(value.len() as u32).to_le_bytes());
         out.extend_from_slice(value);
     }
@@ -69,6 +70,8 @@ impl KeepPolicy {
         }
         if self.is_replaced(by, kept) {
             kept.clear();
+            // Each of millions of keys has such a buffer, and one that grows by itself would be
+            // doubled.
             alloc::try_reserve_exact(kept, allocated(by.len()))?;
             kept.extend_from_slice(by);
         }
@@ -111,12 +114,14 @@ impl<'a> Number<'a> {
     fn of(text: &'a [u8]) -> Option<Self> {
         let (is_negative, digits) = match text {
             [b'-', digits @ ..] => (true, digits),
+            // By their bytes `+11` is less than `9`.
             [b'+', digits @ ..] => (false, digits),
             digits => (false, digits),
         };
         let dot = memchr::memchr(b'.', digits);
         let (whole, fraction) = match dot {
             Some(dot) => (&digits[..dot], &digits[dot + 1..]),
+            // A whole number has the fraction 0, so that `1` is equal to `1.0`.
             None => (digits, &b"0"[..]),
         };
         let is_digits = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
@@ -127,11 +132,14 @@ impl<'a> Number<'a> {
         let whole = &whole[whole.iter().take_while(|byte| is_zero(byte)).count()..];
         let zeros = fraction.iter().rev().take_while(|byte| is_zero(byte)).count();
         let fraction = &fraction[..fraction.len() - zeros];
+        // `-0` is 0, and must not be less than it.
         let is_nothing = whole.is_empty() && fraction.is_empty();
         Some(Self { is_negative: is_negative && !is_nothing, whole, fraction })
     }
 
     fn cmp(&self, other: &Self) -> Ordering {
+        // Without leading zeros the number with more digits is greater. So nothing is parsed, and
+        // numbers of any length have an order.
         let size = |number: &Self| (number.whole.len(), number.whole, number.fraction);
         match (self.is_negative, other.is_negative) {
             (false, false) => size(self).cmp(&size(other)),
@@ -158,6 +166,7 @@ impl KeptRecords {
     /// Offers the candidate of a record that follows all earlier ones in the input. Fails if memory
     /// runs out.
     pub fn offer(&mut self, place: u64, candidate: &[u8]) -> Result<(), AllocError> {
+        // Reserved here, since a table that grows inside of `entry` aborts where memory runs out.
         self.by_place.try_reserve(1).map_err(|_| AllocError)?;
         match self.by_place.entry(place) {
             Entry::Vacant(entry) => {
@@ -171,6 +180,7 @@ impl KeptRecords {
                 let kept = entry.get_mut();
                 let before = kept.capacity();
                 let combined = self.policy.combine(kept, candidate);
+                // Counted before the error is returned: the buffer may have grown all the same.
                 self.bytes = self.bytes - before + kept.capacity();
                 combined?;
             }

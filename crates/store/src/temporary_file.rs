@@ -16,6 +16,8 @@ pub fn temporary_file(directory: &Path) -> io::Result<File> {
     let file = tempfile::tempfile_in(directory)?;
     // Only the umask decides about the mode of a file that never had a name.
     file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    // The new file tells the user of this process. Another user who owns the directory could
+    // replace what is in it, unless the sticky bit forbids that.
     let around = fs::metadata(directory)?;
     if around.uid() != file.metadata()?.uid() && around.mode() & STICKY == 0 {
         let text = "it is another user's, and not shared (mode +t)";

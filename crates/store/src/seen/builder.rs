@@ -74,6 +74,7 @@ impl<'w> RunBuilder<'w> {
         self.write_window()?;
         let Self { store, change, file, run, changed, .. } = self;
         let directory = Arc::clone(file.directory());
+        // A run without entries would use up the number of an add, and be one more file to ask.
         let Some(run) = file.finish(run)? else {
             return Ok(PreparedRun { next: None, changed: 0 });
         };
@@ -83,6 +84,8 @@ impl<'w> RunBuilder<'w> {
                 manifest.next_add += 1;
                 manifest.keys += changed;
             }
+            // The manifest may be forged. `verify` reports a wrong number; a removal must not panic
+            // for it.
             Change::Removal => manifest.keys = manifest.keys.saturating_sub(changed),
         }
         let end = store.runs().len();
@@ -97,6 +100,8 @@ impl<'w> RunBuilder<'w> {
             let key = self.window.get(n);
             match self.change {
                 Change::Add(_) => {
+                    // A key that is in the store is written again: it gets the time of this add,
+                    // which `--max-age` counts from.
                     self.run.push(key, Mark::Added(0))?;
                     self.changed += u64::from(!is_in);
                 }
@@ -114,10 +119,13 @@ impl<'w> RunBuilder<'w> {
 
 impl KeySink for RunBuilder<'_> {
     fn push(&mut self, key: &[u8]) -> Result<(), SeenStoreError> {
+        // These were looked up by the caller, and are not looked up twice.
         if self.change == Change::Add(Novelty::AllNew) {
             self.changed += 1;
             return self.run.push(key, Mark::Added(0));
         }
+        // A store reads each block once for all keys of a window, so windows are long. A key that
+        // is longer than one has a window of its own.
         if self.window.memory() + key.len() > WINDOW && !self.window.is_empty() {
             self.write_window()?;
         }

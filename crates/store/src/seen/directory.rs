@@ -26,11 +26,13 @@ pub(super) struct WriterDirectory {
 impl WriterDirectory {
     /// Locks the directory of a store, and makes one if nothing has the name.
     pub(super) fn make(path: &Path, when_busy: WhenBusy) -> Result<Self, SeenStoreError> {
+        // Made without a look at it first: of two first runs, one makes it and the other finds it.
         match fs::create_dir(path) {
             Ok(()) => sync(directory_of(path))?,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(SeenStoreError::io(path, error)),
         }
+        // Before the lock, whose file would stay behind in a directory that is no store.
         if !may_be_store(|| names(path), || has_manifest(path))? {
             return Err(SeenStoreError::new(path, SeenStoreProblem::NotAStore));
         }
@@ -62,6 +64,7 @@ impl WriterDirectory {
         let mut orphans = Vec::new();
         for name in names(&self.path)? {
             let is_listed = || manifest.runs.iter().any(|run| run.name == name);
+            // Only names that a writer has given: other files in the directory are the user's.
             if name == NEW_MANIFEST || run_number(&name).is_some() && !is_listed() {
                 orphans.push(self.path.join(name));
             }
@@ -69,6 +72,8 @@ impl WriterDirectory {
         if orphans.is_empty() {
             return Ok(());
         }
+        // A crash may undo the rename that made them orphans, and the manifest before it names
+        // them.
         self.sync()?;
         for orphan in orphans {
             fs::remove_file(&orphan).map_err(|error| SeenStoreError::io(&orphan, error))?;
@@ -86,9 +91,13 @@ impl WriterDirectory {
         let path = self.path.join(NEW_MANIFEST);
         let write = || {
             let text = manifest.to_bytes()?;
+            // A killed writer may have left one. In a directory without a manifest no orphan was
+            // removed.
             let mut options = OpenOptions::new();
             let mut file = options.write(true).create(true).truncate(true).open(&path)?;
             file.write_all(&text)?;
+            // Before the rename: a name that reaches the disk before its bytes would name an empty
+            // manifest.
             file.sync_all()?;
             Ok(text.len() as u64)
         };
@@ -106,6 +115,7 @@ impl WriterDirectory {
 /// Whether a directory has a manifest. If that cannot be told, a new one must not take its place.
 fn has_manifest(path: &Path) -> Result<bool, SeenStoreError> {
     let manifest = path.join(MANIFEST);
+    // Links are not followed: where one leads nowhere, a rename would replace it without a word.
     match fs::symlink_metadata(&manifest) {
         Ok(_) => Ok(true),
         Err(error) => match error.kind() {

@@ -47,6 +47,8 @@ impl SeenStoreError {
     }
 
     pub(super) fn io(path: &Path, error: io::Error) -> Self {
+        // A failed allocation travels as an `io::Error` of this kind, and has words of its own
+        // here.
         let problem = match error.kind() {
             io::ErrorKind::OutOfMemory => SeenStoreProblem::Memory,
             _ => SeenStoreProblem::Io(error),
@@ -99,6 +101,7 @@ impl fmt::Display for SeenStoreError {
 impl std::error::Error for SeenStoreError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.problem {
+            // The words of the system's error are in those of this one, so its source comes next.
             SeenStoreProblem::Io(error) => error.source(),
             _ => None,
         }

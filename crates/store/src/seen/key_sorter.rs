@@ -36,6 +36,7 @@ impl KeySorter {
     ///
     /// The temporary file cannot be written, or memory runs out.
     pub fn push(&mut self, key: &[u8]) -> Result<(), SeenStoreError> {
+        // Only keys matter here. Numbers of one byte make the shortest entries.
         let entry = SpillEntry { ordinal: 0, count: 1, key, line: &[] };
         Ok(self.writer.push(&entry, &mut self.compressor)?)
     }

@@ -56,6 +56,7 @@ impl KeyList {
 
     /// Adds the key that begins with `shared` bytes of the last one.
     pub(super) fn push(&mut self, shared: usize, suffix: &[u8]) -> Result<(), AllocError> {
+        // Both are reserved before either grows, so that a failure leaves the list whole.
         alloc::try_reserve(&mut self.bytes, shared + suffix.len())?;
         alloc::try_reserve(&mut self.ends, 1)?;
         let before = self.ends.len().checked_sub(2).map_or(0, |at| self.ends[at]);

@@ -23,6 +23,7 @@ pub(super) fn lock(directory: &Path, when_busy: WhenBusy) -> Result<File, SeenSt
     let path = directory.join(LOCK);
     let of_lock = |error| SeenStoreError::io(&path, error);
     let mut options = OpenOptions::new();
+    // The file is never removed: two writers that lock two files of this name would both be let in.
     let file = options.write(true).create(true).truncate(false).open(&path).map_err(of_lock)?;
     match (file.try_lock(), when_busy) {
         (Ok(()), _) => return Ok(file),
@@ -35,6 +36,7 @@ pub(super) fn lock(directory: &Path, when_busy: WhenBusy) -> Result<File, SeenSt
     loop {
         match file.lock() {
             Ok(()) => return Ok(file),
+            // A signal that was handled does not end the wait.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(of_lock(error)),
         }

@@ -48,6 +48,7 @@ fn look_up<K: SortedKeys + ?Sized>(
     let numbers = 0..seen.len() as u32;
     let hashes: Vec<u64> = (first..first + seen.len())
         .into_par_iter()
+        // A hash takes some nanoseconds, less than handing a few of them to another thread.
         .with_min_len(1 << 10)
         .map(|at| hash(keys.get(at)))
         .collect();

@@ -56,6 +56,7 @@ impl Manifest {
         let damaged =
             |offset: usize, reason: &str| Err(SeenStoreError::damaged(path, offset as u64, reason));
         let Some(after_magic) = text.strip_prefix(MAGIC.as_bytes()) else {
+            // The beginning of a manifest is a damaged one. Anything else never was one.
             return match MAGIC.as_bytes().starts_with(text) {
                 true => damaged(text.len(), "the manifest is cut off"),
                 false => {
@@ -64,6 +65,7 @@ impl Manifest {
                 }
             };
         };
+        // Each version ends with this line, so nothing before it is believed without it.
         let Some((lines, last)) = text.split_last_chunk::<LAST_LINE>() else {
             return damaged(text.len(), "the manifest is cut off");
         };
@@ -81,11 +83,13 @@ impl Manifest {
             return Err(SeenStoreError::new(path, SeenStoreProblem::Version(version)));
         }
         let start = MAGIC.len() + first_end + 1;
+        // The first line feed may be that of the last line, which `lines` does not hold.
         let manifest = serde_json::from_slice::<Self>(&lines[start.min(lines.len())..]);
         let manifest = match manifest {
             Ok(manifest) => manifest,
             Err(error) => return damaged(start, &error.to_string()),
         };
+        // A checksum shows bits that changed. A file that somebody made by hand has a right one.
         match manifest.contradiction() {
             Some(reason) => damaged(start, &reason),
             None => Ok(manifest),
@@ -111,6 +115,7 @@ impl Manifest {
         if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
             return Some(format!("{} is there twice", pair[0]));
         }
+        // More entries than keys are usual: newer runs hold keys of older runs again.
         (self.keys > entries).then(|| "there are more keys than entries".to_owned())
     }
 
@@ -133,6 +138,7 @@ fn last_line(lines: &[u8]) -> String {
 /// The reason why there is no manifest to read.
 fn unreadable(directory: &Path, path: &Path, error: io::Error) -> SeenStoreError {
     use io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
+    // The error of the manifest does not tell whether the directory is missing too.
     let problem = match (error.kind(), fs::metadata(directory)) {
         (NotFound | NotADirectory, Ok(_)) => SeenStoreProblem::NotAStore,
         (NotFound | NotADirectory, Err(_)) => SeenStoreProblem::Missing,
@@ -150,6 +156,7 @@ pub(super) fn run_name(number: u64) -> String {
 /// The number of the run with this name, if it is one's.
 pub(super) fn run_number(name: &str) -> Option<u64> {
     let number = name.strip_prefix("run-")?.parse().ok()?;
+    // `run-1` and `run-+000000001` can be parsed as well, and are no names of runs.
     (run_name(number) == name).then_some(number)
 }
 

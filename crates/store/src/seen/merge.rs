@@ -46,6 +46,7 @@ impl RunMerge<'_> {
         directory: &Arc<WriterDirectory>,
         number: u64,
     ) -> Result<MergeResult, SeenStoreError> {
+        // The list of adds comes first: the footer needs it, and the entries are read only once.
         let adds = JoinedAdds::of(self);
         let (file, mut writer) = NewRun::create(directory, number, &adds.adds)?;
         let mut forgotten = 0;
@@ -81,6 +82,7 @@ impl JoinedAdds {
         let mut joined = Self::default();
         for run in merge.runs {
             let place = |add: &AddStats| {
+                // Without this, an add whose keys all came again later would be listed for ever.
                 let is_kept = add.keys > 0 && merge.since.is_none_or(|since| add.time >= since);
                 is_kept.then(|| {
                     joined.adds.push((add.number, add.time));

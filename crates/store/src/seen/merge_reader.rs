@@ -87,6 +87,7 @@ impl<'r> MergeReader<'r> {
         }
         let run = self.winner;
         let Some(NextEntry { key, mark: Some(mark), .. }) = self.next.get(run) else {
+            // Another call must not advance a reader that is at its end.
             self.has_begun = false;
             return Ok(None);
         };
@@ -98,6 +99,7 @@ impl<'r> MergeReader<'r> {
     /// Plays all matches, from the leaves to the root.
     fn play_all(&mut self) {
         let runs = self.next.len();
+        // The second half are the leaves. The first half has the right length, and is overwritten.
         let mut winners: Vec<usize> = (0..runs).chain(0..runs).collect();
         for node in (1..runs).rev() {
             let (one, other) = (winners[2 * node], winners[2 * node + 1]);
@@ -127,6 +129,8 @@ impl<'r> MergeReader<'r> {
     fn precedes(&self, one: usize, other: usize) -> bool {
         let (a, b) = (&self.next[one], &self.next[other]);
         match (a.mark.is_some(), b.mark.is_some()) {
+            // Of equal keys that of the newer run comes first, so one comparison with the key
+            // before tells whether an entry counts.
             (true, true) => a.key.cmp(&b.key).then_with(|| other.cmp(&one)).is_lt(),
             (has_more, _) => has_more,
         }

@@ -45,6 +45,7 @@ impl NextState {
         // From the newest run on, so that the places of those before stay.
         for (range, run) in changes.into_iter().rev() {
             let run = run.map(|(file, run)| {
+                // No name is given twice: a reader may still be about to open the run that had it.
                 manifest.next_run = manifest.next_run.max(file.number() + 1);
                 files.push(file);
                 run

@@ -22,7 +22,9 @@ impl SeenStore {
     ///
     /// A run cannot be read or is damaged.
     pub fn verify(&self) -> Result<StoreStats, SeenStoreError> {
+        // Each run by itself comes first, since merging relies on the order of keys in it.
         self.runs().iter().try_for_each(Run::verify)?;
+        // Which entries count is known across runs only, so all of them are read a second time.
         let mut keys = 0;
         let mut entries = MergeReader::new(self.path(), self.runs())?;
         while let Some(entry) = entries.next()? {

@@ -23,6 +23,8 @@ impl StoreRules {
         Self {
             rules: normalizer.description(),
             key: key.name().to_owned(),
+            // The types of templates and the list of suffixes come with the program, and the
+            // fingerprint of the normalizer covers neither.
             fingerprint: match (key, key.list_date()) {
                 (Key::Template, _) => {
                     format!("{} templates@{}", normalizer.fingerprint(), Template::VERSION)
@@ -70,6 +72,7 @@ impl StoreRules {
     fn differing_lists(&self, run: &Self) -> String {
         let [(own, own_of_key), (other, other_of_key)] = [self, run]
             .map(|rules| rules.fingerprint.split_once(' ').unwrap_or((&rules.fingerprint, "")));
+        // Where the normalizers agree, only the list of the key is left to differ.
         if own == other {
             let name = if self.key == Key::Template.name() {
                 "the types of templates"

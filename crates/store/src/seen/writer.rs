@@ -79,6 +79,7 @@ impl SeenWriter {
         when_busy: WhenBusy,
     ) -> Result<Self, SeenStoreError> {
         let directory = WriterDirectory::make(path, when_busy)?;
+        // Under the lock once more: another process may have made the store while this one waited.
         if !directory.has_manifest()? {
             directory.write_manifest(&Manifest::new(rules.clone()))?;
             directory.name_manifest()?;
@@ -122,6 +123,7 @@ impl SeenWriter {
         novelty: Novelty,
     ) -> Result<RunBuilder<'_>, SeenStoreError> {
         let is_empty = self.store.runs().is_empty();
+        // There is nothing to look a key up in.
         let novelty = if is_empty { Novelty::AllNew } else { novelty };
         let add = (self.store.manifest().next_add, time);
         self.begin(Change::Add(novelty), &[add])
@@ -156,11 +158,14 @@ impl SeenWriter {
     pub fn commit(&mut self, run: PreparedRun, memory: usize) -> Result<Changed, SeenStoreError> {
         let PreparedRun { next, changed: keys } = run;
         let Some(next) = next else { return Ok(Changed::of(0, None)) };
+        // A prepared run borrows nothing. If another change came between, its manifest would undo
+        // that one.
         let is_of_here = Arc::ptr_eq(&next.directory, &self.directory);
         if !is_of_here || next.before != *self.store.manifest() {
             return Err(misplaced(self.directory.path()));
         }
         let mut changed = Changed::of(keys, self.take_effect(next)?);
+        // Not after a failed sync: a merge needs one too before it may remove a run.
         if changed.warning.is_none()
             && let Err(error) = self.merge_tiers(memory)
         {
@@ -203,9 +208,12 @@ impl SeenWriter {
         if !adds.into_iter().any(|add| add.keys > 0 && add.time < before) {
             return Ok(Changed::of(0, None));
         }
+        // With as many entries as keys, no older entry of a key comes to light where one goes.
         let (forgotten, unsynced) = match self.store.entries() == self.store.manifest().keys {
             true => self.forget_alone(before)?,
             false => {
+                // Elsewhere an older entry of a forgotten key would count again, so all runs are
+                // read together.
                 let all = self.merge_until_few(0..self.store.runs().len(), memory)?;
                 self.merge_at_once(all, Some(before))?
             }

@@ -110,6 +110,8 @@ impl Bounds {
     /// own.
     #[inline]
     fn search(&self, lanes: &mut [Lane; LANES]) {
+        // All lanes take as many steps as the largest node needs, so one loop serves them without a
+        // branch that depends on a digit.
         let mut step = lanes.iter().fold(0, |all, lane| all | lane.mask).div_ceil(2);
         while step > 0 {
             for lane in &mut *lanes {
@@ -135,6 +137,7 @@ impl Bounds {
             let bound = digit(group[0], depth);
             open = match open {
                 _ if group.len() > RUN => {
+                    // URLs below this bound need a bucket even if the sample has none of them.
                     let before = open.map_or_else(|| self.add_bucket(depth), |(before, _)| before);
                     next.push([before, self.cut(group, depth + BYTES, levels - 1)]);
                     digits.push(bound);
@@ -156,7 +159,10 @@ impl Bounds {
                 self.depths[*bucket as usize] = depth + digit::common(bounds[0], bounds[1]);
             }
         }
+        // URLs beyond the last bound need a bucket even if the sample has none of them.
         let last = open.map_or_else(|| self.add_bucket(depth), |(last, _)| last);
+        // Filled up to a power of two, so that a step can be masked in place of compared with the
+        // end.
         let count = (digits.len() + 1).next_power_of_two();
         digits.resize(count, digit::MORE);
         next.resize(count, [last; 2]);

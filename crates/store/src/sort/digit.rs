@@ -24,6 +24,7 @@ pub(super) fn digit(text: &[u8], depth: usize) -> u128 {
     // marked wrongly.
     let feeds = u128::from_le_bytes(bytes) ^ (FIRST_BITS * u128::from(b'\n'));
     let zeros = feeds.wrapping_sub(FIRST_BITS) & !feeds & (FIRST_BITS << 7);
+    // The usual test for a zero byte: `x - 1` borrows into the highest bit only where `x` was 0.
     let length = BYTES.min(zeros.trailing_zeros() as usize / 8);
     cut(&bytes, length)
 }
@@ -122,6 +123,7 @@ pub(super) fn length(digit: u128) -> usize {
 /// Returns the length of the common prefix of two digits.
 pub(super) fn common(one: u128, other: u128) -> usize {
     let equal = ((one ^ other) << FREE).leading_zeros() as usize / 8;
+    // Beyond their ends both digits hold zeros, which are equal without being bytes of a URL.
     equal.min(length(one)).min(length(other))
 }
 

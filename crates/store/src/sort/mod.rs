@@ -147,6 +147,7 @@ pub(crate) fn sort_from(
     urls: &impl Urls,
     threads: Threads,
 ) -> Result<(), SetFull> {
+    // A list in place of recursion, which URLs with long common beginnings would make deep.
     let mut unsorted = vec![(depth, places)];
     while let Some((depth, places)) = unsorted.pop() {
         match places.len() < MANY {
@@ -186,6 +187,7 @@ fn sort_many<'p>(
         let size = parts.iter().map(|part| part.bucket(bucket).len()).sum();
         buckets.push((bucket, rest.split_off_mut(..size).unwrap_or_default()));
     }
+    // The task that sorts a bucket gathers its places too, so that they are in its cache.
     let sort_one = |keyed: &mut Digits, (bucket, places): &mut (usize, &mut [u64])| {
         let mut rest = &mut **places;
         for part in parts.iter().map(|part| part.bucket(*bucket)) {
@@ -219,6 +221,7 @@ fn sample(
     let mut sample = Vec::new();
     alloc::try_reserve_exact(&mut sample, places.len().div_ceil(SAMPLED))?;
     for (n, some) in places.chunks(SAMPLED).enumerate() {
+        // One of each stretch of neighbours, so that every part of the input is in the sample.
         sample.push(some[random.hash_one(n) as usize % some.len()]);
     }
     bounds_of(depth, &mut sample, urls, threads)
@@ -235,6 +238,7 @@ pub(crate) fn bounds_of(
     let mut texts: Vec<&[u8]> = Vec::new();
     alloc::try_reserve_exact(&mut texts, sample.len())?;
     texts.extend(sample.iter().map(|place| urls.get(*place)));
+    // Equal texts would bound a bucket that no URL can get into.
     texts.dedup();
     Ok(Bounds::new(&texts, depth))
 }
@@ -258,6 +262,7 @@ impl Scattered {
         alloc::try_reserve_exact(&mut buckets, part.len())?;
         buckets.resize(part.len(), 0);
         bounds.find(texts_from(depth, part, urls), &mut buckets);
+        // Counted before they are placed, so that one vector of the right length holds all buckets.
         for bucket in &buckets {
             ends[*bucket as usize] += 1;
         }
@@ -318,6 +323,8 @@ fn sort_digits<'t, T: Text<'t>>(
     text: &impl Fn(usize) -> T,
 ) {
     while !digits.is_empty() {
+        // The number below each digit makes all of them different, so an unstable sort loses no
+        // order.
         digits.sort_unstable();
         depth += digit::BYTES;
         // Iterate on the largest group and recurse only into the others. Those have at most half of the

@@ -51,6 +51,7 @@ impl Costs {
     /// Whether the next block is packed.
     pub(super) fn packs_next(&mut self) -> bool {
         self.blocks += 1;
+        // The first block is packed too, since nothing was measured before it.
         self.packs_all || self.blocks % SAMPLED == 1 || self.packing_pays()
     }
 

@@ -17,6 +17,8 @@ impl Division {
     /// Divides a partition of so many bytes. There are enough parts that each is likely to fit, and no
     /// more, since each is read by itself when the runs are merged.
     pub(super) fn new(plan: &PartitionPlan<'_>, bytes: u64) -> Self {
+        // Half of the memory: hashes divide unevenly, and a part that does not fit is written once
+        // more.
         let fitting = (plan.memory as u64 / 2).max(1);
         // A hash selects a part by its bits, so their number is a power of two.
         let parts = bytes.div_ceil(fitting).clamp(2, MOST_PARTS as u64).next_power_of_two();

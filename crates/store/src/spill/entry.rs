@@ -72,6 +72,7 @@ pub(crate) fn decode_number(bytes: &[u8], at: &mut usize) -> Option<u64> {
             return Some(number);
         }
     }
+    // No number of 64 bits has more than ten bytes.
     None
 }
 
@@ -85,6 +86,7 @@ pub(super) fn decode_text<'a>(bytes: &'a [u8], at: &mut usize) -> Option<&'a [u8
 
 #[inline]
 pub(crate) fn append_number(number: u64, out: &mut Vec<u8>) {
+    // Nearly all lengths and counts are below 128.
     match u8::try_from(number) {
         Ok(byte) if byte < 0x80 => out.push(byte),
         _ => {

@@ -70,6 +70,8 @@ pub fn mark_new(
         marks.reserve(listed.len()).map_err(no_room)?;
         let taken = keys.add(plan, Block(&block), &entries)?;
         for (i, (entry, listed)) in entries.iter().zip(&listed).enumerate() {
+            // Beyond `taken` an entry that the set lacks may repeat one that it did not take, so a
+            // smaller partition decides.
             let is_new = entry.is_new() && i < taken;
             has_new |= is_new;
             let bytes = &block[listed.start as usize..listed.end as usize];
@@ -130,6 +132,8 @@ fn list(
         let Some((entry, length)) = SpillEntry::decode(&block[at..]) else { return Ok(None) };
         alloc::try_reserve(listed, 1)?;
         alloc::try_reserve(entries, 1)?;
+        // The key is a part of the block, so its address tells its place without a second way to
+        // decode.
         let start = entry.key.as_ptr().addr() - block.as_ptr().addr();
         listed.push(Listed { ordinal: entry.ordinal, start: at as u32, end: (at + length) as u32 });
         let hash = key.hash(entry.key);
@@ -161,6 +165,7 @@ impl Keys {
         }
         let later = &entries[taken..];
         if !later.is_empty() {
+            // Those that the set holds are duplicates, so only what it lacks is written once more.
             self.shard.find_all(&[Part { entries: later, bytes: block }]);
             // A set that can hold nothing will never hold more.
             if self.shard.is_empty() {

@@ -80,6 +80,7 @@ impl MarksBudget {
     }
 
     pub(super) fn is_used_up(&self) -> bool {
+        // Each thread may exceed the budget by one partition. An exact bound would need a lock.
         self.used.load(Ordering::Relaxed) >= self.bytes
     }
 

@@ -50,10 +50,12 @@ impl BlockCompressor {
 
     /// Writes a block that starts with [`HEADER`] bytes of any value. It is taken if it stays in memory.
     pub(super) fn write(&mut self, block: &mut Vec<u8>) -> Result<Extent, SpillError> {
+        // A block in memory is not packed: it is read again where it lies.
         if self.store.take_room(block.capacity()) {
             return Ok(Extent::Memory(Arc::new(take(block))));
         }
         let raw = block.len() - HEADER;
+        // The lock is held for the choice alone, and not while a block is packed or written.
         let packs = self.store.costs().packs_next();
         let is_packed = packs && self.pack(&block[HEADER..])?;
         let (method, written) = if is_packed { (LZ4, &mut self.packed) } else { (RAW, block) };
@@ -76,10 +78,12 @@ impl BlockCompressor {
         self.packed.resize(most, 0);
         let start = Instant::now();
         let packed = compress_into_with_table(raw, &mut self.packed[HEADER..], &mut self.table);
+        // The buffer has room for any result, so an error is taken for a block that did not shrink.
         let packed = packed.unwrap_or(raw.len());
         let spent = start.elapsed().as_nanos() as f64;
         let mut costs = self.store.costs();
         costs.pack.add(spent / raw.len() as f64);
+        // A block that does not shrink is written as it is.
         costs.ratio.add((packed as f64 / raw.len() as f64).min(1.0));
         self.packed.truncate(HEADER + packed);
         Ok(packed < raw.len())
@@ -144,11 +148,13 @@ impl<'a> BlockDecompressor<'a> {
         else {
             return Err(damaged("it is too short"));
         };
+        // Before anything else in the block is believed.
         if u32::from_le_bytes([e, f, g, h]) != checksum(&self.packed) {
             return Err(damaged("wrong checksum"));
         }
         let raw = u32::from_le_bytes([a, b, c, d]) as usize;
         match method {
+            // Bytes that were not packed change hands without a copy.
             RAW if raw == bytes.len() => std::mem::swap(&mut self.packed, out),
             LZ4 => {
                 let length = HEADER + raw;

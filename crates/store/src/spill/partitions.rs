@@ -23,6 +23,8 @@ pub struct PartitionGroup {
 impl Partitions {
     /// So many empty ones, which as many tasks as there are threads can write to. Each has a buffer of one block.
     pub fn new(store: &Arc<Store>, number: usize, block: usize, threads: usize) -> Self {
+        // Neighbours make a group, so that a task writes to them without a lock and with one
+        // compressor.
         let share = number.div_ceil(threads).max(1);
         let groups = (0..number).step_by(share).map(|first| PartitionGroup {
             first,

@@ -52,6 +52,7 @@ impl Source {
         decompressor: &mut BlockDecompressor<'_>,
     ) -> Result<(), SpillError> {
         let mut held: usize = self.loaded.iter().map(|block| block.bytes.len()).sum();
+        // One block is loaded however long it is, or the window would never move on.
         while self.covered < until && (self.loaded.is_empty() || held < most) {
             let Some(extent) = self.extents.next() else {
                 self.covered = u64::MAX;
@@ -91,6 +92,7 @@ impl Source {
                 ordinals.push(entry.ordinal);
                 starts.push(at as u32);
             }
+            // Marks are numbered by all entries of the stream, whether they are new or not.
             self.read += 1;
             self.covered = entry.ordinal.saturating_add(1);
             at += length;

@@ -106,6 +106,7 @@ impl Store {
 
     /// Takes room in memory for a block of so many bytes; returns whether there was enough.
     pub(super) fn take_room(&self, bytes: usize) -> bool {
+        // A block gets all of its room or none, since many threads compete for the last of it.
         let less = |room: usize| room.checked_sub(bytes);
         self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
     }
@@ -121,6 +122,7 @@ impl Store {
     }
 
     pub(super) fn costs(&self) -> MutexGuard<'_, Costs> {
+        // The costs are estimates, so a panic of another thread leaves nothing wrong in them.
         self.costs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -138,6 +140,8 @@ impl Store {
     /// Writes a block to the file, which had `raw` bytes before packing.
     pub(super) fn append(&self, block: &[u8], raw: u32) -> Result<Extent, SpillError> {
         let length = u32::try_from(block.len()).expect("blocks are small");
+        // One addition gives a block its place, so threads write without a lock. A write that fails
+        // leaves a hole, which no extent names.
         let at = self.end.fetch_add(u64::from(length), Ordering::Relaxed);
         self.file()?.write_all_at(block, at).map_err(|error| self.error(error))?;
         Ok(Extent::File { at, length, raw })

@@ -73,6 +73,7 @@ impl EntryWriter {
             }
             let (now, later) = entries.split_at(now);
             self.buffer.extend_from_slice(now);
+            // What fits stays in the buffer, since the next call may fill the block up.
             if !later.is_empty() {
                 self.flush(compressor)?;
             }
@@ -89,6 +90,7 @@ impl EntryWriter {
         compressor: &mut BlockCompressor,
     ) -> Result<(), SpillError> {
         let need = AROUND + entry.key.len() + entry.line.len();
+        // For most entries this is the only question, so the rest is out of line.
         if self.buffer.capacity() - self.buffer.len() < need {
             self.make_room(need, compressor)?;
         }
@@ -120,6 +122,7 @@ impl EntryWriter {
     }
 
     fn flush(&mut self, compressor: &mut BlockCompressor) -> Result<(), SpillError> {
+        // Reserved first, so that a block which was written cannot be lost.
         alloc::try_reserve(&mut self.extents, 1)
             .map_err(|error| compressor.store().error(error.into()))?;
         self.extents.push(compressor.write(&mut self.buffer)?);
@@ -177,6 +180,7 @@ impl EntryReader {
     ) -> Result<Option<SpillEntry<'_>>, SpillError> {
         if self.end == self.block.len() {
             let Some(extent) = self.extents.next() else {
+                // Whoever asks again finds the end again.
                 *self = Self::new(Stream::default());
                 return Ok(None);
             };

@@ -109,6 +109,7 @@ impl<'p> Merge<'p> {
                 true => self.texts(&mut left, &append).map(Some),
                 false => Ok(None),
             };
+            // Waking a thread for a small window costs more than writing it beside the next one.
             let next = if is_small {
                 put(&texts)?;
                 next()
@@ -132,6 +133,8 @@ impl<'p> Merge<'p> {
                 self.load(until)?;
             }
             let Some(base) = self.sources.iter().filter_map(Source::next).min() else {
+                // No entry is at hand, but a source may have more: its last blocks had no new
+                // entries.
                 if self.sources.iter().all(|source| source.covered() == u64::MAX) {
                     return Ok(false);
                 }
@@ -173,6 +176,7 @@ impl<'p> Merge<'p> {
         for (number, block) in (1u64..).zip(blocks) {
             for (ordinal, start) in block.pass(end) {
                 let slot = &mut self.slots[(ordinal - base) as usize];
+                // A record has one key. Two entries of it are damage that no checksum shows.
                 if *slot != 0 {
                     let text = format!("two entries of record {ordinal}");
                     return Err(store.error(std::io::Error::other(text)));

@@ -42,6 +42,7 @@ impl Durations {
         let duration = duration.min(MOST);
         self.count += 1;
         self.greatest = self.greatest.max(duration);
+        // Before this duration is added, since all numbers of a tally are of one kind.
         if self.count == EXACT + 1 {
             self.sort_into_buckets();
         }
@@ -52,6 +53,7 @@ impl Durations {
         let (had_buckets, others_has) = (self.has_buckets(), other.has_buckets());
         self.count += other.count;
         self.greatest = self.greatest.max(other.greatest);
+        // The count alone decides about the form, so that the order of merging does not show.
         if self.has_buckets() && !had_buckets {
             self.sort_into_buckets();
         }
@@ -71,6 +73,7 @@ impl Durations {
             before += u128::from(*times);
             before >= rank
         })?;
+        // The middle of the last bucket may exceed every duration in it.
         Some(if self.has_buckets() { middle(found.0).min(self.greatest) } else { found.0 })
     }
 

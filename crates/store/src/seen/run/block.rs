@@ -32,6 +32,8 @@ impl BlockBuilder {
     /// Adds a key that shares `shared` bytes with the last one, and is greater.
     pub(super) fn push(&mut self, key: &[u8], shared: usize, mark: u32) -> Result<(), AllocError> {
         let own = &key[shared..];
+        // It is kept across blocks: the separator of the next one tells its first key from this
+        // one.
         self.last.truncate(shared);
         alloc::try_reserve(&mut self.last, own.len())?;
         self.last.extend_from_slice(own);
@@ -62,6 +64,7 @@ impl BlockBuilder {
 
     /// About the bytes that the block has so far.
     pub(super) fn size(&self) -> usize {
+        // Nearly all lengths of URLs fit a byte, and the marks of a block are mostly one.
         HEAD + 2 * self.shared.len() + self.suffixes.len()
     }
 
@@ -74,6 +77,7 @@ impl BlockBuilder {
     pub(super) fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), AllocError> {
         let width = width(self.longest);
         let first = self.marks.first().copied().unwrap_or_default();
+        // Most runs are one add, so one mark stands for all keys of most blocks.
         let marks_width = match self.marks.iter().all(|mark| *mark == first) {
             true => 0,
             false => self::width(self.marks.iter().copied().max().unwrap_or_default()),
@@ -114,6 +118,7 @@ fn width(most: u32) -> usize {
 pub(super) fn shared_bytes(a: &[u8], b: &[u8]) -> usize {
     let mut shared = 0;
     let (mut left, mut right) = (a, b);
+    // Neighbouring URLs share most of their bytes, so these are compared eight at a time.
     while let (Some((l, more_l)), Some((r, more_r))) =
         (left.split_first_chunk::<8>(), right.split_first_chunk::<8>())
     {
@@ -175,6 +180,8 @@ impl<'b> Block<'b> {
         let [width, marks_width] = take_front(&mut bytes)?;
         let same = if marks_width == 0 { Some(take_front(&mut bytes)?) } else { None };
         let mut column = |width: u8| {
+            // The number of keys is the file's word. A product that overflows is damage, and no
+            // panic.
             let (column, rest) = bytes.split_at_checked(len.checked_mul(width.into())?)?;
             bytes = rest;
             Some(column)
@@ -274,6 +281,7 @@ impl<'b> BlockSearch<'b> {
     pub(super) fn new(block: Block<'b>) -> Result<Self, AllocError> {
         let mut search = Self { block, at: 0, suffix: 0, above: Vec::new() };
         if block.len > 0 {
+            // The first key shares nothing with another, as `is_consistent` has made sure.
             let rest = block.rest.get(0);
             alloc::try_reserve(&mut search.above, rest)?;
             search.above.extend_from_slice(&block.suffixes[..rest]);

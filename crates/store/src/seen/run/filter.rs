@@ -10,6 +10,8 @@ use xorf::{BinaryFuse8, BinaryFuse8Ref, DmaSerializable, Filter as _, FilterRef}
 /// The hash of a key, which the filters hold: rapidhash, version 3, under its default seed.
 #[inline]
 pub(in super::super) fn hash(key: &[u8]) -> u64 {
+    // It has no key, unlike the hash of a set: the file has to mean the same for ever. Keys that
+    // are made to collide pass the filter, which costs time and changes no answer.
     rapidhash::v3::rapidhash_v3(key)
 }
 
@@ -18,6 +20,8 @@ pub(super) fn build(hashes: &mut Vec<u64>) -> Vec<u8> {
     // Hashes may be equal, by chance or by design, and the construction needs distinct ones.
     hashes.sort_unstable();
     hashes.dedup();
+    // The construction gives up after some seeds. A filter that lets all keys pass costs time
+    // alone.
     let Ok(filter) = BinaryFuse8::try_from(&*hashes) else { return Vec::new() };
     let mut bytes = vec![0; BinaryFuse8::DESCRIPTOR_LEN];
     filter.dma_copy_descriptor_to(&mut bytes);

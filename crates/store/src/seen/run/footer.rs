@@ -70,6 +70,7 @@ impl Footer {
                 bytes.extend_from_slice(&field.to_le_bytes());
             }
         }
+        // Neighbouring separators share most of their bytes, as keys do.
         let mut separators = BlockBuilder::default();
         for zone in 0..self.zones.len() {
             separators.push_whole(self.separators.get(zone), 0)?;
@@ -84,9 +85,11 @@ impl Footer {
         let mut bytes = bytes;
         for _ in 0..number(&mut bytes)? {
             let [number, time, keys] = [(); 3].map(|()| long(&mut bytes));
+            // The number is the file's word, so memory is reserved for what is really there.
             footer.adds.try_reserve(1).ok()?;
             footer.adds.push(AddStats { number: number?, time: UnixTime(time?), keys: keys? });
         }
+        // Offsets are sums and no fields, so zones can neither overlap nor leave gaps.
         let mut offset = MAGIC.len() as u64;
         let mut zones = Vec::new();
         for _ in 0..number(&mut bytes)? {

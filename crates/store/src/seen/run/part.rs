@@ -74,6 +74,7 @@ impl PartPacker {
         part[6..10].copy_from_slice(&(length as u32).to_le_bytes());
         let sum = checksum(&part);
         part[10..HEADER].copy_from_slice(&sum.to_le_bytes());
+        // The bound is far above the packed length, and all parts of a zone wait for each other.
         part.shrink_to_fit();
         Ok(part)
     }
@@ -110,9 +111,11 @@ impl PartUnpacker {
         if part_length(part) != Some(part.len()) {
             return damaged("a part is not as long as it says");
         }
+        // Nothing that a part says of itself is believed before its checksum holds.
         if stated_checksum(part) != checksum(part) {
             return damaged("wrong checksum");
         }
+        // A part in the place of another one has a right checksum.
         if part[0] != kind as u8 {
             return damaged("another part was expected");
         }
@@ -121,6 +124,8 @@ impl PartUnpacker {
         if size > LONGEST {
             return damaged("a part is too long");
         }
+        // The frame may hold more than the header says. It is unpacked no further than there is
+        // room.
         alloc::try_reserve_exact(raw, size).map_err(|_| no_memory())?;
         let packed = &part[HEADER..];
         match part[1] {
@@ -128,6 +133,8 @@ impl PartUnpacker {
             ZSTD => {
                 let decompressor = match &mut self.0 {
                     Some(decompressor) => decompressor,
+                    // Filters are not packed, so a look-up that ends with one needs no
+                    // decompressor.
                     none => none.insert(zstd::bulk::Decompressor::new().map_err(|_| no_memory())?),
                 };
                 if decompressor.decompress_to_buffer(packed, raw).ok() != Some(size) {
@@ -176,6 +183,7 @@ impl RunFile {
             .map_err(|error| SeenStoreError::io(&self.path, error.into()))?;
         out.resize(length, 0);
         self.file.read_exact_at(out, offset).map_err(|error| match error.kind() {
+            // The manifest tells how long the file is, so an end before that is damage.
             io::ErrorKind::UnexpectedEof => self.damaged(offset, "the file ends before it"),
             _ => SeenStoreError::io(&self.path, error),
         })

@@ -36,6 +36,8 @@ impl Run {
         let path = directory.join(&info.name);
         let file = RunFile::of(File::open(&path), &path)?;
         let size = file.file.metadata().map_err(|error| SeenStoreError::io(&file.path, error))?;
+        // Asked first, so that a file that was cut is called that, and not one with a wrong
+        // checksum.
         if size.len() != info.bytes {
             let reason = format!("it has {} bytes, of {}", size.len(), info.bytes);
             return Err(file.damaged(size.len().min(info.bytes), &reason));
@@ -58,9 +60,11 @@ impl Run {
         let (mut parts, mut raw) = (PartReader::default(), Vec::new());
         parts.read(&file, (PartKind::Footer, offset, length), &mut raw)?;
         let footer = Footer::parse(&raw);
+        // The zones have to fill all bytes before the footer.
         let Some(footer) = footer.filter(|footer| footer.offset() == offset) else {
             return Err(file.damaged(offset, "its footer cannot be read"));
         };
+        // A run of another store may have the same name and length.
         if stated_checksum(&parts.bytes) != info.checksum || footer.entries() != info.entries {
             return Err(file.damaged(offset, "it is another run than the manifest names"));
         }
@@ -169,6 +173,7 @@ impl SpelledBlock {
         let block = Block::parse(raw).ok_or_else(|| run.file.damaged(offset, UNREADABLE))?;
         let list = Self::of(block);
         let list = list.map_err(|error| SeenStoreError::io(&run.file.path, error.into()))?;
+        // Asked once for each block, so that a merge may index its adds by a mark.
         let adds = run.footer.adds.len();
         if list.marks.iter().any(|mark| *mark as usize > adds) {
             return Err(run.file.damaged(offset, UNKNOWN_ADD));
@@ -191,6 +196,7 @@ impl SpelledBlock {
 impl RunReader<'_> {
     /// Goes on to the next key, and returns it with its mark.
     pub(in super::super) fn next(&mut self) -> Result<Option<(&[u8], Mark)>, SeenStoreError> {
+        // `read` may only pass from one zone to the next, without a block.
         while self.at == self.block.marks.len() {
             match self.blocks.next() {
                 Some(block) => (self.block, self.at) = (block, 0),
@@ -217,6 +223,7 @@ impl RunReader<'_> {
         run.file.read(self.offset, left.min(READ_AT_ONCE), &mut self.packed)?;
         let length = part_length(&self.packed).filter(|length| *length <= left);
         let length = length.ok_or_else(|| run.file.damaged(self.offset, "a part is cut off"))?;
+        // One key of some hundred KiB makes such a block.
         if length > self.packed.len() {
             run.file.read(self.offset, length, &mut self.packed)?;
         }
@@ -227,6 +234,7 @@ impl RunReader<'_> {
             self.offset += part.len() as u64;
             rest = &rest[part.len()..];
         }
+        // A share for each thread, so that each makes one decompressor.
         let share = parts.len().div_ceil(rayon::current_num_threads());
         let blocks: Result<Vec<Vec<SpelledBlock>>, SeenStoreError> = parts
             .par_chunks(share)

@@ -175,6 +175,8 @@ fn needed_blocks<K: SortedKeys + ?Sized>(
     for (at, candidate) in candidates.iter().enumerate() {
         let (greater, is_equal) = search.find(wanted.key(*candidate))?;
         // The last block whose separator is not greater than the key.
+        // No key is below the first separator, which `by_zone` has compared. Only a forged index
+        // leads to a block before it.
         let block = if is_equal { greater } else { greater.saturating_sub(1) };
         if let Some(last) = needed.last_mut()
             && passed == block + 1

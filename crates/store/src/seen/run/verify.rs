@@ -57,6 +57,7 @@ impl Run {
             parts.read(&self.file, (PartKind::Block, offset, length), &mut raw)?;
             let damaged = |reason| self.file.damaged(offset, reason);
             let block = Block::parse(&raw).ok_or_else(|| damaged(UNREADABLE))?;
+            // The footer repeats the first separator of each zone, so both have to agree.
             let is_before = match keys {
                 0 => separator == self.footer.separators.get(number),
                 _ => key < separator,
@@ -70,6 +71,7 @@ impl Run {
                 if at == 0 && (!is_before || key < separator) {
                     return Err(damaged("a block and its index disagree"));
                 }
+                // A key that its filter lacks would be called new for ever.
                 if !filter.may_contain(hash(&key)) {
                     return Err(damaged("its filter lacks a key"));
                 }
@@ -82,6 +84,7 @@ impl Run {
         if offset != zone.filter_offset() || keys != zone.keys {
             return Err(self.file.damaged(zone.index_offset(), "a zone and its index disagree"));
         }
+        // Zones are checked side by side, so the order across their border is asked here.
         let is_last = number + 1 == self.footer.zones.len();
         if !is_last && *key >= *self.footer.separators.get(number + 1) {
             return Err(self.file.damaged(zone.end(), "keys are not in order"));

@@ -79,10 +79,13 @@ impl RunWriter {
 
     /// Adds a key, which is greater than the one before.
     pub(in super::super) fn push(&mut self, key: &[u8], mark: Mark) -> Result<(), SeenStoreError> {
+        // The first key may be empty, as `last` is before it, so their order says nothing.
         let is_first =
             self.footer.zones.is_empty() && self.waiting.is_empty() && self.zone.hashes.is_empty();
         let last = self.block.last();
         let shared = shared_bytes(last, key);
+        // `None` is less than any byte, as a key that ends is less than one that goes on. Equal
+        // keys give `None` twice.
         if !is_first && last.get(shared) >= key.get(shared) {
             let error = io::Error::new(io::ErrorKind::InvalidInput, "keys are not in order");
             return Err(self.error(error));
@@ -166,6 +169,8 @@ impl RunWriter {
         let footer = footer.and_then(|raw| PartPacker::new()?.pack(PartKind::Footer, &raw));
         let mut end = footer.map_err(|error| self.error(error))?;
         let (length, checksum) = (end.len() as u32, stated_checksum(&end));
+        // It stands last, since offsets are known only now and the file is written from front to
+        // back.
         let mut trailer = [0; super::TRAILER];
         trailer[..8].copy_from_slice(&self.offset.to_le_bytes());
         trailer[8..12].copy_from_slice(&length.to_le_bytes());

@@ -20,6 +20,7 @@ impl KeyRanges {
         let mut at = 0;
         while ranges.len() < most {
             at += (sample.len() - at).div_ceil(most - ranges.len() + 1).max(1);
+            // A bound has to be greater than the one before, or no key would be between them.
             at += sample[at.min(sample.len())..].partition_point(|key| key <= last);
             let Some(key) = sample.get(at) else { break };
             ranges.push(key)?;

@@ -45,6 +45,8 @@ pub fn each_range<E: From<SpillError> + Send>(
                 LoadedRange::Sorted(entries) if again.is_empty() => loaded.push(entries),
                 // A range before it is not loaded yet.
                 LoadedRange::Sorted(_) => again.push((range, needed)),
+                // The estimate was too low. Doubled, the range is loaded alone before it is ever
+                // divided.
                 LoadedRange::Larger => again.push((range, 2 * needed)),
                 LoadedRange::Divided(smaller) => {
                     for range in smaller {
@@ -53,6 +55,7 @@ pub fn each_range<E: From<SpillError> + Send>(
                 }
             }
         }
+        // In front of the others and in their order, since results come in the order of keys.
         again.into_iter().rev().for_each(|range| waiting.push_front(range));
     }
     Ok(())
@@ -88,6 +91,7 @@ fn load(
     plan: &RangePlan<'_>,
     memory: usize,
 ) -> Result<Vec<LoadedRange>, SpillError> {
+    // A range that is loaded alone has the memory and the threads of all.
     if let [(range, _)] = group {
         return Ok(vec![load_range(range, plan, memory, Threads::All)?]);
     }

@@ -76,6 +76,7 @@ impl RangeEntries {
     ) -> Result<(), SetFull> {
         let mut places = std::mem::take(&mut self.places);
         sort_from(depth, &mut places, self, threads)?;
+        // The least ordinal and the sum of tallies are the same in any order.
         if matches!(keep, KeepPolicy::Last | KeepPolicy::Greatest) {
             let same = |a: &u64, b: &u64| self.holds(*b, self.get(*a));
             let ordinal = |place: &u64| self.entry(*place).ordinal;
@@ -144,6 +145,8 @@ impl RangeEntries {
                 Some((first, kept)) if self.holds(place, first.key) => {
                     let other = self.entry(place);
                     let count = first.count + other.count;
+                    // Threads write a range in any order, so a later entry may be of an earlier
+                    // record.
                     if other.ordinal < first.ordinal {
                         *first = other;
                     }
@@ -156,6 +159,7 @@ impl RangeEntries {
                             }
                         }
                         KeepPolicy::Tally => {
+                            // Most keys have one record, whose line is taken where it lies.
                             if sum.is_empty() {
                                 alloc::try_reserve(&mut sum, kept.line.len())?;
                                 sum.extend_from_slice(kept.line);
@@ -183,6 +187,7 @@ impl RangeEntries {
             // A vector that grows is there twice for a moment, once at double size.
             let needed = 3 * block.len() + count * 8 * size_of::<u64>();
             if count >= least && needed > most {
+                // The error only ends the loop, and becomes `None` below.
                 return Err(AllocError);
             }
             count += 1;

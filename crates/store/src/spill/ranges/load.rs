@@ -98,6 +98,7 @@ fn full(memory: usize) -> usize {
 /// Estimates how much memory it takes to load a range.
 pub(super) fn range_memory(range: &Stream, plan: &RangePlan<'_>) -> Result<usize, SpillError> {
     let entries = RangeSize::of(range, plan)?.in_memory();
+    // The inverse of `full`.
     Ok(entries + entries / 2)
 }
 
@@ -112,6 +113,7 @@ pub(super) fn load_range(
     let full_of_memory = |_| plan.store.error(io::ErrorKind::OutOfMemory.into());
     let no_room = |error: AllocError| plan.store.error(error.into());
     let size = RangeSize::of(range, plan)?;
+    // Reserved at once, since a vector that grows is there twice meanwhile.
     let share = (full(memory) as f64 / size.in_memory().max(1) as f64).min(1.0);
     let mut entries =
         RangeEntries::with_capacity((size.entries as f64 * share) as usize).map_err(no_room)?;
@@ -119,6 +121,8 @@ pub(super) fn load_range(
     for extent in &range.extents {
         if entries.count() >= COMBINED_FROM && entries.memory(extent.raw() as usize) > full(memory)
         {
+            // Repetitions are combined before a range is divided: few keys with many records need
+            // no division.
             entries.sort(range.depth, plan.keep, threads).map_err(full_of_memory)?;
             match entries.combined(plan.keep, LEAST, memory / 3) {
                 Some(combined) => entries = combined,
@@ -126,6 +130,7 @@ pub(super) fn load_range(
                 None => {
                     let parts = (4 * size.in_memory() / memory.max(1)).clamp(2, PARTITIONS);
                     let ranges = bounds(range, &entries, parts, plan)?;
+                    // The smaller ranges need its memory for their blocks.
                     drop(entries);
                     return Ok(LoadedRange::Divided(divide(range, &ranges, plan, memory)?));
                 }
@@ -167,6 +172,8 @@ fn bounds(
             number += 1;
         }
     }
+    // More than `LEAST` different keys are in memory. So there are bounds even if all sampled
+    // blocks hold one key.
     entries.sample(SAMPLED_IN_MEMORY).try_for_each(&mut add).map_err(no_room)?;
     sample.sort_unstable();
     let sample: Vec<&[u8]> = sample.iter().map(Vec::as_slice).collect();
@@ -180,6 +187,7 @@ fn divide(
     plan: &RangePlan<'_>,
     memory: usize,
 ) -> Result<Vec<Stream>, SpillError> {
+    // Each task has a block for every smaller range.
     let tasks = rayon::current_num_threads().min(memory / (2 * ranges.len() * plan.block));
     let share = range.extents.len().div_ceil(tasks.max(1)).max(1);
     let parts = range.extents.par_chunks(share).with_min_len(1).map(|extents| {

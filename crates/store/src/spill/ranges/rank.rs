@@ -101,11 +101,14 @@ impl<'p> Ranking<'p> {
             .flat_map(|range| range.parts(RANKED).into_iter().map(move |part| (range, part)));
         let parts: Vec<(&RangeEntries, &[u64])> = parts.collect();
         let no_room = |error: AllocError| self.plan.store.error(error.into());
+        // One part for each thread at a time, since their texts are held until they are written.
         for group in parts.chunks(rayon::current_num_threads()) {
             let ranked = group.par_iter().map(|(range, part)| self.rank(range, part, found()));
             let ranked = ranked.collect::<Result<Vec<_>, AllocError>>().map_err(no_room)?;
             let (texts, counts): (Vec<_>, Vec<_>) = ranked.into_iter().unzip();
             self.partitions.write(&texts)?;
+            // Added between the groups, so that ranking needs no lock. A key that is judged by
+            // older counts may only be kept needlessly.
             if let RankOrder::Count(greatest) = &mut self.order {
                 counts.into_iter().flatten().for_each(|count| greatest.add(count));
             }

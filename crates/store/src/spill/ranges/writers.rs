@@ -84,6 +84,8 @@ impl RangeWriters {
         &self,
         mut entries: impl Iterator<Item = SpillEntry<'e>>,
     ) -> Result<(), SpillError> {
+        // A thread of another pool may share a number with one of this pool. It then waits for the
+        // lock.
         let thread = rayon::current_thread_index().unwrap_or_default() % self.threads.len();
         let mut thread = self.threads[thread].lock().unwrap_or_else(PoisonError::into_inner);
         let ThreadWriters { writers, compressor } = &mut *thread;
@@ -102,6 +104,7 @@ impl RangeWriters {
             // The bounds are searched for many keys at a time, since the steps of one search wait for each other.
             self.bounds.find(batch.iter().map(|entry| Measured::whole(entry.key)), ranges);
             for (entries, ranges) in batch.chunks(FETCHED).zip(ranges.chunks(FETCHED)) {
+                // The buffers are far apart in memory, so each `push` would wait for its own.
                 ranges.iter().for_each(|range| writers[*range as usize].fetch());
                 for (entry, range) in entries.iter().zip(ranges) {
                     writers[*range as usize].push(entry, compressor)?;
