@@ -94,6 +94,7 @@ impl Normalizer {
         out.offsets.clear();
         out.outcomes.clear();
         out.offsets.push(0);
+        // Checked before anything is written, so that no form is lost to a later offset.
         let mut before = 0;
         for (at, &offset) in offsets.iter().enumerate() {
             if offset < before || offset as usize > values.len() {
@@ -110,6 +111,8 @@ impl Normalizer {
             self.for_each(values, piece, &mut scratch, |_, url| {
                 let url = url.map(|url| url.as_bytes());
                 let end = out.values.len() + url.map_or(0, <[u8]>::len);
+                // The loop cannot be stopped from here, so whatever follows the first form without
+                // room is passed over.
                 fits &= end <= most as usize;
                 if !fits {
                     return;

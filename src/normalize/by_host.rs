@@ -66,6 +66,7 @@ impl Normalizer {
     fn host_looked_up(&self, parts: &Parts<'_>) -> Option<Vec<u8>> {
         let host = host_of(parts)?;
         #[cfg(feature = "transcode")]
+        // A host in another charset is looked up as it will be written.
         if let Some(transcoded) = self.rules.transcoded_host(host) {
             return canonical_host(&transcoded.url);
         }

@@ -17,6 +17,7 @@ pub struct Canonical<'a>(&'a [u8]);
 impl<'a> Canonical<'a> {
     #[inline]
     pub(in crate::normalize) fn new(bytes: &'a [u8]) -> Self {
+        // A set ends each URL with a line feed, and one inside of a URL would make two of it.
         debug_assert!(!bytes.contains(&b'\n'));
         Self(bytes)
     }
@@ -60,6 +61,7 @@ impl<'a> Canonical<'a> {
     /// ```
     pub fn host(self) -> Option<&'a [u8]> {
         let parts = Parts::split(self.0);
+        // Without a scheme `//a/b` is a request target, which names no host.
         parts.scheme?;
         let (host, _) = split_host(AuthorityParts::split(parts.authority?).host_port);
         (!host.is_empty()).then_some(host)

@@ -141,7 +141,10 @@ impl Scratch {
                 visit(number, Ok(Canonical::new(span.of(bytes))));
             }
         };
+        // Taken out, since `settle` writes to the other buffers meanwhile, and put back to keep the
+        // memory.
         let mut changes = std::mem::take(&mut self.changes);
+        // `next` may have returned some of the lines already.
         for Change { number, form } in changes.drain(..).skip_while(|change| change.number < first)
         {
             visit_clean(next, number, &mut visit);
@@ -318,6 +321,7 @@ impl Normalizer {
         written: &mut Vec<u8>,
         changes: &mut Vec<Change>,
     ) {
+        // Elsewhere the form that the masks write is not the last word on a URL.
         if !self.rules_alone_act() {
             return self.find_unclean(batch, changes);
         }

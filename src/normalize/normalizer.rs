@@ -96,6 +96,7 @@ impl Normalizer {
     /// ```
     pub fn with_base(mut self, base: &[u8]) -> Result<Self, UnsupportedOption> {
         self.precedes_redirects()?;
+        // The base before must not resolve the new one.
         self.rules.base = None;
         let canonical = self.rules_for(base).canonical_base(base)?;
         self.rules.base = Some(canonical.into());
@@ -216,6 +217,7 @@ impl Normalizer {
         }
         let mut out = Vec::new();
         self.rewrite_in(url, 0..url.len(), kind, &mut out)?;
+        // A canonical URL with a port, say, is not proven clean, and borrowed all the same.
         Ok(if out == url { Cow::Borrowed(url) } else { Cow::Owned(out) })
     }
 

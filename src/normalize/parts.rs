@@ -29,6 +29,7 @@ impl<'a> Parts<'a> {
     /// Splits at the first delimiters; nothing is checked.
     #[inline]
     pub fn split(url: &'a [u8]) -> Self {
+        // A loop, since schemes are too short for a search.
         let (scheme, rest) =
             match url.iter().position(|byte| matches!(byte, b':' | b'/' | b'?' | b'#')) {
                 Some(end) if end > 0 && url[end] == b':' => (Some(&url[..end]), &url[end + 1..]),
@@ -122,6 +123,7 @@ impl<'a> AuthorityParts<'a> {
     /// The last `@` ends the userinfo.
     #[inline]
     pub(crate) fn split(authority: &'a [u8]) -> Self {
+        // So no part of the userinfo is ever read as the host.
         match authority.iter().rposition(|byte| *byte == b'@') {
             Some(at) => Self { userinfo: Some(&authority[..at]), host_port: &authority[at + 1..] },
             None => Self { userinfo: None, host_port: authority },

@@ -90,6 +90,7 @@ impl Redirects {
     /// A line has another form ([`RedirectErrorKind::Columns`]).
     pub fn parse(text: &[u8]) -> Result<Self, RedirectError> {
         let mut list = Self::default();
+        // Spreadsheets write one, and it would make a bad scheme of the first URL.
         let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
         for (i, line) in text.split(|byte| *byte == b'\n').enumerate() {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -173,6 +174,7 @@ impl Normalizer {
     /// The profile rejects a URL of the list, or two lines have the same URL on the left and different
     /// ones on the right.
     pub fn with_redirects(mut self, redirects: &Redirects) -> Result<Self, RedirectError> {
+        // The redirects before must not act on the new ones.
         self.redirects = None;
         let mut chains = Chains::default();
         let list = redirects.memory();

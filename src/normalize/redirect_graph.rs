@@ -79,6 +79,7 @@ impl Urls {
             Entry::Occupied(slot) => return Some(*slot.get()),
             Entry::Vacant(slot) => slot,
         };
+        // The two greatest numbers are marks of nodes.
         let number = u32::try_from(ends.len()).ok().filter(|number| *number < UNKNOWN)?;
         slot.insert(number);
         lengthen(bytes, new.len());

@@ -36,6 +36,7 @@ impl Normalizer {
         kind: UrlKind,
         out: &mut Vec<u8>,
     ) -> Result<(), Reject> {
+        // Nothing else can act here, so nobody asks for charsets, hosts and redirects on the way.
         if self.has_fast_path() {
             let done = self.rules.rewrite_by_fast_path(bytes, range.clone(), kind, out);
             if done.is_some() {
@@ -147,6 +148,7 @@ impl Ruleset {
         out: &mut Vec<u8>,
         trace: &mut T,
     ) -> Result<(), Reject> {
+        // The fast path reports no rules.
         if !T::RECORDS
             && self.does_more()
             && self.rewrite_by_fast_path(bytes, range.clone(), kind, out).is_some()
@@ -202,6 +204,7 @@ impl Ruleset {
         Range { start, end }: Range<usize>,
         out: &mut Vec<u8>,
     ) -> bool {
+        // These masks decode a triplet once, and `ia` decodes until none is left.
         self.profile.system != System::Archive
             && self.kernel.run(Rewrite {
                 profile: &self.profile,
@@ -225,6 +228,8 @@ impl Ruleset {
         if kind == UrlKind::Target {
             return self.path_and_query(&parts, out, trace);
         }
+        // Text that lacks a scheme would be a reference to the base, so the assumed scheme comes
+        // first.
         let assumed = self.assume(url);
         if assumed.has_more() {
             trace.whole(Rule::AssumeScheme, &assumed.text);
@@ -288,6 +293,7 @@ impl Ruleset {
                 ia::path_and_query(parts, out, trace);
                 Ok(())
             }
+            // A target names no port.
             _ => Ladder::new(&self.profile, None, out, trace).path_and_query(parts),
         }
     }
@@ -311,6 +317,7 @@ impl Ruleset {
         } else {
             Ladder::new(&self.profile, None, out, &mut trace).path_and_query(reference)
         };
+        // Only the verdict counts. The reference is written once it is resolved.
         out.truncate(length);
         result
     }

@@ -42,6 +42,7 @@ impl Ruleset {
             kernel: Kernel::best(),
             base: None,
             assumed_scheme: None,
+            // A check that is off is one whose code is allowed.
             allowed: profile.checks_off(),
             ring: None,
             #[cfg(feature = "transcode")]

@@ -55,6 +55,7 @@ impl Normalizer {
                 UrlKind::Absolute => self.rules_for(&end),
                 UrlKind::Target => Cow::Borrowed(&self.rules),
             };
+            // A chain may lead from a target to a URL, so its end is read as one.
             return rules.decode(&read(UrlKind::Absolute, &end), out);
         }
         match &self.hosts {

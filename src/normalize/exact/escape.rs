@@ -98,6 +98,7 @@ pub(crate) fn lower_outside_triplets(bytes: &mut [u8]) {
     let mut i = 0;
     while i < bytes.len() {
         if bytes[i] == b'%' {
+            // The text is canonical, so each `%` starts a triplet.
             i += 3;
         } else {
             bytes[i].make_ascii_lowercase();

@@ -59,6 +59,7 @@ impl<T: Trace> Ladder<'_, T> {
         let Some(port) = port else { return Ok(()) };
         let port_start = start + host.len() + 1;
         if let Some(bad) = port.iter().position(|byte| !byte.is_ascii_digit()) {
+            // A backslash is no bad port: programs differ on where the host ends before it.
             let misread = profile.grammar == Grammar::Repaired && port[bad] == b'\\';
             let code = if misread { RejectReason::Host } else { RejectReason::Port };
             return Err(Reject::new(code, port_start + bad));
@@ -110,6 +111,7 @@ impl<T: Trace> Ladder<'_, T> {
     /// A registered name as it is looked up: ASCII in lower case, anything else through UTS 46 ToASCII.
     fn domain(&mut self, host: &[u8], kind: Kind, start: usize) -> Result<(), Reject> {
         let at = self.out.len();
+        // Nearly all hosts are plain ASCII, and UTS 46 would only put them into lower case.
         let strict =
             Ladder::new(&Policy::SYNTAX, None, self.out, &mut NoTrace).component(host, HOST, start);
         let simple = strict.is_ok() && !self.out[at..].contains(&b'%');
@@ -139,9 +141,11 @@ impl<T: Trace> Ladder<'_, T> {
             return Ok(());
         }
         let zeros = port.iter().take_while(|byte| **byte == b'0').count();
+        // One zero stays: `:00` is the port 0.
         let digits = &port[zeros.min(port.len() - 1)..];
         self.trace.component(Rule::PortZeros, Place::Port, Some(digits));
         let value = number(digits);
+        // Section 3.2.3 gives no bound, so the strict rungs keep any number.
         if value > 65535 && self.profile.grammar == Grammar::Repaired {
             return Err(Reject::new(RejectReason::PortRange, at));
         }

@@ -95,6 +95,7 @@ impl<'w, T: Trace> Ladder<'w, T> {
     pub(crate) fn path_and_query(&mut self, parts: &Parts<'_>) -> Result<(), Reject> {
         let at = self.out.len();
         self.component(parts.path, (&PATH, Place::Path), parts.path_start())?;
+        // A path without a leading slash is opaque: `mailto:a/../b` holds no dot segment.
         if parts.path.first() == Some(&b'/') {
             let end = self.out.len();
             remove_dot_segments(self.out, at, end);
@@ -125,6 +126,7 @@ impl<'w, T: Trace> Ladder<'w, T> {
         let at = self.out.len();
         escape::push_lower(name, self.out);
         let facts = scheme::facts(&self.out[at..]);
+        // A known scheme needs no check of its bytes.
         if facts.name.is_empty()
             && let Some(i) = find_outside_scheme(name)
         {
@@ -183,6 +185,8 @@ impl<'w, T: Trace> Ladder<'w, T> {
     ) -> Result<(), Reject> {
         escape::respell(bytes, acts, self.out, |change, written| {
             let at = change.range.start;
+            // A change of one byte is a byte that the grammar does not allow, or a `%` without two
+            // digits. What is left are triplets, which may always be respelled.
             if change.range.len() == 1 && self.profile.grammar != Grammar::Repaired {
                 let code =
                     if bytes[at] == b'%' { RejectReason::Escape } else { RejectReason::Byte };

@@ -129,6 +129,7 @@ impl<'a> Path<'a> {
                     }
                 }
             }
+            // The last empty segment is the final slash of the path.
             if !name.is_empty() || is_last || empty == EmptySegments::Kept {
                 segments.push(Segment { at: start, raw, name, is_raw });
             }
@@ -151,6 +152,7 @@ impl<'a> Path<'a> {
                     }
                 }
                 _ => {
+                    // Swapped with one that is gone, so that no segment moves more than once.
                     self.segments.swap(kept, i);
                     kept += 1;
                 }
@@ -234,6 +236,7 @@ fn raw_offset(raw: &[u8], i: usize) -> usize {
 /// Step 5: a name with all its triplets decoded, or the offset at which it is not UTF-8.
 fn decode(raw: &[u8]) -> Result<Cow<'_, [u8]>, usize> {
     let malformed = memchr_iter(b'%', raw).find(|at| Triplet::read(&raw[*at..]).is_none());
+    // Decoded up to the first bad triplet only, so that of two errors the first one is reported.
     let name = decoded(&raw[..malformed.unwrap_or(raw.len())]);
     match (std::str::from_utf8(&name), malformed) {
         (Ok(_), None) => Ok(name),

@@ -155,6 +155,7 @@ impl Ruleset {
             let front = Parts { path: b"/", query: None, fragment: None, ..*parts };
             let ports = self.ports.as_deref();
             match Ladder::new(&Policy::SCHEME, ports, out, trace).absolute(&front) {
+                // The slash of this path: the path itself follows below.
                 Ok(()) => _ = out.pop(),
                 // The path is still read, so that all errors in it are reported as well.
                 Err(reject) => troubles.join(reject),

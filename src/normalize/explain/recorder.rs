@@ -79,6 +79,8 @@ impl Recorder {
 
     /// The steps that lead to `canonical`.
     pub(super) fn finish(mut self, canonical: &[u8]) -> Vec<Step> {
+        // Whatever no event has told becomes a step too, so that the last step ends with the
+        // result.
         self.whole(Rule::Rest, canonical);
         self.steps
     }
@@ -108,6 +110,8 @@ impl Recorder {
         for rule in rules {
             for (place, part) in draft.0.iter_mut().enumerate() {
                 let is_it = |told: &&Told| told.rule == rule && told.place as usize == place;
+                // A rule may report a component more than once, and the last report is how it
+                // ended.
                 match told.iter().rfind(is_it).map(|told| &told.change) {
                     None => {}
                     Some(Change::Whole(after)) => part.clone_from(after),

@@ -119,6 +119,7 @@ pub(crate) fn transcode_each(
             start = octet.end();
         }
     }
+    // The text ends inside of a character.
     if start < encoded.len() {
         return Err(CharsetError::Malformed(start));
     }

@@ -116,6 +116,7 @@ fn transcode(
     delimiters: Delimiters,
     caseless: impl FnOnce() -> usize,
 ) -> Option<Transcoded> {
+    // Most URLs hold no such octet, and need no split.
     if !has_octets(url) {
         return None;
     }

@@ -133,6 +133,7 @@ impl Ruleset {
             System::Ring(_) => {
                 self.ring().map(|ring| kernel.judge(bytes, range, ByFastPath(Rfc3986, kind, ring)))
             }
+            // The masks know nothing of these checks.
             System::Sanitizer if self.checks_harmless() => Some(FastPathResult::Unclean),
             System::Sanitizer => {
                 Some(kernel.judge(bytes, range, ByFastPath(Sanitizer, kind, sanitize::NoAddress)))
@@ -159,6 +160,7 @@ impl Ruleset {
         };
         let Some(slash) = memchr(b'/', &url[host_at..]) else { return false };
         let authority = &url[host_at..host_at + slash];
+        // An empty host is never clean.
         let Some(colon @ 1..) = memchr(b':', authority) else { return false };
         let (host, port) = (&authority[..colon], &authority[colon + 1..]);
         let (lowest, leaves_host) = match self.profile.system {
@@ -175,6 +177,7 @@ impl Ruleset {
         let host_stays = leaves_host
             && !host.ends_with(b".")
             && host.iter().all(|byte| CLEAN_HOST.contains(*byte));
+        // The rest is proven as a target: the scanner declines whatever has a port.
         let path = range.start + host_at + slash;
         port_stays && host_stays && self.is_clean(bytes, path..range.end, UrlKind::Target)
     }

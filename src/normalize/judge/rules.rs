@@ -36,6 +36,7 @@ impl Rules for Servlet {
     fn bad_stays(url: &[u8], at: usize, bad: u128, query: &mut Query) -> bool {
         let query = query.get_or_insert_with(|| query_of(url));
         all_bits(bad, at, |i| match url[i] {
+            // A path has all of its triplets decoded, and decoding may change it.
             b'%' => query.contains(&i) && Triplet::is_canonical_at_start(&url[i..]),
             b';' => query.contains(&i),
             _ => false,
@@ -56,6 +57,7 @@ impl Rules for Aggressive {
     fn bad_stays(url: &[u8], at: usize, bad: u128, _: &mut Query) -> bool {
         all_bits(bad, at, |i| match url[i] {
             b'%' => Triplet::is_canonical_at_start(&url[i..]),
+            // There is a byte before it: a URL begins with its scheme, and a target with a slash.
             b'(' | b';' => !heuristic::may_start_session(&url[i - 1..]),
             _ => false,
         })

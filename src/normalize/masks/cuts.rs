@@ -85,6 +85,7 @@ impl<C: Cuts> FastPath for Write<'_, C> {
         let (source, host) = (masked.source(), masked.host);
         let mut buffer = OutputBuffer::new(out, ROOM * masked.length);
         if host > 0 {
+            // One store of eight bytes serves both schemes; `http://` is a byte shorter.
             buffer.extend::<8>(masked.bytes(0));
             buffer.truncate(host);
         }
@@ -132,6 +133,8 @@ fn write_query<C: Cuts, V: Vector, const N: usize>(
     if !decided {
         return false;
     }
+    // Parameters are written as they come, and once more only if they turn out to be out of order:
+    // most queries are in order.
     if !sorted & cuts.sorts() {
         buffer.truncate(at);
         for (start, end) in parameters.sorted(|one, other| C::precedes(source, one, other)) {
@@ -139,6 +142,7 @@ fn write_query<C: Cuts, V: Vector, const N: usize>(
             copy::<C>(buffer, source, start, end);
         }
     }
+    // The first parameter that is left may have stood behind an `&`.
     if buffer.length() > at {
         buffer.replace(at, b'?');
     }

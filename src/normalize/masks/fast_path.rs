@@ -61,11 +61,13 @@ impl Ruleset {
         match result {
             FastPathResult::Done => Some(()),
             FastPathResult::Unclean => {
+                // The scanner proves no URL with a port.
                 let is_clean =
                     kind == UrlKind::Absolute && self.is_clean_but_for_port(bytes, range.clone());
                 is_clean.then(|| out.extend_from_slice(&bytes[range]))
             }
             FastPathResult::TooLong | FastPathResult::Declined if is_archive => None,
+            // The URL is clean under the ladder, so only the merges are left to do.
             FastPathResult::TooLong | FastPathResult::Declined => {
                 heuristics.append(&Parts::of(kind, &bytes[range]), out);
                 Some(())

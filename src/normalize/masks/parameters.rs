@@ -134,6 +134,7 @@ pub(in crate::normalize) fn each_parameter<V: Vector, const N: usize>(
         let mut far = None;
         if ends == 0 {
             far = Some(end_beyond(masked.url(), at + BLOCK));
+            // Any single bit: the loop runs once, up to the end that was found.
             ends = 1;
         }
         let mut start = 0;
@@ -206,6 +207,7 @@ impl Parameters {
         precedes: impl Fn((usize, usize), (usize, usize)) -> bool,
     ) -> impl Iterator<Item = (usize, usize)> {
         let place = |(_, start, end): (u64, u32, u32)| (start as usize, end as usize);
+        // There are few parameters, mostly in order, which an insertion sort makes the most of.
         for i in 1..self.length {
             let one = self.parameters[i];
             let mut at = i;

@@ -46,6 +46,7 @@ impl Ruleset {
 }
 
 fn add(text: &[u8], hash: &mut Sha256) {
+    // Each text goes in after its length, or `a`, `bc` and `ab`, `c` would hash alike.
     hash.update((text.len() as u64).to_le_bytes());
     hash.update(text);
 }

@@ -257,6 +257,7 @@ impl Corpus {
                     (&mut self.seen, &self.seen_absolute, 0)
                 };
                 if set.insert(index) {
+                    // With the base, the same page may have been counted in the other form.
                     let joined_too = !other.contains(index);
                     self.count_new(self.base.bytes.len() + prefix);
                     self.truth.distinct_with_base -= u64::from(!joined_too);

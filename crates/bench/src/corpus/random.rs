@@ -26,6 +26,7 @@ impl Rng {
     /// A number below `n`.
     #[inline]
     pub fn below(&mut self, n: u64) -> u64 {
+        // The upper half of the product: no division, and no modulus that prefers small numbers.
         ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64
     }
 

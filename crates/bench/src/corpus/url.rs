@@ -198,6 +198,7 @@ impl Base {
         } else if has(PORT) {
             let default = if scheme.len() == 5 { "443" } else { "80" };
             text(out, rng.pick(&[":", ":", ":", ":0", ":"]));
+            // `:0` alone would be another port, so the default follows its zero.
             if rng.chance(900) || out.ends_with(b"0") {
                 text(out, default);
             }
@@ -212,6 +213,7 @@ impl Base {
         if has(BLANKS_AROUND) {
             out.push(rng.pick(b"  \t"));
         }
+        // A fault may do nothing to this URL, and a variant has to differ.
         if &out[start..] == url.as_slice() {
             text(out, rng.pick(&FRAGMENTS));
         }

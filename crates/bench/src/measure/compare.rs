@@ -53,6 +53,7 @@ impl Comparison {
     pub fn read(a: &Path, b: &Path) -> Result<Self, String> {
         let names = [a, b].map(|path| Printable::path(path).to_string());
         let comparison = Self { a: read(a)?, b: read(b)? };
+        // Rates on other bytes say nothing about the program.
         for corpus in &comparison.a.corpora {
             let other = comparison.b.corpus(&corpus.name);
             if let Some(other) = other.filter(|other| other.sha256 != corpus.sha256) {
@@ -144,6 +145,7 @@ fn read(path: &Path) -> Result<Document, String> {
     let no_result = |error| format!("{name}: not a result of uniqurl bench{error}");
     let value: serde_json::Value =
         serde_json::from_slice(&text).map_err(|error| no_result(format!(": {error}")))?;
+    // The version comes first: another one may have other members.
     match value["format"].as_u64() {
         Some(format) if format == u64::from(FORMAT) => {}
         Some(format) => {
@@ -166,6 +168,7 @@ impl Display for Comparison {
         )?;
         let pairs = self.pairs();
         let mut rows: Vec<_> = pairs.iter().map(|pair| (self.effect(&[*pair]), pair)).collect();
+        // Of the logarithm, so that twice and half as fast are equally large.
         let size = |effect: &Effect| effect.ratio.ln().abs();
         rows.sort_by(|(a, _), (b, _)| size(b).total_cmp(&size(a)));
         for (effect, (a, b)) in &rows {

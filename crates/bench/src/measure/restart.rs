@@ -48,6 +48,7 @@ pub fn restart(
             Err(error) => answer = Some(Err(format!("the answer of a run is damaged: {error}"))),
         }
     }
+    // The child ends with its input, so the pipe stays open up to its last message.
     drop(orders);
     let status = child.wait().map_err(cannot)?;
     answer.unwrap_or_else(|| Err(format!("a run ended without a result ({status})")))
@@ -60,6 +61,7 @@ pub fn serve() -> io::Result<bool> {
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
     let order: RunOrder = serde_json::from_str(&line)?;
+    // A run whose parent is gone would go on and disturb the next one.
     std::thread::Builder::new().name("orders".into()).spawn(|| {
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         std::process::exit(1);

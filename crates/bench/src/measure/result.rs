@@ -103,6 +103,7 @@ pub struct Score {
 impl Rate {
     /// Of the rates in several runs.
     pub fn new(rates: &[f64]) -> Self {
+        // Rates are compared by their ratios, so their spread is that of logarithms.
         let logs: Vec<f64> = rates.iter().map(|rate| rate.ln()).collect();
         Self::around(median(rates), &logs)
     }
@@ -205,6 +206,7 @@ impl Document {
     /// The text of a file.
     pub fn json(&self) -> Vec<u8> {
         let text = serde_json::to_string_pretty(self).expect("names are strings");
+        // Names of processors and corpora come from files, and this text may go to a terminal.
         let mut text = uniqurl_engine::output::escape_controls(&text).into_owned().into_bytes();
         text.push(b'\n');
         text

@@ -60,6 +60,7 @@ fn rate(document: &Document, threads: usize) -> Result<Rate, String> {
     let mut of_runs = vec![0.0; document.runs.len()];
     for name in CORPORA {
         let corpus = document.corpus(name).ok_or_else(|| format!("`{name}` was not measured"))?;
+        // A small corpus stays in the caches, where rates are others.
         if corpus.bytes < SIZE {
             return Err(format!("the corpora have {} bytes and not {SIZE}", corpus.bytes));
         }

@@ -76,6 +76,7 @@ impl Steps<'_> {
     /// Whether the host may lose its `www.`.
     #[inline(always)]
     fn may_strip_www<V: Vector, const N: usize>(&self, masked: &MaskedUrl<'_, V, N>) -> bool {
+        // A target has no host.
         self.is_on(Switch::StripWww) & (masked.bytes(masked.host) == *WWW) & (masked.host > 0)
     }
 
@@ -113,6 +114,7 @@ impl Cuts for Steps<'_> {
         // No branch on `www.` or a final slash alone: half of the URLs have one, so it would mispredict.
         let www = self.may_strip_www(masked);
         let behind = host + WWW.len();
+        // More labels `www` and empty ones need more than one cut.
         if www & ((masked.bytes(behind) == *WWW) | (masked.bytes(behind) == *b".")) {
             return None;
         }
@@ -146,6 +148,7 @@ impl Cuts for Steps<'_> {
     #[inline(always)]
     fn fate(self, url: &[u8], parameter: Parameter) -> Fate {
         let text = &url[parameter.start..parameter.end];
+        // Whether it goes depends on its value, on two switches, and on whether others are left.
         if parameter.is_nameless() {
             Fate::Open
         } else if parameter.may_be_one_of(self.starts)

@@ -140,6 +140,7 @@ impl Heuristics {
     pub(in crate::normalize) fn append(&self, parts: &Parts<'_>, out: &mut Vec<u8>) {
         let authority = parts.authority.map(AuthorityParts::split);
         if let Some(scheme) = parts.scheme {
+            // With a port, the two schemes name different services.
             let has_port = authority.is_some_and(|of| !split_host(of.host_port).1.is_empty());
             let folds = self.is_on(Switch::FoldScheme) && scheme == b"https" && !has_port;
             out.extend_from_slice(if folds { b"http" } else { scheme });
@@ -158,6 +159,7 @@ impl Heuristics {
             [b'/', ..] => {
                 let at = out.len();
                 let guarded = parts.authority.is_none() && parts.scheme.is_some();
+                // The guard comes off, since what made it necessary may go.
                 let guard = if guarded && parts.path.starts_with(GUARD) { 2 } else { 0 };
                 self.append_path(&parts.path[guard..], out);
                 if guarded && out[at..].starts_with(b"//") {

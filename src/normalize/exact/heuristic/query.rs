@@ -29,6 +29,7 @@ impl Heuristics {
             }
         }
         if self.is_on(Switch::SortQuery) {
+            // Stable: the order of equal names may matter to the server.
             left.sort_by_key(|parameter| name_and_value(parameter).0);
         }
         // A lone `?` goes if all parameters were removed (`?=`), or if only an empty one is left (`?&a`).

@@ -42,6 +42,7 @@ impl Cuts for KeyCuts {
         if (rest == PREFIX[0]) | rest.is_ascii_digit() {
             let name = &masked.url()[host..path];
             let rest = without_prefixes(name);
+            // Digits alone are an IPv4 address, which is written with dots.
             if is_number(rest) {
                 return None;
             }

@@ -127,6 +127,7 @@ pub(crate) fn path_and_query<T: Trace>(parts: &Parts<'_>, out: &mut Vec<u8>, tra
     if T::RECORDS {
         tell_decoding(parts, &text, trace);
     }
+    // After decoding: a triplet may have hidden a capital letter.
     text.make_ascii_lowercase();
     // A `%3F` in the path has become a question mark, which a reader of the key cannot distinguish.
     let end = memchr::memchr(b'?', &text).unwrap_or(text.len());
@@ -389,6 +390,7 @@ pub(in crate::normalize) fn decode(bytes: &[u8], out: &mut Vec<u8>) {
         out.extend_from_slice(bytes);
         return;
     }
+    // Bytes before this one belong to another component, and are no part of a triplet here.
     let floor = out.len();
     for &byte in bytes.iter().filter(|byte| !is_break(**byte)) {
         out.push(byte);

@@ -12,6 +12,7 @@ use crate::profile::unicode;
 /// is no `IPv4address` by RFC 3986: `127.1`, `0x7F.1`, `0177.0.0.1`, `2130706433`, `127.0.0.1.`.
 pub(super) fn is_rare_ipv4(host: &[u8]) -> bool {
     let is_plain = |host: &str| host.parse::<Ipv4Addr>().is_ok();
+    // Each of these forms begins with a digit.
     host.first().is_some_and(u8::is_ascii_digit)
         && ipv4(host).is_some()
         && !str::from_utf8(host).is_ok_and(is_plain)

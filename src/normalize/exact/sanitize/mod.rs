@@ -38,6 +38,7 @@ impl Ruleset {
         let mut troubles = Troubles::new(self.allowed);
         troubles.join_result(found.result().map_err(|reject| front.reject(reject)));
         let start = out.len();
+        // The ladder acts even if a check has failed, so that all reasons are reported at once.
         troubles.join_result(self.rewrite_by_ladder(url, 0..url.len(), kind, out, trace));
         troubles.result()?;
         // Dot segments, or a base, may have changed the charset of the path. The result must be accepted when
@@ -53,6 +54,7 @@ impl Ruleset {
         let mut troubles = Troubles::new(self.allowed);
         let path_end = parts.path_start() + parts.path.len();
         triplets(url, path_end, &mut troubles);
+        // `segments` looks at the path. An encoded slash before it is in userinfo or host.
         if let Some(at) = find_encoded_slash(&url[..parts.path_start()]) {
             troubles.add(RejectReason::EncodedSlash, at);
         }
@@ -77,6 +79,7 @@ impl Ruleset {
         if is_rare_ipv4(&name) {
             troubles.add(RejectReason::RareIpv4, host_at);
         }
+        // The check is off by default, and scripts are dear to look up.
         if !troubles.allow(RejectReason::MixedScriptHost) && mixes_scripts(&name) {
             troubles.add(RejectReason::MixedScriptHost, host_at);
         }

@@ -23,6 +23,7 @@ pub(super) fn parse(
     }
     let at = out.len();
     if !kind.is_special() {
+        // Bytes above ASCII are encoded, as long as they are text.
         let forbidden = |byte: &u8| byte.is_ascii() && !Place::Host.allows(*byte);
         let forbidden = host.iter().position(forbidden);
         if let Some(bad) = forbidden.into_iter().chain(not_text(host)).min() {
@@ -36,6 +37,7 @@ pub(super) fn parse(
     } else {
         domain(host, start, out)?;
     }
+    // Asked of the result: triplets and UTS 46 may have made the digits.
     if ends_in_number(&out[at..]) {
         let Some(address) = ipv4(&out[at..]) else {
             return Err(Reject::new(RejectReason::Host, start));

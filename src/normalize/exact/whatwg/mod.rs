@@ -67,6 +67,7 @@ impl Ruleset {
             let base = self.base().filter(|_| !front.has_more()).map(Parts::split);
             parse(&front.text, base, out).map_err(|reject| front.reject(reject))
         };
+        // Only for the verdict on its host.
         let host = input.torn().map_or(Ok(()), |torn| read(&torn, &mut Vec::new()));
         host.and_then(|()| read(&input.text, out))
             .map_err(|reject| reject.moved(|at| input.place(at)))
@@ -159,6 +160,8 @@ fn parse(input: &[u8], base: Option<Parts<'_>>, out: &mut Vec<u8>) -> Result<(),
         (None, None) => return Err(Reject::new(RejectReason::Relative, 0)),
     }
     let kind = Kind::of(&out[name_at..]);
+    // Unlike in RFC 3986, a reference may be relative although it has a scheme, if that is the
+    // base's.
     let base = base.filter(|base| base.scheme == Some(&out[name_at..]));
     out.push(b':');
     let path_at = out.len();
@@ -253,6 +256,8 @@ impl Parser<'_, '_> {
         let host_end = host_at + host_length(host_port);
         if host_end > host_at {
             host::parse(&self.input[host_at..host_end], self.kind, host_at, self.out)?;
+        // No scheme allows credentials or a port without a host, and special ones need a host
+        // anyway.
         } else if self.kind.is_special() || userinfo.is_some() || host_end < end {
             return Err(Reject::new(RejectReason::EmptyHost, host_at));
         }

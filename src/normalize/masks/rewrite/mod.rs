@@ -175,6 +175,7 @@ impl Pass<'_, '_, '_> {
         // The end of the URL also ends its authority.
         let ends = (first.slash | first.ends) >> host;
         let end = self.length.min(host + ends.trailing_zeros() as usize);
+        // The masks of the authority are those of the first block.
         if end > BLOCK {
             return Err(Declined);
         }
@@ -189,6 +190,7 @@ impl Pass<'_, '_, '_> {
             others &= !at;
         }
         let colons = colons & !up_to(name);
+        // The exact path knows what is wrong with two colons.
         if colons & colons.wrapping_sub(1) != 0 {
             return Err(Declined);
         }
@@ -235,9 +237,11 @@ impl Pass<'_, '_, '_> {
         // Read from the mask: loading the bytes that were just written would stall on the store.
         let last = if drops_dots { ones_before(dots, name.end) } else { 0 };
         self.buffer.copy_lower(self.source, self.run, name.end - last);
+        // A decoded triplet may be a full stop too, which the mask does not show.
         while escaped && drops_dots && self.buffer.written().last() == Some(&b'.') {
             self.buffer.truncate(self.buffer.length() - 1);
         }
+        // Nothing is left of the host, and the exact path knows the reason to reject it.
         if self.buffer.length() <= before { Err(Declined) } else { Ok(()) }
     }
 

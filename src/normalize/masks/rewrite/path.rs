@@ -90,6 +90,7 @@ impl Pass<'_, '_, '_> {
         part: Range<usize>,
     ) -> bool {
         let Range { start, end } = part;
+        // A shift by 128 would overflow.
         if end >= 2 * BLOCK {
             return false;
         }
@@ -217,6 +218,7 @@ impl Pass<'_, '_, '_> {
         self.buffer.copy(self.source, self.run, at);
         if two > one {
             let path = &self.buffer.written()[self.path_at..];
+            // Without its last slash, so that the search stops at the one before the segment.
             let before = &path[..path.len() - 1];
             let kept = before.iter().rposition(|byte| *byte == b'/').map_or(1, |slash| slash + 1);
             self.buffer.truncate(self.path_at + kept);

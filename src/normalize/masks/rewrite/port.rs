@@ -17,6 +17,7 @@ impl Port {
         }
         let all = |byte: u8| u64::from_ne_bytes([byte; 8]);
         // The values of the digits, aligned to the end of eight bytes.
+        // Two shifts, since for no digits one of them alone would be by 64.
         let digits = (word ^ all(b'0')) << 1 << (63 - 8 * length);
         if (digits.wrapping_add(all(0x80 - 10)) | digits) & all(0x80) != 0 {
             return None;

@@ -243,6 +243,7 @@ impl Section {
                 return Err(Fault::new(lists, reason));
             };
             let own = ring(lists, above)?;
+            // A ring that is the built-in one in other words does not change the description.
             normalizer.rules.ring = (known != &own).then(|| Arc::new(own));
         }
         if let Some(lists) = &self.parameters {
@@ -359,6 +360,7 @@ fn set_ports(own: &Spanned<Table<toml::Value>>, normalizer: &mut Normalizer) -> 
         }
         ports.set(scheme, number);
     }
+    // Ports that are the usual ones in other words do not change the description.
     let is_own = ports != DefaultPorts::of_schemes();
     normalizer.rules.ports = is_own.then(|| Arc::new(ports));
     Ok(())
