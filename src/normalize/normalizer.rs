@@ -98,6 +98,7 @@ impl Normalizer {
         self.precedes_redirects()?;
         // The base before must not resolve the new one.
         self.rules.base = None;
+        // By the rules of its own host alone: others never resolve against it.
         let canonical = self.rules_for(base).canonical_base(base)?;
         self.rules.base = Some(canonical.into());
         Ok(self)
@@ -347,6 +348,7 @@ impl Normalizer {
     pub fn is_clean_in(&self, bytes: &[u8], range: Range<usize>, kind: UrlKind) -> bool {
         match &self.hosts {
             Some(hosts) if kind == UrlKind::Absolute => self.is_clean_by_host(hosts, &bytes[range]),
+            // A target has no host that could have rules of its own.
             _ => self.rules.is_clean(bytes, range.clone(), kind) && self.stays(&bytes[range]),
         }
     }

@@ -116,6 +116,7 @@ impl Chains {
         let line = u32::try_from(line).unwrap_or(u32::MAX);
         match &mut self.next[from as usize] {
             (NONE, _) => self.next[from as usize] = (to, line),
+            // The same redirect in two lines is no contradiction.
             (other, _) if *other == to => {}
             (_, line) => return Err(Refused::TwoTargets(*line as usize)),
         }

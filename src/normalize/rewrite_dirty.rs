@@ -71,6 +71,7 @@ impl Normalizer {
     ) -> Result<(), Reject> {
         let at = out.len();
         self.rewrite_unredirected(bytes, range, kind, out, trace)?;
+        // The list is in canonical form, so it is asked when all other rules have acted.
         if let Some(ends) = &self.redirects {
             ends.follow(at, out);
             trace.whole(Rule::Redirect, &out[at..]);
@@ -108,6 +109,7 @@ impl Ruleset {
         out: &mut Vec<u8>,
         trace: &mut T,
     ) -> Result<(), Reject> {
+        // The rules read triplets as UTF-8, so this comes before all of them.
         #[cfg(feature = "transcode")]
         if let Some(transcoded) = self.transcoded(&bytes[range.clone()], kind) {
             let (url, all) = (&transcoded.url, 0..transcoded.url.len());
@@ -132,6 +134,7 @@ impl Ruleset {
         if self.profile.system.has_masks() {
             self.rewrite_by_ladder(bytes, range, kind, out, trace)
         } else if kind == UrlKind::Absolute && self.is_clean_but_for_port(bytes, range.clone()) {
+            // One URL in a hundred has a port, and the exact path takes 300 ns for each.
             out.extend_from_slice(&bytes[range]);
             Ok(())
         } else {

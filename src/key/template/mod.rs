@@ -123,7 +123,7 @@ impl Template {
     /// If the range lies outside `bytes`.
     pub fn append_at(kernel: Kernel, bytes: &[u8], range: Range<usize>, out: &mut Vec<u8>) {
         let url = &bytes[range.clone()];
-        // Masks in plain Rust cost more than they save here, and a long URL would need room for
+        // Masks save time only where vectors make them, and for a long URL they would need room for
         // three times its length.
         if kernel.backend() == Backend::Scalar || url.len() > LONG {
             return Writer::new(out).url(url);

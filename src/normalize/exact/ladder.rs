@@ -74,6 +74,7 @@ impl<'w, T: Trace> Ladder<'w, T> {
                 self.out.splice(path_at..path_at, *b"/.");
             }
             let rest = &mut self.out[path_at..];
+            // Neither of them is in a path as itself, so the first one ends it.
             let path_end = memchr::memchr2(b'?', b'#', rest).unwrap_or(rest.len());
             let path = &mut rest[..path_end];
             if guarded {

@@ -53,6 +53,7 @@ impl Normalizer {
         let mut trace = Recorder::new(url);
         let mut canonical = Vec::new();
         self.rewrite_traced(url, 0..url.len(), kind, &mut canonical, &mut trace)?;
+        // Rules may undo each other, as the guard of a path does with dot segments.
         Ok(if canonical == url { Vec::new() } else { trace.finish(&canonical) })
     }
 }

@@ -29,6 +29,7 @@ impl Ruleset {
         let charset = self.transcoding?;
         let delimiters = match self.takes_targets() {
             true => Delimiters::Respelled,
+            // Written as triplets, the raw bytes would no longer be rejected.
             false if self.rejects_raw(url, kind) => return None,
             false => Delimiters::Kept,
         };

@@ -169,6 +169,7 @@ impl Ruleset {
             System::Archive => (0, ia::clean::is_canonical_host(host)),
             _ => (0, self.heuristics.is_canonical_host(host)),
         };
+        // A greater port than 65535 fails to parse as 16 bits, and zeros in front would go.
         let port_stays = !matches!(port, [] | [b'0', ..])
             && port != own
             && port.iter().all(u8::is_ascii_digit)
@@ -279,6 +280,7 @@ pub(in crate::normalize) fn is_proven(
 /// The text after `http://` or `https://` in a URL that the scanner proved clean.
 #[inline]
 fn behind_slashes(url: &[u8]) -> Option<&[u8]> {
+    // The fifth byte is the colon of `http:` or the last letter of `https:`.
     url.get(if url.get(4) == Some(&b':') { 7 } else { 8 }..)
 }
 

@@ -133,8 +133,7 @@ fn write_query<C: Cuts, V: Vector, const N: usize>(
     if !decided {
         return false;
     }
-    // Parameters are written as they come, and once more only if they turn out to be out of order:
-    // most queries are in order.
+    // Parameters are written as they come, and once more only if they turn out to be out of order.
     if !sorted & cuts.sorts() {
         buffer.truncate(at);
         for (start, end) in parameters.sorted(|one, other| C::precedes(source, one, other)) {
@@ -188,6 +187,7 @@ fn are_parameters_kept<C: Cuts, V: Vector, const N: usize>(
         |parameter| {
             let keyed = Keyed { key: parameter.key(), parameter };
             (keyed.follows::<C>(url, &mut before) || !cuts.sorts())
+                // A parameter that loses its value is not kept as it is.
                 && matches!(cuts.fate(url, parameter), Fate::Kept(kept) if kept.end == parameter.end)
         },
     )

@@ -207,7 +207,7 @@ impl Parameters {
         precedes: impl Fn((usize, usize), (usize, usize)) -> bool,
     ) -> impl Iterator<Item = (usize, usize)> {
         let place = |(_, start, end): (u64, u32, u32)| (start as usize, end as usize);
-        // There are few parameters, mostly in order, which an insertion sort makes the most of.
+        // For at most 32 parameters an insertion sort needs no memory and no call.
         for i in 1..self.length {
             let one = self.parameters[i];
             let mut at = i;

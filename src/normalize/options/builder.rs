@@ -43,6 +43,7 @@ impl Normalizer {
 
 impl From<Normalizer> for Builder {
     fn from(mut normalizer: Normalizer) -> Self {
+        // It was normalized by options that may change now.
         normalizer.rules.base = None;
         Self { normalizer: Ok(normalizer), base: None }
     }

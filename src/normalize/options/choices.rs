@@ -26,6 +26,7 @@ impl Normalizer {
     ) -> Result<FlagSet<T>, UnsupportedOption> {
         let mut set = FlagSet::NONE;
         for flag in wanted {
+            // Asked for each flag, so that an empty list never comes too late.
             self.may_change()?;
             if known.and(flag.into()).is_empty() {
                 return Err(unknown(self.profile(), flag));
@@ -189,6 +190,7 @@ impl Normalizer {
     #[cfg(feature = "transcode")]
     pub fn with_charset(mut self, charset: Charset) -> Result<Self, UnsupportedOption> {
         self.precedes_base()?;
+        // The rules of a host may be based on a profile that takes no charset.
         for rules in self.all_rules() {
             let Policy { system, grammar, .. } = rules.profile;
             if grammar == Grammar::Ignored || matches!(system, System::Archive | System::Browser) {
@@ -253,6 +255,7 @@ impl Ruleset {
     /// The profile with its version, or the label of the profile file, and the options that change it.
     pub(in crate::normalize) fn description(&self, label: Option<&str>) -> String {
         let mut text = self.built_in.to_string();
+        // A file that repeats a built-in profile has the name of that profile.
         if let Some(label) = label
             && *label != text
         {

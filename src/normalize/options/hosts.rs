@@ -51,6 +51,7 @@ impl Hosts {
         if name.contains(['/', '?', '#', '@', '*']) || misplaced {
             return None;
         }
+        // It goes the way of a URL's host, so that both are spelled alike.
         let url = format!("http://{name}/");
         let name = canonical_host(host_of(&Parts::split(url.as_bytes()))?)?;
         if below {

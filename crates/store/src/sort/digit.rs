@@ -24,7 +24,8 @@ pub(super) fn digit(text: &[u8], depth: usize) -> u128 {
     // marked wrongly.
     let feeds = u128::from_le_bytes(bytes) ^ (FIRST_BITS * u128::from(b'\n'));
     let zeros = feeds.wrapping_sub(FIRST_BITS) & !feeds & (FIRST_BITS << 7);
-    // The usual test for a zero byte: `x - 1` borrows into the highest bit only where `x` was 0.
+    // The usual test for a zero byte: `x - 1` has the highest bit where `x` is 0 or above 0x80, and
+    // `!x` leaves the former.
     let length = BYTES.min(zeros.trailing_zeros() as usize / 8);
     cut(&bytes, length)
 }

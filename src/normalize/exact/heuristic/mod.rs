@@ -59,6 +59,7 @@ impl Heuristics {
     /// The heuristics for those of the switches that are steps.
     pub(in crate::normalize) fn new(switches: Switches) -> Self {
         let (tracking, starts) = (Arc::clone(&TRACKING), Some(Arc::clone(&STARTS)));
+        // The other switches keep something, and act in the ladder.
         Self { switches: switches.and(STEPS), dropped: None, kept: None, tracking, starts }
     }
 
@@ -181,6 +182,8 @@ impl Heuristics {
     /// Whether a parameter serves tracking; `name` is spelled as in the URL.
     #[inline]
     fn is_tracking(&self, name: &[u8]) -> bool {
+        // A pattern stands for the name that is meant: brackets and spaces are triplets in a
+        // canonical URL.
         self.tracking.match_any(&decoded(name))
     }
 

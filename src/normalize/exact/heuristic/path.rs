@@ -18,6 +18,7 @@ impl Heuristics {
         let sessions = self.is_on(Switch::StripSession);
         let mut segments = path[1..].split(|byte| *byte == b'/').peekable();
         while let Some(segment) = segments.next() {
+            // An empty last segment is the final slash, which has a switch of its own.
             if squeeze && segment.is_empty() && segments.peek().is_some() {
                 continue;
             }
@@ -35,6 +36,7 @@ impl Heuristics {
                 }
             }
         }
+        // Nothing is left, and a path has a slash at least.
         if out.len() == at {
             out.push(b'/');
         }

@@ -332,6 +332,7 @@ fn authority<T: Trace>(
         return Err(Reject::new(RejectReason::EmptyHost, start));
     }
     out.extend_from_slice(port);
+    // RFC 8089 section 2, as in the ladder.
     if facts.kind == Kind::File && &out[at..] == b"localhost" {
         out.truncate(at);
         trace.component(Rule::FileLocalhost, Place::Host, Some(b""));

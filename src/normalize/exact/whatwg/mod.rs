@@ -215,6 +215,7 @@ impl Parser<'_, '_> {
         };
         let next = self.input.get(start);
         if !matches!(next, None | Some(b'?' | b'#')) {
+            // In `file:` a drive letter replaces the whole path of the base.
             if self.kind != Kind::File || !path::starts_with_drive_letter(&self.input[start..]) {
                 self.out.extend_from_slice(path);
             }
@@ -256,9 +257,9 @@ impl Parser<'_, '_> {
         let host_end = host_at + host_length(host_port);
         if host_end > host_at {
             host::parse(&self.input[host_at..host_end], self.kind, host_at, self.out)?;
-        // No scheme allows credentials or a port without a host, and special ones need a host
-        // anyway.
         } else if self.kind.is_special() || userinfo.is_some() || host_end < end {
+            // No scheme allows credentials or a port without a host, and special ones need a host
+            // anyway.
             return Err(Reject::new(RejectReason::EmptyHost, host_at));
         }
         if host_end < end {
@@ -284,6 +285,7 @@ impl Parser<'_, '_> {
             let from = start + 2;
             let end = self.find_end(from);
             let host = &self.input[from..end];
+            // In `file://C:/` the drive stands where a host would, and belongs to the path.
             if path::is_drive_letter(host) {
                 return Ok(self.path(host_at, from));
             }
@@ -303,6 +305,7 @@ impl Parser<'_, '_> {
             return Ok(self.behind_base(start, &base));
         }
         let path_at = self.out.len();
+        // A path from the root stays on the drive of the base.
         if !path::starts_with_drive_letter(&self.input[start + 1..]) {
             let drive = path::first_drive_letter(base.path);
             self.out.extend_from_slice(drive.unwrap_or_default());

@@ -18,6 +18,7 @@ impl Pass<'_, '_, '_> {
         path: usize,
     ) -> Result<(), Declined> {
         (self.path, self.run, self.path_at) = (path, path, self.buffer.length());
+        // An empty path is a slash (section 6.2.3).
         if self.profile.schemes == Schemes::Known
             && (path == self.length || self.source[path] != b'/')
         {

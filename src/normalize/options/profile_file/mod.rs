@@ -159,6 +159,7 @@ impl Fault {
     fn located(self, text: &str) -> ProfileFileError {
         let before = &text.as_bytes()[..self.at.min(text.len())];
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        // The text is anybody's, and the message goes to a terminal.
         let printable = |c: char| {
             if matches!(c, ' '..='~') { c.to_string() } else { c.escape_default().to_string() }
         };
