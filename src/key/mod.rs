@@ -121,6 +121,7 @@ impl Key {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn of<'a>(self, url: Canonical<'a>, scratch: &'a mut Vec<u8>) -> Option<Keyed<'a>> {
+        // The URL is its own key, and needs no copy.
         if self == Key::Url {
             return Some(Keyed::from(url));
         }
@@ -162,6 +163,7 @@ impl Key {
 
     /// Whether a canonical URL has a key of this kind.
     pub fn takes(self, url: &[u8]) -> bool {
+        // Only keys that are made from the host pay for a split.
         !self.needs_host() || host::Located::split(url).is_some()
     }
 

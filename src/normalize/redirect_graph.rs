@@ -161,6 +161,7 @@ impl Chains {
                     }
                     end => break end,
                 }
+                // Marked on the way, so that a chain which comes back here is known for a cycle.
                 ends[at as usize] = UNKNOWN;
                 chain.push(at);
                 match next[at as usize] {

@@ -134,6 +134,7 @@ impl Policy {
         version: 1,
         summary: "as web-archive indexes: case, www, session ids folded; joins different URLs",
         system: System::Archive,
+        // Any other step would make keys that no index has.
         switchable: Switches::NONE,
         ..Policy::CRAWL
     };

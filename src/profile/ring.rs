@@ -113,6 +113,7 @@ impl Ring {
             list += 1;
         }
         let fixed = UNRESERVED.or(CUSTOMIZABLE).or(AsciiSet::of(b"?#"));
+        // Bytes of 0x80 and above are found by the scanner anyway.
         let encoded = AsciiSet::range(0, 0x7F).without(fixed).or(AsciiSet::of(encode));
         Ok(Self { acts, encoded: NibbleTable::new(encoded) })
     }

@@ -52,6 +52,8 @@ mod vector;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+// On big-endian Arm the lanes come in another order, which nobody has tried, so it has
+// the scalar backend.
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod neon;
 #[cfg(target_arch = "x86_64")]

@@ -112,6 +112,7 @@ fn parse_ticks(text: &str) -> Option<Ticks> {
     let line = text.lines().next()?.strip_prefix("cpu ")?;
     let ticks: Vec<f64> = line.split_whitespace().map_while(|n| n.parse().ok()).take(8).collect();
     let [_, _, _, idle, waiting, _, _, stolen] = ticks[..] else { return None };
+    // A CPU that waits for a disk is free for others.
     Some(Ticks { all: ticks.iter().sum(), idle: idle + waiting, stolen })
 }
 

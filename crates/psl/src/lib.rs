@@ -20,6 +20,8 @@ static LIST: LazyLock<List> = LazyLock::new(|| TEXT.parse().expect("a test parse
 /// assert_eq!(uniqurl_psl::suffix_length(b"www.example.co.uk"), "co.uk".len());
 /// ```
 pub fn suffix_length(name: &[u8]) -> usize {
+    // The list is a tree whose root has the top-level domains, so labels go in from the last one
+    // on.
     LIST.find(name.rsplit(|byte| *byte == b'.')).len
 }
 

@@ -34,6 +34,7 @@ impl<'a> Writer<'a> {
 impl<F: FnMut(TypedPart)> Writer<'_, F> {
     pub(super) fn url(&mut self, url: &[u8]) {
         let end = memchr2(b'?', b'#', url).unwrap_or(url.len());
+        // The query is cut off first: a slash or a colon in it delimits nothing.
         let (before_query, rest) = url.split_at(end);
         let scheme_end = scheme_end(before_query);
         let after_scheme = &before_query[scheme_end..];
@@ -42,6 +43,7 @@ impl<F: FnMut(TypedPart)> Writer<'_, F> {
         if let Some(authority) = after_scheme.strip_prefix(b"//") {
             let (length, seen) = scan(authority, |byte| byte == b'/');
             path += 2 + length;
+            // No part of an authority is named, but a template may hold literals alone.
             if seen & ODD != 0 {
                 self.literals(&before_query[..path], 0);
                 written = path;

@@ -61,6 +61,8 @@ impl<'a> Path<'a> {
             read.tell_steps(path, trace);
         }
         read.remove_dots(troubles);
+        // Judged on the result, as the container maps it: what a `..` has removed is no longer
+        // there.
         read.check_result(troubles);
         if T::RECORDS {
             trace.component(Rule::DotSegments, Place::Path, Some(&read.canonical()));
@@ -79,6 +81,7 @@ impl<'a> Path<'a> {
         let name = |segment: &'_ [u8]| memchr(b';', segment).unwrap_or(segment.len());
         let names = segments.map(|segment| &segment[..name(segment)]).collect::<Vec<_>>();
         trace.component(Rule::PathParameters, Place::Path, Some(&names.join(&b'/')));
+        // Read once more, since the form between decoding and step 6 is nowhere kept.
         let kept = EmptySegments::Kept;
         let all = Self::segments(path, 0, kept, &mut Troubles::new(RejectReasons::NONE));
         trace.component(Rule::DecodeSegments, Place::Path, Some(&all.canonical()));
@@ -116,6 +119,7 @@ impl<'a> Path<'a> {
                     _ => {}
                 }
             }
+            // Asked of the raw name: once it is decoded, it is a dot segment like any other.
             if is_encoded_dot_segment(raw) {
                 troubles.add(RejectReason::EncodedDotSegment, start);
             }

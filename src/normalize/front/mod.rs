@@ -50,6 +50,8 @@ impl<'a> Front<'a> {
 
     /// Maps an offset in the text to one in the caller's. Added bytes stand at its start.
     pub(in crate::normalize) fn place(&self, at: usize) -> usize {
+        // What was put in front has no place in the caller's text, so the start of that stands for
+        // it.
         at.saturating_sub(self.added) + self.cut
     }
 
@@ -101,6 +103,8 @@ impl Ruleset {
 fn lacks_scheme(parts: &Parts<'_>, url: &[u8]) -> bool {
     match parts.scheme {
         Some(text) => {
+            // `example.com:80/x` and `localhost:80` have a scheme by the grammar, and a host and a
+            // port by those who write them.
             parts.authority.is_none()
                 && (text.contains(&b'.')
                     || text.eq_ignore_ascii_case(b"localhost")

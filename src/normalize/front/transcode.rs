@@ -52,6 +52,7 @@ impl Ruleset {
         if !self.profile.switches.contains(Switch::KeepUserinfo)
             && scheme::facts(&scheme).kind == Kind::Network
         {
+            // It is dropped unread, so no byte in it rejects the URL.
             parts.authority = parts.authority.map(|all| AuthorityParts::split(all).host_port);
         }
         if !self.profile.switches.contains(Switch::KeepFragment) {
@@ -128,6 +129,7 @@ fn transcode(
     let mut at = 0;
     while at < url.len() {
         let end = run_end(url, at, delimiters, at < caseless);
+        // An octet that ends runs starts none.
         if end == at {
             at += octets(&url[at..]).next().map_or(1, Octet::end);
             continue;

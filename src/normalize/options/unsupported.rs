@@ -39,6 +39,8 @@ impl std::fmt::Display for UnsupportedOption {
                     write!(f, "{}{}", if i == 0 { ", only " } else { ", " }, check.name())?;
                 }
                 let makes_it = |profile: Profile| profile.checks().contains(*code);
+                // Where the profile has checks of its own, these are more help than another
+                // profile.
                 if profile.checks().is_empty() && Profile::ALL.iter().copied().any(makes_it) {
                     f.write_str(", a check of ")?;
                     list_profiles(f, makes_it)?;

@@ -230,6 +230,7 @@ impl Corpus {
     fn list_line(&mut self, style: Style, dirty_per_mille: u64, out: &mut Vec<u8>) {
         let known = self.truth.distinct;
         let index =
+            // New indices come in order, so the number of distinct URLs is the next one.
             if known == 0 || self.rng.below(13) < 9 { known } else { self.rng.below(known) };
         self.base.write(self.seed, index, style);
         if index == known {

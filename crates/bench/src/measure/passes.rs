@@ -45,6 +45,7 @@ impl Subject<'_> {
             }
             Work::MemoryCopy => {
                 let (cost, ()) = counters.time(|| team.copy(&bytes.bytes, copy));
+                // Compared when the time is over.
                 (cost, vec![("copies", u64::from(**copy == *bytes.bytes))])
             }
             Work::NewlineCount => {
@@ -114,6 +115,7 @@ fn parse<'a>(
                 sum.fetch_add(found, Relaxed);
             }
         }
+        // No thread can stop the others, so the error waits for the end of the pass.
         Err(_) => full.store(1, Relaxed),
     });
     if full.into_inner() != 0 {

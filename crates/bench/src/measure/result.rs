@@ -119,6 +119,8 @@ impl ResultRow {
     fn new(key: RowKey, corpus: &CorpusInfo, costs: &[Cost]) -> Self {
         let median_of = |of: fn(&Cost) -> f64| median(&costs.iter().map(of).collect::<Vec<_>>());
         let count = |of: fn(&Cost) -> Option<u64>| {
+            // A median over some of the runs would not be comparable, so all of them have to have
+            // the count.
             let counts: Option<Vec<f64>> =
                 costs.iter().map(|cost| of(cost).map(|n| n as f64)).collect();
             counts.map(|counts| median(&counts))
@@ -129,6 +131,7 @@ impl ResultRow {
             key,
             gb_per_second: Rate::new(&rates),
             ns_per_url: median(&seconds) * 1e9 / corpus.records as f64,
+            // The document knows the row of the memory read, and fills this in.
             share_of_memory_read: 1.0,
             seconds,
             cpu_seconds: median_of(|cost| cost.cpu_seconds),

@@ -86,6 +86,7 @@ impl Expected {
     /// Compares the answer of a pass, so that a wrong answer is an error and not a fast one.
     pub fn check(&self, work: Work, found: &Answer) -> Result<(), String> {
         let expected = self.answer(work);
+        // Both are answers to the same work, so they have the same names in the same order.
         let mut pairs = found.iter().zip(&expected);
         match pairs.find(|(found, expected)| found != expected) {
             Some(((name, found), (_, right))) => {

@@ -98,6 +98,7 @@ impl ResponseTally {
         for (class, count) in statuses.iter().enumerate() {
             flags |= u8::from(*count > 0) << class;
         }
+        // Hardly any sum has more than 64 bits, so most tallies do without the upper half.
         let upper = (*bytes >> 64) as u64;
         flags |= if *bytes > 0 { HAS_BYTES } else { 0 };
         flags |= if upper > 0 { HAS_MORE_BYTES } else { 0 };

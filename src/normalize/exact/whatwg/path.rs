@@ -29,6 +29,7 @@ impl Parser<'_, '_> {
                     let first = self.out.len() == path_at;
                     self.out.push(b'/');
                     if self.kind == Kind::File && first && is_drive_letter(segment) {
+                        // The standard writes `C|` as `C:`.
                         self.out.extend_from_slice(&[segment[0], b':']);
                     } else {
                         encode(segment, Place::Path, self.out);
