@@ -253,8 +253,9 @@ fn copy<V: Vector>(
 ) {
     if from.len() - start >= 2 * BLOCK && end - start <= 2 * BLOCK {
         buffer.copy_long(from, start, end);
-    // Near the end of the buffer there are no two blocks to read, and a copy by length is a call.
     } else if V::PADS && end - start <= BLOCK {
+        // Near the end of the buffer there are no two blocks to read, and a copy by length is a
+        // call.
         buffer.put(&vector.padded(&from[start..end]), end - start);
     } else {
         buffer.copy(from, start, end);

@@ -91,8 +91,7 @@ impl WriterDirectory {
         let path = self.path.join(NEW_MANIFEST);
         let write = || {
             let text = manifest.to_bytes()?;
-            // A killed writer may have left one. In a directory without a manifest no orphan was
-            // removed.
+            // A killed writer may have left one: without a manifest, no orphans were removed.
             let mut options = OpenOptions::new();
             let mut file = options.write(true).create(true).truncate(true).open(&path)?;
             file.write_all(&text)?;

@@ -56,7 +56,7 @@ impl Manifest {
         let damaged =
             |offset: usize, reason: &str| Err(SeenStoreError::damaged(path, offset as u64, reason));
         let Some(after_magic) = text.strip_prefix(MAGIC.as_bytes()) else {
-            // The beginning of a manifest is a damaged one. Anything else never was one.
+            // A file that is the beginning of a manifest was cut. Anything else never was one.
             return match MAGIC.as_bytes().starts_with(text) {
                 true => damaged(text.len(), "the manifest is cut off"),
                 false => {

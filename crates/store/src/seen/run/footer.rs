@@ -89,7 +89,7 @@ impl Footer {
             footer.adds.try_reserve(1).ok()?;
             footer.adds.push(AddStats { number: number?, time: UnixTime(time?), keys: keys? });
         }
-        // Offsets are sums and no fields, so zones can neither overlap nor leave gaps.
+        // Offsets are sums and not fields, so zones can neither overlap nor leave gaps.
         let mut offset = MAGIC.len() as u64;
         let mut zones = Vec::new();
         for _ in 0..number(&mut bytes)? {
