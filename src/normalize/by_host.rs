@@ -65,8 +65,8 @@ impl Normalizer {
     /// The host of a URL in the form used for lookups, transcoded to UTF-8.
     fn host_looked_up(&self, parts: &Parts<'_>) -> Option<Vec<u8>> {
         let host = host_of(parts)?;
-        #[cfg(feature = "transcode")]
         // A host in another charset is looked up as it will be written.
+        #[cfg(feature = "transcode")]
         if let Some(transcoded) = self.rules.transcoded_host(host) {
             return canonical_host(&transcoded.url);
         }
