@@ -14,8 +14,8 @@ pub enum Keep {
     First,
     /// The last.
     Last,
-    /// The one with the greatest value in this column, and of several the first. Two numbers are
-    /// compared as numbers, anything else by its bytes; no value is less than any.
+    /// The one with the greatest value in this column, and of several the first. Numbers are compared by
+    /// their value, other text by its bytes; a number is more than that, and no value is less than any.
     Max(String),
 }
 

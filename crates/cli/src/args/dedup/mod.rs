@@ -132,8 +132,9 @@ pub struct DedupArgs {
     ///   max:COL  The one with the greatest value in a column, named as for --carry. If
     ///            several have it, the first of them.
     ///
-    /// Two numbers are compared as numbers, and all other values by their bytes. An empty value
-    /// or a dash is less than any other. URLs stay in the order of their first records.
+    /// Numbers are compared by their value, other values by their bytes, and a number is more than
+    /// those. An empty value or a dash is less than any other. URLs stay in the order of their first
+    /// records.
     #[arg(
         verbatim_doc_comment,
         long,
