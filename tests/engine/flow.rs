@@ -123,6 +123,7 @@ impl Run {
                     self.read.pause(number);
                     return None;
                 }
+                // Both under the lock of the reader, so one step: nobody can put the rest before the number repeats.
                 if self.event == Event::Rest(number) {
                     self.event = Event::Nothing;
                     self.read.repeat();

@@ -231,17 +231,22 @@ impl<'f, 'a> Flow<'f, 'a> {
             }
             collected.has_changed = false;
             let counted = task.batch.sequence.counted;
-            // The statement ends the lock. `release` and `read_more` below take it again, and under a lock that
-            // is still held the run would stand still.
-            let (batch, has_rest) = lock(&self.reader).finish(task);
+            // The block ends the lock. `release` and `read_more` below take it again, and under a lock that is
+            // still held the run would stand still.
+            let (batch, has_rest) = {
+                let mut reader = lock(&self.reader);
+                let (batch, has_rest) = reader.finish(task);
+                // The next batch of this chunk comes under the same number, before those of all later chunks. This
+                // is said before the lock ends: whoever has it next reads the rest, and may put it at once.
+                if has_rest {
+                    self.read.repeat();
+                }
+                (batch, has_rest)
+            };
             let Some(mut batch) = batch else {
                 self.on_way.fetch_sub(counted, Ordering::Relaxed);
                 continue;
             };
-            // The next batch of this chunk comes under the same number, before those of all later chunks.
-            if has_rest {
-                self.read.repeat();
-            }
             match &mut collected.window {
                 Some((window, most)) => {
                     // A batch may wait in the window for long, so it gives its room back at once. The window

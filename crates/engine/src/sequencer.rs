@@ -42,8 +42,8 @@ impl<T> Sequencer<T> {
     #[must_use]
     pub(crate) fn put(&self, number: u64, item: T) -> bool {
         let mut waiting = self.lock();
-        // No number comes twice, so it is never below the next one.
-        let at = (number - waiting.next) as usize;
+        // A number comes again only after `repeat`, so it is never below the next one.
+        let at = number.checked_sub(waiting.next).expect("a number that is yet to come") as usize;
         if waiting.items.len() <= at {
             waiting.items.resize_with(at + 1, || None);
         }
