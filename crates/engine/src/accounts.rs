@@ -168,21 +168,23 @@ impl<'a> Accounts<'a> {
         self.report.padded.retain(|(of, _)| *of <= input);
     }
 
-    /// Counts formatted batches, up to the one with a rejected record too many. `keep` takes from each batch
-    /// the data that the set needs at the end; `records` are read so far.
+    /// Counts formatted batches, up to the one with a rejected record too many, and returns how many stand before
+    /// that. `keep` takes from each batch the data that the set needs at the end; `records` are read so far.
     pub(crate) fn count_all(
         &mut self,
         batches: &mut [WorkBatch],
         records: u64,
         mut keep: impl FnMut(&mut WorkBatch) -> Result<(), RunError>,
-    ) -> Result<(), RunError> {
+    ) -> (usize, Result<(), RunError>) {
         // One batch at a time, so that the counts do not depend on how many batches come together.
-        for batch in batches {
+        for (i, batch) in batches.iter_mut().enumerate() {
             self.count(batch);
-            keep(batch)?;
-            self.check_rejected(batch, records)?;
+            let result = keep(batch).and_then(|()| self.check_rejected(batch, records));
+            if result.is_err() {
+                return (i, result);
+            }
         }
-        Ok(())
+        (batches.len(), Ok(()))
     }
 
     fn count(&mut self, batch: &WorkBatch) {
@@ -340,7 +342,7 @@ mod tests {
         let (plan, inputs, watch) = (plan(None), inputs(3), Watch::default());
         let mut accounts = Accounts::new(&plan, &inputs, &watch);
         let mut batches = [batch(0, 5, 1), batch(1, 3, 0), batch(1, 2, 2)];
-        accounts.count_all(&mut batches, 10, |_| Ok(())).unwrap();
+        accounts.count_all(&mut batches, 10, |_| Ok(())).1.unwrap();
         accounts.show(&batches);
         assert_eq!(watch.counted().0.records, 10);
         let report = accounts.finish(2);
@@ -364,9 +366,10 @@ mod tests {
         let error = InputError::new(Path::new("2"), None, trouble);
         accounts.note(ReadEvent::Failed(2, error)).unwrap();
         let mut batches = [batch(0, 2, 1), batch(1, 2, 1), batch(1, 9, 9)];
-        let result = accounts.count_all(&mut batches, 13, |_| Ok(()));
+        let (within, result) = accounts.count_all(&mut batches, 13, |_| Ok(()));
         assert!(matches!(result, Err(RunError::Rejected(_))), "{result:?}");
-        assert_eq!(accounts.counted(), 1);
+        // The batch before that one is written, though both come together.
+        assert_eq!((within, accounts.counted()), (1, 1));
         let report = accounts.finish(2);
         assert_eq!((report.tally.records, report.tally.rejected), (4, 2));
         assert_eq!(report.cut, [(0, 7)]);
@@ -380,7 +383,7 @@ mod tests {
             let (plan, inputs, watch) = (plan(limit), inputs(2), Watch::default());
             let mut accounts = Accounts::new(&plan, &inputs, &watch);
             let mut batches = [batch(0, 2, 2), batch(1, 2, 0)];
-            accounts.count_all(&mut batches, 4, |_| Ok(())).unwrap();
+            accounts.count_all(&mut batches, 4, |_| Ok(())).1.unwrap();
             assert_eq!(accounts.check_share_of_rejected().is_err(), fails);
         }
     }

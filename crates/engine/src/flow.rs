@@ -393,10 +393,14 @@ impl<'f, 'a> Flow<'f, 'a> {
         // Events come first, so that an input without the field of a filter ends the run
         // before its records are written.
         events.into_iter().try_for_each(|event| accounts.note(event))?;
-        accounts.count_all(batches, progress.records, |batch| Ok(self.set.keep(batch)?))?;
+        let keep = |batch: &mut WorkBatch| Ok(self.set.keep(batch)?);
+        let (within, result) = accounts.count_all(batches, progress.records, keep);
+        // What stands before an error is written, so that a pipe gets it however many batches came together.
+        let batches = &batches[..within];
         accounts.show(batches);
         accounts.show_inputs(progress.reached, progress.has_failed);
-        sink.write(batches).map_err(RunError::Output)
+        sink.write(batches).map_err(RunError::Output)?;
+        result
     }
 
     /// Has a keeper take its part of written batches.
