@@ -6,19 +6,8 @@
 #[cfg(target_os = "linux")]
 mod address_space;
 mod built;
-#[allow(dead_code, reason = "parts of it are used")]
-#[path = "../library/imports.rs"]
-mod imports;
 
-#[allow(dead_code, reason = "parts of them are used")]
-#[path = "../library"]
-mod told_twice {
-    pub mod cases;
-    pub mod generator;
-    pub mod oracle;
-    pub mod shared;
-}
-use told_twice::{cases, generator, oracle, shared};
+use uniqurl_test_support::{cases, generator, oracle, shared};
 
 mod archives;
 mod bench;
@@ -32,7 +21,6 @@ mod envelopes;
 mod escapes;
 mod explain;
 mod filters;
-mod floors;
 mod formats;
 mod growth;
 mod guide;

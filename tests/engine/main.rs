@@ -1,14 +1,9 @@
 //! Whole jobs without the command: files in, sets and columns out.
 #![allow(missing_docs, reason = "tests are named by the fact that they protect")]
 
-#[allow(dead_code, reason = "a part of it is used")]
-#[path = "../library/imports.rs"]
-mod imports;
-
 mod carry;
 mod claims;
 mod containers;
-mod floors;
 mod flow;
 mod interface;
 mod limit_by;

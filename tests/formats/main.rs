@@ -2,25 +2,17 @@
 //! the oracles.
 #![allow(missing_docs, reason = "tests are named by the fact that they protect")]
 
-#[allow(dead_code, reason = "parts of them are used")]
-#[path = "../library"]
-mod told_twice {
-    pub mod cases;
-    pub mod generator;
-    pub mod imports;
-    pub mod oracle;
-    pub mod shared;
-    pub mod subject;
-    pub mod tsv;
-}
-use told_twice::{cases, generator, imports, oracle, shared, subject, tsv};
+use uniqurl_test_support::{cases, generator, oracle, shared, tsv};
+
+#[allow(dead_code, reason = "a part of it is used")]
+#[path = "../library/subject/mod.rs"]
+mod subject;
 
 mod envelope_oracle;
 mod record_oracle;
 
 mod detection_laws;
 mod envelopes;
-mod floors;
 mod interface;
 mod named;
 mod records;

@@ -2,17 +2,10 @@
 #![allow(missing_docs, reason = "tests are named by the fact that they protect")]
 
 // Second implementations, laws, and the inputs to try them on.
-mod browser;
-mod cases;
-mod generator;
-mod imports;
-mod law;
-mod oracle;
-mod shared;
+use uniqurl_test_support::{browser, cases, generator, imports, law, oracle, shared, tsv, variant};
+
 mod strategy;
 mod subject;
-mod tsv;
-mod variant;
 mod windows;
 
 mod aggressive;

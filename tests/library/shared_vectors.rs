@@ -16,9 +16,8 @@ struct Row {
     note: String,
 }
 
-/// The rows of one suite; empty if it is missing.
 fn rows(suite: &str) -> Vec<Row> {
-    shared::examples(suite).unwrap_or_default().iter().map(row).collect()
+    shared::examples(suite).iter().map(row).collect()
 }
 
 fn row(value: &Value) -> Row {
@@ -94,6 +93,7 @@ fn normalizes_as_target(row: &Row, profile: &str) {
 }
 
 #[test]
+#[ignore = "needs ../shared"]
 fn rfc_3986_examples_hold() {
     for row in rows("rfc3986.jsonl") {
         match row.profile.as_str() {
@@ -124,6 +124,7 @@ fn rfc_3986_examples_hold() {
 }
 
 #[test]
+#[ignore = "needs ../shared"]
 fn equivalent_urls_merge_and_different_urls_do_not() {
     for row in rows("seed_equivalences.jsonl") {
         match row.profile.as_str() {
@@ -140,6 +141,7 @@ fn equivalent_urls_merge_and_different_urls_do_not() {
 
 /// The results of Erlang's `uri_string`, or the right answer where it is known to be mistaken.
 #[test]
+#[ignore = "needs ../shared"]
 fn erlang_examples_hold_except_known_erlang_bugs() {
     let rows = rows("otp_uri_string.jsonl");
     let mut faults_seen = 0;
@@ -169,7 +171,7 @@ fn erlang_examples_hold_except_known_erlang_bugs() {
             }
         }
     }
-    assert!(rows.is_empty() || faults_seen == FAULTS.len(), "the list of faults is stale");
+    assert_eq!(faults_seen, FAULTS.len(), "the list of faults is stale");
 }
 
 fn normalizing(row: &Row) -> bool {
@@ -237,6 +239,7 @@ const REASONS: [(&str, RejectReason); 11] = [
 ];
 
 #[test]
+#[ignore = "needs ../shared"]
 fn published_table_of_servlet_paths_holds() {
     for row in rows("servlet_canonical.jsonl") {
         let context = String::from_utf8_lossy(&row.input).into_owned();
@@ -273,6 +276,7 @@ fn published_table_of_servlet_paths_holds() {
 }
 
 #[test]
+#[ignore = "needs ../shared"]
 fn wikimedia_path_examples_hold() {
     for row in rows("wikimedia_path.jsonl") {
         let profile = if row.profile == "generic" { "ring" } else { &row.profile };

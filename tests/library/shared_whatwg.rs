@@ -14,8 +14,8 @@ struct Row {
     note: String,
 }
 
-fn rows(suite: &str) -> Option<Vec<Row>> {
-    Some(examples(suite)?.iter().map(row).collect())
+fn rows(suite: &str) -> Vec<Row> {
+    examples(suite).iter().map(row).collect()
 }
 
 fn row(value: &Value) -> Row {
@@ -78,8 +78,9 @@ fn show(answer: &Answer) -> String {
 }
 
 #[test]
+#[ignore = "needs ../shared"]
 fn web_platform_url_tests_pass_with_and_without_a_base() {
-    let Some(rows) = rows("wpt_url.jsonl") else { return };
+    let rows = rows("wpt_url.jsonl");
     let (with, without): (Vec<_>, Vec<_>) = rows
         .iter()
         .map(|row| (row.input.clone().into_bytes(), row))
@@ -101,9 +102,10 @@ fn in_a_url(row: &Row) -> Vec<u8> {
 }
 
 #[test]
+#[ignore = "needs ../shared"]
 fn web_platform_to_ascii_tests_pass() {
     for file in ["wpt_idna.jsonl", "wpt_toascii.jsonl"] {
-        let Some(rows) = rows(file) else { return };
+        let rows = rows(file);
         let mut named = Vec::new();
         for row in &rows {
             if row.input.is_empty() {

@@ -2,17 +2,10 @@
 
 #![allow(missing_docs, reason = "tests are named by the fact that they protect")]
 
-#[allow(dead_code, reason = "parts of them are used")]
-#[path = "../library"]
-mod shared {
-    pub mod cases;
-    pub mod generator;
-}
-
 use std::path::Path;
 
 use proptest::prelude::*;
-use shared::{cases::of_properties, generator};
+use uniqurl_test_support::cases::of_properties;
 use uniqurl_text::{Printable, UrlExcerpt, redact, redact_query, redact_record};
 
 /// Appends a text without its secrets.

@@ -7,31 +7,12 @@
 mod case;
 mod check;
 mod exhaustive;
+mod second;
 mod setting;
 mod shrink;
 mod tally;
 
-// The second implementations, the generator and the laws are those of the tests.
-#[allow(dead_code, missing_docs)]
-#[path = "../../library/browser/mod.rs"]
-mod browser;
-#[allow(dead_code, missing_docs)]
-#[path = "../../library/generator/mod.rs"]
-mod generator;
-#[allow(dead_code, missing_docs)]
-#[path = "../../library/law/mod.rs"]
-mod law;
-#[allow(dead_code, missing_docs)]
-#[path = "../../library/oracle/mod.rs"]
-mod oracle;
-mod second;
-#[allow(dead_code, missing_docs)]
-#[path = "../../library/tsv/mod.rs"]
-mod tsv;
-#[allow(dead_code, missing_docs)]
-#[path = "../../library/variant/mod.rs"]
-mod variant;
-#[allow(dead_code, missing_docs)]
+#[allow(dead_code, missing_docs, reason = "the tests of the library use more")]
 #[path = "../../library/windows/mod.rs"]
 mod windows;
 
@@ -46,6 +27,8 @@ use generator::Rng;
 use setting::Setting;
 use shrink::Question;
 use tally::{PROFILES, Tally};
+// The second implementations, the generator and the laws are those of the tests.
+use uniqurl_test_support::{browser, generator, law, oracle, tsv};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

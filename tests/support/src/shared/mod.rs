@@ -1,8 +1,8 @@
 //! Published examples and real files, read from beside the checkout, since their licences keep them
 //! out of it.
 //!
-//! If all of them are missing, the tests say so loudly and pass. If any is there, one that is missing or
-//! shorter than it is known to be fails its tests: a suite that nothing reads would protect nothing.
+//! Tests that read them are ignored unless they are asked for (`cargo test -- --ignored`). Then a file that is
+//! missing, or shorter than it is known to be, fails its tests: a suite that nothing reads would protect nothing.
 //! `UNIQURL_SHARED_VECTORS` names another place for the examples.
 
 use std::fs;
@@ -42,25 +42,22 @@ const LEAST: [(&str, usize); 20] = [
 ];
 
 /// The rows of a suite of published examples.
-pub fn examples(suite: &str) -> Option<Vec<Value>> {
+pub fn examples(suite: &str) -> Vec<Value> {
     let named = std::env::var_os("UNIQURL_SHARED_VECTORS").map(PathBuf::from);
-    let path = match named {
-        Some(directory) => directory.join(suite),
-        None => found("vectors", suite)?,
-    };
-    let text = whole(&path, suite);
-    let text = String::from_utf8(text).unwrap_or_else(|error| panic!("{suite}: {error}"));
-    Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+    let directory = named.unwrap_or_else(|| beside().join("vectors"));
+    let text = String::from_utf8(whole(&directory.join(suite), suite));
+    let text = text.unwrap_or_else(|error| panic!("{suite}: {error}"));
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The path of a real file.
-pub fn corpus(name: &str) -> Option<PathBuf> {
-    found("corpora", name)
+pub fn corpus(name: &str) -> PathBuf {
+    beside().join("corpora").join(name)
 }
 
-/// The content of the corpus, unpacked.
-pub fn unpacked(name: &str) -> Option<Vec<u8>> {
-    Some(whole(&corpus(name)?, name))
+/// The content of a real file, unpacked.
+pub fn unpacked(name: &str) -> Vec<u8> {
+    whole(&corpus(name), name)
 }
 
 /// The content of a file, unpacked, which has at least as many lines as are known.
@@ -80,19 +77,9 @@ pub fn whole(path: &Path, name: &str) -> Vec<u8> {
     bytes
 }
 
-/// The path of a file beside the checkout. None, and a line that says so, if neither directory is there.
-fn found(directory: &str, name: &str) -> Option<PathBuf> {
-    let beside = root().join("../shared");
-    if !["vectors", "corpora"].iter().any(|directory| beside.join(directory).is_dir()) {
-        say(&format!("SKIPPED: {name}: no directory {}", beside.join(directory).display()));
-        return None;
-    }
-    Some(beside.join(directory).join(name))
-}
-
-/// The root of the workspace that holds this package.
-fn root() -> &'static Path {
+/// The directory beside the checkout.
+fn beside() -> PathBuf {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let is_root = |folder: &&Path| folder.join("Cargo.lock").is_file();
-    package.ancestors().find(is_root).expect("a workspace")
+    package.ancestors().find(is_root).expect("a workspace").join("../shared")
 }

@@ -63,7 +63,7 @@ impl Policy {
             "scheme" => &["keep-fragment", "keep-userinfo"],
             _ => &[],
         };
-        let text = include_str!("../../../data/tracking.txt");
+        let text = include_str!("../../../../data/tracking.txt");
         let names = text.lines().filter(|line| !line.starts_with('#'));
         let names = names.filter_map(|line| line.split_once('\t'));
         Policy {

@@ -56,7 +56,7 @@ pub fn violations(floors: &Floors, file: &str, text: &str) -> Vec<String> {
 pub fn imports(texts: &[(String, String)]) -> BTreeMap<&str, BTreeSet<&str>> {
     let module = |file: &str| -> Vec<String> {
         let path = file.trim_end_matches(".rs").trim_end_matches("/mod");
-        path.split('/').filter(|name| *name != "lib").map(str::to_owned).collect()
+        path.split('/').filter(|name| !["lib", "main"].contains(name)).map(str::to_owned).collect()
     };
     let files: BTreeMap<Vec<String>, &str> =
         texts.iter().map(|(file, _)| (module(file), &**file)).collect();
@@ -88,7 +88,12 @@ pub fn imports(texts: &[(String, String)]) -> BTreeMap<&str, BTreeSet<&str>> {
         let own = paths.iter().filter(|(is_public, _)| !(*is_public && file.ends_with("mod.rs")));
         own.filter_map(|(_, path)| target(path)).filter(|to| to != file).collect()
     };
-    paths.iter().filter(|(file, _)| **file != "lib.rs").map(|entry| (*entry.0, of(entry))).collect()
+    let roots = ["lib.rs", "main.rs"];
+    paths
+        .iter()
+        .filter(|(file, _)| !roots.contains(*file))
+        .map(|entry| (*entry.0, of(entry)))
+        .collect()
 }
 
 /// The paths of a file that begin with `crate` or `super`, and those of its own child modules, as segments from

@@ -214,7 +214,7 @@ fn of_authority(authority: &[u8], at: usize, scheme: Option<&[u8]>) -> Vec<Troub
     let digits = String::from_utf8_lossy(rest.get(colon + 1..).unwrap_or_default()).into_owned();
     let Some(scheme) = scheme else { return troubles };
     let scheme = String::from_utf8_lossy(scheme).to_ascii_lowercase();
-    let table = include_str!("../../../../data/ports.tsv");
+    let table = include_str!("../../../../../data/ports.tsv");
     let row = table.lines().find(|line| line.starts_with(&format!("{scheme}\t")));
     let own = row.map(|row| row.split('\t').nth(1).unwrap().parse::<u32>().unwrap());
     let significant = digits.trim_start_matches('0');
