@@ -3,21 +3,15 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
-use arrow_ipc::writer::FileWriter;
-use parquet::arrow::ArrowWriter;
 
-use uniqurl::{Normalizer, Profile};
 use uniqurl_engine::output::{Field, LineForm};
-use uniqurl_engine::{
-    CHUNK_SIZE, Dedup, InputFormat, Job, JobPlan, Keep, Memory, Report, RunError, SetOrder, Sinks,
-    Watch, run,
-};
-use uniqurl_formats::input;
-use uniqurl_formats::record;
+use uniqurl_engine::{CHUNK_SIZE, Dedup, Job, JobPlan, Keep, SetOrder};
+
+use crate::runs::{FIRST, checked, memory, numbers, plan_of, ran, ran_on};
+use crate::written::{self, Packed};
 
 /// A record: its URL in one of several spellings, and its other fields.
 struct Row {
@@ -29,12 +23,7 @@ struct Row {
 }
 
 fn rows(count: u64, notes: &[&str]) -> Vec<Row> {
-    let mut state = 1u64;
-    let mut next = |below: u64| {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    };
+    let mut next = numbers(1);
     let row = |_| {
         let page = next(count / 6 + 1);
         let url = match next(3) {
@@ -63,7 +52,7 @@ struct Written {
     /// The text written for a missing value.
     missing: &'static str,
     notes: &'static [&'static str],
-    write: fn(&[Row], &Path),
+    write: fn(&[Row]) -> Vec<u8>,
 }
 
 const PLAIN: &[&str] = &["note", "a%20b", "x\\y", "\u{e9}"];
@@ -75,7 +64,7 @@ const FORMATS: &[Written] = &[
         columns: ["timestamp", "S", "filename"],
         missing: "-",
         notes: PLAIN,
-        write: |rows, path| {
+        write: |rows| {
             // The legend changes within the file.
             let mut text = String::from(" CDX a b S g\n");
             for (i, row) in rows.iter().enumerate() {
@@ -90,7 +79,7 @@ const FORMATS: &[Written] = &[
                 };
                 text.push('\n');
             }
-            write(path, text);
+            text.into_bytes()
         },
     },
     Written {
@@ -99,12 +88,12 @@ const FORMATS: &[Written] = &[
         columns: ["b", "length", "g"],
         missing: "-",
         notes: PLAIN,
-        write: |rows, path| {
+        write: |rows| {
             let line = |row: &Row| {
                 let (stamp, size) = (stamp(row, "-"), size(row, "-"));
                 format!("k {stamp} {} text/html 200 D - - {size} 9 {}\n", row.url, row.note)
             };
-            write(path, rows.iter().map(line).collect::<String>());
+            rows.iter().flat_map(|row| line(row).into_bytes()).collect()
         },
     },
     Written {
@@ -113,7 +102,7 @@ const FORMATS: &[Written] = &[
         columns: ["timestamp", "length", "/in/0/n"],
         missing: "",
         notes: &["note", "a\\\\b", "\\u00e9\\\"", "\\t"],
-        write: |rows, path| {
+        write: |rows| {
             let line = |row: &Row| {
                 let size =
                     row.size.map_or(String::new(), |size| format!(",\"length\": \"{size}\""));
@@ -122,7 +111,7 @@ const FORMATS: &[Written] = &[
                 let note = format!("{{\"n\":\"{}\",\"m\":[1,{{}}]}}", row.note);
                 format!("k {stamp} {{\"url\": \"{url}\"{size}, \"in\": [{note}, 2]}}\n")
             };
-            write(path, rows.iter().map(line).collect::<String>());
+            rows.iter().flat_map(|row| line(row).into_bytes()).collect()
         },
     },
     Written {
@@ -131,7 +120,7 @@ const FORMATS: &[Written] = &[
         columns: ["stamp", "/size", "no~te"],
         missing: "",
         notes: &["note", "a\\\\b", "\\u00e9\\/", "\\n", "{[,:"],
-        write: |rows, path| {
+        write: |rows| {
             let line = |row: &Row| {
                 let stamp =
                     row.stamp.as_ref().map_or("null".into(), |stamp| format!("\"{stamp}\""));
@@ -142,7 +131,7 @@ const FORMATS: &[Written] = &[
                      \"size\" : {size} ,\"no~te\":\"{note}\"}}\n"
                 )
             };
-            write(path, rows.iter().map(line).collect::<String>());
+            rows.iter().flat_map(|row| line(row).into_bytes()).collect()
         },
     },
     Written {
@@ -151,12 +140,12 @@ const FORMATS: &[Written] = &[
         columns: ["Stamp", "size", "4"],
         missing: "",
         notes: &["note", "a,b", "say \"\"so\"\"", "two\nlines", "\u{e9}\t"],
-        write: |rows, path| {
+        write: |rows| {
             let line = |row: &Row| {
                 format!("{},{},{},\"{}\"\n", row.url, stamp(row, ""), size(row, ""), row.note)
             };
             let header = "url,stamp,size,note\n".to_owned();
-            write(path, header + &rows.iter().map(line).collect::<String>());
+            (header + &rows.iter().map(line).collect::<String>()).into_bytes()
         },
     },
     Written {
@@ -165,11 +154,11 @@ const FORMATS: &[Written] = &[
         columns: ["1", "3", "4"],
         missing: "",
         notes: &["note", "a\"b", " "],
-        write: |rows, path| {
+        write: |rows| {
             let line = |row: &Row| {
                 format!("{}\t{}\t{}\t{}\n", stamp(row, ""), row.url, size(row, ""), row.note)
             };
-            write(path, rows.iter().map(line).collect::<String>());
+            rows.iter().flat_map(|row| line(row).into_bytes()).collect()
         },
     },
     Written {
@@ -178,7 +167,7 @@ const FORMATS: &[Written] = &[
         columns: ["x-stamp", "SC-Bytes", "x-note"],
         missing: "-",
         notes: &["note", "a b", "say \"\"so\"\""],
-        write: |rows, path| {
+        write: |rows| {
             let mut text = String::from("#Version: 1.0\n#Fields: x-stamp cs-uri sc-bytes x-note\n");
             for (i, row) in rows.iter().enumerate() {
                 let (stamp, size) = (stamp(row, "-"), size(row, "-"));
@@ -191,7 +180,7 @@ const FORMATS: &[Written] = &[
                     false => format!("\"{note}\"  {size} {stamp} {url}\n"),
                 };
             }
-            write(path, text);
+            text.into_bytes()
         },
     },
     Written {
@@ -200,15 +189,9 @@ const FORMATS: &[Written] = &[
         columns: ["stamp", "3", "note"],
         missing: "",
         notes: PLAIN,
-        write: |rows, path| {
-            let file = std::fs::File::create(path).unwrap();
-            let batch = batch(rows);
-            let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
-            for start in (0..rows.len()).step_by(700) {
-                writer.write(&batch.slice(start, 700.min(rows.len() - start))).unwrap();
-                writer.flush().unwrap();
-            }
-            writer.close().unwrap();
+        write: |rows| {
+            let groups = parquet::file::properties::WriterProperties::builder();
+            written::parquet(&batch(rows), groups.set_max_row_group_row_count(Some(700)).build())
         },
     },
     Written {
@@ -217,19 +200,12 @@ const FORMATS: &[Written] = &[
         columns: ["stamp", "size", "note"],
         missing: "",
         notes: PLAIN,
-        write: |rows, path| {
-            let file = std::fs::File::create(path).unwrap();
-            let batch = batch(rows);
-            let mut writer = FileWriter::try_new(file, &batch.schema()).unwrap();
-            writer.write(&batch).unwrap();
-            writer.finish().unwrap();
+        write: |rows| {
+            let [file, _] = written::arrow(&batch(rows), rows.len(), Packed::None);
+            file
         },
     },
 ];
-
-fn write(path: &Path, text: String) {
-    std::fs::write(path, text).unwrap();
-}
 
 fn stamp(row: &Row, missing: &str) -> String {
     row.stamp.clone().unwrap_or(missing.to_owned())
@@ -286,55 +262,11 @@ fn survivors<'r>(rows: &'r [Row], keep: &str) -> Vec<(usize, &'r Row, u64)> {
     found
 }
 
-struct How<'h> {
-    format: &'h str,
-    fields: &'h [Field],
-    carry: &'h [&'h str],
-    keep: Keep,
-    order: SetOrder,
-    threads: usize,
-    chunk_size: usize,
-    memory: Option<u64>,
-    form: LineForm,
-}
-
-impl Default for How<'_> {
-    fn default() -> Self {
-        Self {
-            format: "auto",
-            fields: &[],
-            carry: &[],
-            keep: Keep::First,
-            order: SetOrder::First,
-            threads: 1,
-            chunk_size: CHUNK_SIZE,
-            memory: None,
-            form: LineForm::Tabs,
-        }
-    }
-}
-
-fn dedup(path: &Path, how: How<'_>) -> (String, Report, Result<(), RunError>) {
-    let inputs = input::check(&[PathBuf::from(path)]).0;
-    let format = match how.format {
-        "auto" => InputFormat::Auto,
-        name => InputFormat::Fixed(Arc::new(record::Format::parse(name).unwrap())),
-    };
-    let directory = path.parent().unwrap().to_owned();
-    let watch = Watch::default();
-    let job = Job::Dedup(Dedup { order: how.order, ..Dedup::default() });
-    let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), job);
-    plan.input.format = format;
-    plan.output.fields = how.fields.to_vec();
-    plan.output.carry = how.carry.iter().map(|name| (*name).to_owned()).collect();
-    plan.policy.keep = how.keep;
-    plan.output.form = how.form;
-    plan.limits.threads = how.threads;
-    plan.limits.chunk_size = how.chunk_size;
-    plan.limits.memory = how.memory.map(|budget| Memory { budget, directory, tell: |_| {} });
-    let mut out = Vec::new();
-    let (report, result) = run(&plan, &inputs, Sinks::to(&mut out), &watch);
-    (String::from_utf8(out).unwrap(), report, result)
+/// A plan that carries these columns.
+fn plan(format: &str, carry: &[&str]) -> JobPlan {
+    let mut plan = plan_of(format, FIRST);
+    plan.output.carry = carry.iter().map(|name| (*name).to_owned()).collect();
+    plan
 }
 
 /// The lines with the number of the record in place of its origin.
@@ -353,7 +285,8 @@ fn each_format_carries_columns_of_the_kept_record() {
     for written in FORMATS {
         let path = directory.path().join(written.name);
         let rows = rows(2_000, written.notes);
-        (written.write)(&rows, &path);
+        std::fs::write(&path, (written.write)(&rows)).unwrap();
+        let inputs = checked(&[path]);
         let meant = |row: &Row| match written.name {
             "cdxj" | "json" => serde_json::from_str(&format!("\"{}\"", row.note)).unwrap(),
             "csv" | "w3c" => row.note.replace("\"\"", "\""),
@@ -374,7 +307,7 @@ fn each_format_carries_columns_of_the_kept_record() {
             let mut by_count = sorted.clone();
             by_count
                 .sort_by_key(|line| Reverse(line.split('\t').nth(1).unwrap().parse::<u64>().ok()));
-            for (order, threads, chunk_size, memory) in [
+            for (order, threads, chunk_size, budget) in [
                 (SetOrder::First, 1, CHUNK_SIZE, None),
                 (SetOrder::First, 8, 1 << 12, None),
                 (SetOrder::First, 2, 5_000, Some(1 << 16)),
@@ -383,36 +316,29 @@ fn each_format_carries_columns_of_the_kept_record() {
                 (SetOrder::Count, 3, 1 << 12, Some(1 << 16)),
                 (SetOrder::Count, 4, 1 << 13, None),
             ] {
-                let how = How {
-                    format: written.format,
-                    fields: &[Field::First, Field::Count, Field::Canonical, Field::Original],
-                    carry: &written.columns,
-                    keep: match keep {
-                        "first" => Keep::First,
-                        "last" => Keep::Last,
-                        "stamp" => Keep::Max(written.columns[0].to_owned()),
-                        _ => Keep::Max(written.columns[1].to_owned()),
-                    },
-                    order,
-                    threads,
-                    chunk_size,
-                    memory,
-                    ..How::default()
+                let mut plan = plan(written.format, &written.columns);
+                plan.job = Job::Dedup(Dedup { order, ..FIRST });
+                plan.output.fields =
+                    vec![Field::First, Field::Count, Field::Canonical, Field::Original];
+                plan.policy.keep = match keep {
+                    "first" => Keep::First,
+                    "last" => Keep::Last,
+                    "stamp" => Keep::Max(written.columns[0].to_owned()),
+                    _ => Keep::Max(written.columns[1].to_owned()),
                 };
-                let (out, report, result) = dedup(&path, how);
-                result.unwrap_or_else(|error| panic!("{}: {error}", written.name));
+                plan.limits.threads = threads;
+                plan.limits.chunk_size = chunk_size;
+                plan.limits.memory = budget.map(|budget| memory(budget, directory.path()));
+                let found = ran(&plan, &inputs).unwrap();
                 let expected = match order {
                     SetOrder::First => &expected,
                     SetOrder::Sorted => &sorted,
                     SetOrder::Count => &by_count,
                 };
-                let case = format!("{} {keep} {order:?} {threads} {memory:?}", written.name);
-                for (line, expected) in with_numbers(&out).iter().zip(expected) {
-                    assert_eq!(line, expected, "{case}");
-                }
-                assert_eq!(out.lines().count(), expected.len(), "{case}");
-                assert_eq!(report.spilled.written > 0, memory.is_some(), "{case}");
-                let tally = &report.tally;
+                let case = format!("{} {keep} {order:?} {threads} {budget:?}", written.name);
+                assert_eq!(with_numbers(found.text()), *expected, "{case}");
+                assert_eq!(found.report.spilled.written > 0, budget.is_some(), "{case}");
+                let tally = &found.report.tally;
                 assert_eq!((tally.records, tally.rejected), (rows.len() as u64, 0), "{case}");
                 assert_eq!(tally.unique, expected.len() as u64, "{case}");
                 assert_eq!(tally.duplicates, tally.records - tally.unique, "{case}");
@@ -422,31 +348,7 @@ fn each_format_carries_columns_of_the_kept_record() {
 }
 
 #[test]
-fn carried_columns_do_not_change_the_set() {
-    let directory = tempfile::tempdir().unwrap();
-    for written in FORMATS {
-        let path = directory.path().join(written.name);
-        (written.write)(&rows(500, written.notes), &path);
-        let keys = |carry: &[&str], keep| {
-            let how = How { format: written.format, carry, keep, ..How::default() };
-            let (out, report, result) = dedup(&path, how);
-            result.unwrap();
-            let keys = out.lines().map(|line| line.split('\t').next().unwrap().to_owned());
-            (keys.collect::<Vec<_>>(), report.tally)
-        };
-        let plain = keys(&[], Keep::First);
-        assert_eq!(keys(&written.columns, Keep::First), plain, "{}", written.name);
-        assert_eq!(keys(&written.columns, Keep::Last), plain, "{}", written.name);
-    }
-}
-
-#[test]
 fn values_of_any_json_type_are_carried_verbatim() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("in");
-    let line = |(i, (value, _)): (usize, &(&str, &str))| {
-        format!("{{\"url\":\"http://h/{i}\",\"v\": {value} }}\n")
-    };
     let values = [
         ("1.50e3", "1.50e3"),
         ("123456789012345678901234567890", "123456789012345678901234567890"),
@@ -456,50 +358,35 @@ fn values_of_any_json_type_are_carried_verbatim() {
         ("\"\\x41\\\\x41\\ud83d\\ude00\"", "A\\x5Cx41\\xF0\\x9F\\x98\\x80"),
         ("{}", "{}"),
     ];
-    write(&path, values.iter().enumerate().map(line).collect());
-    let how =
-        How { format: "json:/url", carry: &["v", "/v/1/a", "/v/01/a", "w"], ..How::default() };
-    let (out, _, result) = dedup(&path, how);
-    result.unwrap();
-    let found: Vec<&str> = out.lines().map(|line| line.split_once('\t').unwrap().1).collect();
-    let expected: Vec<String> = values
-        .iter()
-        .map(|(_, text)| format!("{text}\t{}\t\t", if text.starts_with('[') { "]" } else { "" }))
-        .collect();
-    assert_eq!(found, expected);
+    let plan = plan("json:/url", &["v", "/v/1/a", "/v/01/a", "w"]);
+    for (value, text) in values {
+        let line = format!("{{\"url\":\"http://h/\",\"v\": {value} }}\n");
+        let within = if text.starts_with('[') { "]" } else { "" };
+        let expected = format!("http://h/\t{text}\t{within}\t\t\n");
+        assert_eq!(ran_on(&plan, line.as_bytes()).unwrap().text(), expected);
+    }
 }
 
 #[test]
 fn json_objects_name_fields_and_carried_columns() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("in.csv");
-    std::fs::write(&path, b"url,a,\"b\"\"c\",none\nhttp://h/,\xE9,,\nhttp://h/,1,2,\n").unwrap();
-    let how = |form, keep| How {
-        format: "csv:url",
-        carry: &["a", "b\"c", "none"],
-        keep,
-        form,
-        ..How::default()
-    };
-    let (out, _, result) = dedup(&path, how(LineForm::Json, Keep::First));
-    result.unwrap();
-    let first =
-        "{\"canonical\":\"http://h/\",\"a_base64\":\"6Q==\",\"b\\\"c\":\"\",\"none\":\"\"}\n";
-    assert_eq!(out, first);
-    let (out, _, result) = dedup(&path, how(LineForm::Json, Keep::Last));
-    result.unwrap();
-    let last = "{\"canonical\":\"http://h/\",\"a\":\"1\",\"b\\\"c\":\"2\",\"none\":\"\"}\n";
-    assert_eq!(out, last);
-    let (out, _, result) = dedup(&path, how(LineForm::Tabs, Keep::First));
-    result.unwrap();
-    assert_eq!(out, "http://h/\t\\xE9\t\t\n");
+    let table = b"url,a,\"b\"\"c\",none\nhttp://h/,\xE9,,\nhttp://h/,1,2,\n";
+    let mut plan = plan("csv:url", &["a", "b\"c", "none"]);
+    for (form, keep, expected) in [
+        (
+            LineForm::Json,
+            Keep::First,
+            r#"{"canonical":"http://h/","a_base64":"6Q==","b\"c":"","none":""}"#,
+        ),
+        (LineForm::Json, Keep::Last, r#"{"canonical":"http://h/","a":"1","b\"c":"2","none":""}"#),
+        (LineForm::Tabs, Keep::First, "http://h/\t\\xE9\t\t"),
+    ] {
+        (plan.output.form, plan.policy.keep) = (form, keep);
+        assert_eq!(ran_on(&plan, table).unwrap().text(), expected.to_owned() + "\n");
+    }
 }
 
 #[test]
 fn carrying_from_a_format_without_columns_is_an_error() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("in");
-    write(&path, "http://h/\n".into());
     for (format, column, words) in [
         ("auto", "a", "lines has no columns with names, as csv:COL"),
         ("combined", "a", "its columns are client, time, method"),
@@ -511,13 +398,14 @@ fn carrying_from_a_format_without_columns_is_an_error() {
         ("json:/a", "/a~", "~0"),
         ("json:/a", "", "a name or a number"),
     ] {
-        for keep in [Keep::First, Keep::Max(column.to_owned())] {
-            let carry: &[&str] = if keep == Keep::First { &[column] } else { &[] };
-            let fields = &[Field::Original];
-            let (out, _, result) =
-                dedup(&path, How { format, fields, carry, keep, ..How::default() });
-            let error = result.expect_err(format).to_string();
-            assert!(error.contains(words) && out.is_empty(), "{format} {column}: {error}");
+        let mut keeping = plan(format, &[]);
+        keeping.policy.keep = Keep::Max(column.to_owned());
+        for mut plan in [plan(format, &[column]), keeping] {
+            plan.output.fields = vec![Field::Original];
+            let found = ran_on(&plan, b"http://h/\n");
+            assert!(found.out.is_empty());
+            let error = found.error(format);
+            assert!(error.contains(words), "{format} {column}: {error}");
         }
     }
 }

@@ -3,14 +3,7 @@
 
 use std::io::Write;
 
-use std::sync::Arc;
-
-use uniqurl::{Normalizer, Profile};
-use uniqurl_engine::{
-    Dedup, InputFormat, Job, JobPlan, Memory, Report, RunError, Sinks, Watch, run,
-};
-use uniqurl_formats::input;
-use uniqurl_formats::record;
+use crate::runs::{FIRST, Outcome, memory, plan_of, ran_on};
 
 /// Thrift's compact protocol.
 #[derive(Clone)]
@@ -223,46 +216,32 @@ fn same(number: i64, count: u64) -> Vec<u8> {
     out
 }
 
-fn read(bytes: &[u8], memory: Option<u64>) -> (String, Report, Result<(), RunError>) {
-    read_as("auto", bytes, memory)
+fn read(bytes: &[u8], budget: Option<u64>) -> Outcome {
+    read_as("auto", bytes, budget)
 }
 
-fn read_as(
-    format: &str,
-    bytes: &[u8],
-    memory: Option<u64>,
-) -> (String, Report, Result<(), RunError>) {
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(bytes).unwrap();
-    let inputs = input::check(&[file.path().to_owned()]).0;
-    let directory = std::env::temp_dir();
-    let watch = Watch::default();
-    let format = match format {
-        "auto" => InputFormat::Auto,
-        name => InputFormat::Fixed(Arc::new(record::Format::parse(name).unwrap())),
-    };
-    let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(Dedup::default()));
-    plan.input.format = format;
+pub fn read_as(format: &str, bytes: &[u8], budget: Option<u64>) -> Outcome {
+    let mut plan = plan_of(format, FIRST);
     plan.limits.threads = 2;
-    plan.limits.memory = memory.map(|budget| Memory { budget, directory, tell: |_| {} });
-    let mut out = Vec::new();
-    let (report, result) = run(&plan, &inputs, Sinks::to(&mut out), &watch);
-    (String::from_utf8(out).unwrap(), report, result)
-}
-
-/// The kind of error that precedes these words. A file that takes too much memory may be undamaged.
-fn kind(words: &str) -> &'static str {
-    if words.contains("there is memory for") { ": limit: " } else { ": damaged: " }
+    plan.limits.memory = budget.map(|budget| memory(budget, &std::env::temp_dir()));
+    ran_on(&plan, bytes)
 }
 
 #[track_caller]
 fn is_refused(name: &str, bytes: &[u8], words: &str) {
-    for memory in [None, Some(64 << 20)] {
-        let (out, _, result) = read(bytes, memory);
-        let error = result.expect_err(name).to_string();
-        let kind = kind(words);
+    is_refused_as("auto", name, bytes, words);
+}
+
+/// With any memory it is an error of these words. A file that takes too much memory may be undamaged.
+#[track_caller]
+pub fn is_refused_as(format: &str, name: &str, bytes: &[u8], words: &str) {
+    for budget in [None, Some(64 << 20)] {
+        let found = read_as(format, bytes, budget);
+        assert_eq!(found.text(), "", "{name}");
+        let error = found.error(name);
+        let is_limit = error.contains("there is memory for");
+        let kind = if is_limit { ": limit: " } else { ": damaged: " };
         assert!(error.contains(kind) && error.contains(words), "{name}: {error}");
-        assert_eq!(out, "", "{name}");
     }
 }
 
@@ -272,9 +251,8 @@ fn unmodified_test_file_is_readable() {
     let length = data.len() as i64;
     let bytes = [head(length, length, 3, NO_STATISTICS.to_vec()), data].concat();
     let pages = Pages { codec: 0, bytes, rows: 3, dictionary: false };
-    let (out, report, result) = read(&with_pages(&pages), None);
-    result.unwrap();
-    assert_eq!((out.as_str(), report.tally.records), ("http://a/\nhttp://b/\n", 3));
+    let found = read(&with_pages(&pages), None).unwrap();
+    assert_eq!((found.text(), found.report.tally.records), ("http://a/\nhttp://b/\n", 3));
 }
 
 #[test]
@@ -284,7 +262,7 @@ fn encrypted_column_is_an_error() {
     let pages = Pages { codec: 0, bytes, rows: 3, dictionary: false };
     let with_key_of_footer = Field::Struct(fields(&[(1, Field::Struct(fields(&[])))]));
     let bytes = with_chunk(&pages, vec![(8, with_key_of_footer)]);
-    let error = read(&bytes, None).2.unwrap_err().to_string();
+    let error = read(&bytes, None).error("encrypted");
     assert!(error.contains(": format: its column is encrypted"), "{error}");
     let bytes = with_chunk(&pages, vec![(8, Field::I32(1))]);
     is_refused("another type", &bytes, "a type that it cannot have");
@@ -297,8 +275,7 @@ fn too_deep_or_too_wide_schema_is_rejected() {
         with_schema(std::iter::once(group_of_one()).chain(above).chain([leaf(b"url")]).collect())
     };
     for depth in [50, 99] {
-        let (_, _, result) = read(&nested(depth), None);
-        result.unwrap();
+        read(&nested(depth), None).unwrap();
     }
     is_refused("one too many", &nested(100), "nested too deep");
     is_refused("nested", &nested(300_000), "nested too deep");
@@ -401,11 +378,9 @@ fn page_larger_than_the_memory_limit_is_not_decompressed() {
     let head = head(data.len() as i64, packed.len() as i64, 3, NO_STATISTICS.to_vec());
     let bytes = [head, packed].concat();
     let file = with_pages(&Pages { codec: 6, bytes, rows: 3, dictionary: false });
-    let (_, report, result) = read(&file, Some(4 << 30));
-    result.unwrap();
-    assert_eq!((report.tally.unique, report.tally.rejected), (2, 1));
-    let (_, _, result) = read(&file, Some(64 << 20));
-    let error = result.expect_err("64 MiB in a page").to_string();
+    let tally = read(&file, Some(4 << 30)).unwrap().report.tally;
+    assert_eq!((tally.unique, tally.rejected), (2, 1));
+    let error = read(&file, Some(64 << 20)).error("64 MiB in a page");
     let words =
         ": limit: row group 1 of 1: column `url`: a page is longer than there is memory for";
     assert!(error.contains(words), "{error}");
@@ -438,11 +413,10 @@ fn value_counts_that_agree_with_the_page_header_are_read() {
     ] {
         let pages =
             Pages { codec: 0, bytes: page(encoding, rows, &bytes), rows, dictionary: false };
-        let (out, report, result) = read(&with_pages(&pages), Some(64 << 20));
-        result.expect(name);
-        assert_eq!(report.tally.records, rows as u64, "{name}");
+        let found = read(&with_pages(&pages), Some(64 << 20)).unwrap();
+        assert_eq!(found.report.tally.records, rows as u64, "{name}");
         let expected = if rows == 1 { "http://a/\n" } else { "http://a/\nhttp://b/\n" };
-        assert_eq!(out, expected, "{name}");
+        assert_eq!(found.text(), expected, "{name}");
     }
 }
 
@@ -545,9 +519,8 @@ fn expanded_prefix_encoded_texts_are_not_all_held_at_once() {
         let bytes = page(DELTA_BYTE_ARRAY, rows, bytes);
         with_pages(&Pages { codec: 0, bytes, rows, dictionary: false })
     };
-    let (_, report, result) = read(&file(rows, &bytes), Some(64 << 20));
-    result.unwrap();
-    assert_eq!(report.tally.records, rows as u64);
+    let found = read(&file(rows, &bytes), Some(64 << 20)).unwrap();
+    assert_eq!(found.report.tally.records, rows as u64);
 }
 
 #[test]
@@ -584,8 +557,7 @@ fn compression_bombs_are_rejected() {
         let head = head(100, packed.len() as i64, 3, NO_STATISTICS.to_vec());
         let bytes = [head, packed.clone()].concat();
         let file = with_pages(&Pages { codec, bytes, rows: 3, dictionary: false });
-        let (_, _, result) = read(&file, Some(64 << 20));
-        let error = result.expect_err("a bomb").to_string();
+        let error = read(&file, Some(64 << 20)).error("a bomb");
         let place = ": damaged: row group 1 of 1: column `url`: a page says what cannot be: ";
         assert!(error.contains(place) && error.contains(words), "{codec}: {error}");
     }
@@ -618,10 +590,9 @@ fn uncompressed_page_is_not_checked_as_compressed() {
         let bytes = [head, bytes.clone()].concat();
         read(&with_pages(&Pages { codec: BROTLI, bytes, rows: 2, dictionary: false }), None)
     };
-    let (out, _, result) = page(&[(7, Field::Raw(FALSE, Vec::new()))]);
-    result.unwrap();
-    assert_eq!(out, "http://a.example/\nhttp://b/\n");
-    let error = page(&[]).2.expect_err("it is packed where nothing is said").to_string();
+    let unpacked = page(&[(7, Field::Raw(FALSE, Vec::new()))]).unwrap();
+    assert_eq!(unpacked.text(), "http://a.example/\nhttp://b/\n");
+    let error = page(&[]).error("it is packed where nothing is said");
     assert!(error.contains("its brotli window"), "{error}");
 }
 
@@ -668,9 +639,8 @@ fn more_numbers_than_the_page_header_claims_take_no_memory() {
     for (encoding, bytes) in
         [(BYTE_STREAM_SPLIT, &statuses[..]), (DELTA_BINARY_PACKED, &same(200, 3))]
     {
-        let (out, _, result) = read_as(format, &file(encoding, bytes), Some(64 << 20));
-        result.unwrap();
-        assert_eq!(out.lines().count(), 3, "{encoding}");
+        let found = read_as(format, &file(encoding, bytes), Some(64 << 20)).unwrap();
+        assert_eq!(found.text().lines().count(), 3, "{encoding}");
     }
     // The library takes no memory for numbers that a page has beyond those of its header.
     for (encoding, bytes) in [
@@ -678,15 +648,14 @@ fn more_numbers_than_the_page_header_claims_take_no_memory() {
         (BYTE_STREAM_SPLIT, vec![0; 13]),
         (DELTA_BINARY_PACKED, same(200, 1 << 31)),
     ] {
-        let (out, _, result) = read_as(format, &file(encoding, &bytes), Some(64 << 20));
-        result.unwrap();
-        assert_eq!(out.lines().count(), 3, "{encoding}");
+        let found = read_as(format, &file(encoding, &bytes), Some(64 << 20)).unwrap();
+        assert_eq!(found.text().lines().count(), 3, "{encoding}");
     }
     for (encoding, bytes) in
         [(BYTE_STREAM_SPLIT, vec![0; 8]), (DELTA_BINARY_PACKED, packed(1 << 40, 1, 3, 0))]
     {
-        let (_, _, result) = read_as(format, &file(encoding, &bytes), Some(64 << 20));
-        let error = result.expect_err("wrong lengths").to_string();
+        let found = read_as(format, &file(encoding, &bytes), Some(64 << 20));
+        let error = found.error("wrong lengths");
         assert!(error.contains(": damaged: row group 1 of 1: "), "{error}");
     }
 }
@@ -702,7 +671,6 @@ fn large_decompressed_pages_are_not_all_held_at_once() {
     let bytes = [head, packed].concat().repeat(rows);
     let file = with_pages(&Pages { codec: 6, bytes, rows: rows as i64, dictionary: false });
     assert!(file.len() < 1 << 20);
-    let (_, report, result) = read(&file, Some(64 << 20));
-    result.unwrap();
-    assert_eq!(report.tally.rejected, rows as u64);
+    let found = read(&file, Some(64 << 20)).unwrap();
+    assert_eq!(found.report.tally.rejected, rows as u64);
 }

@@ -1,19 +1,15 @@
 //! The same URLs in every format give one set and one accounting, for any chunks, threads and kind
 //! of input. Hostile bytes in every format give the same records for all of these.
 
-use std::io::Write;
 use std::sync::Arc;
 
-use uniqurl::{Normalizer, Profile};
-use uniqurl_engine::{
-    CHUNK_SIZE, Dedup, InputFormat, Job, JobPlan, Report, RunError, SetOrder, Sinks, Watch, run,
-};
-use uniqurl_formats::input;
-use uniqurl_formats::input::{Input, InputError, Source, Trouble};
-use uniqurl_formats::record::{self};
+use arrow_array::{ArrayRef, BinaryArray, RecordBatch};
+use uniqurl_engine::output::Tally;
+use uniqurl_engine::{CHUNK_SIZE, Job, JobPlan, Report, RunError};
+use uniqurl_formats::input::{InputError, Trouble};
 
-const DEDUP: Job =
-    Job::Dedup(Dedup { order: SetOrder::First, count: false, min_count: 1, limit: None });
+use crate::runs::{FIRST, Outcome, Takes, cases, checked, file, numbers, plan_of, ran_for, stream};
+use crate::written::{self, Packed};
 
 /// The options of a run.
 #[derive(Debug, Clone, Copy)]
@@ -32,47 +28,28 @@ const HOWS: &[How] = &[
     How { chunk_size: 400, threads: 2, as_stream: true },
 ];
 
-struct Outcome {
-    out: Vec<u8>,
-    rejects: Vec<u8>,
-    report: Report,
+fn plan(format: &str, job: Job, max_url: usize) -> JobPlan {
+    let mut plan = plan_of(format, FIRST);
+    plan.job = job;
+    plan.limits.max_url = max_url;
+    plan
 }
 
-fn read(format: &str, bytes: &[u8], job: &Job, max_url: usize, how: How) -> Outcome {
-    let outcome = attempt(format, bytes, job, max_url, how).unwrap();
+fn read(plan: &JobPlan, bytes: &[u8], how: How) -> Outcome {
+    let outcome = attempt(plan, bytes, how).unwrap();
     assert_eq!(outcome.report.bytes, bytes.len() as u64);
     outcome
 }
 
-fn attempt(
-    format: &str,
-    bytes: &[u8],
-    job: &Job,
-    max_url: usize,
-    how: How,
-) -> Result<Outcome, RunError> {
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(bytes).unwrap();
-    let path = file.path().to_owned();
-    let inputs = match how.as_stream {
-        true => vec![Input { path, source: Source::Stream }],
-        // A table cannot come through a pipe.
-        false => input::check(&[path]).0,
-    };
-    let format = match format {
-        "auto" => InputFormat::Auto,
-        name => InputFormat::Fixed(Arc::new(record::Format::parse(name).unwrap())),
-    };
-    let watch = Watch::default();
-    let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), job.clone());
-    plan.input.format = format;
+fn attempt(plan: &JobPlan, bytes: &[u8], how: How) -> Outcome {
+    let mut plan = plan.clone();
     plan.limits.threads = how.threads;
-    plan.limits.max_url = max_url;
     plan.limits.chunk_size = how.chunk_size;
-    let (mut out, mut rejects) = (Vec::new(), Vec::new());
-    let (report, result) =
-        run(&plan, &inputs, Sinks::to(&mut out).with_rejects(&mut rejects), &watch);
-    result.map(|()| Outcome { out, rejects, report })
+    let file = file(bytes);
+    // A table cannot come through a pipe.
+    let inputs =
+        if how.as_stream { stream(file.path()) } else { checked(&[file.path().to_owned()]) };
+    ran_for(&plan, &inputs, Takes::Rejects)
 }
 
 /// URLs that every format can hold: without white space. Some are blank.
@@ -103,30 +80,15 @@ fn escaped(url: &[u8], bytes: &[u8], with: u8) -> Vec<u8> {
 }
 
 /// The URLs as a table; a blank URL is null or empty.
-#[cfg(feature = "tables")]
 fn table(format: &str, urls: &[Vec<u8>]) -> Vec<u8> {
-    use arrow_array::{ArrayRef, BinaryArray, RecordBatch};
-    let cell =
-        |(i, url): (usize, &'_ Vec<u8>)| (!url.is_empty() || i % 4 == 0).then(|| url.clone());
+    let cell = |(i, url): (usize, &Vec<u8>)| (!url.is_empty() || i % 4 == 0).then(|| url.clone());
     let column: BinaryArray = urls.iter().enumerate().map(cell).collect();
     let batch = RecordBatch::try_from_iter([("url", Arc::new(column) as ArrayRef)]).unwrap();
-    let mut file = Vec::new();
     if format.starts_with("parquet") {
-        let properties = parquet::file::properties::WriterProperties::builder()
-            .set_max_row_group_row_count(Some(70))
-            .build();
-        let writer =
-            parquet::arrow::ArrowWriter::try_new(&mut file, batch.schema(), Some(properties));
-        let mut writer = writer.unwrap();
-        writer.write(&batch).unwrap();
-        writer.close().unwrap();
-    } else {
-        let mut writer =
-            arrow_ipc::writer::FileWriter::try_new(&mut file, &batch.schema()).unwrap();
-        writer.write(&batch.slice(0, 99)).unwrap();
-        writer.write(&batch.slice(99, urls.len() - 99)).unwrap();
-        writer.finish().unwrap();
+        let properties = parquet::file::properties::WriterProperties::builder();
+        return written::parquet(&batch, properties.set_max_row_group_row_count(Some(70)).build());
     }
+    let [file, _] = written::arrow(&batch, 99, Packed::None);
     file
 }
 
@@ -135,7 +97,6 @@ const HEAD: &str = "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: ";
 
 /// The URLs as a file of the format.
 fn write(format: &str, urls: &[Vec<u8>]) -> Vec<u8> {
-    #[cfg(feature = "tables")]
     if ["parquet:url", "arrow:url"].contains(&format) {
         return table(format, urls);
     }
@@ -172,18 +133,15 @@ fn write(format: &str, urls: &[Vec<u8>]) -> Vec<u8> {
 #[test]
 fn every_format_gives_the_same_set_and_accounting() {
     let urls = urls();
-    let expected = read("lines", &write("lines", &urls), &DEDUP, 65536, HOWS[0]);
+    let dedup = |format| plan(format, Job::Dedup(FIRST), 65536);
+    let expected = read(&dedup("lines"), &write("lines", &urls), HOWS[0]);
     assert!(expected.report.tally.unique > 50 && expected.report.tally.rejected > 50);
     let rejects = |outcome: &Outcome| -> Vec<_> {
         let lines = outcome.rejects.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let members = ["record", "codes", "at", "raw", "raw_base64"];
         lines
             .map(|line| serde_json::from_slice::<serde_json::Value>(line).unwrap())
-            .map(|o| {
-                format!(
-                    "{} {} {} {}{}",
-                    o["record"], o["codes"], o["at"], o["raw"], o["raw_base64"]
-                )
-            })
+            .map(|object| members.map(|name| object[name].to_string()))
             .collect()
     };
     for format in [
@@ -198,22 +156,20 @@ fn every_format_gives_the_same_set_and_accounting() {
         "cdx",
         "cdxj",
         "warc",
-        #[cfg(feature = "tables")]
         "parquet:url",
-        #[cfg(feature = "tables")]
         "arrow:url",
     ] {
         let file = write(format, &urls);
         let is_table = ["parquet:url", "arrow:url"].contains(&format);
         for how in HOWS.iter().filter(|how| !(is_table && how.as_stream)) {
-            let found = read(format, &file, &DEDUP, 65536, *how);
+            let found = read(&dedup(format), &file, *how);
             assert!(found.out == expected.out, "{format} {how:?}");
             let tally = record_tally(&found.report);
             assert_eq!(tally, record_tally(&expected.report), "{format} {how:?}");
             assert_eq!(rejects(&found), rejects(&expected), "{format} {how:?}");
         }
         if !["csv:2", "tsv:1", "json:/a/url", "tsv:URL"].contains(&format) {
-            let found = read("auto", &file, &DEDUP, 65536, HOWS[0]);
+            let found = read(&dedup("auto"), &file, HOWS[0]);
             assert!(found.out == expected.out, "{format} by itself");
             assert_eq!(*found.report.guessed[0].1, *format);
         }
@@ -221,54 +177,28 @@ fn every_format_gives_the_same_set_and_accounting() {
 }
 
 /// The accounting without headers, which are not records.
-fn record_tally(report: &Report) -> uniqurl_engine::output::Tally {
+fn record_tally(report: &Report) -> Tally {
     let mut tally = report.tally.clone();
     tally.skipped = 0;
     tally
 }
 
 /// The parts of hostile inputs: every byte sequence with a meaning in some format.
+#[rustfmt::skip]
 const WORDS: &[&[u8]] = &[
-    b"\n",
-    b"\n",
-    b"\n",
-    b"\r\n",
-    b"\"",
-    b"\"\"",
-    b"\",\"",
-    b",",
-    b"\t",
-    b" ",
-    b"http://h/a",
-    b"/p?q",
-    b"<http://b/",
-    b">",
-    b"url",
-    b"url,x\n",
-    b"\n#Fields: cs-uri-stem cs-host\n",
+    b"\n", b"\n", b"\n", b"\r\n", b"\"", b"\"\"", b"\",\"", b",", b"\t", b" ", b"http://h/a",
+    b"/p?q", b"<http://b/", b">", b"url", b"url,x\n", b"\n#Fields: cs-uri-stem cs-host\n",
     b"\n#Fields: date cs-host s-port cs-uri-query cs-uri-stem\n",
-    b"#Software: Microsoft Internet Information Services 10.0\n",
-    b"\n#",
-    b"\n CDX N a\n",
-    b" CDX a\n",
-    b"CDX",
-    b"k 20140126200624 http://h/a - 200 - - - - - f\n",
-    b"{\"url\":\"http://h/a\"}",
-    b"k 2014 {\"url\":\"http://h/a\"}\n",
-    b"{\"url\":\"",
-    b"\"}\n",
-    b"\\",
-    b"\\x41",
-    b"\xff",
-    b"\xEF\xBB\xBF",
-    b"%41%",
-    b"-",
+    b"#Software: Microsoft Internet Information Services 10.0\n", b"\n#", b"\n CDX N a\n",
+    b" CDX a\n", b"CDX", b"k 20140126200624 http://h/a - 200 - - - - - f\n",
+    b"{\"url\":\"http://h/a\"}", b"k 2014 {\"url\":\"http://h/a\"}\n", b"{\"url\":\"", b"\"}\n",
+    b"\\", b"\\x41", b"\xff", b"\xEF\xBB\xBF", b"%41%", b"-",
     b"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
 ];
 
 /// The message about a header that lacks the column.
-fn missing(attempt: &Result<Outcome, RunError>) -> Option<&str> {
-    match attempt {
+fn missing(attempt: &Outcome) -> Option<&str> {
+    match &attempt.result {
         Err(RunError::Input(InputError { trouble: Trouble::Columns(why), .. })) => Some(why),
         _ => None,
     }
@@ -276,7 +206,6 @@ fn missing(attempt: &Result<Outcome, RunError>) -> Option<&str> {
 
 #[test]
 fn hostile_bytes_give_the_same_records_in_every_read_mode() {
-    let cases = std::env::var("UNIQURL_CASES").map_or(2_000, |n| n.parse().expect("a number"));
     let formats = [
         "csv:url",
         "csv:1",
@@ -289,28 +218,25 @@ fn hostile_bytes_give_the_same_records_in_every_read_mode() {
         "elb",
         "text",
     ];
-    for case in 0..(cases / 100).max(8u64) {
-        let mut state = case.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    for case in 0..(cases() as u64 / 100).max(8) {
+        let mut next = numbers(case.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let mut file = Vec::new();
         for _ in 0..case % 60 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            file.extend_from_slice(WORDS[(state >> 33) as usize % WORDS.len()]);
+            file.extend_from_slice(WORDS[next(WORDS.len() as u64) as usize]);
         }
         for format in formats {
-            let job = Job::Normalize { json: true };
+            let plan = plan(format, Job::Normalize { json: true }, 40);
             // A table without the column ends at its header, so most inputs have the column.
             let named = matches!(format, "csv:url" | "tsv:url");
             let header: &[u8] = if named && case % 8 != 0 { b"url\n" } else { b"" };
             let file = [header, &file[..]].concat();
-            let attempts = HOWS.iter().map(|how| attempt(format, &file, &job, 40, *how));
-            let (outcomes, errors): (Vec<_>, Vec<_>) = attempts.partition(Result::is_ok);
-            if !errors.is_empty() {
-                let told: Vec<_> = errors.iter().filter_map(|error| missing(error)).collect();
+            let outcomes: Vec<_> = HOWS.iter().map(|how| attempt(&plan, &file, *how)).collect();
+            if outcomes.iter().any(|found| found.result.is_err()) {
+                let told: Vec<_> = outcomes.iter().filter_map(missing).collect();
                 assert_eq!(told.len(), HOWS.len(), "{format} {case}: {}", file.escape_ascii());
                 assert!(named && told.windows(2).all(|two| two[0] == two[1]), "{told:?}");
                 continue;
             }
-            let outcomes: Vec<_> = outcomes.into_iter().flatten().collect();
             for (found, how) in outcomes.iter().zip(HOWS) {
                 let shown = file.escape_ascii();
                 assert_eq!(found.report.bytes, file.len() as u64);
@@ -337,7 +263,7 @@ fn unclosed_quote_loses_no_later_record() {
         file.extend(format!("http://h/{i:050}\n").into_bytes());
     }
     for how in [HOWS[0], HOWS[1]] {
-        let found = read("csv:url", &file, &DEDUP, 65536, how);
+        let found = read(&plan("csv:url", Job::Dedup(FIRST), 65536), &file, how);
         let tally = &found.report.tally;
         assert_eq!((tally.unique, tally.rejected, tally.records), (60_000, 1, 60_001));
     }
@@ -350,21 +276,10 @@ fn records_before_damage_are_the_same_in_every_read_mode() {
         b"BZh91AY\x26SY\x12N\x02B\x00\x00\x06Y\x80\x00\x10\x00\x00\x80\x100@D\x00\x20\
         \x001\x0C\x08\x0A\xA96\x00\x00\x00\xA6\xD2iI\x22WARC\x2F\xDES\x1Ak\xE2\xEEH\
         \xA7\x0A\x12\x02I\xC0H@";
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(DAMAGED).unwrap();
+    let mut plan = plan("auto", Job::Dedup(FIRST), 65536);
+    plan.input.keep_going = true;
     let tallies = HOWS.iter().map(|how| {
-        let path = file.path().to_owned();
-        let inputs = match how.as_stream {
-            true => vec![Input { path, source: Source::Stream }],
-            false => input::check(&[path]).0,
-        };
-        let watch = Watch::default();
-        let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), DEDUP);
-        plan.limits.threads = how.threads;
-        plan.limits.chunk_size = how.chunk_size;
-        plan.input.keep_going = true;
-        let (report, result) = run(&plan, &inputs, Sinks::to(&mut Vec::new()), &watch);
-        result.unwrap();
+        let report = attempt(&plan, DAMAGED, *how).unwrap().report;
         assert_eq!(report.damaged.len(), 1);
         (report.tally, report.damaged[0].1.at)
     });

@@ -1,26 +1,18 @@
 //! The limit of URLs for each group, against the plain loop.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use crate::seen::Pushed;
+use std::path::PathBuf;
 
 use uniqurl::{Key, Normalizer, Profile, Template};
 use uniqurl_engine::output::{Field, FileStats};
-use uniqurl_engine::{
-    Dedup, Group, InputFormat, Job, JobPlan, Keep, LimitBy, Memory, RunError, SetOrder, Sinks,
-    Watch, run,
-};
-use uniqurl_formats::{input, record};
+use uniqurl_engine::{Dedup, Group, JobPlan, Keep, LimitBy, RunError, SetOrder};
+
+use crate::runs::{FIRST, ORDERS, Takes, checked, memory, numbers, plan_of, ran, ran_for};
 
 /// Records of a list: URLs with many groups and with few, blank lines and nonsense.
 fn list(seed: u64, lines: u64) -> Vec<String> {
-    let mut state = seed;
-    let mut next = |below: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (state >> 33) % below
-    };
+    let mut next = numbers(seed);
     let line = |_| match next(14) {
         0 => " ".to_owned(),
         1 => "no url".to_owned(),
@@ -127,31 +119,32 @@ impl Place {
         Self { directory, lists, paths, seen, seen_path }
     }
 
-    fn plan(&self, dedup: Dedup, limit: LimitBy) -> JobPlan {
-        let mut plan = JobPlan::new(Normalizer::new(Profile::Syntax), Job::Dedup(dedup));
-        plan.input.format = InputFormat::Fixed(Arc::new(record::Format::Lines));
+    /// A plan for one turn of a test.
+    fn plan(&self, dedup: Dedup, limit: LimitBy, turn: usize) -> JobPlan {
+        let (threads, budget) = threads_and_budget(turn);
+        let mut plan = plan_of("lines", dedup);
+        plan.normalizer = Normalizer::new(Profile::Syntax);
         plan.policy.limit_by = Some(limit);
+        plan.limits.threads = threads;
+        plan.limits.chunk_size = [300, 4_000, 50_000][turn / 15 % 3];
+        plan.limits.memory = budget.map(|budget| memory(budget, self.directory.path()));
         plan
     }
-}
-
-fn within(plan: &mut JobPlan, budget: Option<u64>, directory: &Path) {
-    let memory = |budget| Memory { budget, directory: directory.to_owned(), tell: |_| {} };
-    plan.limits.memory = budget.map(memory);
 }
 
 /// Whether these URLs fit into the memory of a run; if not, it must have had little, and say so.
 fn fits(
     result: Result<(), RunError>,
     kept: &[(String, u64, u64)],
-    budget: Option<u64>,
+    plan: &JobPlan,
     case: &str,
 ) -> bool {
     let Err(error) = result else { return true };
     assert!(matches!(error, RunError::Groups), "{case}: {error}");
     let bytes: usize = kept.iter().map(|(url, ..)| url.len() + 1).sum();
     // Empty shards take memory too.
-    assert!(budget.is_some_and(|budget| 800_000 + 8 * bytes as u64 > budget), "{case}");
+    let memory = plan.limits.memory.as_ref();
+    assert!(memory.is_some_and(|memory| 800_000 + 8 * bytes as u64 > memory.budget), "{case}");
     false
 }
 
@@ -171,12 +164,11 @@ fn assert_counts(files: &[FileStats], counts: &[Counts], case: &str) {
 #[test]
 fn limited_output_and_counts_are_those_of_the_plain_loop() {
     let place = Place::new(5);
-    let (inputs, _) = input::check(&place.paths);
-    let (seen_inputs, _) = input::check(std::slice::from_ref(&place.seen_path));
+    let inputs = checked(&place.paths);
     let (mut turn, mut fitted, mut refused) = (0, 0, 0);
     for group in GROUPS {
         for most in [1, 3, 250, u64::MAX] {
-            for order in [SetOrder::First, SetOrder::Sorted, SetOrder::Count] {
+            for order in ORDERS {
                 turn += 1;
                 let (limit, with_seen) = (LimitBy { group, most }, turn / 4 % 2 == 0);
                 let seen = place.seen.iter().filter(|_| with_seen).cloned().collect();
@@ -185,50 +177,37 @@ fn limited_output_and_counts_are_those_of_the_plain_loop() {
                 let most_lines = (turn % 5 == 0).then_some(100);
                 let count = turn / 3 % 2 == 0 || order == SetOrder::Count;
                 let dedup = Dedup { order, count, min_count, limit: most_lines };
-                let mut plan = place.plan(dedup, limit);
-                let (threads, budget) = threads_and_budget(turn);
-                plan.limits.threads = threads;
-                plan.limits.chunk_size = [300, 4_000, 50_000][turn / 15 % 3];
-                plan.input.seen = if with_seen { seen_inputs.clone() } else { vec![] };
-                within(&mut plan, budget, place.directory.path());
-                let (mut out, mut keys) = (Vec::new(), Pushed::default());
-                let takes_keys = turn % 4 < 2;
-                let mut sinks = Sinks::to(&mut out);
-                if takes_keys {
-                    sinks.keys = Some(&mut keys);
+                let mut plan = place.plan(dedup, limit, turn);
+                if with_seen {
+                    plan.input.seen = checked(std::slice::from_ref(&place.seen_path));
                 }
-                let (report, result) = run(&plan, &inputs, sinks, &Watch::default());
-                let case = format!("{limit:?} {with_seen} {dedup:?} {budget:?} {turn}");
-                assert_eq!(report.spilled.written, 0, "{case}");
-                if !fits(result, &kept, budget, &case) {
+                let takes = if turn % 4 < 2 { Takes::Keys } else { Takes::Output };
+                let found = ran_for(&plan, &inputs, takes);
+                let case = format!("{limit:?} {with_seen} {dedup:?} {turn}");
+                assert_eq!(found.report.spilled.written, 0, "{case}");
+                if !fits(found.result, &kept, &plan, &case) {
                     refused += 1;
                     continue;
                 }
-                fitted += u32::from(budget.is_some());
-                assert_counts(&report.files, &counts, &case);
+                fitted += u32::from(plan.limits.memory.is_some());
+                assert_counts(&found.report.files, &counts, &case);
                 let mut rows: Vec<_> = kept.iter().filter(|row| row.1 >= min_count).collect();
                 match order {
                     SetOrder::First => {}
                     SetOrder::Sorted => rows.sort(),
-                    SetOrder::Count => {
-                        rows.sort();
-                        rows.sort_by_key(|row| std::cmp::Reverse(row.1));
-                    }
+                    SetOrder::Count => rows.sort_by_key(|row| (Reverse(row.1), &row.0)),
                 }
                 rows.truncate(most_lines.unwrap_or(u64::MAX) as usize);
                 let line = |(url, records, _): &&(String, u64, u64)| match count {
                     true => format!("{records}\t{url}\n"),
                     false => format!("{url}\n"),
                 };
-                let lines: Vec<String> = rows.iter().map(line).collect();
-                let out = String::from_utf8(out).unwrap();
-                let found: Vec<_> = out.split_inclusive('\n').collect();
-                assert!(found == lines, "{case}");
-                if takes_keys {
-                    let bytes = |row: &&(String, u64, u64)| row.0.clone().into_bytes();
-                    let mut wanted: Vec<_> = rows.iter().map(bytes).collect();
+                let lines: String = rows.iter().map(line).collect();
+                assert!(found.out == lines.as_bytes(), "{case}");
+                if takes == Takes::Keys {
+                    let mut wanted: Vec<_> = rows.iter().map(|row| row.0.as_bytes()).collect();
                     wanted.sort();
-                    assert!(keys.0 == wanted, "{case}");
+                    assert!(found.keys.0 == wanted, "{case}");
                 }
             }
         }
@@ -240,7 +219,7 @@ fn limited_output_and_counts_are_those_of_the_plain_loop() {
 #[test]
 fn limited_columns_are_those_of_the_plain_loop() {
     let place = Place::new(17);
-    let (inputs, _) = input::check(&place.paths);
+    let inputs = checked(&place.paths);
     let (mut turn, mut fitted, mut refused) = (0, 0, 0);
     for group in GROUPS {
         for most in [1, 4, 300] {
@@ -249,33 +228,25 @@ fn limited_columns_are_those_of_the_plain_loop() {
             for keep in [Keep::First, Keep::Last] {
                 for order in [SetOrder::First, SetOrder::Sorted] {
                     turn += 1;
-                    let (threads, budget) = threads_and_budget(turn);
-                    let dedup = Dedup { order, ..Dedup::default() };
-                    let mut plan = place.plan(dedup, limit);
+                    let mut plan = place.plan(Dedup { order, ..FIRST }, limit, turn);
                     plan.output.fields = vec![Field::Canonical, Field::Count, Field::First];
                     plan.policy.keep = keep.clone();
-                    plan.limits.threads = threads;
-                    plan.limits.chunk_size = [300, 4_000, 50_000][turn / 15 % 3];
-                    within(&mut plan, budget, place.directory.path());
-                    let mut out = Vec::new();
-                    let (report, result) =
-                        run(&plan, &inputs, Sinks::to(&mut out), &Watch::default());
-                    let case = format!("{limit:?} {keep:?} {order:?} {budget:?}");
-                    if !fits(result, &kept, budget, &case) {
+                    let found = ran(&plan, &inputs);
+                    let case = format!("{limit:?} {keep:?} {order:?} {turn}");
+                    if !fits(found.result, &kept, &plan, &case) {
                         refused += 1;
                         continue;
                     }
-                    fitted += u32::from(budget.is_some());
-                    assert_counts(&report.files, &counts, &case);
+                    fitted += u32::from(plan.limits.memory.is_some());
+                    assert_counts(&found.report.files, &counts, &case);
                     let mut rows = kept.clone();
                     if order == SetOrder::Sorted {
                         rows.sort();
                     }
-                    let out = String::from_utf8(out).unwrap();
-                    let found: Vec<Vec<&str>> =
-                        out.lines().map(|line| line.split('\t').collect()).collect();
-                    assert_eq!(found.len(), rows.len(), "{case}");
-                    for (columns, (url, records, last)) in found.iter().zip(&rows) {
+                    let out = String::from_utf8(found.out).unwrap();
+                    assert_eq!(out.lines().count(), rows.len(), "{case}");
+                    for (line, (url, records, last)) in out.lines().zip(&rows) {
+                        let columns: Vec<&str> = line.split('\t').collect();
                         assert_eq!((columns[0], columns[1]), (&**url, &*records.to_string()));
                         let record = columns[2].split(':').nth(1).unwrap();
                         assert!(keep == Keep::First || record == last.to_string(), "{case}");
@@ -291,60 +262,23 @@ fn limited_columns_are_those_of_the_plain_loop() {
 #[test]
 fn groups_of_other_keys_are_limited_alike() {
     let place = Place::new(29);
-    let (inputs, _) = input::check(&place.paths);
+    let inputs = checked(&place.paths);
     for (key, group) in
         [(Key::Template, Group::Host), (Key::Template, Group::Domain), (Key::Domain, Group::Domain)]
     {
-        let mut outputs = Vec::new();
-        for (threads, budget) in [(1, None), (2, Some(900_000)), (7, Some(1_400_000))] {
-            let mut plan = place.plan(Dedup::default(), LimitBy { group, most: 2 });
-            plan.policy.key = key;
-            plan.limits.threads = threads;
-            plan.limits.chunk_size = 3_000;
-            within(&mut plan, budget, place.directory.path());
-            let mut out = Vec::new();
-            let (report, result) = run(&plan, &inputs, Sinks::to(&mut out), &Watch::default());
-            result.unwrap();
-            assert!(report.tally.unique > 100, "{key}");
-            assert!(report.tally.filtered > 100 || key == Key::Domain, "{key}");
-            outputs.push((out, report.tally, report.files));
-        }
-        assert!(outputs.iter().all(|output| *output == outputs[0]), "{key}");
-    }
-}
-
-/// One host with so many URLs that are kept.
-#[test]
-fn group_that_keeps_more_than_memory_holds_ends_the_run() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("list");
-    let url =
-        |i: u64| format!("http://giant.example/{}\n", i.wrapping_mul(0x9E37_79B9) % 1_000_000);
-    let text: String = (0..60_000).map(url).collect();
-    std::fs::write(&path, &text).unwrap();
-    let (inputs, _) = input::check(&[path]);
-    for order in [SetOrder::First, SetOrder::Sorted, SetOrder::Count] {
-        for threads in [1, 3] {
-            let limit_by = |most, budget| {
-                let mut plan = JobPlan::new(
-                    Normalizer::new(Profile::Syntax),
-                    Job::Dedup(Dedup { order, ..Dedup::default() }),
-                );
-                plan.policy.limit_by = Some(LimitBy { group: Group::Host, most });
+        let outputs =
+            [(1, None), (2, Some(900_000)), (7, Some(1_400_000))].map(|(threads, budget)| {
+                let mut plan = place.plan(FIRST, LimitBy { group, most: 2 }, 0);
+                plan.policy.key = key;
                 plan.limits.threads = threads;
-                plan.limits.chunk_size = 20_000;
-                within(&mut plan, Some(budget), directory.path());
-                let (report, result) =
-                    run(&plan, &inputs, Sinks::to(&mut Vec::new()), &Watch::default());
-                (report.tally.unique, result)
-            };
-            let (_, result) = limit_by(10_000_000, 1_000_000);
-            let error = result.unwrap_err();
-            assert!(matches!(error, RunError::Groups), "{error}");
-            assert!(error.to_string().contains("take more memory than allowed"), "{error}");
-            // With fewer URLs to keep, the same budget will do, though not for all that come.
-            let (unique, result) = limit_by(3_000, 1_000_000);
-            assert!(result.is_ok() && unique == 3_000, "{unique}");
-        }
+                plan.limits.chunk_size = 3_000;
+                plan.limits.memory = budget.map(|budget| memory(budget, place.directory.path()));
+                let found = ran(&plan, &inputs).unwrap();
+                let tally = found.report.tally;
+                assert!(tally.unique > 100, "{key}");
+                assert!(tally.filtered > 100 || key == Key::Domain, "{key}");
+                (found.out, tally, found.report.files)
+            });
+        assert!(outputs.iter().all(|output| *output == outputs[0]), "{key}");
     }
 }

@@ -1,7 +1,6 @@
 //! Arrow files and streams whose headers claim impossible sizes, or more than memory holds: each is
 //! an error that says so, and none ends the process.
 
-use std::io::Write;
 use std::sync::Arc;
 
 use arrow_array::builder::StringDictionaryBuilder;
@@ -9,19 +8,17 @@ use arrow_array::types::Int32Type;
 use arrow_array::{
     Array, ArrayRef, DictionaryArray, Int32Array, RecordBatch, StringArray, StructArray,
 };
-use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions};
 use arrow_ipc::{CompressionType, DictionaryBatch};
 use arrow_schema::{DataType, Field, Fields, Schema};
 
-use uniqurl::{Normalizer, Profile};
-use uniqurl_engine::{
-    Dedup, InputFormat, Job, JobPlan, Memory, Report, RunError, Sinks, Watch, run,
-};
-use uniqurl_formats::input;
+use uniqurl_engine::RunError;
 use uniqurl_formats::input::InputState;
-use uniqurl_formats::record;
 
+use crate::claims::{is_refused_as, read_as};
+use crate::runs::{FIRST, Outcome, cases, memory, plan_of, ran_on};
 use crate::tables::footer;
+use crate::written::{self, Packed};
 
 /// A number of rows that differs from every other number in the file.
 const ROWS: usize = 1009;
@@ -43,49 +40,18 @@ fn texts() -> RecordBatch {
 }
 
 /// The batch as a file and as a stream.
-fn written(batch: &RecordBatch, packing: Option<CompressionType>) -> [Vec<u8>; 2] {
-    let options = || IpcWriteOptions::default().try_with_compression(packing).unwrap();
-    let schema = batch.schema();
-    let mut file = FileWriter::try_new_with_options(Vec::new(), &schema, options()).unwrap();
-    let mut stream = StreamWriter::try_new_with_options(Vec::new(), &schema, options()).unwrap();
-    file.write(batch).unwrap();
-    stream.write(batch).unwrap();
-    [file.into_inner().unwrap(), stream.into_inner().unwrap()]
+fn written(batch: &RecordBatch, packed: Packed) -> [Vec<u8>; 2] {
+    written::arrow(batch, batch.num_rows(), packed)
 }
 
-struct Outcome {
-    out: String,
-    report: Report,
-    result: Result<(), RunError>,
+fn read(bytes: &[u8], budget: Option<u64>) -> Outcome {
+    read_as("arrow:1", bytes, budget)
 }
 
-fn read(bytes: &[u8], memory: Option<u64>, keep_going: bool) -> Outcome {
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(bytes).unwrap();
-    let inputs = input::check(&[file.path().to_owned()]).0;
-    let directory = std::env::temp_dir();
-    let watch = Watch::default();
-    let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(Dedup::default()));
-    plan.input.format = InputFormat::Fixed(Arc::new(record::Format::parse("arrow:1").unwrap()));
-    plan.limits.threads = 2;
-    plan.limits.memory = memory.map(|budget| Memory { budget, directory, tell: |_| {} });
-    plan.input.keep_going = keep_going;
-    let mut out = Vec::new();
-    let (report, result) = run(&plan, &inputs, Sinks::to(&mut out), &watch);
-    Outcome { out: String::from_utf8(out).unwrap(), report, result }
-}
-
+/// A false claim of size and a file that takes too much memory cannot be told apart.
 #[track_caller]
 fn is_refused(name: &str, bytes: &[u8], words: &str) {
-    for memory in [None, Some(64 << 20)] {
-        let Outcome { out, result, .. } = read(bytes, memory, false);
-        let error = result.expect_err(name).to_string();
-        // A file that takes too much memory may be undamaged, and a false claim of size cannot be
-        // told apart.
-        let kind = if error.contains("there is memory for") { ": limit: " } else { ": damaged: " };
-        assert!(error.contains(kind) && error.contains(words), "{name}: {error}");
-        assert_eq!(out, "", "{name}");
-    }
+    is_refused_as("arrow:1", name, bytes, words);
 }
 
 /// The n-th position of a number.
@@ -102,13 +68,18 @@ fn with(bytes: &[u8], at: usize, others: &[u8]) -> Vec<u8> {
     changed
 }
 
+#[track_caller]
+fn assert_all_rows(found: &Outcome) {
+    assert!(found.result.is_ok(), "{:?}", found.result);
+    let counts = (found.text().lines().count(), found.report.tally.records);
+    assert_eq!(counts, (100, ROWS as u64));
+}
+
 #[test]
 fn unmodified_test_file_is_readable() {
     for packing in [None, Some(CompressionType::ZSTD), Some(CompressionType::LZ4_FRAME)] {
         for bytes in written(&texts(), packing) {
-            let Outcome { out, report, result } = read(&bytes, Some(64 << 20), false);
-            result.unwrap();
-            assert_eq!((out.lines().count(), report.tally.records), (100, ROWS as u64));
+            assert_all_rows(&read(&bytes, Some(64 << 20)));
         }
     }
 }
@@ -199,8 +170,7 @@ fn message_lengths_are_checked_against_the_file() {
 
 #[test]
 fn compressed_buffer_that_claims_more_than_fits_in_memory_is_rejected() {
-    let urls: usize = urls().iter().map(String::len).sum();
-    let urls = urls as i64;
+    let urls: i64 = urls().iter().map(|url| url.len() as i64).sum();
     for (packing, magic) in [
         (CompressionType::ZSTD, [0x28, 0xB5, 0x2F, 0xFD]),
         (CompressionType::LZ4_FRAME, [0x04, 0x22, 0x4D, 0x18]),
@@ -218,8 +188,7 @@ fn compressed_buffer_that_claims_more_than_fits_in_memory_is_rejected() {
             }
             // This file would be readable with more memory.
             let bytes = with(&bytes, at, &(1_i64 << 36).to_le_bytes());
-            let result = read(&bytes, Some(64 << 20), false).result;
-            let error = result.expect_err("64 GiB").to_string();
+            let error = read(&bytes, Some(64 << 20)).error("64 GiB");
             let all = [": limit: ", "a batch takes 68719", "more than there is memory for"];
             assert!(all.iter().all(|words| error.contains(words)), "{error}");
         }
@@ -263,13 +232,11 @@ fn dictionary_that_contains_itself_terminates() {
     ]);
     let batch = RecordBatch::try_new(Arc::new(schema), vec![url, outer]).unwrap();
     for bytes in written(&batch, None) {
-        let whole = read(&bytes, None, false);
-        whole.result.unwrap();
-        assert_eq!(whole.out.lines().count(), 3);
+        assert_eq!(read(&bytes, None).unwrap().text().lines().count(), 3);
         // Numbers count from 0, and a 0 may be left out: each 1 becomes a 0 in turn.
         for at in (0..bytes.len() - 8).filter(|at| bytes[*at..].starts_with(&1_i64.to_le_bytes())) {
             let changed = with(&bytes, at, &0_i64.to_le_bytes());
-            let Outcome { result, .. } = read(&changed, Some(64 << 20), false);
+            let result = read(&changed, Some(64 << 20)).result;
             assert!(matches!(result, Ok(()) | Err(RunError::Input(_))), "{at}: {result:?}");
         }
     }
@@ -314,9 +281,7 @@ fn replacement_dictionary_in_a_file_is_an_error() {
     file.write(&one).unwrap();
     file.write(&both).unwrap();
     let file = file.into_inner().unwrap();
-    let whole = read(&file, None, false);
-    whole.result.unwrap();
-    assert_eq!(whole.out, "http://a/\nhttp://b/\n");
+    assert_eq!(read(&file, None).unwrap().text(), "http://a/\nhttp://b/\n");
 
     let (dictionary, at) = second_dictionary(&file, DictionaryBatch::VT_ISDELTA);
     assert!(dictionary.isDelta());
@@ -339,9 +304,7 @@ fn only_dictionaries_of_selected_columns_are_decompressed() {
         // The texts are too short to compress, so -1 is stored instead of their length.
         let texts = [&(-1_i64).to_le_bytes()[..], b"evenodd"].concat();
         let long = with(&bytes, place(&bytes, &texts, 0), &(1_i64 << 36).to_le_bytes());
-        let Outcome { out, report, result } = read(&long, Some(64 << 20), false);
-        result.unwrap();
-        assert_eq!((out.lines().count(), report.tally.records), (100, ROWS as u64));
+        assert_all_rows(&read(&long, Some(64 << 20)));
     }
 }
 
@@ -352,7 +315,7 @@ fn dictionary_without_a_column_is_damage() {
     let other = Arc::new(other) as ArrayRef;
     let columns = [("url", url), ("one", Arc::clone(&other)), ("two", other)];
     let [file, _] = written(&RecordBatch::try_from_iter(columns).unwrap(), None);
-    read(&file, None, false).result.unwrap();
+    read(&file, None).unwrap();
     let (dictionary, at) = second_dictionary(&file, DictionaryBatch::VT_ID);
     assert_eq!(dictionary.id(), 1);
     is_refused("lost", &with(&file, at, &[9]), "it has dictionary 9, and no column of it");
@@ -366,8 +329,7 @@ fn repeated_column_names_count_against_the_memory_limit() {
     let batch = RecordBatch::new_empty(Arc::new(schema));
     for bytes in written(&batch, None) {
         assert!(bytes.len() < 8 << 20);
-        let error =
-            read(&bytes, Some(64 << 20), false).result.expect_err("4 GB of names").to_string();
+        let error = read(&bytes, Some(64 << 20)).error("4 GB of names");
         assert!(error.contains("what it says of its columns takes"), "{error}");
     }
 }
@@ -379,8 +341,10 @@ fn large_number_at_any_offset_neither_panics_nor_loses_rows_silently() {
     let short = texts().slice(0, 40);
     let short =
         one_column(Arc::new(StringArray::from_iter_values(urls().iter().take(short.num_rows()))));
-    let default = if cfg!(target_arch = "aarch64") { 500 } else { 2_000 };
-    let cases = std::env::var("UNIQURL_CASES").map_or(default, |n| n.parse().expect("a number"));
+    let mut plan = plan_of("arrow:1", FIRST);
+    plan.limits.threads = 2;
+    plan.limits.memory = Some(memory(64 << 20, &std::env::temp_dir()));
+    plan.input.keep_going = true;
     let numbers = [0_u64, 1 << 31, (1 << 31) - 1, 1 << 62, u64::MAX];
     for (name, [file, stream]) in [
         ("plain", written(&short, None)),
@@ -389,13 +353,12 @@ fn large_number_at_any_offset_neither_panics_nor_loses_rows_silently() {
     ] {
         for (kind, bytes) in [("file", file), ("stream", stream)] {
             let places = bytes.len() / 4 - 1;
-            let step = (places * numbers.len() * 12 / cases).max(1);
+            let step = (places * numbers.len() * 12 / cases()).max(1);
             for case in (0..places * numbers.len()).step_by(step) {
                 let (at, number) = (case / numbers.len() * 4, numbers[case % numbers.len()]);
                 for width in [4, 8] {
                     let changed = with(&bytes, at, &number.to_le_bytes()[..width]);
-                    let Outcome { report, result, .. } = read(&changed, Some(64 << 20), true);
-                    result.unwrap_or_else(|error| panic!("{name} {kind} {at} {number}: {error}"));
+                    let report = ran_on(&plan, &changed).unwrap().report;
                     let records = report.tally.records;
                     let damaged = report.files[0].state != InputState::Ok;
                     let holds = damaged || records == 40 || (kind == "file" && records < 40);

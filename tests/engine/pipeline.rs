@@ -4,23 +4,23 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use uniqurl::internal::Backend;
 use uniqurl::{Normalizer, Profile};
 use uniqurl_engine::{
-    Dedup, InputFormat, Job, JobPlan, MaxRejected, Memory, Report, ResourceLimits, RunError,
-    SetOrder, Sinks, SpillNotice, Watch, run,
+    Dedup, Job, JobPlan, MaxRejected, Memory, ResourceLimits, RunError, Sinks, SpillNotice, Watch,
+    run,
 };
-use uniqurl_formats::{input, record};
+use uniqurl_formats::input::Trouble;
+
+use crate::runs::{FIRST, Takes, checked, file, numbers, plan, plan_of, ran, ran_for, ran_on};
 
 /// Lists with every kind of line.
 fn list() -> Vec<u8> {
     let mut list = Vec::new();
-    let mut state = 9u64;
+    let mut next = numbers(9);
     for i in 0..400u32 {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        let n = state >> 58;
+        let n = next(64);
         let line = match i % 11 {
             0 => format!("HTTP://Example.COM:80/%7Ea/../{n}#x\n"),
             1 => format!("http://example.com/{n}\r\n"),
@@ -72,40 +72,13 @@ fn plainly_counted(list: &[u8], profile: Profile) -> Vec<(Vec<u8>, u64)> {
     counted
 }
 
-struct Case {
-    job: Job,
-    profile: Profile,
-    backend: Backend,
-    threads: usize,
-    chunk_size: usize,
-}
-
-impl Case {
-    fn run(&self, paths: &[PathBuf]) -> (Vec<u8>, Vec<u8>, Report) {
-        let (inputs, errors) = input::check(paths);
-        assert!(errors.is_empty());
-        let watch = Watch::default();
-        let mut plan = JobPlan::new(
-            Normalizer::new(self.profile).with_backend(self.backend),
-            self.job.clone(),
-        );
-        plan.input.format = InputFormat::Fixed(Arc::new(record::Format::Lines));
-        plan.limits.threads = self.threads;
-        plan.limits.chunk_size = self.chunk_size;
-        let (mut out, mut rejects) = (Vec::new(), Vec::new());
-        let (report, result) =
-            run(&plan, &inputs, Sinks::to(&mut out).with_rejects(&mut rejects), &watch);
-        result.unwrap();
-        (out, rejects, report)
-    }
-}
-
-const FIRST: Dedup = Dedup { order: SetOrder::First, count: false, min_count: 1, limit: None };
-
-fn file(list: &[u8]) -> tempfile::NamedTempFile {
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(list).unwrap();
-    file
+/// A plan for lists under this profile.
+fn plan_for(job: Job, profile: Profile, threads: usize, chunk_size: usize) -> JobPlan {
+    let mut plan = plan_of("lines", FIRST);
+    (plan.job, plan.normalizer) = (job, Normalizer::new(profile));
+    plan.limits.threads = threads;
+    plan.limits.chunk_size = chunk_size;
+    plan
 }
 
 fn lines(urls: impl IntoIterator<Item = Vec<u8>>) -> Vec<u8> {
@@ -130,27 +103,23 @@ fn output_does_not_depend_on_chunk_size_or_threads() {
     for (i, chunk_size) in sizes.enumerate() {
         let threads = [1, 2, 3, 8][i % 4];
         let backend = Backend::available()[i / 4 % Backend::available().len()];
-        let case =
-            Case { job: Job::Dedup(FIRST), profile: Profile::Crawl, backend, threads, chunk_size };
-        let (out, rejected, report) = case.run(&[file.path().to_owned()]);
-        assert!(out == expected, "chunks of {chunk_size}, {threads} threads, {backend:?}");
+        let mut plan = plan_for(Job::Dedup(FIRST), Profile::Crawl, threads, chunk_size);
+        plan.normalizer = plan.normalizer.with_backend(backend);
+        let found = ran_for(&plan, &checked(&[file.path().into()]), Takes::Rejects).unwrap();
+        let (tally, rejected) = (found.report.tally, found.rejects);
+        assert!(found.out == expected, "chunks of {chunk_size}, {threads} threads, {backend:?}");
         assert_eq!(*rejects.get_or_insert_with(|| rejected.clone()), rejected);
         assert_eq!(rejected.split_inclusive(|byte| *byte == b'\n').count(), of_plain);
-        let tally = report.tally;
         assert_eq!(tally.records, tally.unique + tally.duplicates + tally.rejected + tally.blank);
         assert_eq!((tally.records, tally.rejected), (records.len() as u64, of_plain as u64));
-        assert_eq!(report.bytes, list.len() as u64);
+        assert_eq!(found.report.bytes, list.len() as u64);
     }
 }
 
 #[test]
 fn limits_beyond_their_bounds_are_clamped() {
     let list = list();
-    let file = file(&list);
-    let (inputs, errors) = input::check(&[file.path().to_owned()]);
-    assert!(errors.is_empty());
-    let watch = Watch::default();
-    let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(Dedup::default()));
+    let mut plan = plan(FIRST);
     let expected = lines(plainly_counted(&list, Profile::Crawl).into_iter().map(|(url, _)| url));
     let limits = plan.limits.clone();
     for limits in [
@@ -162,35 +131,22 @@ fn limits_beyond_their_bounds_are_clamped() {
         ResourceLimits { max_url: usize::MAX, chunk_size: 100, ..limits.clone() },
     ] {
         plan.limits = limits;
-        let mut out = Vec::new();
-        let (_, result) = run(&plan, &inputs, Sinks::to(&mut out), &watch);
-        result.unwrap();
-        assert!(
-            out == expected,
-            "{} threads, chunks of {}, URLs of {}",
-            plan.limits.threads,
-            plan.limits.chunk_size,
-            plan.limits.max_url
-        );
+        assert!(ran_on(&plan, &list).unwrap().out == expected, "{:?}", plan.limits);
     }
 }
 
 #[test]
 fn reject_percentage_is_clamped() {
     let run_with = |list: &[u8], percent: f64| {
-        let file = file(list);
-        let (inputs, _) = input::check(&[file.path().to_owned()]);
-        let watch = Watch::default();
-        let job = Job::Dedup(Dedup::default());
-        let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), job);
+        let mut plan = plan(FIRST);
         plan.policy.max_rejected = Some(MaxRejected::Percent(percent));
-        run(&plan, &inputs, Sinks::to(&mut Vec::new()), &watch).1
+        ran_on(&plan, list)
     };
     let (good, mixed, bad) = (b"http://h/\n", b"http://h/\nno\n", b"no\n");
     for least in [0.0, -0.0, -1.0, f64::NEG_INFINITY, f64::NAN] {
         run_with(good, least).unwrap();
-        let error = run_with(mixed, least).unwrap_err();
-        assert!(error.to_string().contains("more than 0 %"), "{least}: {error}");
+        let error = run_with(mixed, least).error("more than none");
+        assert!(error.contains("more than 0 %"), "{least}: {error}");
     }
     for most in [100.0, 101.0, f64::INFINITY] {
         run_with(bad, most).unwrap();
@@ -200,52 +156,34 @@ fn reject_percentage_is_clamped() {
 #[test]
 fn every_profile_and_backend_agrees_with_plain_code() {
     let list = list();
-    let file = file(&list);
     for profile in Profile::ALL {
         let expected = plainly_counted(&list, *profile);
         for backend in Backend::available() {
             let job = Job::Dedup(Dedup { count: true, ..FIRST });
-            let case = Case { job, profile: *profile, backend, threads: 2, chunk_size: 1000 };
-            let (out, ..) = case.run(&[file.path().to_owned()]);
+            let mut plan = plan_for(job, *profile, 2, 1000);
+            plan.normalizer = plan.normalizer.with_backend(backend);
             let counted =
                 expected.iter().map(|(url, count)| [format!("{count}\t").as_bytes(), url].concat());
-            assert!(out == lines(counted), "{} {backend:?}", profile.name());
+            let found = ran_on(&plan, &list).unwrap();
+            assert!(found.out == lines(counted), "{} {backend:?}", profile.name());
         }
     }
 }
 
+/// The other orders and their limits are in `spill.rs`.
 #[test]
-fn order_limit_and_counts_do_not_change_the_set() {
+fn limit_and_counts_do_not_change_the_set() {
     let list = list();
-    let file = file(&list);
     let counted = plainly_counted(&list, Profile::Crawl);
-    let out = |dedup| {
-        let case = Case {
-            job: Job::Dedup(dedup),
-            profile: Profile::Crawl,
-            backend: Backend::best(),
-            threads: 3,
-            chunk_size: 500,
-        };
-        case.run(&[file.path().to_owned()]).0
-    };
-    let mut sorted: Vec<_> = counted.iter().map(|(url, _)| url.clone()).collect();
-    sorted.sort();
-    assert!(out(Dedup { order: SetOrder::Sorted, ..FIRST }) == lines(sorted.clone()));
-    let mut by_count = counted.clone();
-    by_count.sort_by_key(|(url, count)| (std::cmp::Reverse(*count), url.clone()));
-    for limit in [None, Some(0), Some(1), Some(7), Some(u64::MAX)] {
-        let most = by_count.iter().map(|(url, _)| url.clone());
-        let most = lines(most.take(limit.map_or(usize::MAX, |limit| limit as usize)));
-        assert!(out(Dedup { order: SetOrder::Count, limit, ..FIRST }) == most, "{limit:?}");
+    for (min_count, limit) in [(3, None), (1, Some(5)), (2, Some(3)), (1, Some(0))] {
+        let dedup = Dedup { min_count, limit, ..FIRST };
+        let often = counted.iter().filter(|(_, count)| *count >= min_count);
+        let often = often.take(limit.map_or(usize::MAX, |limit| limit as usize));
+        let plan = plan_for(Job::Dedup(dedup), Profile::Crawl, 3, 500);
+        let expected = lines(often.map(|(url, _)| url.clone()));
+        assert!(!expected.is_empty() || limit == Some(0));
+        assert!(ran_on(&plan, &list).unwrap().out == expected, "{dedup:?}");
     }
-    let often = counted.iter().filter(|(_, count)| *count >= 3).map(|(url, _)| url.clone());
-    let often = lines(often);
-    assert!(!often.is_empty() && out(Dedup { min_count: 3, ..FIRST }) == often);
-    assert!(
-        out(Dedup { limit: Some(5), ..FIRST })
-            == lines(counted.iter().take(5).map(|(url, _)| url.clone()))
-    );
 }
 
 #[test]
@@ -263,19 +201,13 @@ fn many_inputs_equal_their_concatenation() {
         .collect();
     let expected = lines(plainly_counted(&whole, Profile::Crawl).into_iter().map(|(url, _)| url));
     for threads in [1, 4] {
-        let case = Case {
-            job: Job::Dedup(FIRST),
-            profile: Profile::Crawl,
-            backend: Backend::best(),
-            threads,
-            chunk_size: 100,
-        };
-        let (out, rejects, report) = case.run(&paths);
-        assert!(out == expected);
-        assert_eq!(report.files.len(), paths.len());
+        let plan = plan_for(Job::Dedup(FIRST), Profile::Crawl, threads, 100);
+        let found = ran_for(&plan, &checked(&paths), Takes::Rejects).unwrap();
+        assert!(found.out == expected);
+        assert_eq!(found.report.files.len(), paths.len());
         // Records are numbered, and offsets counted, within their own file.
-        let rejects: Vec<_> = rejects.split_inclusive(|byte| *byte == b'\n').collect();
-        assert_eq!(rejects.len() as u64, report.tally.rejected);
+        let rejects: Vec<_> = found.rejects.split_inclusive(|byte| *byte == b'\n').collect();
+        assert_eq!(rejects.len() as u64, found.report.tally.rejected);
         assert!(rejects.len() > paths.len() / 2);
         for reject in rejects {
             let reject: serde_json::Value = serde_json::from_slice(reject).unwrap();
@@ -292,23 +224,19 @@ fn many_inputs_equal_their_concatenation() {
 #[test]
 fn normalize_writes_one_line_for_each_record_in_order() {
     let list = list();
-    let file = file(&list);
     for profile in Profile::ALL {
         let records = plainly(&list, *profile);
         for (chunk_size, threads) in [(1, 2), (64, 3), (5000, 1), (1 << 20, 2)] {
-            let backend = Backend::best();
-            let job = Job::Normalize { json: false };
-            let (out, ..) = Case { job, profile: *profile, backend, threads, chunk_size }
-                .run(&[file.path().to_owned()]);
+            let normalized = |json| {
+                let plan = plan_for(Job::Normalize { json }, *profile, threads, chunk_size);
+                ran_on(&plan, &list).unwrap().out
+            };
             let expected = records.iter().map(|record| match record {
                 Some(Ok(url)) => url.clone(),
                 _ => Vec::new(),
             });
-            assert!(out == lines(expected));
-            let job = Job::Normalize { json: true };
-            let (out, ..) = Case { job, profile: *profile, backend, threads, chunk_size }
-                .run(&[file.path().to_owned()]);
-            let objects: Vec<serde_json::Value> = out
+            assert!(normalized(false) == lines(expected));
+            let objects: Vec<serde_json::Value> = normalized(true)
                 .split(|byte| *byte == b'\n')
                 .filter(|line| !line.is_empty())
                 .map(|line| serde_json::from_slice(line).unwrap())
@@ -327,21 +255,6 @@ fn normalize_writes_one_line_for_each_record_in_order() {
 }
 
 #[test]
-fn merged_sets_equal_the_set_of_both_inputs() {
-    let list = list();
-    let (a, b) = list.split_at(list.len() / 2);
-    let dedup = |paths: &[PathBuf]| {
-        let job = Job::Dedup(FIRST);
-        let backend = Backend::best();
-        Case { job, profile: Profile::Crawl, backend, threads: 2, chunk_size: 300 }.run(paths).0
-    };
-    let (a, b) = (file(a), file(b));
-    let both = dedup(&[a.path().to_owned(), b.path().to_owned()]);
-    let sets = [file(&dedup(&[a.path().to_owned()])), file(&dedup(&[b.path().to_owned()]))];
-    assert!(dedup(&[sets[0].path().to_owned(), sets[1].path().to_owned()]) == both);
-}
-
-#[test]
 fn write_error_ends_the_run() {
     struct Full;
     impl Write for Full {
@@ -353,13 +266,10 @@ fn write_error_ends_the_run() {
         }
     }
     let file = file(&list());
-    let (inputs, _) = input::check(&[file.path().to_owned()]);
-    let watch = Watch::default();
-    let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(FIRST));
-    plan.limits.threads = 2;
-    plan.limits.chunk_size = 100;
+    let mut plan = plan_for(Job::Dedup(FIRST), Profile::Crawl, 2, 100);
     plan.input.keep_going = true;
-    let (_, result) = run(&plan, &inputs, Sinks::to(&mut Full), &watch);
+    let inputs = checked(&[file.path().into()]);
+    let (_, result) = run(&plan, &inputs, Sinks::to(&mut Full), &Watch::default());
     assert_eq!(result.unwrap_err().to_string(), "full");
 }
 
@@ -371,12 +281,8 @@ fn stopped_run_ends_while_it_waits_for_a_pipe() {
 
     let (pipe, mut writer) = io::pipe().unwrap();
     writer.write_all(b"http://a.com/\nhttp://b.com/\n").unwrap();
-    let path = PathBuf::from(format!("/dev/fd/{}", pipe.as_raw_fd()));
-    let (inputs, errors) = input::check(&[path]);
-    assert!(errors.is_empty());
-    let watch = Watch::default();
-    let job = Job::Dedup(Dedup::default());
-    let plan = JobPlan::new(Normalizer::new(Profile::Crawl), job);
+    let inputs = checked(&[PathBuf::from(format!("/dev/fd/{}", pipe.as_raw_fd()))]);
+    let (watch, plan) = (Watch::default(), plan(FIRST));
     let mut out = Vec::new();
     let (report, result) = std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -405,47 +311,16 @@ fn spill_size_is_estimated_early() {
     }
     let place = tempfile::tempdir().unwrap();
     let list: String = (0..10_000).map(|i| format!("http://h/{i}/{}\n", "x".repeat(390))).collect();
-    std::fs::write(place.path().join("list"), &list).unwrap();
-    let (inputs, _) = input::check(&[place.path().join("list")]);
     for (budget, chunk_size) in [(1 << 20, 40 << 10), (2 << 20, 80 << 10), (2 << 20, 200 << 10)] {
-        let watch = Watch::default();
-        let memory = Memory { budget, directory: place.path().to_owned(), tell: note };
-        let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(Dedup::default()));
-        plan.limits.memory = Some(memory);
+        let mut plan = plan(FIRST);
+        let directory = place.path().to_owned();
+        plan.limits.memory = Some(Memory { budget, directory, tell: note });
         plan.limits.chunk_size = chunk_size;
-        let (report, result) = run(&plan, &inputs, Sinks::to(&mut Vec::new()), &watch);
-        assert!(result.is_ok() && report.spilled.written > 0);
+        assert!(ran_on(&plan, list.as_bytes()).unwrap().report.spilled.written > 0);
         let needed = NEEDED.swap(0, Ordering::Relaxed);
         // Few lines of the list are in the set, and each URL is there once.
         let length = list.len() as u64;
         assert!((length / 5 * 4..=length).contains(&needed), "{needed} bytes with {budget}");
-    }
-}
-
-/// The library's messages name no options of the command.
-#[test]
-fn error_for_a_refused_list_names_no_option() {
-    let place = tempfile::tempdir().unwrap();
-    for (text, why) in [
-        (&b"http://a/\0http://b/\0"[..], "its records end with NUL"),
-        (b"PAR1\x15\x04", "a table is not a list of URLs"),
-        (b"x\n\ny\n", "none of its 2 lines is a URL under crawl@1"),
-    ] {
-        let path = place.path().join("seen");
-        std::fs::write(&path, text).unwrap();
-        let (seen, errors) = input::check(&[path]);
-        assert!(errors.is_empty());
-        let watch = Watch::default();
-        let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(FIRST));
-        plan.input.seen = seen;
-        match run(&plan, &[], Sinks::to(&mut Vec::new()), &watch).1 {
-            Err(RunError::Seen(error)) => {
-                let told = error.to_string();
-                assert!(told.contains(&format!(": seen: {why}")), "{told}");
-                assert!(!told.contains(" -"), "{told}");
-            }
-            other => panic!("{}: {other:?}", text.escape_ascii()),
-        }
     }
 }
 
@@ -463,28 +338,36 @@ pub(super) fn assert_rewriting_is_an_error(format: &str, bytes: &[u8]) {
         }
     }
     let file = file(bytes);
-    let (inputs, errors) = input::check(&[file.path().to_owned()]);
-    assert!(errors.is_empty());
-    let watch = Watch::default();
-    let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(FIRST));
-    plan.input.format = InputFormat::Fixed(Arc::new(record::Format::parse(format).unwrap()));
+    let inputs = checked(&[file.path().into()]);
+    let mut plan = plan_of(format, FIRST);
     plan.limits.threads = 1;
     plan.limits.chunk_size = 1000;
-    match run(&plan, &inputs, Sinks::to(&mut Rewriting(file.path())), &watch).1 {
-        Err(RunError::Input(error)) if matches!(error.trouble, input::Trouble::Replaced) => {}
-        result => panic!("{format}: {result:?}"),
+    is_replaced(run(&plan, &inputs, Sinks::to(&mut Rewriting(file.path())), &Watch::default()).1);
+}
+
+#[track_caller]
+fn is_replaced(result: Result<(), RunError>) {
+    match result {
+        Err(RunError::Input(error)) if matches!(error.trouble, Trouble::Replaced) => {}
+        result => panic!("{result:?}"),
     }
+}
+
+/// Many lines, and the same packed.
+fn many_lines() -> (String, Vec<u8>) {
+    let lines: String = (0..200_000).map(|n| format!("http://h/{n}\n")).collect();
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packer.write_all(lines.as_bytes()).unwrap();
+    (lines, packer.finish().unwrap())
 }
 
 #[test]
 fn file_rewritten_while_it_is_read_is_an_error() {
-    let lines: String = (0..200_000).map(|n| format!("http://h/{n}\n")).collect();
+    let (lines, packed) = many_lines();
     assert_rewriting_is_an_error("lines", lines.as_bytes());
     // The position of the header decides how a chunk is read.
     assert_rewriting_is_an_error("csv:url", format!("url\n{lines}").as_bytes());
-    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    packer.write_all(lines.as_bytes()).unwrap();
-    assert_rewriting_is_an_error("lines", &packer.finish().unwrap());
+    assert_rewriting_is_an_error("lines", &packed);
 }
 
 #[test]
@@ -493,27 +376,18 @@ fn seen_list_rewritten_while_it_is_read_is_an_error() {
         let file = std::fs::File::options().write(true).open(spilling.directory.join("seen"));
         file.unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
     }
-    let lines: String = (0..200_000).map(|n| format!("http://h/{n}\n")).collect();
-    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    packer.write_all(lines.as_bytes()).unwrap();
-    let packed = packer.finish().unwrap();
+    let (lines, packed) = many_lines();
     // Apparent damage may also come from a rewrite.
     for bytes in [lines.as_bytes(), &packed, &packed[..packed.len() - 9]] {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("seen");
         std::fs::write(&path, bytes).unwrap();
-        let (seen, errors) = input::check(&[path]);
-        assert!(errors.is_empty());
-        let watch = Watch::default();
-        let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(FIRST));
-        plan.input.seen = seen;
+        let mut plan = plan(FIRST);
+        plan.input.seen = checked(&[path]);
         plan.limits.threads = 1;
         plan.limits.chunk_size = 1000;
         plan.limits.memory =
             Some(Memory { budget: 1, directory: place.path().into(), tell: rewrite });
-        match run(&plan, &[], Sinks::to(&mut Vec::new()), &watch).1 {
-            Err(RunError::Input(error)) if matches!(error.trouble, input::Trouble::Replaced) => {}
-            result => panic!("{result:?}"),
-        }
+        is_replaced(ran(&plan, &[]).result);
     }
 }

@@ -1,13 +1,8 @@
 //! Filters by time and agent against the plain loop, for any threads and chunks.
 
-use std::path::Path;
-use std::sync::Arc;
+use uniqurl_engine::{Job, RequestFilter};
 
-use uniqurl::{Normalizer, Profile};
-use uniqurl_engine::{
-    IdleFilter, InputFormat, Job, JobPlan, RequestFilter, RunError, Sinks, Watch, run,
-};
-use uniqurl_formats::{input, record};
+use crate::runs::{FIRST, numbers, plan, ran_on};
 
 const AGENTS: [&str; 5] = ["-", "curl/8", "Googlebot/2.1", "bingbot/2.0", "Mozilla/5.0 (X11)"];
 
@@ -15,11 +10,7 @@ const AGENTS: [&str; 5] = ["-", "curl/8", "Googlebot/2.1", "bingbot/2.0", "Mozil
 type Request = (u64, u64, &'static str);
 
 fn requests(count: u64) -> Vec<Request> {
-    let mut state = 7u64;
-    let mut next = |below: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (state >> 33) % below
-    };
+    let mut next = numbers(7);
     (0..count).map(|_| (next(500), next(86_400), AGENTS[next(5) as usize])).collect()
 }
 
@@ -35,29 +26,9 @@ fn log(requests: &[Request]) -> String {
 /// The first second of that day.
 const DAY: i64 = 971_136_000;
 
-fn plan(requests: RequestFilter, threads: usize, chunk_size: usize) -> JobPlan {
-    let normalizer = Normalizer::new(Profile::Crawl);
-    let mut plan = JobPlan::new(normalizer, Job::Normalize { json: false });
-    plan.policy.requests = requests;
-    plan.limits.threads = threads;
-    plan.limits.chunk_size = chunk_size;
-    plan
-}
-
-fn ran(plan: &JobPlan, paths: &[&Path]) -> (String, u64, Result<(), RunError>) {
-    let paths: Vec<_> = paths.iter().map(|path| path.to_path_buf()).collect();
-    let inputs = input::check(&paths).0;
-    let mut out = Vec::new();
-    let (report, result) = run(plan, &inputs, Sinks::to(&mut out), &Watch::default());
-    (String::from_utf8(out).unwrap(), report.tally.filtered, result)
-}
-
 #[test]
 fn kept_records_are_those_of_the_plain_loop() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("log");
     let requests = requests(3_000);
-    std::fs::write(&path, log(&requests)).unwrap();
     let is_bot = |agent: &str| agent.contains("bot");
     let mut filter = RequestFilter::default();
     filter.agent("bot|Mozilla").unwrap();
@@ -77,38 +48,13 @@ fn kept_records_are_those_of_the_plain_loop() {
     let dropped = requests.iter().filter(|request| !is_kept(request)).count() as u64;
     assert!(dropped > 0 && dropped < 3_000);
     for (threads, chunk_size) in [(1, 1 << 20), (1, 100), (2, 100), (2, 5_000)] {
-        let (out, filtered, result) = ran(&plan(filter.clone(), threads, chunk_size), &[&path]);
-        result.unwrap();
-        assert_eq!((out == expected, filtered), (true, dropped), "{threads} {chunk_size}");
-    }
-}
-
-#[test]
-fn a_filter_that_no_input_answers_ends_the_run() {
-    let directory = tempfile::tempdir().unwrap();
-    let file = |name: &str, text: &str| {
-        let path = directory.path().join(name);
-        std::fs::write(&path, text).unwrap();
-        path
-    };
-    let (list, csv) = (file("list", "http://a/\n"), file("t.csv", "url,n\nhttp://b/,1\n"));
-    let (log, empty) = (file("log", &log(&requests(2))), file("empty", ""));
-    let mut filter = RequestFilter::default();
-    filter.since(0);
-    for threads in [1, 2] {
-        let mut plan = plan(filter.clone(), threads, 1 << 20);
-        let idle = |paths: &[&Path], plan: &JobPlan| match ran(plan, paths).2 {
-            Err(RunError::Idle(IdleFilter { field: "time", format })) => Some(format),
-            Ok(()) => None,
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(idle(&[&list], &plan), Some(Some("lines".into())));
-        assert_eq!(idle(&[&list, &empty, &list], &plan), Some(Some("lines".into())));
-        assert_eq!(idle(&[&list, &csv], &plan), Some(None));
-        assert_eq!(idle(&[&list, &log], &plan), None);
-        assert_eq!(idle(&[&empty], &plan), None);
-        // A format with a name is checked by the caller.
-        plan.input.format = InputFormat::Fixed(Arc::new(record::Format::Lines));
-        assert_eq!(idle(&[&list], &plan), None);
+        let mut plan = plan(FIRST);
+        plan.job = Job::Normalize { json: false };
+        plan.policy.requests = filter.clone();
+        plan.limits.threads = threads;
+        plan.limits.chunk_size = chunk_size;
+        let found = ran_on(&plan, log(&requests).as_bytes()).unwrap();
+        assert!(found.text() == expected, "{threads} {chunk_size}");
+        assert_eq!(found.report.tally.filtered, dropped, "{threads} {chunk_size}");
     }
 }

@@ -8,27 +8,12 @@ use proptest::prelude::*;
 
 use uniqurl::{Key, Normalizer, Profile};
 use uniqurl_engine::output::Field;
-use uniqurl_engine::{
-    Dedup, InputFormat, Job, JobPlan, Keep, Memory, Report, RunError, SeenBefore, SetOrder, Sinks,
-    Watch, run,
-};
-use uniqurl_formats::input::Input;
-use uniqurl_formats::{input, record};
+use uniqurl_engine::{Dedup, Keep, RunError, SeenBefore};
 use uniqurl_store::seen::{
-    KeySink, Novelty, SeenStore, SeenStoreError, SeenWriter, StoreRules, UnixTime, WhenBusy,
+    KeySink, Novelty, SeenStore, SeenWriter, StoreRules, UnixTime, WhenBusy,
 };
 
-/// Keys as they were pushed.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Pushed(pub(super) Vec<Vec<u8>>);
-
-impl KeySink for Pushed {
-    fn push(&mut self, key: &[u8]) -> Result<(), SeenStoreError> {
-        assert!(self.0.last().is_none_or(|last| last.as_slice() < key), "distinct and in order");
-        self.0.push(key.to_vec());
-        Ok(())
-    }
-}
+use crate::runs::{FIRST, ORDERS, Takes, checked, memory, plan_of, ran_for, ran_on, stream};
 
 /// Adds keys to the store in a directory, which is made if it is not there.
 fn add(store: &Path, time: u64, keys: &BTreeSet<String>) {
@@ -43,25 +28,6 @@ fn add(store: &Path, time: u64, keys: &BTreeSet<String>) {
 fn before(store: &Path, since: Option<u64>) -> SeenBefore {
     let store = Arc::new(SeenStore::open(store).unwrap());
     SeenBefore { store, since: since.map(UnixTime) }
-}
-
-fn plan(dedup: Dedup) -> JobPlan {
-    let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(dedup));
-    plan.input.format = InputFormat::Fixed(Arc::new(record::Format::Lines));
-    plan
-}
-
-fn check(path: &Path) -> Input {
-    input::check(&[path.to_owned()]).0.remove(0)
-}
-
-/// The output, the keys that were pushed, and the report.
-fn ran(plan: &JobPlan, inputs: &[Input]) -> (Vec<u8>, Pushed, Report) {
-    let (mut out, mut keys) = (Vec::new(), Pushed::default());
-    let sinks = Sinks { keys: Some(&mut keys), ..Sinks::to(&mut out) };
-    let (report, result) = run(plan, inputs, sinks, &Watch::default());
-    result.unwrap();
-    (out, keys, report)
 }
 
 fn url(key: u16) -> String {
@@ -88,9 +54,7 @@ prop_compose! {
     fn cases()(
         records in prop::collection::vec((0u16..700, any::<bool>()), 1..1500),
         seen in prop::array::uniform4(prop::collection::vec(0u16..700, 0..200)),
-        order in prop::sample::select(vec![
-            SetOrder::First, SetOrder::Sorted, SetOrder::Count,
-        ]),
+        order in prop::sample::select(&ORDERS[..]),
         (count, min_count) in (any::<bool>(), 1u64..4),
         limit in prop::option::weighted(0.3, 0u64..400),
         keep in prop::sample::select(vec![Keep::First, Keep::Last]),
@@ -125,33 +89,32 @@ fn assert_stores_are_lists(case: &Case) {
     let (one, other) = case.records.split_at(case.records.len() / 3);
     std::fs::write(path("a"), one.iter().map(spelled).collect::<String>()).unwrap();
     std::fs::write(path("b"), other.iter().map(spelled).collect::<String>()).unwrap();
-    let inputs = ["a", "b", "a"].map(|name| check(&path(name)));
-
-    let mut plan = plan(case.dedup);
+    let inputs = checked(&["a", "b", "a"].map(path));
+    let mut plan = plan_of("lines", case.dedup);
     if case.with_fields {
         plan.policy.keep = case.keep.clone();
         plan.output.fields = vec![Field::Canonical, Field::Original];
     }
-    plan.input.seen = vec![check(&path("list")), check(&path("stores"))];
-    let (expected, keys, of_lists) = ran(&plan, &inputs);
+    plan.input.seen = checked(&["list", "stores"].map(path));
+    let of_lists = ran_for(&plan, &inputs, Takes::Keys).unwrap();
     plan.input.seen.pop();
     plan.input.stores = vec![before(&path("first"), None), before(&path("second"), Some(5))];
     plan.limits.threads = case.threads;
     plan.limits.chunk_size = case.chunk_size;
-    let memory = |budget| Memory { directory: directory.path().to_owned(), ..Memory::new(budget) };
-    plan.limits.memory = case.budget.map(memory);
-    let (out, pushed, report) = ran(&plan, &inputs);
-    assert!(out == expected, "{case:?}");
-    assert_eq!((report.tally, report.files), (of_lists.tally, of_lists.files), "{case:?}");
-    assert!(pushed == keys, "{case:?}");
+    plan.limits.memory = case.budget.map(|budget| memory(budget, directory.path()));
+    let found = ran_for(&plan, &inputs, Takes::Keys).unwrap();
+    assert!(found.out == of_lists.out, "{case:?}");
+    let accounts = [&found, &of_lists].map(|run| (&run.report.tally, &run.report.files));
+    assert_eq!(accounts[0], accounts[1], "{case:?}");
+    assert!(found.keys == of_lists.keys, "{case:?}");
     let key_of = |line: &[u8]| {
         let mut columns = line.split(|byte| *byte == b'\t');
         let column = if case.dedup.count { columns.nth(1) } else { columns.next() };
         column.unwrap().to_vec()
     };
-    let lines = expected.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let lines = found.out.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     let written: BTreeSet<_> = lines.map(key_of).collect();
-    assert!(pushed.0.iter().eq(&written), "{case:?}");
+    assert!(found.keys.0.iter().eq(&written), "{case:?}");
 }
 
 proptest! {
@@ -167,11 +130,9 @@ proptest! {
 fn damaged_store_ends_the_run_with_its_name() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store");
-    let keys = (0..2_000).map(|n| format!("http://h/{n}")).collect();
+    let keys: BTreeSet<_> = (0..2_000).map(|n| format!("http://h/{n}")).collect();
     add(&path, 1, &keys);
-    let list = directory.path().join("list");
-    std::fs::write(&list, keys.iter().map(|key| format!("{key}\n")).collect::<String>()).unwrap();
-    let mut plan = plan(Dedup::default());
+    let mut plan = plan_of("lines", FIRST);
     plan.input.stores = vec![before(&path, None)];
     let run_file = std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path());
     let run_file = run_file.max_by_key(|path| std::fs::metadata(path).unwrap().len()).unwrap();
@@ -179,7 +140,8 @@ fn damaged_store_ends_the_run_with_its_name() {
     bytes[100] ^= 1;
     // In place: the store is open.
     std::fs::write(&run_file, bytes).unwrap();
-    match run(&plan, &[check(&list)], Sinks::to(&mut Vec::new()), &Watch::default()).1 {
+    let list: String = keys.iter().map(|key| format!("{key}\n")).collect();
+    match ran_on(&plan, list.as_bytes()).result {
         Err(RunError::Store(error)) => assert_eq!(error.path, run_file),
         other => panic!("{other:?}"),
     }
@@ -192,6 +154,7 @@ fn records_of_a_slow_pipe_do_not_wait_for_a_full_window() {
     use std::io::{self, Write};
     use std::os::fd::AsRawFd;
     use std::sync::mpsc::{Sender, channel};
+    use uniqurl_engine::{Sinks, Watch, run};
 
     struct Shown(Sender<Vec<u8>>);
     impl Write for Shown {
@@ -206,11 +169,10 @@ fn records_of_a_slow_pipe_do_not_wait_for_a_full_window() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store");
     add(&path, 1, &["http://h/1".to_owned()].into());
-    let mut plan = plan(Dedup::default());
+    let mut plan = plan_of("lines", FIRST);
     plan.input.stores = vec![before(&path, None)];
     let (reader, mut writer) = io::pipe().unwrap();
-    let path = format!("/proc/self/fd/{}", reader.as_raw_fd()).into();
-    let inputs = [Input { path, source: input::Source::Stream }];
+    let inputs = stream(Path::new(&format!("/proc/self/fd/{}", reader.as_raw_fd())));
     let (sender, shown) = channel();
     let running = std::thread::spawn(move || {
         let mut out = Shown(sender);

@@ -1,28 +1,20 @@
 //! Law 7 over memory: every budget gives the same result to the byte.
 
-use std::collections::HashSet;
-use std::io::{BufRead as _, Write};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use crate::seen::Pushed;
-
-use uniqurl::{Key, Normalizer, Profile};
+use uniqurl::Key;
 use uniqurl_engine::output::Field;
-use uniqurl_engine::{
-    Dedup, InputFormat, Job, JobPlan, Keep, Memory, Report, RunError, SetOrder, Sinks, Watch, run,
-};
-use uniqurl_formats::{input, record};
+use uniqurl_engine::{Dedup, JobPlan, Keep, SetOrder};
+
+use crate::runs::{FIRST, ORDERS, Outcome, Takes, checked, memory, numbers, plan_of, ran, ran_for};
 
 /// Lists that share URLs with the next one, with blank lines and nonsense between them.
 fn lists() -> Vec<Vec<u8>> {
-    let mut state = 11u64;
-    let mut next = |below: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (state >> 33) % below
-    };
+    let mut next = numbers(11);
     let list = |_| {
         let mut list = Vec::new();
         for _ in 0..1000 {
@@ -55,7 +47,7 @@ impl Place {
         let mut paths = Vec::new();
         for (i, list) in lists().into_iter().enumerate() {
             let path = directory.path().join(format!("list {i}"));
-            std::fs::File::create(&path).unwrap().write_all(&list).unwrap();
+            std::fs::write(&path, list).unwrap();
             paths.push(path);
         }
         // A file without a record, and a file given twice.
@@ -80,35 +72,20 @@ struct Case {
     chunk_size: usize,
 }
 
-fn ran(
-    case: &Case,
-    paths: &[PathBuf],
-    memory: Option<(u64, &Path)>,
-) -> (Vec<u8>, Vec<u8>, Report, Result<(), RunError>) {
-    let (inputs, errors) = input::check(paths);
-    assert!(errors.is_empty());
-    let memory = memory.map(|(budget, directory)| Memory {
-        budget,
-        directory: directory.to_owned(),
-        tell: |_| {},
-    });
-    let watch = Watch::default();
-    let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(case.dedup));
-    plan.input.format = InputFormat::Fixed(Arc::new(record::Format::Lines));
+/// A run with a list of rejected records.
+fn ran_case(case: &Case, paths: &[PathBuf], limit: Option<(u64, &Path)>) -> Outcome {
+    let mut plan = plan_of("lines", case.dedup);
     plan.policy.key = case.key;
     plan.output.fields = case.fields.clone();
     plan.limits.threads = case.threads;
     plan.limits.chunk_size = case.chunk_size;
-    plan.limits.memory = memory;
-    let (mut out, mut rejects) = (Vec::new(), Vec::new());
-    let (report, result) =
-        run(&plan, &inputs, Sinks::to(&mut out).with_rejects(&mut rejects), &watch);
-    (out, rejects, report, result)
+    plan.limits.memory = limit.map(|(budget, directory)| memory(budget, directory));
+    ran_for(&plan, &checked(paths), Takes::Rejects)
 }
 
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for order in [SetOrder::First, SetOrder::Sorted, SetOrder::Count] {
+    for order in ORDERS {
         for (count, min_count, limit) in [
             (false, 1, None),
             (true, 1, None),
@@ -157,18 +134,15 @@ fn output_and_counts_do_not_depend_on_the_budget() {
     let place = Place::new();
     let mut spilled = HashSet::new();
     for (i, case) in cases().into_iter().enumerate() {
-        let (out, rejects, report, result) = ran(&case, &place.paths, None);
-        result.unwrap();
-        assert_eq!(report.spilled.written, 0);
+        let free = ran_case(&case, &place.paths, None).unwrap();
+        assert_eq!(free.report.spilled.written, 0);
         let budget = BUDGETS[i % BUDGETS.len()];
-        let memory = Some((budget, &*place.spill()));
-        let (now, rejected, other, result) = ran(&case, &place.paths, memory);
-        result.unwrap();
-        assert!(now == out, "{budget}: {case:?}");
-        assert!(rejected == rejects, "{budget}: {case:?}");
-        assert_eq!(other.tally, report.tally, "{budget}: {case:?}");
-        assert_eq!(other.files, report.files, "{budget}: {case:?}");
-        if other.spilled.written > 0 {
+        let found = ran_case(&case, &place.paths, Some((budget, &place.spill()))).unwrap();
+        assert!(found.out == free.out, "{budget}: {case:?}");
+        assert!(found.rejects == free.rejects, "{budget}: {case:?}");
+        let accounts = [&found, &free].map(|run| (&run.report.tally, &run.report.files));
+        assert_eq!(accounts[0], accounts[1], "{budget}: {case:?}");
+        if found.report.spilled.written > 0 {
             spilled.insert((budget, case.threads));
         }
     }
@@ -179,22 +153,10 @@ fn output_and_counts_do_not_depend_on_the_budget() {
 #[test]
 fn a_set_that_just_fits_is_not_spilled() {
     let place = Place::new();
-    let dedup = Dedup { order: SetOrder::First, count: false, min_count: 1, limit: None };
-    let case = Case { dedup, key: Key::Url, fields: vec![], threads: 2, chunk_size: 5_000 };
-    let (.., report, result) = ran(&case, &place.paths, Some((1 << 30, Path::new("/no/such"))));
-    result.unwrap();
-    assert_eq!(report.spilled.written, 0);
-}
-
-#[test]
-fn unusable_temporary_directory_is_an_error_with_its_name() {
-    let place = Place::new();
-    let dedup = Dedup { order: SetOrder::First, count: false, min_count: 1, limit: None };
-    let case = Case { dedup, key: Key::Url, fields: vec![], threads: 2, chunk_size: 5_000 };
-    let (.., result) = ran(&case, &place.paths, Some((0, Path::new("/no/such"))));
-    let error = result.unwrap_err();
-    assert!(matches!(error, RunError::Spill(_)));
-    assert!(error.to_string().starts_with("/no/such: spill: "), "{error}");
+    let mut plan = plan_of("lines", FIRST);
+    plan.limits.memory = Some(memory(1 << 30, Path::new("/no/such")));
+    let found = ran(&plan, &checked(&place.paths)).unwrap();
+    assert_eq!(found.report.spilled.written, 0);
 }
 
 /// Law 7 with `--seen` and `--save-seen`: output, written keys and accounting are the same whichever
@@ -202,45 +164,38 @@ fn unusable_temporary_directory_is_an_error_with_its_name() {
 #[test]
 fn seen_lists_and_written_keys_do_not_depend_on_the_budget() {
     let place = Place::new();
-    let (seen, _) = input::check(&[place.paths[2].clone(), place.paths[1].clone()]);
-    let (inputs, _) = input::check(&place.paths);
-    let ran = |order, count, takes_keys: bool, threads, chunk_size, budget: Option<u64>| {
-        let memory = budget.map(|budget| Memory { budget, directory: place.spill(), tell: |_| {} });
-        let watch = Watch::default();
-        let dedup = Dedup { order, count, min_count: 1, limit: None };
-        let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(dedup));
-        plan.input.format = InputFormat::Fixed(Arc::new(record::Format::Lines));
-        plan.output.fields = if count { vec![] } else { vec![Field::Canonical, Field::First] };
-        plan.limits.threads = threads;
-        plan.limits.chunk_size = chunk_size;
-        plan.limits.memory = memory;
-        plan.input.seen = seen.clone();
-        let (mut out, mut keys) = (Vec::new(), Pushed::default());
-        let mut sinks = Sinks { keys: Some(&mut keys), ..Sinks::to(&mut out) };
-        if !takes_keys {
-            sinks.keys = None;
-        }
-        let (report, result) = run(&plan, &inputs, sinks, &watch);
-        result.unwrap();
-        let tally = &report.tally;
+    let inputs = checked(&place.paths);
+    let ran = |plan: &JobPlan, takes| {
+        let found = ran_for(plan, &inputs, takes).unwrap();
+        let tally = &found.report.tally;
         let of_set = tally.unique + tally.duplicates + tally.seen;
         assert_eq!(tally.records, of_set + tally.rejected + tally.blank);
         assert!(tally.seen > 0 && tally.unique > 0);
-        assert!(!takes_keys || keys.0.len() as u64 == tally.unique);
-        (out, keys, report.tally, report.files, report.spilled.written)
+        assert!(takes == Takes::Output || found.keys.0.len() as u64 == tally.unique);
+        found
     };
     let (mut turn, mut spilled) = (0, HashSet::new());
-    for order in [SetOrder::First, SetOrder::Sorted, SetOrder::Count] {
-        for (count, takes_keys) in [(false, true), (true, true), (false, false)] {
-            let (out, keys, tally, files, _) = ran(order, count, takes_keys, 1, 5_000, None);
+    for order in ORDERS {
+        for (count, takes) in [(false, Takes::Keys), (true, Takes::Keys), (false, Takes::Output)] {
+            let mut plan = plan_of("lines", Dedup { order, count, ..FIRST });
+            plan.input.seen = checked(&[place.paths[2].clone(), place.paths[1].clone()]);
+            if !count {
+                plan.output.fields = vec![Field::Canonical, Field::First];
+            }
+            plan.limits.chunk_size = 5_000;
+            let free = ran(&plan, takes);
             turn += 1;
             for (at, budget) in BUDGETS.into_iter().enumerate() {
                 let threads = THREADS[(at + turn) % THREADS.len()];
-                let chunk_size = [300, 5_000][(at + turn / 3) % 2];
-                let now = ran(order, count, takes_keys, threads, chunk_size, Some(budget));
-                assert!(now.0 == out && now.1 == keys, "{budget} {order:?} {count}");
-                assert_eq!((&now.2, &now.3), (&tally, &files), "{budget} {order:?} {count}");
-                if now.4 > 0 {
+                plan.limits.threads = threads;
+                plan.limits.chunk_size = [300, 5_000][(at + turn / 3) % 2];
+                plan.limits.memory = Some(memory(budget, &place.spill()));
+                let found = ran(&plan, takes);
+                let case = format!("{budget} {order:?} {count}");
+                assert!(found.out == free.out && found.keys == free.keys, "{case}");
+                let accounts = [&found, &free].map(|run| (&run.report.tally, &run.report.files));
+                assert_eq!(accounts[0], accounts[1], "{case}");
+                if found.report.spilled.written > 0 {
                     spilled.insert((budget, threads));
                 }
             }
@@ -267,9 +222,7 @@ proptest! {
     fn a_run_beyond_memory_is_the_same_as_one_in_memory(
         records in prop::collection::vec((0u16..900, 0u8..6, 0usize..60), 1..2000),
         keys in 1u16..900,
-        order in prop::sample::select(vec![
-            SetOrder::First, SetOrder::Sorted, SetOrder::Count,
-        ]),
+        order in prop::sample::select(&ORDERS[..]),
         (count, min_count) in (any::<bool>(), 1u64..4),
         limit in prop::option::weighted(0.3, 0u64..900),
         keep in prop::sample::select(vec![Keep::First, Keep::Last]),
@@ -281,28 +234,24 @@ proptest! {
         let path = directory.path().join("list");
         let text = records.into_iter().map(|(key, by, length)| line_of((key % keys, by, length)));
         std::fs::write(&path, text.collect::<String>()).unwrap();
-        let (inputs, _) = input::check(&[path.clone(), path]);
+        let inputs = checked(&[path.clone(), path]);
         let dedup = Dedup { order, count: count && !with_fields, min_count, limit };
-        let ran = |memory: Option<Memory>, threads| {
-            let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(dedup));
-            plan.input.format = InputFormat::Fixed(Arc::new(record::Format::Lines));
-            if with_fields {
-                plan.policy.keep = keep.clone();
-                plan.output.fields = vec![Field::Canonical, Field::Original];
-                plan.output.fields.extend(count.then_some(Field::Count));
-            }
-            plan.limits.threads = threads;
-            plan.limits.chunk_size = 4_000;
-            plan.limits.memory = memory;
-            let mut out = Vec::new();
-            let (report, result) = run(&plan, &inputs, Sinks::to(&mut out), &Watch::default());
-            result.unwrap();
-            ((out, report.tally, report.files), report.spilled.written)
-        };
-        let memory = Memory { directory: directory.path().to_owned(), ..Memory::new(budget) };
-        let (beyond, spilled) = ran(Some(memory), threads);
-        prop_assert!(spilled > 0 || budget > 0);
-        prop_assert!(beyond == ran(None, 1).0);
+        let mut plan = plan_of("lines", dedup);
+        if with_fields {
+            plan.policy.keep = keep;
+            plan.output.fields = vec![Field::Canonical, Field::Original];
+            plan.output.fields.extend(count.then_some(Field::Count));
+        }
+        plan.limits.chunk_size = 4_000;
+        plan.limits.threads = 1;
+        let within = ran(&plan, &inputs).unwrap();
+        plan.limits.threads = threads;
+        plan.limits.memory = Some(memory(budget, directory.path()));
+        let beyond = ran(&plan, &inputs).unwrap();
+        prop_assert!(beyond.report.spilled.written > 0 || budget > 0);
+        prop_assert!(beyond.out == within.out);
+        prop_assert_eq!(beyond.report.tally, within.report.tally);
+        prop_assert_eq!(beyond.report.files, within.report.files);
     }
 }
 
@@ -328,36 +277,31 @@ fn sorted_and_counted_output_equal_a_plain_sort_for_any_input_and_budget() {
     for (i, url) in inputs.iter().enumerate() {
         let list: Vec<String> = (0..many).map(url).collect();
         std::fs::write(&path, list.join("\n")).unwrap();
-        let mut counts = std::collections::BTreeMap::new();
+        let mut counts = BTreeMap::new();
         list.iter().for_each(|url| *counts.entry(url).or_insert(0u64) += 1);
         let sorted: Vec<(&String, u64)> = counts.into_iter().collect();
         let mut counted = sorted.clone();
-        counted.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        counted.sort_by_key(|(_, count)| Reverse(*count));
         for (turn, budget) in BUDGETS.into_iter().enumerate() {
             for (order, rows) in [(SetOrder::Sorted, &sorted), (SetOrder::Count, &counted)] {
                 for (min_count, limit) in
                     [(1, None), (1, Some(20)), (2, Some(3_000)), (1, Some(u64::MAX))]
                 {
                     let dedup = Dedup { order, count: true, min_count, limit };
-                    let case = Case {
-                        dedup,
-                        key: Key::Url,
-                        fields: vec![],
-                        threads: 1 + (i + turn) % 3,
-                        chunk_size: 9_000,
-                    };
-                    let memory = Some((budget, directory.path()));
-                    let (out, _, report, result) = ran(&case, std::slice::from_ref(&path), memory);
-                    result.unwrap();
+                    let mut plan = plan_of("lines", dedup);
+                    plan.limits.threads = 1 + (i + turn) % 3;
+                    plan.limits.chunk_size = 9_000;
+                    plan.limits.memory = Some(memory(budget, directory.path()));
+                    let found = ran(&plan, &checked(std::slice::from_ref(&path))).unwrap();
                     let wanted = rows.iter().filter(|(_, count)| *count >= min_count);
                     let limit = limit.map_or(usize::MAX, |limit| limit as usize);
                     let line = |(url, count): &(&String, u64)| format!("{count}\t{url}\n");
                     let expected: String = wanted.take(limit).map(line).collect();
-                    assert!(out == expected.into_bytes(), "{i} {budget} {dedup:?}");
+                    assert!(found.out == expected.into_bytes(), "{i} {budget} {dedup:?}");
                     let unique = sorted.len() as u64;
-                    let counts = (report.tally.unique, report.tally.duplicates);
+                    let counts = (found.report.tally.unique, found.report.tally.duplicates);
                     assert_eq!(counts, (unique, many - unique), "{i} {budget} {dedup:?}");
-                    spilled += u64::from(report.spilled.written > 0);
+                    spilled += u64::from(found.report.spilled.written > 0);
                 }
             }
         }
@@ -381,13 +325,13 @@ fn sorting_long_urls_before_short_ones_spills_at_most_three_times_the_input() {
     expected.sort_unstable();
     expected.dedup();
     for threads in [1, 2, 8] {
-        let dedup = Dedup { order: SetOrder::Sorted, ..Dedup::default() };
-        let case = Case { dedup, key: Key::Url, fields: vec![], threads, chunk_size: 50_000 };
-        let memory = Some((1_200_000, directory.path()));
-        let (out, _, report, result) = ran(&case, std::slice::from_ref(&path), memory);
-        result.unwrap();
-        assert!(out.lines().map(Result::unwrap).eq(expected.iter().copied()), "{threads}");
-        let (spilled, input) = (report.spilled.bytes, text.len() as u64);
+        let mut plan = plan_of("lines", Dedup { order: SetOrder::Sorted, ..FIRST });
+        plan.limits.threads = threads;
+        plan.limits.chunk_size = 50_000;
+        plan.limits.memory = Some(memory(1_200_000, directory.path()));
+        let found = ran(&plan, &checked(std::slice::from_ref(&path))).unwrap();
+        assert!(found.text().lines().eq(expected.iter().copied()), "{threads}");
+        let (spilled, input) = (found.report.spilled.bytes, text.len() as u64);
         assert!(spilled > 0 && spilled < 3 * input, "{threads}: {spilled} of {input} bytes");
     }
 }

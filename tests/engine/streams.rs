@@ -6,11 +6,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use uniqurl::{Normalizer, Profile};
-use uniqurl_engine::{
-    Dedup, Job, JobPlan, MaxRejected, Memory, Report, RunError, SetOrder, Sinks, Watch, run,
-};
-use uniqurl_formats::input::{self, Input, InputState, Source};
+use uniqurl_engine::{Dedup, JobPlan, MaxRejected, Memory, Report, RunError, Sinks, Watch, run};
+use uniqurl_formats::input::{Input, InputState, Source};
+
+use crate::runs::{self, FIRST, Takes, checked, numbers, ran_for};
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     pack(bytes, flate2::Compression::fast())
@@ -24,11 +23,10 @@ fn pack(bytes: &[u8], level: flate2::Compression) -> Vec<u8> {
 
 /// Lines, a tenth of them no URLs; the lists of different seeds share some URLs.
 fn list(seed: u64, lines: u64) -> Vec<u8> {
-    let mut state = seed;
+    let mut next = numbers(seed);
     let mut text = Vec::new();
     for i in 0..lines {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        let n = state >> 44;
+        let n = next(1 << 20);
         match i % 10 {
             0 => writeln!(text, "http://h:99999/{n}").unwrap(),
             1..5 => writeln!(text, "HTTP://Example.COM/{}", n % 700).unwrap(),
@@ -62,7 +60,7 @@ impl Mix {
             match kind {
                 Kind::Stream => Input { path, source: Source::Stream },
                 Kind::File | Kind::Missing => {
-                    let input = input::check(&[path]).0.remove(0);
+                    let input = checked(&[path]).remove(0);
                     if *kind == Kind::Missing {
                         fs::remove_file(&input.path).unwrap();
                     }
@@ -75,14 +73,12 @@ impl Mix {
 
     /// The results of a run that may not depend on its number of threads.
     fn run(&self, plan: &JobPlan) -> Outcome {
-        let (mut out, mut rejects) = (Vec::new(), Vec::new());
-        let sinks = Sinks::to(&mut out).with_rejects(&mut rejects);
-        let (report, result) = run(plan, &self.inputs, sinks, &Watch::default());
-        let told = told(&report, &result);
-        if let Err(RunError::Rejected(_)) = result {
-            (out, rejects) = (Vec::new(), Vec::new());
+        let found = ran_for(plan, &self.inputs, Takes::Rejects);
+        let told = told(&found.report, &found.result);
+        if let Err(RunError::Rejected(_)) = found.result {
+            return Outcome { out: Vec::new(), rejects: Vec::new(), told };
         }
-        Outcome { out, rejects, told }
+        Outcome { out: found.out, rejects: found.rejects, told }
     }
 }
 
@@ -149,26 +145,24 @@ fn mix() -> Mix {
 }
 
 fn plan(threads: usize, chunk_size: usize, dedup: Dedup) -> JobPlan {
-    let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(dedup));
+    let mut plan = runs::plan(dedup);
     plan.limits.threads = threads;
     plan.limits.chunk_size = chunk_size;
     plan
 }
-
-const DEDUP: Dedup = Dedup { order: SetOrder::First, count: false, min_count: 1, limit: None };
 
 #[test]
 fn results_do_not_depend_on_the_number_of_streams_at_once() {
     let mix = mix();
     let budgets = [None, Some(Memory::new(24 << 20))];
     for (keep_going, dedup, most) in [
-        (true, DEDUP, None),
-        (false, DEDUP, None),
-        (true, Dedup { limit: Some(2_000), ..DEDUP }, None),
-        (true, Dedup { count: true, ..DEDUP }, None),
-        (true, DEDUP, Some(3_500)),
-        (false, DEDUP, Some(1_500)),
-        (true, DEDUP, Some(10)),
+        (true, FIRST, None),
+        (false, FIRST, None),
+        (true, Dedup { limit: Some(2_000), ..FIRST }, None),
+        (true, Dedup { count: true, ..FIRST }, None),
+        (true, FIRST, Some(3_500)),
+        (false, FIRST, Some(1_500)),
+        (true, FIRST, Some(10)),
     ] {
         let mut first = None;
         for (threads, workers) in [(1, 1), (2, 2), (3, 3), (8, 8), (8, 2)] {
@@ -197,7 +191,7 @@ fn later_input_that_is_damaged_is_reported_in_its_turn() {
         ("c.gz", Kind::Missing, Vec::new()),
     ]);
     for threads in [1, 3] {
-        let outcome = mix.run(&plan(threads, 10_000, DEDUP));
+        let outcome = mix.run(&plan(threads, 10_000, FIRST));
         // All of the input before it is written, and the error of the one after it is not reported.
         assert!(outcome.out.len() > 500_000);
         assert!(outcome.told.contains("1-b.gz") && !outcome.told.contains("2-c.gz"));
@@ -229,7 +223,7 @@ fn standard_input_and_pipes_given_twice_are_read_once() {
         });
         let mut out = Vec::new();
         let inputs = [input.clone(), input];
-        run(&plan(4, 10_000, DEDUP), &inputs, Sinks::to(&mut out), &watch)
+        run(&plan(4, 10_000, FIRST), &inputs, Sinks::to(&mut out), &watch)
     });
     result.unwrap();
     let records: Vec<_> = report.files.iter().map(|file| file.tally.records).collect();

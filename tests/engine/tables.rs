@@ -2,7 +2,7 @@
 //! that are read back, and files with false metadata.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::builder::StringDictionaryBuilder;
@@ -11,117 +11,50 @@ use arrow_array::{
     ArrayRef, BinaryArray, BinaryViewArray, Int32Array, LargeBinaryArray, LargeStringArray,
     NullArray, RecordBatch, StringArray, StringViewArray, StructArray, UInt64Array,
 };
-use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_ipc::writer::IpcWriteOptions;
 use arrow_ipc::{CompressionType, MetadataVersion};
 use arrow_schema::{DataType, Field, Fields, Schema};
-use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{
     ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection, RowSelector,
 };
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::metadata::{
-    FileMetaData, PageIndexPolicy, ParquetMetaDataBuilder, ParquetMetaDataReader,
+    FileMetaData, PageIndexPolicy, ParquetMetaData, ParquetMetaDataBuilder, ParquetMetaDataReader,
     ParquetMetaDataWriter,
 };
 use parquet::file::properties::{WriterProperties, WriterVersion};
 
 use uniqurl::{Normalizer, Profile};
 use uniqurl_engine::output::{TableColumn, TableFile, TableKind, TableValues, Tally};
-use uniqurl_engine::{
-    CHUNK_SIZE, Dedup, InputFormat, Job, JobPlan, Memory, Report, RunError, SetOrder, Sinks, Watch,
-    run,
-};
-use uniqurl_formats::input;
-use uniqurl_formats::input::InputState;
-use uniqurl_formats::input::{Input, InputError, Source};
-use uniqurl_formats::record::{self, Filter};
+use uniqurl_engine::{CHUNK_SIZE, Dedup, Job, JobPlan, RunError, SetOrder};
+use uniqurl_formats::input::{InputError, InputState};
+use uniqurl_formats::record::Filter;
 
 use crate::pipeline::assert_rewriting_is_an_error;
+use crate::runs::{
+    FIRST, Outcome, Takes, cases, checked, file, memory, plan_of, ran, ran_for, ran_on, stream,
+};
+use crate::written::{Packed, arrow, arrow_with, parquet, plain};
 
-const FIRST: Dedup = Dedup { order: SetOrder::First, count: false, min_count: 1, limit: None };
-
-/// The options for reading a file that differ from the default.
-#[derive(Clone)]
-struct How {
-    profile: Profile,
-    format: &'static str,
-    job: Job,
-    threads: usize,
-    chunk_size: usize,
-    filter: Filter,
-    keep_going: bool,
-    memory: Option<u64>,
-    /// Whether rejected records are listed.
-    lists: bool,
-    /// A list of URLs seen before.
-    seen: Option<&'static str>,
+fn plan(format: &str) -> JobPlan {
+    let mut plan = plan_of(format, FIRST);
+    plan.limits.threads = 2;
+    plan
 }
 
-impl Default for How {
-    fn default() -> Self {
-        Self {
-            profile: Profile::Crawl,
-            format: "auto",
-            job: Job::Dedup(FIRST),
-            threads: 2,
-            chunk_size: CHUNK_SIZE,
-            filter: Filter::default(),
-            keep_going: false,
-            memory: None,
-            lists: true,
-            seen: None,
-        }
-    }
+/// A run with a list of rejected records.
+fn read(bytes: &[u8], plan: &JobPlan) -> Outcome {
+    ran_for(plan, &checked(&[file(bytes).path().to_owned()]), Takes::Rejects)
 }
 
-struct Outcome {
-    out: String,
-    rejects: String,
-    report: Report,
-    result: Result<(), RunError>,
-}
-
-fn read(bytes: &[u8], how: &How) -> Outcome {
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(bytes).unwrap();
-    read_file(file.path().to_owned(), how)
-}
-
-fn read_file(path: PathBuf, how: &How) -> Outcome {
-    let inputs = input::check(&[path]).0;
-    let format = match how.format {
-        "auto" => InputFormat::Auto,
-        name => InputFormat::Fixed(Arc::new(record::Format::parse(name).unwrap())),
-    };
-    let directory = tempfile::tempdir().unwrap();
-    let memory = how.memory.map(|budget| Memory {
-        budget,
-        directory: directory.path().to_owned(),
-        tell: |_| {},
-    });
-    let watch = Watch::default();
-    let seen = directory.path().join("seen");
-    std::fs::write(&seen, how.seen.unwrap_or_default()).unwrap();
-    let seen = if how.seen.is_some() { input::check(&[seen]).0 } else { Vec::new() };
-    let mut plan = JobPlan::new(Normalizer::new(how.profile), how.job.clone());
-    plan.input.format = format;
-    plan.input.seen = seen;
-    plan.limits.threads = how.threads;
-    plan.limits.chunk_size = how.chunk_size;
-    plan.policy.records = how.filter.clone();
-    plan.input.keep_going = how.keep_going;
-    plan.limits.memory = memory;
-    let (mut out, mut rejects) = (Vec::new(), Vec::new());
-    let list = how.lists.then_some(&mut rejects as &mut (dyn Write + Send));
-    let (report, result) =
-        run(&plan, &inputs, Sinks { rejects: list, ..Sinks::to(&mut out) }, &watch);
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    Outcome { out: text(out), rejects: text(rejects), report, result }
+/// The same for a format by its name.
+fn read_as(format: &str, bytes: &[u8]) -> Outcome {
+    read(bytes, &plan(format))
 }
 
 /// The error of an input that cannot be read.
-fn error(bytes: &[u8], format: &'static str) -> InputError {
-    match read(bytes, &How { format, ..How::default() }).result {
+fn error(bytes: &[u8], format: &str) -> InputError {
+    match read_as(format, bytes).result {
         Err(RunError::Input(error)) => error,
         other => panic!("{format}: {other:?}"),
     }
@@ -169,44 +102,30 @@ fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     RecordBatch::try_new(schema, columns.into_iter().map(|(_, array)| array).collect()).unwrap()
 }
 
-fn parquet(batch: &RecordBatch, properties: WriterProperties) -> Vec<u8> {
-    let mut file = Vec::new();
-    let mut writer = ArrowWriter::try_new(&mut file, batch.schema(), Some(properties)).unwrap();
-    writer.write(batch).unwrap();
-    writer.close().unwrap();
-    file
+/// The rows as Parquet, as an Arrow file and as a stream, each with the name of its format.
+fn tables(batch: &RecordBatch, rows: usize) -> [(&'static str, Vec<u8>); 3] {
+    let [file, stream] = arrow(batch, rows, Packed::None);
+    [("parquet", parquet(batch, plain())), ("arrow", file), ("arrow", stream)]
 }
 
-fn plain() -> WriterProperties {
-    WriterProperties::builder().set_dictionary_enabled(false).build()
+/// The rows as one column of text.
+fn one_column(rows: &[Option<String>]) -> RecordBatch {
+    batch(vec![("url", Arc::clone(&arrays(rows)[0]))])
 }
 
-fn arrow(batch: &RecordBatch, rows: usize, packing: Option<CompressionType>) -> [Vec<u8>; 2] {
-    let options = || IpcWriteOptions::default().try_with_compression(packing).unwrap();
-    let (mut file, mut stream) = (Vec::new(), Vec::new());
-    let schema = batch.schema();
-    let mut files = FileWriter::try_new_with_options(&mut file, &schema, options()).unwrap();
-    let mut streams = StreamWriter::try_new_with_options(&mut stream, &schema, options()).unwrap();
-    for start in (0..batch.num_rows()).step_by(rows) {
-        let part = batch.slice(start, rows.min(batch.num_rows() - start));
-        files.write(&part).unwrap();
-        streams.write(&part).unwrap();
-    }
-    files.finish().unwrap();
-    streams.finish().unwrap();
-    drop((files, streams));
-    [file, stream]
+/// The same rows as a list.
+fn list(rows: &[Option<String>]) -> String {
+    rows.iter().map(|row| row.clone().unwrap_or_default() + "\n").collect()
 }
 
 /// The outcome for a list of the same rows.
-fn as_lines(rows: &[Option<String>], how: &How) -> Outcome {
-    let list: String = rows.iter().map(|row| row.clone().unwrap_or_default() + "\n").collect();
-    read(list.as_bytes(), &How { format: "lines", ..how.clone() })
+fn as_lines(rows: &[Option<String>]) -> Outcome {
+    read_as("lines", list(rows).as_bytes())
 }
 
 /// The reports of rejected records without the file and the offset.
 fn rejects(outcome: &Outcome) -> Vec<String> {
-    let records = outcome.rejects.lines();
+    let records = str::from_utf8(&outcome.rejects).unwrap().lines();
     records.map(|line| line[line.find("\"record\"").unwrap()..].to_owned()).collect()
 }
 
@@ -215,28 +134,50 @@ fn table_of_any_type_and_encoding_equals_the_list_of_its_rows() {
     let rows = rows(1500);
     let dedups =
         [FIRST, Dedup { order: SetOrder::Sorted, count: true, min_count: 2, limit: Some(99) }];
-    let hows = dedups.map(Job::Dedup).into_iter().chain([Job::Tabulate]).flat_map(|job| {
-        let one = How { job: job.clone(), ..How::default() };
-        let other = How { threads: 3, chunk_size: 700, job, ..How::default() };
+    let directory = tempfile::tempdir().unwrap();
+    let seen = directory.path().join("seen");
+    let urls = "http://example.com/7\nhttps://example.org/a/b/c/9?q=a&b\nhttp://new/\n";
+    std::fs::write(&seen, urls).unwrap();
+    let mut plans = Vec::new();
+    for job in dedups.map(Job::Dedup).into_iter().chain([Job::Tabulate]) {
+        let with = |threads, chunk_size, budget: Option<u64>| {
+            let mut plan = plan("auto");
+            plan.job = job.clone();
+            plan.limits.threads = threads;
+            plan.limits.chunk_size = chunk_size;
+            plan.limits.memory = budget.map(|budget| memory(budget, directory.path()));
+            plan
+        };
+        plans.extend([with(2, CHUNK_SIZE, None), with(3, 700, None)]);
         // Only a set spills.
-        let memory = matches!(one.job, Job::Dedup(_)).then_some(1 << 12);
-        [one.clone(), other, How { memory, ..one }]
-    });
-    let hows: Vec<How> = hows.collect();
+        if let Job::Dedup(_) = job {
+            plans.push(with(2, CHUNK_SIZE, Some(1 << 12)));
+        }
+    }
     // If no output needs each record, equal rows are read once.
-    let seen = Some("http://example.com/7\nhttps://example.org/a/b/c/9?q=a&b\nhttp://new/\n");
-    let unlisted = hows.iter().map(|how| How { lists: false, ..how.clone() });
-    let unlisted: Vec<How> = unlisted.flat_map(|how| [how.clone(), How { seen, ..how }]).collect();
-    let hows = [hows, unlisted].concat();
-    let expected: Vec<Outcome> = hows.iter().map(|how| as_lines(&rows, how)).collect();
-    let check = |file: &[u8], what: &str| {
-        for (how, expected) in hows.iter().zip(&expected) {
-            let found = read(file, how);
-            found.result.unwrap();
-            let case = (how.chunk_size, &how.job, how.memory, how.lists, how.seen);
+    let mut runs = Vec::new();
+    for plan in plans {
+        let mut with_seen = plan.clone();
+        with_seen.input.seen = checked(std::slice::from_ref(&seen));
+        runs.push((plan.clone(), Takes::Rejects));
+        runs.push((plan, Takes::Output));
+        runs.push((with_seen, Takes::Output));
+    }
+    let expected = runs.iter().map(|(plan, takes)| {
+        let mut plan = plan.clone();
+        plan.input.format = crate::runs::format("lines");
+        ran_for(&plan, &checked(&[file(list(&rows).as_bytes()).path().to_owned()]), *takes)
+    });
+    let expected: Vec<Outcome> = expected.collect();
+    let check = |bytes: &[u8], what: &str| {
+        let file = file(bytes);
+        let inputs = checked(&[file.path().to_owned()]);
+        for ((plan, takes), expected) in runs.iter().zip(&expected) {
+            let found = ran_for(plan, &inputs, *takes).unwrap();
+            let case = (&plan.job, &plan.limits, takes, plan.input.seen.len());
             assert!(found.out == expected.out, "{what}: {case:?}");
             assert_eq!(found.report.tally, expected.report.tally, "{what}");
-            assert_eq!(rejects(&Outcome { result: Ok(()), ..found }), rejects(expected), "{what}");
+            assert_eq!(rejects(&found), rejects(expected), "{what}");
         }
     };
     let builder = WriterProperties::builder;
@@ -285,11 +226,9 @@ fn table_of_any_type_and_encoding_equals_the_list_of_its_rows() {
 
 #[test]
 fn table_rewritten_while_it_is_read_is_an_error() {
-    let urls: StringArray = (0..20_000).map(|n| Some(format!("http://h/{n}"))).collect();
-    let batch = batch(vec![("url", Arc::new(urls))]);
-    assert_rewriting_is_an_error("parquet:url", &parquet(&batch, plain()));
-    for file in arrow(&batch, 1000, None) {
-        assert_rewriting_is_an_error("arrow:url", &file);
+    let urls: Vec<_> = (0..20_000).map(|n| Some(format!("http://h/{n}"))).collect();
+    for (format, table) in tables(&one_column(&urls), 1000) {
+        assert_rewriting_is_an_error(&format!("{format}:url"), &table);
     }
 }
 
@@ -302,11 +241,14 @@ fn repeated_rows_without_a_host_are_counted_each_time() {
         .cycle()
         .take(600)
         .collect();
-    let how = How { profile: Profile::Servlet, lists: false, ..How::default() };
     let array = arrays(&rows).pop().unwrap();
-    let found = read(&parquet(&batch(vec![("url", array)]), WriterProperties::default()), &how);
-    found.result.unwrap();
-    let expected = as_lines(&rows, &how);
+    let table = parquet(&batch(vec![("url", array)]), WriterProperties::default());
+    let [found, expected] =
+        [("auto", &table[..]), ("lines", list(&rows).as_bytes())].map(|(format, bytes)| {
+            let mut plan = plan(format);
+            plan.normalizer = Normalizer::new(Profile::Servlet);
+            ran_on(&plan, bytes).unwrap()
+        });
     assert_eq!(found.report.tally, expected.report.tally);
     assert_eq!((found.report.hostless, expected.report.hostless), (200, 200));
 }
@@ -318,31 +260,20 @@ fn column_is_selected_by_name_number_or_type() {
     let numbers = Arc::new(Int32Array::from(vec![1, 2])) as ArrayRef;
     let inner = Fields::from(vec![Field::new("u", DataType::Utf8, true)]);
     let nested = Arc::new(StructArray::new(inner, vec![Arc::clone(&urls)], None)) as ArrayRef;
-    let both = |batch: &RecordBatch| {
-        let [file, stream] = arrow(batch, 9, None);
-        [("parquet", parquet(batch, plain())), ("arrow", file), ("arrow", stream)]
-    };
     let named = batch(vec![("t", Arc::clone(&texts)), ("URL", Arc::clone(&urls))]);
     let alone = batch(vec![("n", Arc::clone(&numbers)), ("link", Arc::clone(&urls))]);
     let deep = batch(vec![("n", numbers), ("t", texts), ("s", nested)]);
     for (table, column) in [(&named, "URL"), (&alone, "link")] {
-        for (container, file) in both(table) {
-            let found = read(&file, &How::default());
-            assert_eq!(found.out, "http://a/\nhttp://b/\n");
+        for (container, file) in tables(table, 9) {
+            let found = read_as("auto", &file);
+            assert_eq!(found.text(), "http://a/\nhttp://b/\n");
             assert_eq!(*found.report.guessed[0].1, format!("{container}:{column}"));
         }
     }
-    for (container, file) in both(&deep) {
-        let of = |column: &str| -> &'static str {
-            String::leak(if column.is_empty() {
-                container.into()
-            } else {
-                format!("{container}:{column}")
-            })
-        };
+    for (container, file) in tables(&deep, 9) {
         for column in ["s.u", "S.U", "3"] {
-            let how = How { format: of(column), ..How::default() };
-            assert_eq!(read(&file, &how).out, "http://a/\nhttp://b/\n", "{container}:{column}");
+            let format = format!("{container}:{column}");
+            assert_eq!(read_as(&format, &file).text(), "http://a/\nhttp://b/\n", "{format}");
         }
         for (column, words) in [
             (
@@ -354,7 +285,8 @@ fn column_is_selected_by_name_number_or_type() {
             ("4", "it has no column `4`"),
             ("n", "its column `n` holds numbers instead of URLs"),
         ] {
-            let error = error(&file, of(column)).to_string();
+            let format = format!("{container}:{column}");
+            let error = error(&file, format.trim_end_matches(':')).to_string();
             assert!(error.contains(": format: ") && error.contains(words), "{error}");
         }
     }
@@ -363,13 +295,8 @@ fn column_is_selected_by_name_number_or_type() {
 #[test]
 fn table_without_columns_is_an_error() {
     let nothing = RecordBatch::new_empty(Arc::new(Schema::empty()));
-    let [file, stream] = arrow(&nothing, 1, None);
-    for (table, formats) in [
-        (parquet(&nothing, plain()), ["auto", "parquet", "parquet:url"]),
-        (file, ["auto", "arrow", "arrow:url"]),
-        (stream, ["auto", "arrow", "arrow:1"]),
-    ] {
-        for format in formats {
+    for (format, table) in tables(&nothing, 1) {
+        for format in ["auto", format, &format!("{format}:url"), &format!("{format}:1")] {
             let error = error(&table, format).to_string();
             assert!(error.ends_with(": format: it has no columns"), "{error}");
         }
@@ -381,15 +308,12 @@ fn column_of_nulls_is_blank() {
     let nothing = Arc::new(NullArray::new(3)) as ArrayRef;
     let urls = Arc::new(StringArray::from(vec!["http://a/", "http://b/", "http://c/"])) as ArrayRef;
     let batch = batch(vec![("url", Arc::clone(&nothing)), ("link", urls), ("code", nothing)]);
-    let [file, stream] = arrow(&batch, 2, None);
-    for file in [parquet(&batch, plain()), file, stream] {
-        let tally = read(&file, &How::default()).report.tally;
+    for (container, file) in tables(&batch, 2) {
+        let tally = read_as("auto", &file).report.tally;
         assert_eq!((tally.records, tally.blank), (3, 3));
-        let container = if file.starts_with(b"PAR1") { "parquet" } else { "arrow" };
-        let format = String::leak(format!("{container}:link,status=code"));
-        let how = How { format, ..How::default() };
-        assert_eq!(read(&file, &how).out, "http://a/\nhttp://b/\nhttp://c/\n");
-        let error = error(&file, String::leak(format!("{container}:nope"))).to_string();
+        let found = read_as(&format!("{container}:link,status=code"), &file);
+        assert_eq!(found.text(), "http://a/\nhttp://b/\nhttp://c/\n");
+        let error = error(&file, &format!("{container}:nope")).to_string();
         assert!(
             error.contains("its columns are url (nulls), link (text), code (nulls)"),
             "{error}"
@@ -406,20 +330,19 @@ fn parts_of_a_row_are_joined_and_filtered() {
     let codes = vec![Some(200), Some(404), Some(200), Some(200), None];
     let codes = Arc::new(Int32Array::from(codes)) as ArrayRef;
     let table = batch(vec![("h", hosts), ("p", paths), ("c", codes)]);
-    let [file, stream] = arrow(&table, 2, None);
     let mut filter = Filter::default();
     filter.status("2xx").unwrap();
-    for (format, file) in [
-        ("parquet:host=h,target=p,status=c", parquet(&table, WriterProperties::default())),
-        ("arrow:host=h,target=p,status=c", file),
-        ("arrow:status=3,target=2,host=1", stream),
-    ] {
-        let all = read(&file, &How { format, ..How::default() });
-        assert_eq!(all.out, "http://a.example/1\nhttp://b.example/2?q\n/3\n/1\n", "{format}");
-        assert_eq!(all.report.tally.blank, 1);
-        let some = read(&file, &How { format, filter: filter.clone(), ..How::default() });
-        assert_eq!(some.out, "http://a.example/1\n/3\n", "{format}");
-        assert_eq!((some.report.tally.filtered, some.report.tally.blank), (2, 1), "{format}");
+    for (format, file) in tables(&table, 2) {
+        for columns in ["host=h,target=p,status=c", "status=3,target=2,host=1"] {
+            let mut plan = plan(&format!("{format}:{columns}"));
+            let all = read(&file, &plan);
+            assert_eq!(all.text(), "http://a.example/1\nhttp://b.example/2?q\n/3\n/1\n");
+            assert_eq!(all.report.tally.blank, 1, "{format} {columns}");
+            plan.policy.records = filter.clone();
+            let some = read(&file, &plan);
+            assert_eq!(some.text(), "http://a.example/1\n/3\n", "{format} {columns}");
+            assert_eq!((some.report.tally.filtered, some.report.tally.blank), (2, 1));
+        }
     }
 }
 
@@ -427,49 +350,37 @@ fn parts_of_a_row_are_joined_and_filtered() {
 fn bytes_that_are_not_utf8_are_kept_and_rejects_name_their_row() {
     let rows: Vec<&[u8]> = vec![b"http://a/\xFF", b"bad \xC3", b"http://a/\xFF"];
     let table = batch(vec![("url", Arc::new(BinaryArray::from(rows)) as ArrayRef)]);
-    let [file, stream] = arrow(&table, 2, None);
-    for file in [parquet(&table, plain()), parquet(&table, Default::default()), file, stream] {
-        let found = read(&file, &How::default());
-        assert_eq!(found.out, "http://a/%FF\n");
-        let reject: serde_json::Value = serde_json::from_str(&found.rejects).unwrap();
+    let with_dictionary = ("parquet", parquet(&table, Default::default()));
+    for (_, file) in tables(&table, 2).into_iter().chain([with_dictionary]) {
+        let found = read_as("auto", &file);
+        assert_eq!(found.text(), "http://a/%FF\n");
+        let reject: serde_json::Value = serde_json::from_slice(&found.rejects).unwrap();
         assert_eq!((&reject["record"], &reject["offset"]), (&2.into(), &1.into()));
         assert_eq!(reject["raw_base64"], "YmFkIMM=");
     }
 }
 
-#[test]
-fn set_written_as_a_table_round_trips() {
-    let directory = tempfile::tempdir().unwrap();
-    let rows = rows(400_000 / 64);
-    let set = as_lines(&rows, &How::default()).out;
-    let column = |name: &str, holds| TableColumn { name: name.into(), holds };
-    for (kind, name) in [(TableKind::Parquet, "s.parquet"), (TableKind::Arrow, "s.arrow")] {
-        let path = directory.path().join(name);
-        assert_eq!(TableKind::of(&path), Some(kind));
-        let columns =
-            vec![column("count", TableValues::Numbers), column("canonical", TableValues::Text)];
-        let mut table = TableFile::create(&path, kind, columns, Some(1)).unwrap();
-        let lines: String = set.lines().map(|url| format!("7\t{url}\n")).collect();
-        // For any split of the input.
-        for part in lines.as_bytes().chunks(1001) {
-            table.write_all(part).unwrap();
-        }
-        table.prepare().unwrap();
-        assert!(!path.exists());
-        table.commit().unwrap();
-        let found = read_file(path, &How::default());
-        assert!(found.out == set, "{name}");
-        assert_eq!(*found.report.guessed[0].1, format!("{}:canonical", &name[2..]));
-    }
+/// The names of a table of each kind.
+const KINDS: [(TableKind, &str); 2] =
+    [(TableKind::Parquet, "s.parquet"), (TableKind::Arrow, "s.arrow")];
+
+/// A new table with a column of text.
+fn create(path: &Path, kind: TableKind, sorted: Option<usize>) -> TableFile {
+    let columns = vec![TableColumn { name: "url".into(), holds: TableValues::Text }];
+    TableFile::create(path, kind, columns, sorted).unwrap()
+}
+
+fn metadata(path: &Path) -> Arc<ParquetMetaData> {
+    let file = std::fs::File::open(path).unwrap();
+    Arc::clone(ParquetRecordBatchReaderBuilder::try_new(file).unwrap().metadata())
 }
 
 #[test]
 fn finished_table_takes_no_more_rows() {
     let directory = tempfile::tempdir().unwrap();
-    for (kind, name) in [(TableKind::Parquet, "s.parquet"), (TableKind::Arrow, "s.arrow")] {
+    for (kind, name) in KINDS {
         let path = directory.path().join(name);
-        let columns = vec![TableColumn { name: "url".into(), holds: TableValues::Text }];
-        let mut table = TableFile::create(&path, kind, columns, None).unwrap();
+        let mut table = create(&path, kind, None);
         table.write_all(b"http://a/\n").unwrap();
         table.prepare().unwrap();
         let error = table.write_all(b"http://b/\nhttp://c/\n").unwrap_err().to_string();
@@ -482,10 +393,9 @@ fn finished_table_takes_no_more_rows() {
 #[test]
 fn no_table_appears_after_an_error() {
     let directory = tempfile::tempdir().unwrap();
-    for (kind, name) in [(TableKind::Parquet, "s.parquet"), (TableKind::Arrow, "s.arrow")] {
+    for (kind, name) in KINDS {
         let path = directory.path().join(name);
-        let columns = vec![TableColumn { name: "url".into(), holds: TableValues::Text }];
-        let mut table = TableFile::create(&path, kind, columns, None).unwrap();
+        let mut table = create(&path, kind, None);
         table.write_all(b"a\n\xff\nb\n").unwrap();
         for words in ["UTF", "an earlier error ended the table"] {
             let error = table.prepare().unwrap_err().to_string();
@@ -502,22 +412,20 @@ fn row_group_of_long_rows_is_bounded_by_memory() {
     const LONG: usize = 1 << 20;
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("long.parquet");
-    let columns = vec![TableColumn { name: "original".into(), holds: TableValues::Text }];
-    let mut table = TableFile::create(&path, TableKind::Parquet, columns, None).unwrap();
-    let mut state = 1_u64;
+    let mut table = create(&path, TableKind::Parquet, None);
+    let mut next = crate::runs::numbers(1);
     for _ in 0..110 {
         // Six random bits in a byte: three quarters remain after packing.
         let mut line: Vec<u8> = Vec::with_capacity(LONG + 8);
         while line.len() < LONG {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            line.extend((0..5).map(|i| b'0' + (state >> (30 + 6 * i) & 63) as u8));
+            let bits = next(1 << 30);
+            line.extend((0..5).map(|i| b'0' + (bits >> (6 * i) & 63) as u8));
         }
         line.push(b'\n');
         table.write_all(&line).unwrap();
     }
     table.commit().unwrap();
-    let file = std::fs::File::open(path).unwrap();
-    let metadata = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().metadata().clone();
+    let metadata = metadata(&path);
     let groups = metadata.row_groups();
     assert!(groups.len() > 1);
     // A group may exceed the limit by one row.
@@ -539,7 +447,8 @@ fn table_bytes_depend_only_on_its_rows() {
         let path = directory.path().join(threads.to_string());
         let write = || {
             let mut table = TableFile::create(&path, kind, columns, None).unwrap();
-            lines.as_bytes().chunks(300_000).for_each(|part| table.write_all(part).unwrap());
+            let parts = lines.as_bytes().chunks(300_001 - 100_000 * (threads % 3));
+            parts.for_each(|part| table.write_all(part).unwrap());
             table.commit().unwrap();
         };
         match threads {
@@ -562,14 +471,12 @@ fn table_bytes_depend_only_on_its_rows() {
 fn row_groups_of_a_sorted_set_have_min_and_max_statistics() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("set.parquet");
-    let columns = vec![TableColumn { name: "canonical".into(), holds: TableValues::Text }];
-    let mut table = TableFile::create(&path, TableKind::Parquet, columns, Some(0)).unwrap();
+    let mut table = create(&path, TableKind::Parquet, Some(0));
     for i in 0..300_000 {
         writeln!(table, "http://example.com/{i:06}").unwrap();
     }
     table.commit().unwrap();
-    let file = std::fs::File::open(path).unwrap();
-    let metadata = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().metadata().clone();
+    let metadata = metadata(&path);
     assert_eq!(metadata.num_row_groups(), 5);
     let mut before = Vec::new();
     for group in metadata.row_groups() {
@@ -610,15 +517,20 @@ fn page_index_of_a_table_leads_to_each_page() {
     assert_eq!(urls.value(0), "http://example.com/099999");
 }
 
+fn keeping_going(format: &str) -> JobPlan {
+    let mut plan = plan(format);
+    plan.input.keep_going = true;
+    plan
+}
+
 #[test]
 fn rows_before_damage_count_if_the_run_continues() {
     let rows = rows(4000);
-    let table = batch(vec![("url", Arc::clone(&arrays(&rows)[0]))]);
     let properties = WriterProperties::builder()
         .set_max_row_group_row_count(Some(1000))
         .set_dictionary_enabled(false)
         .set_compression(Compression::ZSTD(ZstdLevel::default()));
-    let file = parquet(&table, properties.build());
+    let file = parquet(&one_column(&rows), properties.build());
     let metadata = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(file.clone()));
     let metadata = metadata.unwrap().metadata().clone();
     // Overwrites compressed bytes of the third row group.
@@ -628,15 +540,14 @@ fn rows_before_damage_count_if_the_run_continues() {
     let stopped = error(&bad, "auto");
     assert_eq!(stopped.code(), "damaged");
     assert!(stopped.to_string().contains("damaged: row group 3 of 4: "), "{stopped}");
-    let found = read(&bad, &How { keep_going: true, ..How::default() });
-    found.result.unwrap();
+    let found = read(&bad, &keeping_going("auto")).unwrap();
     assert_eq!(found.report.tally.records, 2000);
     assert_eq!(found.report.files[0].state, InputState::Damaged);
-    assert_eq!(found.out, as_lines(&rows[..2000], &How::default()).out);
+    assert_eq!(found.text(), as_lines(&rows[..2000]).text());
 
     for cut in [0, 1, 4, 8, 100, file.len() / 2, file.len() - 9, file.len() - 1] {
         for format in ["auto", "parquet:url"] {
-            let found = read(&file[..cut], &How { format, ..How::default() });
+            let found = read_as(format, &file[..cut]);
             if cut > 4 || (cut == 4 && format == "auto") || format == "parquet:url" {
                 assert!(matches!(found.result, Err(RunError::Input(_))), "{cut} {format}");
             }
@@ -647,16 +558,16 @@ fn rows_before_damage_count_if_the_run_continues() {
 #[test]
 fn rows_before_damage_do_not_depend_on_memory_or_threads() {
     const BEFORE: usize = 1234;
-    let urls: Vec<String> = (0..3000).map(|row| format!("http://example.com/{row}")).collect();
-    let table = batch(vec![("url", Arc::new(StringArray::from(urls.clone())))]);
-    let mut bad = parquet(&table, plain());
+    let url = |row: usize| format!("http://example.com/{row}");
+    let mut bad = parquet(&one_column(&(0..3000).map(url).map(Some).collect::<Vec<_>>()), plain());
     // A text longer than its page.
-    let is_at = |bytes: &[u8]| bytes == urls[BEFORE].as_bytes();
-    let at = bad.windows(urls[BEFORE].len()).position(is_at).unwrap();
+    let first = url(BEFORE);
+    let at = bad.windows(first.len()).position(|bytes| bytes == first.as_bytes()).unwrap();
     bad[at - 1] = 0x7F;
     for (chunk_size, threads) in [(100, 1), (10_000, 1), (10_000, 3), (CHUNK_SIZE, 2)] {
-        let found = read(&bad, &How { chunk_size, threads, keep_going: true, ..How::default() });
-        found.result.unwrap();
+        let mut plan = keeping_going("auto");
+        (plan.limits.chunk_size, plan.limits.threads) = (chunk_size, threads);
+        let found = read(&bad, &plan).unwrap();
         assert_eq!(found.report.tally.records, BEFORE as u64, "{chunk_size} and {threads}");
         assert_eq!(found.report.files[0].state, InputState::Damaged);
         let words = found.report.damaged[0].1.to_string();
@@ -687,10 +598,9 @@ fn with_row_groups(file: &[u8], count: usize, rows: i64) -> Vec<u8> {
 
 #[test]
 fn row_groups_that_share_bytes_are_damage() {
-    let rows = rows(1000);
-    let table = batch(vec![("url", Arc::clone(&arrays(&rows)[0]))]);
-    let file = parquet(&table, plain());
-    assert_eq!(read(&with_row_groups(&file, 1, 1000), &How::default()).report.tally.records, 1000);
+    let file = parquet(&one_column(&rows(1000)), plain());
+    let one = read_as("auto", &with_row_groups(&file, 1, 1000));
+    assert_eq!(one.report.tally.records, 1000);
     for rows in [0, 1000] {
         let words = error(&with_row_groups(&file, 20, rows), "auto").to_string();
         assert!(words.contains("damaged: column `url`: its row groups have "), "{words}");
@@ -709,22 +619,12 @@ pub fn footer(file: &[u8]) -> (usize, arrow_ipc::Footer<'_>) {
 #[test]
 fn arrow_file_of_metadata_v4_reads_as_its_stream() {
     let rows = rows(500);
-    let expected = as_lines(&rows, &How::default()).out;
+    let expected = as_lines(&rows);
     for array in [&arrays(&rows)[0], &arrays(&rows)[6]] {
         let table = batch(vec![("url", Arc::clone(array))]);
         for legacy in [false, true] {
             let options = || IpcWriteOptions::try_new(8, legacy, MetadataVersion::V4).unwrap();
-            let (mut file, mut stream) = (Vec::new(), Vec::new());
-            let schema = table.schema();
-            let mut files =
-                FileWriter::try_new_with_options(&mut file, &schema, options()).unwrap();
-            let mut streams =
-                StreamWriter::try_new_with_options(&mut stream, &schema, options()).unwrap();
-            files.write(&table).unwrap();
-            streams.write(&table).unwrap();
-            files.finish().unwrap();
-            streams.finish().unwrap();
-            drop((files, streams));
+            let [file, stream] = arrow_with(&table, rows.len(), options);
             // The version in the footer does not matter: V4 here, which Arrow of C++ writes as V5.
             let (start, footer) = footer(&file);
             assert_eq!(footer.version(), MetadataVersion::V4);
@@ -736,12 +636,10 @@ fn arrow_file_of_metadata_v4_reads_as_its_stream() {
             let mut of_v5 = file.clone();
             of_v5[root + usize::from(field)] = 4;
             for file in [file, of_v5] {
-                let found = read(&file, &How { format: "arrow:url", ..How::default() });
-                found.result.unwrap();
-                assert_eq!(found.out, expected);
+                assert_eq!(read_as("arrow:url", &file).unwrap().text(), expected.text());
             }
             if !legacy {
-                assert_eq!(read(&stream, &How::default()).out, expected);
+                assert_eq!(read_as("auto", &stream).text(), expected.text());
             }
         }
     }
@@ -749,12 +647,12 @@ fn arrow_file_of_metadata_v4_reads_as_its_stream() {
 
 #[test]
 fn arrow_stream_must_end_with_its_marker_and_the_file() {
-    let rows = rows(100);
-    let table = batch(vec![("url", Arc::clone(&arrays(&rows)[0]))]);
-    let [file, stream] = arrow(&table, 10, None);
-    for cut in (8..stream.len()).step_by(13) {
-        let found = read(&stream[..cut], &How { format: "arrow:url", ..How::default() });
-        assert!(matches!(found.result, Err(RunError::Input(_))), "{cut} of {}", stream.len());
+    let [file, stream] = arrow(&one_column(&rows(100)), 10, Packed::None);
+    for (whole, step) in [(&stream, 13), (&file, 37)] {
+        for cut in (8..whole.len()).step_by(step) {
+            let found = read_as("arrow:url", &whole[..cut]);
+            assert!(matches!(found.result, Err(RunError::Input(_))), "{cut} of {}", whole.len());
+        }
     }
     let two = [&stream[..], &stream[..]].concat();
     let words = error(&two, "auto").to_string();
@@ -763,10 +661,6 @@ fn arrow_stream_must_end_with_its_marker_and_the_file() {
     *other.last_mut().unwrap() = b'2';
     let words = error(&other, "auto").to_string();
     assert!(words.contains("damaged: it does not end as an Arrow file does"), "{words}");
-    for cut in (8..file.len()).step_by(37) {
-        let found = read(&file[..cut], &How { format: "arrow:url", ..How::default() });
-        assert!(matches!(found.result, Err(RunError::Input(_))), "{cut} of {}", file.len());
-    }
 }
 
 #[test]
@@ -774,12 +668,13 @@ fn batch_named_twice_in_an_arrow_footer_is_damage() {
     let rows = rows(50);
     for array in [&arrays(&rows)[0], &arrays(&rows)[6]] {
         let table = batch(vec![("url", Arc::clone(array))]);
-        let mut writer = FileWriter::try_new(Vec::new(), &table.schema()).unwrap();
+        let mut writer =
+            arrow_ipc::writer::FileWriter::try_new(Vec::new(), &table.schema()).unwrap();
         // Losing the batch without rows would not change the count.
         writer.write(&table).unwrap();
         writer.write(&table.slice(0, 0)).unwrap();
         let file = writer.into_inner().unwrap();
-        assert_eq!(read(&file, &How::default()).report.tally.records, 50);
+        assert_eq!(read_as("auto", &file).report.tally.records, 50);
         let (start, footer) = footer(&file);
         let blocks = footer.recordBatches().unwrap();
         let [first, second] = [0, 1].map(|number| {
@@ -796,23 +691,9 @@ fn batch_named_twice_in_an_arrow_footer_is_damage() {
 
 #[test]
 fn table_through_a_pipe_is_an_error() {
-    let rows = rows(10);
-    let table = batch(vec![("url", Arc::clone(&arrays(&rows)[0]))]);
-    let [file, stream] = arrow(&table, 10, None);
-    for bytes in [parquet(&table, plain()), file, stream] {
+    for (_, table) in tables(&one_column(&rows(10)), 10) {
         for format in ["auto", "parquet:url"] {
-            let mut pipe = tempfile::NamedTempFile::new().unwrap();
-            pipe.write_all(&bytes).unwrap();
-            let inputs = [Input { path: pipe.path().to_owned(), source: Source::Stream }];
-            let watch = Watch::default();
-            let format = match format {
-                "auto" => InputFormat::Auto,
-                name => InputFormat::Fixed(Arc::new(record::Format::parse(name).unwrap())),
-            };
-            let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(FIRST));
-            plan.input.format = format;
-            let (_, result) = run(&plan, &inputs, Sinks::to(&mut Vec::new()), &watch);
-            let error = result.unwrap_err().to_string();
+            let error = ran(&plan(format), &stream(file(&table).path())).error(format);
             assert!(error.contains("a table is read from its end"), "{error}");
         }
     }
@@ -820,11 +701,8 @@ fn table_through_a_pipe_is_an_error() {
 
 /// Flips of single bits of a small file, spread evenly: as many as there are cases, at most 2,000.
 fn flips(file: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
-    // Emulated processors get fewer.
-    let default = if cfg!(target_arch = "aarch64") { 500 } else { 2_000 };
-    let cases = std::env::var("UNIQURL_CASES").map_or(default, |n| n.parse().expect("a number"));
     let bits = file.len() * 8;
-    let step = (bits / (cases / 20).clamp(1usize, 2000)).max(1);
+    let step = (bits / (cases() / 20).clamp(1, 2000)).max(1);
     (0..bits).step_by(step).map(|bit| {
         let mut flipped = file.to_vec();
         flipped[bit / 8] ^= 1 << (bit % 8);
@@ -836,8 +714,7 @@ fn flips(file: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
 fn own_parquet(rows: &[Option<String>]) -> Vec<u8> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("own.parquet");
-    let columns = vec![TableColumn { name: "url".into(), holds: TableValues::Text }];
-    let mut table = TableFile::create(&path, TableKind::Parquet, columns, None).unwrap();
+    let mut table = create(&path, TableKind::Parquet, None);
     for row in rows {
         writeln!(table, "{}", row.as_deref().unwrap_or_default()).unwrap();
     }
@@ -852,18 +729,16 @@ fn flipped_bit_under_a_checksum_neither_panics_nor_changes_a_url() {
     for (name, checked) in
         [("pyarrow", std::fs::read(path).unwrap()), ("own", own_parquet(&rows(90)))]
     {
-        let expected = read(&checked, &How::default());
-        expected.result.unwrap();
+        let expected = read_as("auto", &checked).unwrap();
         assert_eq!(expected.report.tally.records, 90);
         let mut found_out = 0;
         let mut tried = 0;
         for (bit, file) in flips(&checked) {
-            let how = How { format: "parquet:1", ..How::default() };
-            let found = read(&file, &how);
+            let found = read_as("parquet:1", &file);
             tried += 1;
             match found.result {
                 Ok(()) => {
-                    assert!(found.out == expected.out, "{name}, bit {bit}: {}", found.out);
+                    assert!(found.out == expected.out, "{name}, bit {bit}");
                     assert_eq!(found.report.tally, expected.report.tally, "{name}, bit {bit}");
                 }
                 Err(RunError::Input(_)) => found_out += 1,
@@ -877,15 +752,15 @@ fn flipped_bit_under_a_checksum_neither_panics_nor_changes_a_url() {
 #[test]
 fn flipped_bit_without_a_checksum_neither_panics_nor_loses_rows_silently() {
     let rows = rows(90);
-    let table = batch(vec![("url", Arc::clone(&arrays(&rows)[0]))]);
+    let table = one_column(&rows);
     let properties = WriterProperties::builder().set_max_row_group_row_count(Some(40));
     let packed = properties.clone().set_compression(Compression::SNAPPY).build();
     let plain = properties.clone().set_dictionary_enabled(false);
     let deltas = plain.clone().set_encoding(Encoding::DELTA_BYTE_ARRAY).build();
     let lengths = plain.set_encoding(Encoding::DELTA_LENGTH_BYTE_ARRAY).build();
     let dictionary = batch(vec![("url", Arc::clone(&arrays(&rows)[6]))]);
-    let [file, _] = arrow(&table, 40, None);
-    let [_, stream] = arrow(&dictionary, 90, None);
+    let [file, _] = arrow(&table, 40, Packed::None);
+    let [_, stream] = arrow(&dictionary, 90, Packed::None);
     for (name, table) in [
         ("dictionary", parquet(&table, properties.build())),
         ("snappy", parquet(&table, packed)),
@@ -896,8 +771,7 @@ fn flipped_bit_without_a_checksum_neither_panics_nor_loses_rows_silently() {
     ] {
         for (bit, file) in flips(&table) {
             let format = if ["file", "stream"].contains(&name) { "arrow:1" } else { "parquet:1" };
-            let found = read(&file, &How { format, keep_going: true, ..How::default() });
-            found.result.unwrap();
+            let found = read(&file, &keeping_going(format)).unwrap();
             let Tally { records, .. } = found.report.tally;
             let damaged = found.report.files[0].state != InputState::Ok;
             // The footer of an Arrow file says how many batches there are, and nothing else does.

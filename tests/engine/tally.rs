@@ -2,16 +2,12 @@
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
-use uniqurl::{Normalizer, Profile};
-use uniqurl_engine::output::{LineForm, TallyColumns};
-use uniqurl_engine::{
-    CHUNK_SIZE, Dedup, InputFormat, Job, JobPlan, Memory, SetOrder, Sinks, Watch, run,
-};
-use uniqurl_formats::input;
-use uniqurl_formats::record;
+use uniqurl_engine::output::TallyColumns;
+use uniqurl_engine::{CHUNK_SIZE, Dedup, SetOrder};
+
+use crate::runs::{ORDERS, checked, memory, numbers, plan_of, ran};
 
 const FORMAT: &str = "log:%h %l %u %t \"%r\" %>s %b %D";
 const ALL: TallyColumns = TallyColumns { status: true, errors: false, bytes: true, time: true };
@@ -27,12 +23,7 @@ struct Request {
 
 /// Requests to about `pages` pages. A few pages get most of them.
 fn requests(count: u64, pages: u64) -> Vec<Request> {
-    let mut state = 5u64;
-    let mut next = |below: u64| {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    };
+    let mut next = numbers(5);
     let request = |_| {
         let (most, longest) = (1 + next(pages), 1 + (1 << next(31)));
         Request {
@@ -63,19 +54,13 @@ fn tallied(
     chunk_size: usize,
     budget: Option<u64>,
 ) -> (String, u64) {
-    let inputs = input::check(&[PathBuf::from(path)]).0;
-    let mut plan = JobPlan::new(Normalizer::new(Profile::Crawl), Job::Dedup(dedup));
-    plan.input.format = InputFormat::Fixed(Arc::new(record::Format::parse(FORMAT).unwrap()));
+    let mut plan = plan_of(FORMAT, dedup);
     plan.output.tally = ALL;
-    plan.output.form = LineForm::Tabs;
     plan.limits.threads = threads;
     plan.limits.chunk_size = chunk_size;
-    let directory = path.parent().unwrap().to_owned();
-    plan.limits.memory = budget.map(|budget| Memory { budget, directory, tell: |_| {} });
-    let mut out = Vec::new();
-    let (report, result) = run(&plan, &inputs, Sinks::to(&mut out), &Watch::default());
-    result.unwrap();
-    (String::from_utf8(out).unwrap(), report.spilled.bytes)
+    plan.limits.memory = budget.map(|budget| memory(budget, path.parent().unwrap()));
+    let found = ran(&plan, &checked(&[path.to_owned()])).unwrap();
+    (found.text().to_owned(), found.report.spilled.bytes)
 }
 
 /// Everything that was observed of a page.
@@ -134,7 +119,7 @@ fn tallies_are_those_of_a_map_for_any_order_threads_and_memory() {
         std::fs::write(&path, log(&requests)).unwrap();
         let pages = pages(&requests);
         let key = |page: u64| format!("/{page}");
-        for order in [SetOrder::First, SetOrder::Sorted, SetOrder::Count] {
+        for order in ORDERS {
             let mut expected: Vec<(&u64, &Page)> = pages.iter().collect();
             match order {
                 SetOrder::Sorted => expected.sort_by_key(|(page, _)| key(**page)),
