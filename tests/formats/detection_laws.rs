@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use uniqurl_formats::record::{
-    BufferId, Context, Extracted, Format, FormatTable, Records, Suggestion,
-};
+use uniqurl_formats::record::{Context, Format, FormatTable, Suggestion};
 
 use super::cases::of_properties;
+use super::record_oracle::Holds;
+use super::records::held;
 
 /// What tells one URL from another.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,13 +59,9 @@ enum Layout {
     Words,
 }
 
+#[rustfmt::skip]
 const LAYOUTS: [Layout; 7] = [
-    Layout::Json,
-    Layout::Nested,
-    Layout::Csv,
-    Layout::Semicolons,
-    Layout::NoHeader,
-    Layout::Tsv,
+    Layout::Json, Layout::Nested, Layout::Csv, Layout::Semicolons, Layout::NoHeader, Layout::Tsv,
     Layout::Words,
 ];
 
@@ -101,18 +97,12 @@ fn written(layout: Layout, names: &[&str], rows: &[Vec<String>]) -> String {
 
 /// The URLs and targets that a format finds.
 fn found(format: &Format, text: &str) -> BTreeSet<Vec<u8>> {
-    let mut out = Records::default();
-    format.read(&Context::default(), text.as_bytes(), &mut out);
-    let bytes = |place, span: uniqurl::internal::Span| match place {
-        BufferId::Chunk => span.of(text.as_bytes()).to_vec(),
-        BufferId::Scratch => span.of(&out.scratch).to_vec(),
-    };
-    let url = |found: &Extracted| match *found {
-        Extracted::Url(place, span) | Extracted::Target(place, span) => Some(bytes(place, span)),
-        Extracted::Joined { url, .. } => Some(url.of(&out.scratch).to_vec()),
+    let url = |found| match found {
+        Holds::Url(url) | Holds::Target(url) | Holds::Joined(url, _) => Some(url),
         _ => None,
     };
-    out.records.iter().filter_map(|record| url(&record.found)).collect()
+    let found = held(format, &Context::default(), text.as_bytes());
+    found.into_iter().filter_map(url).collect()
 }
 
 /// The number of distinct URLs that `auto` reads, and that the format which it advises reads. None of a format

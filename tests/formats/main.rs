@@ -13,7 +13,6 @@ mod record_oracle;
 
 mod detection_laws;
 mod envelopes;
-mod interface;
 mod named;
 mod records;
 mod shared_indexes;

@@ -6,10 +6,11 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
+use crate::record_oracle::Holds;
+use crate::records::held;
 use uniqurl::{Normalizer, Profile};
 use uniqurl_formats::record::{
-    BufferId, Context, EnvelopeChoice, Extracted, Finds, Format, FormatTable, NamedFormat, Records,
-    Suggestion, detect,
+    Context, EnvelopeChoice, Finds, Format, FormatTable, NamedFormat, Suggestion, detect,
 };
 
 /// A name, and a function that puts a line into an envelope.
@@ -71,29 +72,17 @@ fn input(entry: &NamedFormat, wrapper: Wrapper, length: usize) -> String {
 /// The canonical URLs of an input under `crawl`, in order.
 fn urls(entry: &NamedFormat, text: &str) -> Vec<String> {
     let normalizer = Normalizer::new(Profile::Crawl);
-    let mut records = Records::default();
-    entry.format().read(&Context::default(), text.as_bytes(), &mut records);
-    let mut found = Vec::new();
-    for record in &records.records {
-        let of = |place, span: uniqurl::internal::Span| match place {
-            BufferId::Chunk => span.of(text.as_bytes()),
-            BufferId::Scratch => span.of(&records.scratch),
-        };
+    let canonical = |found| {
         let mut out = Vec::new();
-        let outcome = match record.found {
-            Extracted::Url(place, span) => normalizer.append(of(place, span), &mut out),
-            Extracted::Joined { url, .. } => normalizer.append(url.of(&records.scratch), &mut out),
-            Extracted::Target(place, span) => {
-                normalizer.for_targets().append(of(place, span), &mut out)
-            }
-            _ => continue,
-        };
-        if outcome.is_err() {
-            continue;
+        match found {
+            Holds::Url(url) | Holds::Joined(url, _) => normalizer.append(&url, &mut out).ok()?,
+            Holds::Target(url) => normalizer.for_targets().append(&url, &mut out).ok()?,
+            _ => return None,
         }
-        found.push(String::from_utf8(out).unwrap());
-    }
-    found
+        String::from_utf8(out).ok()
+    };
+    let found = held(entry.format(), &Context::default(), text.as_bytes());
+    found.into_iter().filter_map(canonical).collect()
 }
 
 #[test]

@@ -12,67 +12,15 @@ const FORMATS: [&str; 8] =
     ["lines", "target", "clf", "combined", "vhost", "haproxy", "ws:1", "ws:3"];
 
 /// The parts of hostile lines: every text with a meaning in some format, and some with none.
+#[rustfmt::skip]
 const WORDS: &[&[u8]] = &[
-    b" ",
-    b" ",
-    b" ",
-    b"\"",
-    b"\"",
-    b"\\",
-    b"\\\"",
-    b"\\\\",
-    b"\\x",
-    b"\\x4",
-    b"\\x41",
-    b"\\xff",
-    b"\\n",
-    b"\\t",
-    b"\\x20",
-    b"\\x2f",
-    b"\\u00e9",
-    b"[",
-    b"]",
-    b"[17/May/2015:10:05:03 +0000]",
-    b"[2015-05-17T10:05:03Z]",
-    b"[2015-05-17 10:05:03]",
-    b"\\a",
-    b"\\f",
-    b"\\b",
-    b"[06/Feb/2009:12:14:14.655]",
-    b"[17/May/2015:",
-    b"[::1]:80",
-    b"-",
-    b"GET ",
-    b"GET",
-    b"CONNECT ",
-    b"get\t",
-    b" HTTP/1.1",
-    b" HTTP/2",
-    b"HTTP/1.",
-    b"HTTP/10.10 ",
-    b"/",
-    b"//",
-    b"/a",
-    b"/a b?c=d#e",
-    b"*",
-    b"http://h/x",
-    b"mailto:a",
-    b"h:80",
-    b"v.example:443",
-    b":",
-    b":8080",
-    b"@",
-    b"?",
-    b"#",
-    b"#22",
-    b"#4",
-    b"#2341",
-    b"\t",
-    b"\0",
-    b"\r",
-    b"\xff",
-    b"0",
-    b"<BADREQ>",
+    b" ", b" ", b" ", b"\"", b"\"", b"\\", b"\\\"", b"\\\\", b"\\x", b"\\x4", b"\\x41", b"\\xff",
+    b"\\n", b"\\t", b"\\x20", b"\\x2f", b"\\u00e9", b"[", b"]", b"[17/May/2015:10:05:03 +0000]",
+    b"[2015-05-17T10:05:03Z]", b"[2015-05-17 10:05:03]", b"\\a", b"\\f", b"\\b",
+    b"[06/Feb/2009:12:14:14.655]", b"[17/May/2015:", b"[::1]:80", b"-", b"GET ", b"GET",
+    b"CONNECT ", b"get\t", b" HTTP/1.1", b" HTTP/2", b"HTTP/1.", b"HTTP/10.10 ", b"/", b"//", b"/a",
+    b"/a b?c=d#e", b"*", b"http://h/x", b"mailto:a", b"h:80", b"v.example:443", b":", b":8080",
+    b"@", b"?", b"#", b"#22", b"#4", b"#2341", b"\t", b"\0", b"\r", b"\xff", b"0", b"<BADREQ>",
     b"static/srv1",
 ];
 
@@ -99,6 +47,11 @@ impl Random {
     /// Up to `most` words.
     fn words(&mut self, most: usize) -> Vec<u8> {
         (0..self.below(most + 1)).flat_map(|_| self.one_of(WORDS).iter().copied()).collect()
+    }
+
+    /// Fewer words than `most` of the formats with named fields.
+    pub(crate) fn table(&mut self, most: usize) -> Vec<u8> {
+        (0..self.below(most)).flat_map(|_| self.one_of(TABLE_WORDS).iter().copied()).collect()
     }
 
     /// A line close to one of some log, or an unrelated one.
@@ -145,52 +98,27 @@ pub(crate) fn cases() -> u64 {
 
 /// The kinds that the records of these tests must reach in a format.
 fn kinds(format: &str) -> &'static [&'static str] {
+    #[rustfmt::skip]
     const OF_TARGETS: &[&str] = &[
-        "asterisk-form",
-        "authority-form",
-        "blank",
-        "joined",
-        "relative",
-        "target",
-        "too-long",
+        "asterisk-form", "authority-form", "blank", "joined", "relative", "target", "too-long",
         "url",
     ];
     const OF_WORDS: &[&str] =
         &["asterisk-form", "authority-form", "blank", "joined", "target", "too-long", "url"];
+    #[rustfmt::skip]
     const OF_LOGS: &[&str] = &[
-        "asterisk-form",
-        "authority-form",
-        "blank",
-        "joined",
-        "log-syntax",
-        "relative",
-        "target",
-        "too-long",
-        "truncated",
-        "url",
+        "asterisk-form", "authority-form", "blank", "joined", "log-syntax", "relative", "target",
+        "too-long", "truncated", "url",
     ];
+    #[rustfmt::skip]
     const OF_EXTENDED: &[&str] = &[
-        "asterisk-form",
-        "blank",
-        "joined",
-        "log-syntax",
-        "no-field",
-        "relative",
-        "skipped",
-        "target",
-        "too-long",
-        "url",
+        "asterisk-form", "blank", "joined", "log-syntax", "no-field", "relative", "skipped",
+        "target", "too-long", "url",
     ];
+    #[rustfmt::skip]
     const OF_LABELS: &[&str] = &[
-        "asterisk-form",
-        "authority-form",
-        "blank",
-        "joined",
-        "log-syntax",
-        "no-field",
-        "target",
-        "too-long",
-        "url",
+        "asterisk-form", "authority-form", "blank", "joined", "log-syntax", "no-field", "target",
+        "too-long", "url",
     ];
     match format {
         "lines" => &["blank", "too-long", "url"],
@@ -272,6 +200,12 @@ pub(crate) fn holds(record: &Record, chunk: &[u8], side: &[u8]) -> Holds {
     }
 }
 
+/// The records of a chunk in the oracle's terms.
+pub(crate) fn held(format: &Format, ctx: &Context, chunk: &[u8]) -> Vec<Holds> {
+    let out = read(format, ctx, chunk);
+    out.records.iter().map(|record| holds(record, chunk, &out.scratch)).collect()
+}
+
 #[test]
 fn every_format_agrees_with_the_oracle_on_hostile_lines() {
     for name in FORMATS {
@@ -280,10 +214,8 @@ fn every_format_agrees_with_the_oracle_on_hostile_lines() {
         for case in 0..cases() {
             let line = Random(case).line();
             let known = known(case);
-            let out = read(&format, &context(&known), &line);
+            let found = held(&format, &context(&known), &line);
             let expected = record_oracle::read(name, &known, &line);
-            let found: Vec<Holds> =
-                out.records.iter().map(|record| holds(record, &line, &out.scratch)).collect();
             let shown = line.escape_ascii();
             if line.is_empty() {
                 assert!(found.is_empty(), "{name}, case {case}");
@@ -403,15 +335,14 @@ fn logger_escapes_round_trip() {
                 b" HTTP/1.1\" 200\n",
             ]
             .concat();
-            let out = read(&format, &Context::default(), &line);
             let joined = [b"http://h", &target[..]].concat();
             let expected = if name == "vhost" || name.contains("$host") {
                 Holds::Joined(joined, 8)
             } else {
                 Holds::Target(target)
             };
-            let found = holds(&out.records[0], &line, &out.scratch);
-            assert_eq!(found, expected, "{name}, case {case}: {}", line.escape_ascii());
+            let found = held(&format, &Context::default(), &line);
+            assert_eq!(found, [expected], "{name}, case {case}: {}", line.escape_ascii());
         }
     }
 }
@@ -435,144 +366,54 @@ fn readers_never_panic_on_any_bytes() {
             }
             chunk.truncate(random.below(chunk.len() + 1));
             let ctx = context(&known(case));
-            let out = read(&format, &ctx, &chunk);
-            for record in &out.records {
-                let _ = holds(record, &chunk, &out.scratch);
-            }
-            let mut detected = Records::default();
-            uniqurl_formats::record::detect("log", &chunk, true).read(&ctx, &chunk, &mut detected);
+            held(&format, &ctx, &chunk);
+            read(&uniqurl_formats::record::detect("log", &chunk, true), &ctx, &chunk);
         }
     }
 }
 
 #[test]
 fn format_parser_never_panics() {
+    #[rustfmt::skip]
     const PARTS: &[&str] = &[
-        "%",
-        "$",
-        "{",
-        "}",
-        "%r",
-        "%U",
-        "%q",
-        "%t",
-        "%>s",
-        "%{Host}i",
-        "%v",
-        "%p",
-        "%H",
-        "\"",
-        "\\",
-        "$request",
-        "$uri",
-        "$is_args",
-        "$args",
-        "${host}",
-        "$request_uri",
-        "[",
-        "]",
-        " ",
-        "é",
-        "^",
-        "%^",
-        "!200,304",
-        "\n",
-        "\\\"",
-        "%{%d %b}t",
-        "$time_local",
+        "%", "$", "{", "}", "%r", "%U", "%q", "%t", "%>s", "%{Host}i", "%v", "%p", "%H", "\"", "\\",
+        "$request", "$uri", "$is_args", "$args", "${host}", "$request_uri", "[", "]", " ", "é", "^",
+        "%^", "!200,304", "\n", "\\\"", "%{%d %b}t", "$time_local",
     ];
     for case in 0..cases() {
         let mut random = Random(case);
         let text: String = (0..random.below(8)).map(|_| random.one_of(PARTS)).collect();
         let Ok(format) = Format::parse(&format!("log:{text}")) else { continue };
         assert_eq!(format.name(), format!("log:{text}"));
-        let line = random.line();
-        let out = read(&format, &Context::default(), &line);
-        for record in &out.records {
-            let _ = holds(record, &line, &out.scratch);
-        }
+        held(&format, &Context::default(), &random.line());
     }
 }
 
 /// The parts of inputs for the formats with named fields.
-pub(crate) const TABLE_WORDS: &[&[u8]] = &[
-    b"\n",
-    b"\n",
-    b"\r\n",
-    b"\"",
-    b"\"\"",
-    b"\",\"",
-    b",",
-    b"\t",
-    b" ",
-    b"http://h/a",
-    b"/p?q#f",
-    b"*",
-    b"CONNECT",
-    b"<http://b/x>",
-    b"<a href=\"http://h/?a&amp;b=&#x22;c",
-    b" xmlns='http://n/'",
-    b" xsi:schemaLocation=\"http://n/ http://n/x",
-    b"\n<p>http://h/?a&#38;b&quot;",
-    b"&amp;",
-    b"&lt;",
-    b";",
-    b"='",
-    b">",
-    b"\nhttp:\\/\\/h\\/a\\u0026b",
-    b"\\/",
-    b"url",
-    b"\nurl,x\n",
-    b"\n\"x\",\"Url\"\n",
-    b"\nx\tURL\n",
-    b"\n#Fields: cs-uri-stem cs-host\n",
+#[rustfmt::skip]
+const TABLE_WORDS: &[&[u8]] = &[
+    b"\n", b"\n", b"\r\n", b"\"", b"\"\"", b"\",\"", b",", b"\t", b" ", b"http://h/a", b"/p?q#f",
+    b"*", b"CONNECT", b"<http://b/x>", b"<a href=\"http://h/?a&amp;b=&#x22;c",
+    b" xmlns='http://n/'", b" xsi:schemaLocation=\"http://n/ http://n/x",
+    b"\n<p>http://h/?a&#38;b&quot;", b"&amp;", b"&lt;", b";", b"='", b">",
+    b"\nhttp:\\/\\/h\\/a\\u0026b", b"\\/", b"url", b"\nurl,x\n", b"\n\"x\",\"Url\"\n",
+    b"\nx\tURL\n", b"\n#Fields: cs-uri-stem cs-host\n",
     b"\n#Fields: x-edge-location cs-method x-host-header s-port cs-uri-query cs-uri-stem\n",
     b"\n#Fields:\tcs-uri cs-uri-stem cs-uri-scheme cs(Host)\n",
-    b"\n#Software: Microsoft Internet Information Services 10.0\n",
-    b"\n#Software: x\n",
-    b"\n\xEF\xBB\xBF#Fields: cs-uri-stem\n",
-    b"\n#Fields: cs-uri\tcs-uri-query\ts-port\n",
-    b"\nh.org/a\tb=c\t443\n",
-    b"\n#Fields: cs-uri cs-method\n",
-    b"\nh.org:8/a GET\n",
-    b"\n/a%3fb h:8\n",
-    b"\n/a%3fb h:8 /c\n",
-    b"\n/a h: /c\n",
-    b"\nx\tGET\th.org\t443\ta=%2541\t/%25\n",
-    b"\n#",
-    b"\n CDX N a\n",
-    b"\n CDX a\n",
-    b"\nCDX m a\n",
-    b"\n,CDX,a,m,a\n",
-    b"CDX",
-    b"\nk 20140126200624 http://h/a - 200 - - - - - f\n",
-    b"\nk 20140126200624 http://h/a - 200 - - - 1 2 f 3 4 g\n",
-    b"\n@alias http://h/a http://h/b\n",
-    b"\nk 2014 {\"url\":\"http://h/a\"}\n",
-    b"\nh2 2015 \"GET http://h/\\x22 HTTP/1.1\" \"-\"\n",
-    b"\nhost:x\treq:GET /\\x22 HTTP/1.1",
-    b"\treq:GET ",
-    b"\tvhost:h.org:8\tserver_name:i",
-    b"\nscheme:https\thttp_host:h",
-    b"\nuri:/a\tquery:",
-    b"\tmethod:CONNECT\tpath:h:8",
-    b"\"- ",
-    b"\n{\"url\":\"",
-    b"\n{\"a\":{\"url\":\"http://h/\\x22\\u0041\",\"b\":null}}\n",
-    b"\n{\"url\":\"x\\n\",\"url\":\"http://h/\"}\n",
-    b"\n k 1 {\"url\":\"",
-    b"\"}\n",
-    b"\", \"a\":{\"url\":12},\"url\":null}\n",
-    b"\\",
-    b"\\\"",
-    b"\\x41",
-    b"\\u00e9",
-    b"\\xff",
-    b"\xff",
-    b"%41%",
-    b"-",
-    b"\xEF\xBB\xBF",
-    b"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+    b"\n#Software: Microsoft Internet Information Services 10.0\n", b"\n#Software: x\n",
+    b"\n\xEF\xBB\xBF#Fields: cs-uri-stem\n", b"\n#Fields: cs-uri\tcs-uri-query\ts-port\n",
+    b"\nh.org/a\tb=c\t443\n", b"\n#Fields: cs-uri cs-method\n", b"\nh.org:8/a GET\n",
+    b"\n/a%3fb h:8\n", b"\n/a%3fb h:8 /c\n", b"\n/a h: /c\n",
+    b"\nx\tGET\th.org\t443\ta=%2541\t/%25\n", b"\n#", b"\n CDX N a\n", b"\n CDX a\n",
+    b"\nCDX m a\n", b"\n,CDX,a,m,a\n", b"CDX", b"\nk 20140126200624 http://h/a - 200 - - - - - f\n",
+    b"\nk 20140126200624 http://h/a - 200 - - - 1 2 f 3 4 g\n", b"\n@alias http://h/a http://h/b\n",
+    b"\nk 2014 {\"url\":\"http://h/a\"}\n", b"\nh2 2015 \"GET http://h/\\x22 HTTP/1.1\" \"-\"\n",
+    b"\nhost:x\treq:GET /\\x22 HTTP/1.1", b"\treq:GET ", b"\tvhost:h.org:8\tserver_name:i",
+    b"\nscheme:https\thttp_host:h", b"\nuri:/a\tquery:", b"\tmethod:CONNECT\tpath:h:8", b"\"- ",
+    b"\n{\"url\":\"", b"\n{\"a\":{\"url\":\"http://h/\\x22\\u0041\",\"b\":null}}\n",
+    b"\n{\"url\":\"x\\n\",\"url\":\"http://h/\"}\n", b"\n k 1 {\"url\":\"", b"\"}\n",
+    b"\", \"a\":{\"url\":12},\"url\":null}\n", b"\\", b"\\\"", b"\\x41", b"\\u00e9", b"\\xff",
+    b"\xff", b"%41%", b"-", b"\xEF\xBB\xBF", b"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
 ];
 
 #[test]
@@ -597,9 +438,7 @@ fn every_format_with_named_fields_agrees_with_the_oracle() {
         let mut seen = BTreeSet::new();
         for case in 0..cases() / 4 {
             let mut random = Random(case);
-            let input: Vec<u8> = (0..random.below(16))
-                .flat_map(|_| random.one_of(TABLE_WORDS).iter().copied())
-                .collect();
+            let input = random.table(16);
             // The JSON reader may accept or reject control characters in strings, so tabs are left
             // out.
             let is_json = name.starts_with("json:") || name == "cdxj";
@@ -608,9 +447,7 @@ fn every_format_with_named_fields_agrees_with_the_oracle() {
             // The pipeline removes a byte-order mark at the start of an input.
             let input = input.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&input);
             let known = known(case);
-            let out = read(&format, &context(&known), input);
-            let found: Vec<Holds> =
-                out.records.iter().map(|record| holds(record, input, &out.scratch)).collect();
+            let found = held(&format, &context(&known), input);
             let expected = record_oracle::tables::read_all(name, &known, input);
             assert_eq!(found, expected, "{name}, case {case}: {}", input.escape_ascii());
             seen.extend(found.iter().map(Holds::kind));
@@ -638,8 +475,7 @@ pub(crate) fn read_in_chunks(
         let lines = &input[start..end];
         let whole = if end == input.len() { lines.len() } else { format.whole(ctx, lines) };
         let chunk = &lines[..whole];
-        let out = read(&format, ctx, chunk);
-        found.extend(out.records.iter().map(|record| holds(record, chunk, &out.scratch)));
+        found.extend(held(&format, ctx, chunk));
         if let Some(behind) = format.after(ctx, chunk) {
             format = behind;
         }
@@ -654,17 +490,21 @@ fn chunked_input_gives_the_same_records() {
         let Ok(format) = Format::parse(name) else { continue };
         for case in 0..cases() / 2 {
             let mut random = Random(case);
-            let input: Vec<u8> = (0..random.below(16))
-                .flat_map(|_| random.one_of(TABLE_WORDS).iter().copied())
-                .collect();
+            let input = random.table(16);
             // Some are shorter than a header.
             let max_record = [8, 30, 50, 120][random.below(4)];
             let ctx = Context { max_record, ..context(&known(case)) };
-            let out = read(&format, &ctx, &input);
-            let whole: Vec<Holds> =
-                out.records.iter().map(|record| holds(record, &input, &out.scratch)).collect();
+            let whole = held(&format, &ctx, &input);
             let cut = read_in_chunks(&format, &ctx, &input, &mut random);
             assert_eq!(cut, whole, "{name}, case {case}: {}", input.escape_ascii());
         }
+    }
+}
+
+#[test]
+fn format_name_round_trips() {
+    for name in ["lines", "combined", "ws:3", "tsv:url", "w3c", "log:%h \"%r\"", "cdx"] {
+        let format = Format::parse(name).unwrap();
+        assert_eq!(format.to_string().parse::<Format>(), Ok(format));
     }
 }

@@ -1,24 +1,25 @@
 //! Real indexes of web archives: the URLs equal those of a second reader.
 
+use crate::record_oracle::Holds;
+use crate::records::{holds, read};
 use crate::shared::unpacked;
-use uniqurl_formats::record::{BufferId, Context, Extracted, Filter, Format, Records, detect};
+use uniqurl_formats::record::{Context, Extracted, Filter, Format, detect};
 
 /// The URLs found and the number of filtered records. Any other record is an error.
 fn urls(format: &Format, filter: Filter, bytes: &[u8]) -> (Vec<String>, usize) {
-    let mut out = Records::default();
-    format.read(&Context { filter, ..Context::default() }, bytes, &mut out);
-    let mut urls = Vec::new();
-    let mut filtered = 0;
+    let out = read(format, &Context { filter, ..Context::default() }, bytes);
+    let (mut urls, mut filtered) = (Vec::new(), 0);
     for record in &out.records {
         match record.found {
-            Extracted::Url(BufferId::Chunk, span) => urls.push(span.of(bytes)),
-            Extracted::Url(BufferId::Scratch, span) => urls.push(span.of(&out.scratch)),
-            Extracted::Skipped if record.line.of(bytes).starts_with(b" CDX") => {}
             Extracted::Filtered => filtered += 1,
-            other => panic!("{other:?}: {}", record.line.of(bytes).escape_ascii()),
+            Extracted::Skipped if record.line.of(bytes).starts_with(b" CDX") => {}
+            _ => match holds(record, bytes, &out.scratch) {
+                Holds::Url(url) => urls.push(String::from_utf8(url).unwrap()),
+                other => panic!("{other:?}: {}", record.line.of(bytes).escape_ascii()),
+            },
         }
     }
-    (urls.iter().map(|url| String::from_utf8(url.to_vec()).unwrap()).collect(), filtered)
+    (urls, filtered)
 }
 
 /// The column of a CDX file by its number.

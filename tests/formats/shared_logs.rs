@@ -2,25 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use crate::records::held;
 use crate::shared::unpacked;
-use uniqurl_formats::record::{Context, Extracted, Format, Records, detect};
+use uniqurl_formats::record::{Context, Format, detect};
 
 /// Counts records by kind.
 fn count(format: &Format, log: &[u8]) -> BTreeMap<&'static str, usize> {
-    let mut out = Records::default();
-    format.read(&Context::default(), log, &mut out);
     let mut counts = BTreeMap::new();
-    for record in &out.records {
-        let kind = match record.found {
-            Extracted::Blank => "blank",
-            Extracted::Skipped => "skipped",
-            Extracted::Filtered => "filtered",
-            Extracted::Reject(code, _) => code.name(),
-            Extracted::Url(..) => "url",
-            Extracted::Target(..) => "target",
-            Extracted::Joined { .. } => "joined",
-        };
-        *counts.entry(kind).or_insert(0) += 1;
+    for found in held(format, &Context::default(), log) {
+        *counts.entry(found.kind()).or_insert(0) += 1;
     }
     counts
 }
