@@ -6,47 +6,23 @@ use crate::cases::for_each_case;
 use crate::generator::systems::url;
 use crate::generator::{self, Temper};
 use crate::oracle::{Answer, Oracle, system};
+use crate::record_oracle::Holds;
+use crate::records;
 use crate::subject::systems::{ask, assert_same, for_each_system, library};
 use crate::subject::{Library, on_best_backend, on_every_backend};
 use crate::tsv::{self, LADDER, escape, show};
-use uniqurl::internal::{Backend, Span};
+use uniqurl::internal::Backend;
 use uniqurl::{Normalizer, Profile};
-use uniqurl_formats::record::{BufferId, Context, Extracted, Format, Records};
-
-/// The content of a line in the format `target`.
-enum Held {
-    Rejected(&'static str, usize),
-    /// A URL whose first `prefix` bytes are not in the line.
-    Url {
-        url: Vec<u8>,
-        prefix: usize,
-    },
-    Target(Vec<u8>),
-}
+use uniqurl_formats::record::{Context, Format};
 
 /// Reads one line of the format `target` for a normalizer and its base.
-fn held(normalizer: &Normalizer, target: &[u8]) -> Held {
+fn held(normalizer: &Normalizer, target: &[u8]) -> Holds {
     let (base, targets) = (normalizer.origin(), normalizer.targets());
     let context = Context { base, targets, ..Context::default() };
-    let mut records = Records::default();
     let format = Format::parse("target").unwrap();
-    format.read(&context, &[target, b"\n"].concat(), &mut records);
-    let [record] = records.records[..] else { panic!("one line is one record") };
-    let bytes = |place, span: Span| match place {
-        BufferId::Chunk => span.of(target).to_vec(),
-        BufferId::Scratch => span.of(&records.scratch).to_vec(),
-    };
-    match record.found {
-        Extracted::Reject(code, at) => Held::Rejected(code.name(), at as usize),
-        Extracted::Url(place, span) => Held::Url { url: bytes(place, span), prefix: 0 },
-        Extracted::Target(place, span) => Held::Target(bytes(place, span)),
-        Extracted::Joined { url, prefix } => {
-            Held::Url { url: bytes(BufferId::Scratch, url), prefix: prefix as usize }
-        }
-        Extracted::Blank | Extracted::Skipped | Extracted::Filtered => {
-            panic!("{target:?} is no target")
-        }
-    }
+    let mut records = records::held(&format, &context, &[target, b"\n"].concat());
+    assert_eq!(records.len(), 1, "one line is one record");
+    records.remove(0)
 }
 
 /// Whether a file of targets can hold this as one record that is not blank.
@@ -59,21 +35,25 @@ fn is_a_line(target: &[u8]) -> bool {
 /// Reads a line of the format `target` and normalizes its URL, joined to the base if there is one.
 fn read_target(library: &Library, target: &[u8]) -> Answer {
     match held(&library.0, target) {
-        Held::Rejected(code, at) => Err((code, at)),
-        Held::Target(target) => library.normalize_target(&target),
-        Held::Url { url, prefix } => {
+        Holds::Reject(code, at) => Err((code, at)),
+        Holds::Target(target) => library.normalize_target(&target),
+        Holds::Url(url) => library.normalize(&url),
+        Holds::Joined(url, prefix) => {
             library.normalize(&url).map_err(|(code, at)| (code, at.saturating_sub(prefix)))
         }
+        Holds::Blank | Holds::Skipped => panic!("{target:?} is no target"),
     }
 }
 
 /// The same with all reasons that a system names.
 fn read_for_system(library: &Normalizer, target: &[u8]) -> system::Answer {
     match held(library, target) {
-        Held::Rejected(code, at) => Err((BTreeSet::from([code]), at)),
-        Held::Target(target) => ask(|out| library.for_targets().append(&target, out)),
-        Held::Url { url, prefix } => ask(|out| library.append(&url, out))
+        Holds::Reject(code, at) => Err((BTreeSet::from([code]), at)),
+        Holds::Target(target) => ask(|out| library.for_targets().append(&target, out)),
+        Holds::Url(url) => ask(|out| library.append(&url, out)),
+        Holds::Joined(url, prefix) => ask(|out| library.append(&url, out))
             .map_err(|(codes, at)| (codes, at.saturating_sub(prefix))),
+        Holds::Blank | Holds::Skipped => panic!("{target:?} is no target"),
     }
 }
 
@@ -91,26 +71,12 @@ fn assert_agree(library: &Library, target: &[u8], got: &Answer, expected: &Answe
 
 #[test]
 fn targets_match_the_forms_vectors() {
-    let mut wrong = Vec::new();
-    for row in tsv::rows("forms") {
-        for profile in &row.profiles {
-            for mut library in on_every_backend(profile) {
-                if let Some(base) = &row.base {
-                    library = library.with_base(base);
-                }
-                if let Some(scheme) = &row.assume {
-                    library = library.with_assumed_scheme(scheme);
-                }
-                let got = read_target(&library, &row.input);
-                let got = got.map_err(|(code, at)| (code.to_owned(), at));
-                if got != row.expected {
-                    let difference = tsv::difference(&row, &got);
-                    wrong.push(format!("{} under {}: {difference}", row.place, library.name()));
-                }
-            }
+    tsv::compare("forms", |row, tell| {
+        for library in row.profiles.iter().flat_map(|profile| on_every_backend(profile)) {
+            let library = library.for_row(row);
+            tell(&library.name(), read_target(&library, &row.input));
         }
-    }
-    assert!(wrong.is_empty(), "{} answers differ\n{}", wrong.len(), wrong.join("\n"));
+    });
 }
 
 #[test]

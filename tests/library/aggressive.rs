@@ -5,8 +5,9 @@ use crate::generator::habits::{GLOBS, url};
 use crate::generator::{self, Rng, Temper};
 use crate::oracle::policy::{Policy, SWITCHES};
 use crate::oracle::{Answer, Oracle};
+use crate::subject::{Library, answer, in_bulk, outcome};
 use crate::tsv::{self, escape, show};
-use uniqurl::internal::{Backend, Scratch, Span};
+use uniqurl::internal::Backend;
 use uniqurl::{Normalizer, Profile, Reject, Switch};
 
 /// A rung with random switches and lists. Mostly `aggressive` without changes.
@@ -50,14 +51,7 @@ fn library(policy: &Policy, backend: Backend) -> Normalizer {
 }
 
 fn ask(call: impl FnOnce(&mut Vec<u8>) -> Result<(), Reject>) -> Answer {
-    let mut out = b"before".to_vec();
-    match call(&mut out) {
-        Ok(()) => Ok(out.split_off(6)),
-        Err(reject) => {
-            assert_eq!(out, b"before", "a rejection appends nothing");
-            Err((reject.code.name(), reject.at))
-        }
-    }
+    answer(outcome(call))
 }
 
 #[track_caller]
@@ -164,21 +158,10 @@ fn bulk_results_agree_with_single_calls() {
                     ask(|out| library.append(&url, out)).unwrap_or(url)
                 })
                 .collect();
-            let (mut values, mut spans) = (Vec::new(), Vec::new());
-            for url in &urls {
-                let start = values.len() as u32;
-                values.extend_from_slice(url);
-                spans.push(Span { start, end: values.len() as u32 });
+            for (url, got) in urls.iter().zip(in_bulk(&library, &urls)) {
+                let alone = ask(|out| library.append(url, out));
+                assert_same("in bulk", &policy, url, &answer(got), &alone);
             }
-            let mut visited = 0;
-            library.for_each(&values, &spans, &mut Scratch::default(), |i, got| {
-                visited += 1;
-                let got = got.map(|url| url.as_bytes().to_vec());
-                let got = got.map_err(|reject| (reject.code.name(), reject.at));
-                let alone = ask(|out| library.append(&urls[i], out));
-                assert_same("in bulk", &policy, &urls[i], &got, &alone);
-            });
-            assert_eq!(visited, urls.len());
         }
     });
 }
@@ -186,29 +169,21 @@ fn bulk_results_agree_with_single_calls() {
 #[test]
 fn ordinary_urls_are_recognized_as_clean() {
     let aggressive = Normalizer::new(Profile::Aggressive);
-    for url in [
-        "http://example.com/",
-        "https://example.com/a/b.html",
-        "https://example.com/a/index",
-        "https://example.com/wiki/A%2Fb",
-        "https://example.com/a?b=1&c=2",
-        "https://example.com/a?b&b=1&sid=1",
-        "https://wwww.example.com/",
+    for (is_clean, hosts, tails) in [
+        (
+            true,
+            "example.com wwww.example.com",
+            "/ /a/b.html /a/index /wiki/A%2Fb /a?b=1&c=2 /a?b&b=1&sid=1",
+        ),
+        (false, "example.com", "/a/ /a//b /index.html /a;jsessionid=1 /? /?b&a /?a&utm_id"),
+        (false, "www.example.com", "/"),
     ] {
-        assert!(aggressive.is_clean(url.as_bytes()), "{url}");
+        for (host, tail) in hosts.split(' ').flat_map(|h| tails.split(' ').map(move |t| (h, t))) {
+            let url = format!("https://{host}{tail}");
+            assert_eq!(aggressive.is_clean(url.as_bytes()), is_clean, "{url}");
+        }
     }
-    for url in [
-        "https://www.example.com/",
-        "https://example.com/a/",
-        "https://example.com/a//b",
-        "https://example.com/index.html",
-        "https://example.com/a;jsessionid=1",
-        "https://example.com/?",
-        "https://example.com/?b&a",
-        "https://example.com/?a&utm_id",
-    ] {
-        assert!(!aggressive.is_clean(url.as_bytes()), "{url}");
-    }
+    assert!(aggressive.is_clean(b"http://example.com/"));
 }
 
 #[test]
@@ -241,8 +216,7 @@ fn normalization_takes_linear_time() {
 
 #[test]
 fn library_and_oracle_match_the_aggressive_vectors() {
-    let mut wrong = Vec::new();
-    for row in tsv::rows("aggressive") {
+    tsv::compare("aggressive", |row, tell| {
         for profile in &row.profiles {
             let mut policy = Policy::new(profile);
             let known = |name: &String| *SWITCHES.iter().find(|known| *known == name).unwrap();
@@ -253,44 +227,24 @@ fn library_and_oracle_match_the_aggressive_vectors() {
             (policy.drop, policy.keep) = (row.choices.drop.clone(), row.choices.keep.clone());
             policy.rung.base.clone_from(&row.base);
             policy.rung.assume_scheme.clone_from(&row.assume);
-            let mut tell = |who: &str, got: &Answer| {
-                let got = got.clone().map_err(|(code, at)| (code.to_owned(), at));
-                if got != row.expected {
-                    let difference = tsv::difference(&row, &got);
-                    wrong.push(format!("{} under {profile}, {who}: {difference}", row.place));
-                }
-            };
             let is_target = row.input.starts_with(b"/") && row.base.is_none();
             tell(
                 "oracle",
-                &if is_target {
-                    policy.normalize_target(&row.input)
-                } else {
-                    policy.normalize(&row.input)
+                match is_target {
+                    true => policy.normalize_target(&row.input),
+                    false => policy.normalize(&row.input),
                 },
             );
             for backend in Backend::available() {
-                let mut library = library(&policy, backend);
-                if let Some(base) = &row.base {
-                    library = library.with_base(base).unwrap();
-                }
-                if let Some(scheme) = &row.assume {
-                    library = library.with_assumed_scheme(scheme).unwrap();
-                }
-                tell(
-                    backend.name(),
-                    &ask(|out| {
-                        if is_target {
-                            library.for_targets().append(&row.input, out)
-                        } else {
-                            library.append(&row.input, out)
-                        }
-                    }),
-                );
+                let library = Library(library(&policy, backend)).for_row(row);
+                let got = match is_target {
+                    true => library.normalize_target(&row.input),
+                    false => library.normalize(&row.input),
+                };
+                tell(&library.name(), got);
             }
         }
-    }
-    assert!(wrong.is_empty(), "{} answers differ\n{}", wrong.len(), wrong.join("\n"));
+    });
 }
 
 #[test]

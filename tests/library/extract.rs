@@ -214,32 +214,11 @@ fn text(rng: &mut Rng) -> Vec<u8> {
 /// A quadratic step would make each of these take minutes.
 #[test]
 fn extraction_takes_linear_time() {
+    #[rustfmt::skip]
     let pieces = [
-        "<",
-        "<a://",
-        "<ab://",
-        "\"ab://",
-        "<ab://(",
-        "ab://",
-        "ab:",
-        "ab://.",
-        "URL:",
-        "URL: ",
-        "<URL: ",
-        "urn:",
-        "<urn:",
-        "<urn: ",
-        ":",
-        "a",
-        " ",
-        "(",
-        "ab://(",
-        "ab://)",
-        "ab:///..",
-        "\"urn:.",
-        "a.http",
-        "ab://\u{3002}",
-        "http://a/'",
+        "<", "<a://", "<ab://", "\"ab://", "<ab://(", "ab://", "ab:", "ab://.", "URL:", "URL: ",
+        "<URL: ", "urn:", "<urn:", "<urn: ", ":", "a", " ", "(", "ab://(", "ab://)", "ab:///..",
+        "\"urn:.", "a.http", "ab://\u{3002}", "http://a/'",
     ];
     for first in pieces {
         for second in pieces {

@@ -82,21 +82,6 @@ fn url_set_iterator_has_an_exact_length_and_clones_are_independent() {
 }
 
 #[test]
-fn debug_output_shows_urls_as_text() {
-    assert_eq!(
-        format!("{:?}", uri::Uri::split(b"http://u@h:1/\xFF?")),
-        r#"Uri { scheme: Some(b"http"), authority: Some(Authority { userinfo: Some(b"u"), host: b"h", port: Some(b"1") }), path: b"/\xff", query: Some(b""), fragment: None }"#
-    );
-    let found: Vec<_> = uri::extract(b"see http://h/").collect();
-    assert_eq!(format!("{found:?}"), r#"[FoundUri { span: 4..13, uri: b"http://h/" }]"#);
-    let steps = Normalizer::new(Profile::Scheme).explain(b"HTTP://h/").unwrap();
-    assert_eq!(
-        format!("{steps:?}"),
-        r#"[Step { rule: SchemeCase, before: b"HTTP://h/", after: b"http://h/" }]"#
-    );
-}
-
-#[test]
 fn canonical_urls_and_keys_are_utf8_unless_any_byte_is_allowed() {
     let (mut url, mut key) = (Vec::new(), Vec::new());
     for profile in Profile::ALL {

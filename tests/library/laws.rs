@@ -5,12 +5,11 @@ use crate::generator::{self, Rng, Temper};
 use crate::law::{self, Subject};
 use crate::oracle::Answer;
 use crate::strategy::url_of_words;
-use crate::subject::{Library, on_best_backend, on_every_backend};
+use crate::subject::{Library, answer, in_bulk, on_best_backend, on_every_backend};
 use crate::tsv::{LADDER, escape, show};
 use crate::variant;
 use proptest::prelude::*;
 use uniqurl::Batch;
-use uniqurl::internal::{Scratch, Span};
 
 impl Subject for Library {
     fn profile(&self) -> &'static str {
@@ -99,15 +98,7 @@ fn assert_batch_is_one_by_one(library: &Library, urls: &[Vec<u8>], batch: &mut B
     assert_eq!(batch.outcomes.len(), urls.len());
     assert_eq!(batch.offsets.len(), urls.len() + 1);
     assert_eq!(*batch.offsets.last().unwrap() as usize, batch.values.len());
-    let spans: Vec<Span> =
-        offsets.windows(2).map(|pair| Span { start: pair[0], end: pair[1] }).collect();
-    let mut visited: Vec<Answer> = Vec::new();
-    library.0.for_each(&values, &spans, &mut Scratch::default(), |i, url| {
-        assert_eq!(i, visited.len(), "URLs are visited in order");
-        let url = url.map(|url| url.as_bytes().to_vec());
-        visited.push(url.map_err(|reject| (reject.code.name(), reject.at)));
-    });
-    assert_eq!(visited.len(), urls.len());
+    let visited: Vec<Answer> = in_bulk(&library.0, urls).into_iter().map(answer).collect();
     for (i, url) in urls.iter().enumerate() {
         let got = match batch.outcomes[i] {
             Ok(()) => Ok(batch.value(i).to_vec()),

@@ -1,12 +1,10 @@
 //! A long segment changes nothing but the length: a long URL gives the result of a short one, one
 //! by one and in bulk, and both results are proven.
 
-use std::time::Instant;
-
-use uniqurl::internal::{Backend, Scratch, Span};
+use uniqurl::internal::Backend;
 use uniqurl::{Normalizer, Profile, Redirects};
 
-use crate::subject::on_best_backend;
+use crate::subject::{Outcome, in_bulk, on_best_backend, outcome};
 use crate::tsv::escape;
 
 /// Stands in the path of each URL, and is stretched to the length of the test. No rule acts on it.
@@ -80,22 +78,8 @@ fn normalizers() -> Vec<Normalizer> {
     all
 }
 
-fn answer(
-    call: impl FnOnce(&mut Vec<u8>) -> Result<(), uniqurl::Reject>,
-) -> Result<Vec<u8>, uniqurl::Reject> {
-    let mut out = Vec::new();
-    match call(&mut out) {
-        Ok(()) => Ok(out),
-        Err(reject) => Err(reject),
-    }
-}
-
 /// The answer for the long URL, derived from that of the short one.
-fn stretched(
-    short: Result<Vec<u8>, uniqurl::Reject>,
-    url: &str,
-    length: usize,
-) -> Result<Vec<u8>, uniqurl::Reject> {
+fn stretched(short: Outcome, url: &str, length: usize) -> Outcome {
     let end = url.find(SEGMENT).unwrap() + SEGMENT.len();
     match short {
         Ok(form) => Ok(with_length(std::str::from_utf8(&form).unwrap(), length)),
@@ -115,9 +99,9 @@ fn long_segment_leaves_the_rest_of_the_result_unchanged() {
         for backend in Backend::available() {
             let normalizer = normalizer.clone().with_backend(backend);
             for &length in LENGTHS {
-                let (mut bytes, mut spans, mut expected) = (Vec::new(), Vec::new(), Vec::new());
+                let (mut urls, mut expected) = (Vec::new(), Vec::new());
                 for url in URLS {
-                    let short = answer(|out| normalizer.append(url.as_bytes(), out));
+                    let short = outcome(|out| normalizer.append(url.as_bytes(), out));
                     let long = with_length(url, length);
                     let wanted = stretched(short, url, length);
                     let what = || {
@@ -128,7 +112,7 @@ fn long_segment_leaves_the_rest_of_the_result_unchanged() {
                             escape(&long)
                         )
                     };
-                    assert_eq!(answer(|out| normalizer.append(&long, out)), wanted, "{}", what());
+                    assert_eq!(outcome(|out| normalizer.append(&long, out)), wanted, "{}", what());
                     let proven = normalizer.is_clean(&long);
                     assert!(!proven || wanted.as_ref() == Ok(&long), "{}", what());
 
@@ -137,22 +121,15 @@ fn long_segment_leaves_the_rest_of_the_result_unchanged() {
                     let (short, long_target) = (&url[path..], with_length(&url[path..], length));
                     if short.contains(SEGMENT) {
                         let target =
-                            answer(|out| normalizer.for_targets().append(short.as_bytes(), out));
-                        let got = answer(|out| normalizer.for_targets().append(&long_target, out));
+                            outcome(|out| normalizer.for_targets().append(short.as_bytes(), out));
+                        let got = outcome(|out| normalizer.for_targets().append(&long_target, out));
                         assert_eq!(got, stretched(target, short, length), "target of {}", what());
                     }
 
-                    let start = bytes.len() as u32;
-                    bytes.extend_from_slice(&long);
-                    spans.push(Span { start, end: bytes.len() as u32 });
-                    bytes.push(b'\n');
+                    urls.push(long);
                     expected.push(wanted);
                 }
-                let mut got = Vec::new();
-                normalizer.for_each(&bytes, &spans, &mut Scratch::default(), |i, form| {
-                    assert_eq!(i, got.len());
-                    got.push(form.map(|form| form.as_bytes().to_vec()));
-                });
+                let got = in_bulk(&normalizer, &urls);
                 let name = normalizer.description();
                 assert_eq!(got, expected, "in bulk, {name} on {}, {length}", backend.name());
             }
@@ -176,11 +153,10 @@ fn ordinary_urls_of_any_length_are_recognized_as_clean() {
     }
 }
 
-/// "No input makes it quadratic": these took minutes when each block searched for the query again.
+/// "No input makes it quadratic". Nothing is timed: these took minutes when each block searched for the query again.
 #[test]
 fn bytes_that_a_query_keeps_take_linear_time() {
     const LENGTH: usize = if cfg!(target_arch = "x86_64") { 8 << 20 } else { 1 << 20 };
-    let begun = Instant::now();
     for (profile, front, piece) in [
         ("servlet", "http://h.example/?", "%2F"),
         ("servlet", "http://h.example/?", "a;b"),
@@ -190,5 +166,4 @@ fn bytes_that_a_query_keeps_take_linear_time() {
         let canonical = on_best_backend(profile).normalize(url.as_bytes());
         assert!(canonical == Ok(url.into_bytes()), "{profile} {piece}");
     }
-    assert!(begun.elapsed().as_secs() < 30);
 }

@@ -4,30 +4,15 @@ use crate::oracle::parts::{self, Piece};
 use crate::oracle::{Answer, Oracle, dots};
 use crate::tsv;
 
-fn oracle_for(row: &tsv::Row, profile: &'static str) -> Oracle {
-    let mut oracle = Oracle::new(profile);
-    oracle.base = row.base.clone();
-    oracle.assume_scheme = row.assume.clone();
-    oracle
-}
-
-/// Checks every row and reports all differences at once, since one cause often affects many rows.
 fn check(name: &str, ask: fn(&Oracle, &[u8]) -> Answer) {
-    let mut wrong = Vec::new();
-    for row in tsv::rows(name) {
-        for &profile in &row.profiles {
-            let got = ask(&oracle_for(&row, profile), &row.input)
-                .map_err(|(code, at)| (code.to_owned(), at));
-            if got != row.expected {
-                wrong.push(format!(
-                    "{} under {profile}: {}",
-                    row.place,
-                    tsv::difference(&row, &got)
-                ));
-            }
+    tsv::compare(name, |row, tell| {
+        for profile in &row.profiles {
+            let mut oracle = Oracle::new(profile);
+            oracle.base.clone_from(&row.base);
+            oracle.assume_scheme.clone_from(&row.assume);
+            tell(profile, ask(&oracle, &row.input));
         }
-    }
-    assert!(wrong.is_empty(), "{} rows differ\n{}", wrong.len(), wrong.join("\n"));
+    });
 }
 
 #[test]

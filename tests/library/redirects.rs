@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::cases::for_each_case;
 use crate::generator::Rng;
+use crate::subject::{in_bulk, told};
 use crate::tsv::escape;
-use uniqurl::internal::{Backend, Scratch, Span};
+use uniqurl::internal::Backend;
 use uniqurl::{Normalizer, Profile, RedirectErrorKind, Redirects, RejectReason, Switch};
 
 /// Few enough URLs for chains to meet. The letter decides; the spelling is one of several.
@@ -13,12 +14,6 @@ fn url(rng: &mut Rng) -> String {
     let letter = rng.pick(&["a", "b", "c", "d", "e", "f", "g", "h"]);
     rng.pick(&["http://h/X", "HTTP://H:80/X", "http://h/./X", "http://h/b/../X#f"])
         .replace('X', letter)
-}
-
-fn normalize(normalizer: &Normalizer, url: &str) -> String {
-    let mut out = Vec::new();
-    assert_eq!(normalizer.append(url.as_bytes(), &mut out), Ok(()), "{url}");
-    String::from_utf8(out).unwrap()
 }
 
 /// Step by step: the end of the chain, or the smallest URL of its cycle.
@@ -42,7 +37,7 @@ fn urls_follow_redirects_to_the_end_of_the_chain() {
         let (mut table, mut list) = (BTreeMap::new(), String::new());
         for _ in 0..rng.below(12) {
             let (from, to) = (url(rng), url(rng));
-            let canonical = (normalize(&plain, &from), normalize(&plain, &to));
+            let canonical = (told(&plain, &from), told(&plain, &to));
             let known = table.entry(canonical.0).or_insert_with(|| canonical.1.clone());
             if *known == canonical.1 {
                 list += &format!("{from}\t{to}{}", rng.pick(&["\n", "\r\n", "\n\n"]));
@@ -52,15 +47,13 @@ fn urls_follow_redirects_to_the_end_of_the_chain() {
         let normalizer = plain.clone().with_redirects(&redirects).unwrap();
         for _ in 0..8 {
             let url = url(rng);
-            let expected = end(&table, &normalize(&plain, &url));
-            let got = normalize(&normalizer, &url);
+            let expected = end(&table, &told(&plain, &url));
+            let got = told(&normalizer, &url);
             assert_eq!(got, expected, "{url} after\n{list}");
-            assert_eq!(normalize(&normalizer, &got), got, "idempotence after\n{list}");
+            assert_eq!(told(&normalizer, &got), got, "idempotence after\n{list}");
             assert!(!normalizer.is_clean(url.as_bytes()) || url == expected);
-            let spans = [Span { start: 0, end: url.len() as u32 }];
-            normalizer.for_each(url.as_bytes(), &spans, &mut Scratch::default(), |_, bulk| {
-                assert_eq!(bulk.unwrap().as_bytes(), expected.as_bytes());
-            });
+            let bulk = in_bulk(&normalizer, &[url.into_bytes()]);
+            assert_eq!(bulk, [Ok(expected.into_bytes())]);
         }
     });
 }
@@ -95,7 +88,7 @@ fn every_profile_supports_redirects() {
     ] {
         let redirects = Redirects::parse(list.as_bytes()).unwrap();
         let normalizer = normalizer.with_redirects(&redirects).unwrap();
-        assert_eq!(normalize(&normalizer, url), expected, "{url}");
+        assert_eq!(told(&normalizer, url), expected, "{url}");
     }
 }
 
@@ -147,9 +140,9 @@ fn long_chains_take_linear_time() {
     }
     let chain = Redirects::parse(list.as_bytes()).unwrap();
     let normalizer = Normalizer::new(Profile::Crawl).with_redirects(&chain).unwrap();
-    assert_eq!(normalize(&normalizer, "http://h/0"), format!("http://h/{count}"));
+    assert_eq!(told(&normalizer, "http://h/0"), format!("http://h/{count}"));
     list += &format!("http://h/{count}\thttp://h/0\n");
     let cycle = Redirects::parse(list.as_bytes()).unwrap();
     let normalizer = Normalizer::new(Profile::Crawl).with_redirects(&cycle).unwrap();
-    assert_eq!(normalize(&normalizer, "http://h/7"), "http://h/0");
+    assert_eq!(told(&normalizer, "http://h/7"), "http://h/0");
 }

@@ -77,17 +77,10 @@ fn single_byte_charsets_round_trip_through_utf8() {
 
 #[test]
 fn transcoding_never_panics_on_any_bytes() {
+    #[rustfmt::skip]
     let labels = [
-        "utf-8",
-        "latin1",
-        "shift_jis",
-        "gbk",
-        "gb18030",
-        "big5",
-        "euc-jp",
-        "euc-kr",
-        "x-user-defined",
-        "koi8-u",
+        "utf-8", "latin1", "shift_jis", "gbk", "gb18030", "big5", "euc-jp", "euc-kr",
+        "x-user-defined", "koi8-u",
     ];
     for_each_case(2, |rng| {
         let bytes = generator::any(rng);

@@ -131,17 +131,19 @@ fn split_distinguishes_absent_and_empty_components() {
 
 #[test]
 fn authority_splits_at_the_last_at_sign_and_after_the_bracket() {
-    let split = |authority: &'static [u8]| {
-        let Authority { userinfo, host, port } = Authority::split(authority);
-        (userinfo.map(escape), escape(host), port.map(escape))
-    };
-    let some = |text: &str| Some(text.to_owned());
-    assert_eq!(split(b"a@b@h:1"), (some("a@b"), "h".into(), some("1")));
-    assert_eq!(split(b"u:p@[::1]:80"), (some("u:p"), "[::1]".into(), some("80")));
-    assert_eq!(split(b"[::1]"), (None, "[::1]".into(), None));
-    assert_eq!(split(b"h:1:2"), (None, "h".into(), some("1:2")));
-    assert_eq!(split(b"[::1"), (None, "[::1".into(), None));
-    assert_eq!(split(b"[::1]x:80"), (None, "[::1]x".into(), some("80")));
+    for (authority, userinfo, host, port) in [
+        ("a@b@h:1", Some("a@b"), "h", Some("1")),
+        ("u:p@[::1]:80", Some("u:p"), "[::1]", Some("80")),
+        ("[::1]", None, "[::1]", None),
+        ("h:1:2", None, "h", Some("1:2")),
+        ("[::1", None, "[::1", None),
+        ("[::1]x:80", None, "[::1]x", Some("80")),
+    ] {
+        let bytes = |part: Option<&'static str>| part.map(str::as_bytes);
+        let (userinfo, port) = (bytes(userinfo), bytes(port));
+        let expected = Authority { userinfo, host: host.as_bytes(), port };
+        assert_eq!(Authority::split(authority.as_bytes()), expected, "{authority}");
+    }
 }
 
 #[test]
@@ -251,19 +253,18 @@ fn recompose_with_encoding_follows_the_grammar() {
 
 #[test]
 fn recomposed_path_never_becomes_a_host_or_scheme() {
-    let paths: [(&[u8], &[u8]); 5] = [
-        (b"//h/a", b"/.//h/a"),
-        (b"c:d", b"./c:d"),
-        (b":d", b":d"),
-        (b"/c:d", b"/c:d"),
-        (b"", b""),
-    ];
-    for (path, expected) in paths {
-        assert_eq!(recomposed(Uri { path, ..Uri::default() }).as_deref(), Ok(expected));
+    for (scheme, path, expected) in [
+        (None, "//h/a", "/.//h/a"),
+        (None, "c:d", "./c:d"),
+        (None, ":d", ":d"),
+        (None, "/c:d", "/c:d"),
+        (None, "", ""),
+        (Some(&b"x"[..]), "//h/a", "x:/.//h/a"),
+        (Some(b"x"), "c:d", "x:c:d"),
+    ] {
+        let uri = Uri { scheme, path: path.as_bytes(), ..Uri::default() };
+        assert_eq!(recomposed(uri).as_deref(), Ok(expected.as_bytes()), "{uri:?}");
     }
-    let with_scheme = |path| recomposed(Uri { scheme: Some(b"x"), path, ..Uri::default() });
-    assert_eq!(with_scheme(b"//h/a").as_deref(), Ok(&b"x:/.//h/a"[..]));
-    assert_eq!(with_scheme(b"c:d").as_deref(), Ok(&b"x:c:d"[..]));
     // `path-noscheme` has no colon anywhere in its first segment.
     assert_eq!(encoded(Uri { path: b":d", ..Uri::default() }).as_deref(), Ok(&b"./:d"[..]));
 }
@@ -272,41 +273,31 @@ fn recomposed_path_never_becomes_a_host_or_scheme() {
 fn error_for_an_ambiguous_component_has_its_position() {
     use Component::{Host, Path, Port, Query, Scheme, Userinfo};
     let base = Uri { authority: host(b"h"), ..Uri::default() };
-    let authority = Authority { host: b"h", ..Authority::default() };
+    let part = Authority { host: b"h", ..Authority::default() };
+    let of = |authority| Uri { authority: Some(authority), ..base };
     let ends = |at, component| Err(Error { at, kind: ErrorKind::Delimiter(component) });
-    let cases = [
+    for (uri, expected) in [
         (Uri { scheme: Some(b"a:b"), ..base }, ends(1, Scheme)),
         (Uri { scheme: Some(b""), ..base }, Err(Error { at: 0, kind: ErrorKind::EmptyScheme })),
-        (
-            Uri { authority: Some(Authority { userinfo: Some(b"u/"), ..authority }), ..base },
-            ends(1, Userinfo),
-        ),
-        (Uri { authority: host(b"a@b"), ..base }, ends(1, Host)),
-        (Uri { authority: host(b"ab:1"), ..base }, ends(2, Host)),
-        (
-            Uri {
-                authority: Some(Authority { host: b"[::1", port: Some(b"1"), userinfo: None }),
-                ..base
-            },
-            ends(0, Host),
-        ),
-        (
-            Uri { authority: Some(Authority { port: Some(b"8#"), ..authority }), ..base },
-            ends(1, Port),
-        ),
+        (of(Authority { userinfo: Some(b"u/"), ..part }), ends(1, Userinfo)),
+        (of(Authority { host: b"a@b", ..part }), ends(1, Host)),
+        (of(Authority { host: b"ab:1", ..part }), ends(2, Host)),
+        (of(Authority { host: b"[::1", port: Some(b"1"), ..part }), ends(0, Host)),
+        (of(Authority { port: Some(b"8#"), ..part }), ends(1, Port)),
         (Uri { path: b"/a?", ..base }, ends(2, Path)),
         (Uri { path: b"a", ..base }, Err(Error { at: 0, kind: ErrorKind::RootlessPath })),
         (Uri { query: Some(b"a?#"), ..base }, ends(2, Query)),
         (Uri { fragment: Some(b"#?/"), ..base }, Ok(b"//h##?/".to_vec())),
-    ];
-    for (uri, expected) in cases {
+    ] {
         assert_eq!(recomposed(uri), expected, "{uri:?}");
     }
-    let bad = |at, component| Err(Error { at, kind: ErrorKind::Byte(component) });
-    assert_eq!(encoded(Uri { scheme: Some(b"1a"), ..base }), bad(0, Scheme));
-    assert_eq!(encoded(Uri { scheme: Some(b"a b"), ..base }), bad(1, Scheme));
-    let port = Authority { port: Some(b"8a"), ..authority };
-    assert_eq!(encoded(Uri { authority: Some(port), ..base }), bad(1, Port));
+    for (uri, at, component) in [
+        (Uri { scheme: Some(b"1a"), ..base }, 0, Scheme),
+        (Uri { scheme: Some(b"a b"), ..base }, 1, Scheme),
+        (of(Authority { port: Some(b"8a"), ..part }), 1, Port),
+    ] {
+        assert_eq!(encoded(uri), Err(Error { at, kind: ErrorKind::Byte(component) }), "{uri:?}");
+    }
 }
 
 #[test]
@@ -387,17 +378,21 @@ fn dissected_query_pairs_round_trip() {
 
 #[test]
 fn form_decoding_follows_the_url_standard() {
-    let pairs = |query: &'static [u8]| -> Vec<(String, Option<String>)> {
-        let show = |bytes: Cow<'_, [u8]>| escape(&bytes);
-        dissect_query(query).map(|(name, value)| (show(name), value.map(show))).collect()
-    };
-    let pair = |name: &str, value: Option<&str>| (name.to_owned(), value.map(str::to_owned));
-    assert_eq!(pairs(b""), []);
-    assert_eq!(pairs(b"&&"), []);
-    assert_eq!(pairs(b"="), [pair("", Some(""))]);
-    assert_eq!(pairs(b"a=b=c&a"), [pair("a", Some("b=c")), pair("a", None)]);
-    assert_eq!(pairs(b"a;b=%zz+%2B%"), [pair("a;b", Some("%zz +%"))]);
-    assert_eq!(pairs(b"%26=%3D"), [pair("&", Some("="))]);
+    // Pairs between spaces, each with `|` before the value that it may have.
+    for (query, pairs) in [
+        ("", ""),
+        ("&&", ""),
+        ("=", "|"),
+        ("a=b=c&a", "a|b=c a"),
+        ("a;b=%zz+%2B%", "a;b|%zz\\x20+%"),
+        ("%26=%3D", "&|="),
+    ] {
+        let shown = dissect_query(query.as_bytes()).map(|(name, value)| {
+            let value = value.map(|value| format!("|{}", escape(&value)));
+            (escape(&name) + &value.unwrap_or_default()).replace(' ', "\\x20")
+        });
+        assert_eq!(shown.collect::<Vec<_>>().join(" "), pairs, "{query}");
+    }
 }
 
 /// A quadratic step would make each of these take minutes.

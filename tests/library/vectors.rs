@@ -3,27 +3,13 @@
 use crate::subject::{Answer, Library, on_every_backend};
 use crate::tsv;
 
-/// Checks every row and reports all differences at once, since one cause often affects many rows.
 fn check(name: &str, ask: fn(&Library, &[u8]) -> Answer) {
-    let mut wrong = Vec::new();
-    for row in tsv::rows(name) {
-        for profile in &row.profiles {
-            for mut library in on_every_backend(profile) {
-                if let Some(base) = &row.base {
-                    library = library.with_base(base);
-                }
-                if let Some(scheme) = &row.assume {
-                    library = library.with_assumed_scheme(scheme);
-                }
-                let got = ask(&library, &row.input).map_err(|(code, at)| (code.to_owned(), at));
-                if got != row.expected {
-                    let difference = tsv::difference(&row, &got);
-                    wrong.push(format!("{} under {}: {difference}", row.place, library.name()));
-                }
-            }
+    tsv::compare(name, |row, tell| {
+        for library in row.profiles.iter().flat_map(|profile| on_every_backend(profile)) {
+            let library = library.for_row(row);
+            tell(&library.name(), ask(&library, &row.input));
         }
-    }
-    assert!(wrong.is_empty(), "{} answers differ\n{}", wrong.len(), wrong.join("\n"));
+    });
 }
 
 #[test]

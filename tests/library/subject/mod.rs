@@ -2,7 +2,8 @@
 
 pub mod systems;
 
-use uniqurl::internal::Backend;
+use crate::tsv::{Row, escape};
+use uniqurl::internal::{Backend, Scratch, Span};
 use uniqurl::{Normalizer, Profile, Reject};
 
 /// The same as `oracle::Answer`, named here too so that a test can use this module without the
@@ -36,12 +37,23 @@ impl Library {
         Library(with.unwrap_or_else(|reject| panic!("scheme {scheme:?}: {reject}")))
     }
 
+    /// The library with the base and the assumed scheme of a row.
+    pub fn for_row(mut self, row: &Row) -> Library {
+        if let Some(base) = &row.base {
+            self = self.with_base(base);
+        }
+        if let Some(scheme) = &row.assume {
+            self = self.with_assumed_scheme(scheme);
+        }
+        self
+    }
+
     pub fn normalize(&self, url: &[u8]) -> Answer {
-        answer(|out| self.0.append(url, out))
+        answer(outcome(|out| self.0.append(url, out)))
     }
 
     pub fn normalize_target(&self, target: &[u8]) -> Answer {
-        answer(|out| self.0.for_targets().append(target, out))
+        answer(outcome(|out| self.0.for_targets().append(target, out)))
     }
 
     /// The name for messages.
@@ -50,18 +62,57 @@ impl Library {
     }
 }
 
+/// A canonical URL, or a rejection with all that it says.
+pub type Outcome = Result<Vec<u8>, Reject>;
+
 /// Output is appended, so it starts with bytes that must survive.
-fn answer(call: impl FnOnce(&mut Vec<u8>) -> Result<(), Reject>) -> Answer {
+pub fn outcome(call: impl FnOnce(&mut Vec<u8>) -> Result<(), Reject>) -> Outcome {
     let before = b"\xFFbefore";
     let mut out = before.to_vec();
     let outcome = call(&mut out);
     assert!(out.starts_with(before), "what stood in the output was changed");
     let appended = out.split_off(before.len());
-    match outcome {
-        Ok(()) => Ok(appended),
-        Err(reject) => {
-            assert!(appended.is_empty(), "a rejection appended {appended:?}");
-            Err((reject.code.name(), reject.at))
-        }
+    assert!(outcome.is_ok() || appended.is_empty(), "a rejection appended {appended:?}");
+    outcome.map(|()| appended)
+}
+
+pub fn answer(outcome: Outcome) -> Answer {
+    outcome.map_err(|reject| (reject.code.name(), reject.at))
+}
+
+/// The outcome of each URL in one call.
+pub fn in_bulk(normalizer: &Normalizer, urls: &[Vec<u8>]) -> Vec<Outcome> {
+    let (mut bytes, mut spans) = (Vec::new(), Vec::new());
+    for url in urls {
+        let start = bytes.len() as u32;
+        bytes.extend_from_slice(url);
+        spans.push(Span { start, end: bytes.len() as u32 });
+    }
+    let mut outcomes = Vec::new();
+    normalizer.for_each(&bytes, &spans, &mut Scratch::default(), |i, url| {
+        assert_eq!(i, outcomes.len(), "URLs are visited in order");
+        outcomes.push(url.map(|url| url.as_bytes().to_vec()));
+    });
+    assert_eq!(outcomes.len(), urls.len());
+    outcomes
+}
+
+/// The normalizer with a base and an assumed scheme, where they are not empty.
+pub fn reading(normalizer: &Normalizer, base: &str, assumed: &str) -> Normalizer {
+    let mut library = Library(normalizer.clone());
+    if !base.is_empty() {
+        library = library.with_base(base.as_bytes());
+    }
+    if !assumed.is_empty() {
+        library = library.with_assumed_scheme(assumed.as_bytes());
+    }
+    library.0
+}
+
+/// The canonical URL, or `!code@offset`.
+pub fn told(normalizer: &Normalizer, url: &str) -> String {
+    match answer(outcome(|out| normalizer.append(url.as_bytes(), out))) {
+        Ok(url) => escape(&url),
+        Err((code, at)) => format!("!{code}@{at}"),
     }
 }

@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+/// The canonical URL, or the code of the reason and an offset.
+pub type Answer = Result<Vec<u8>, (&'static str, usize)>;
+
 /// One fact: this input, read this way, has this answer.
 pub struct Row {
     /// `file:line`, for messages.
@@ -190,8 +193,23 @@ pub fn unescape(field: &str, place: &str) -> Vec<u8> {
     out
 }
 
+/// Compares answers with every row of a file, and reports all differences at once, since one cause often
+/// affects many rows. `ask` tells the name of whom it asked, and the answer.
+pub fn compare(name: &str, mut ask: impl FnMut(&Row, &mut dyn FnMut(&str, Answer))) {
+    let mut wrong = Vec::new();
+    for row in rows(name) {
+        ask(&row, &mut |who, got| {
+            let got = got.map_err(|(code, at)| (code.to_owned(), at));
+            if got != row.expected {
+                wrong.push(format!("{}: {who}: {}", row.place, difference(&row, &got)));
+            }
+        });
+    }
+    assert!(wrong.is_empty(), "{} answers differ\n{}", wrong.len(), wrong.join("\n"));
+}
+
 /// The expected and the actual result of a row, in the notation of the file.
-pub fn difference(row: &Row, got: &Result<Vec<u8>, (String, usize)>) -> String {
+fn difference(row: &Row, got: &Result<Vec<u8>, (String, usize)>) -> String {
     format!("{} -> {}, but the row says {}", escape(&row.input), show(got), show(&row.expected))
 }
 
