@@ -65,7 +65,7 @@ impl Block {
                 bytes.push(b'\n');
             }
         }
-        Block { way, bytes, spans, seed: rng.next() }
+        Block { way, bytes, spans, seed: rng.bits() }
     }
 }
 

@@ -288,8 +288,8 @@ fn one_block(
     tally: &mut Tally,
 ) -> Option<String> {
     // Two steps of the generator, so that neighbouring block numbers give unrelated streams.
-    let mut rng = Rng::new(Rng::new(wish.seed).next() ^ number);
-    let mut rng = Rng::new(rng.next());
+    let mut rng = Rng::new(Rng::new(wish.seed).bits() ^ number);
+    let mut rng = Rng::new(rng.bits());
     let block = Block::draw(&mut rng, real);
     let drawn: Vec<Option<Setting>> = wish
         .profiles
