@@ -320,11 +320,8 @@ fn trail_bytes_that_look_like_ascii_belong_to_characters() {
         ("http://%83%80.example/", "http://\u{30e0}.example/"),
         ("http://a%83%80b.example/%83%80", "http://a\u{30e0}b.example/\u{30e0}"),
     ] {
-        let mut out = [Vec::new(), Vec::new()];
-        for (url, out) in [url, same].iter().zip(&mut out) {
-            assert_eq!(crawl.append(url.as_bytes(), out), Ok(()), "{url}");
-        }
-        assert_eq!(escape(&out[0]), escape(&out[1]), "{url}");
+        let form = told(&crawl, url);
+        assert!(!form.starts_with('!') && form == told(&crawl, same), "{url} gives {form}");
     }
 }
 
