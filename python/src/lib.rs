@@ -24,7 +24,6 @@ mod lines;
 mod dedup;
 mod seen;
 mod uri;
-mod bench;
 
 use pyo3::prelude::*;
 
@@ -33,8 +32,6 @@ mod _core {
     use super::PyModuleMethods;
     #[pymodule_export]
     use super::arrow::{Column, Columns};
-    #[pymodule_export]
-    use super::bench::library_seconds;
     #[pymodule_export]
     use super::dedup::{Deduplicated, dedup};
     #[pymodule_export]
