@@ -2,7 +2,8 @@
 """What people run today in place of uniqurl, on a list of URLs: others.py TOOL IN OUT FORMAT.
 
 DuckDB and Polars make lines unique, or the targets of a combined log, on as many threads as THREADS and
-POLARS_MAX_THREADS say. w3lib and surt normalize each line and keep a set."""
+POLARS_MAX_THREADS say; DuckDB with the limit MEMORY, if there is one, and the folder SPILL. w3lib and surt normalize
+each line and keep a set."""
 
 import os
 import sys
@@ -17,7 +18,10 @@ def duckdb(source, target, log):
         "read_csv(?, header=false, auto_detect=false, delim='\x01', quote='', escape='', "
         "columns={'line': 'VARCHAR'})"
     )
-    connection = duckdb.connect(config={"threads": int(os.environ["THREADS"])})
+    config = {"threads": int(os.environ["THREADS"])}
+    if "MEMORY" in os.environ:
+        config |= {"memory_limit": os.environ["MEMORY"], "temp_directory": os.environ["SPILL"]}
+    connection = duckdb.connect(config=config)
     connection.execute(
         f"COPY (SELECT DISTINCT {line} FROM {table}) TO '{target}' "
         "(FORMAT csv, HEADER false, DELIMITER '\x01', QUOTE '', ESCAPE '')",

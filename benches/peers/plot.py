@@ -50,7 +50,7 @@ def groups(processes):
 
 
 def interval(row):
-    """The 95 % interval of the seconds; of a single run, its time."""
+    """The shortest and the longest run."""
     return row.get("seconds_interval") or (row["seconds"], row["seconds"])
 
 
@@ -85,7 +85,7 @@ def chart(results, colours):
             y += BAR + GAP
         y += 8
     y += 14
-    text(0, y, "Medians and 95 % intervals; shorter is better. Only uniqurl normalizes, the others compare lines.", "soft")
+    text(0, y, "Medians, the shortest and the longest run; shorter is better. Only uniqurl normalizes, the others compare lines.", "soft")
     y += 17
     text(0, y, results["machine"], "soft", 'font-size="11"')
     head = (
