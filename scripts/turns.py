@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,14 +29,6 @@ class Contender(NamedTuple):
     command: str | list  # a line for sh, or words
     check: object = None  # called after the first run; gives the number of lines that the command wrote
     feeds: tuple = ()  # what writes into its FIFOs
-
-
-class Run(NamedTuple):
-    wall: float
-    cpu: float
-    peak: int  # bytes of the largest process
-    read: int  # bytes that came from the disk
-    status: int
 
 
 def note(text):
@@ -93,8 +86,9 @@ def once(contender):
         threading.Thread(target=feed, daemon=True).start()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    return Run(time.perf_counter() - begun, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024,
-               usage.ru_inblock * 512, process.returncode)
+    # Memory is that of the largest process; what was read came from the disk.
+    return SimpleNamespace(wall=time.perf_counter() - begun, cpu=usage.ru_utime + usage.ru_stime,
+                           peak=usage.ru_maxrss * 1024, read=usage.ru_inblock * 512, status=process.returncode)
 
 
 def compare(title, contenders, rounds, size=0):
