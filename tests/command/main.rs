@@ -191,6 +191,7 @@ impl Run {
     }
 
     /// Whether the exit status is the command's, and not that of a wrapper that could not start it.
+    #[cfg(target_os = "linux")]
     fn is_of_command(&self) -> bool {
         matches!(self.status, None | Some(0 | 2))
     }
