@@ -6,7 +6,7 @@ self=$(realpath "$0")
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 target=${CARGO_TARGET_DIR:-$root/target}
 # The profile of what is released and measured, and its folder below $target.
-profile=dist
+profile=release
 export PATH=$target/tools/bin:$PATH # cargo-deny and the like, where a script has installed them
 cd "$root"
 
