@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufWriter, Write};
 
-use crate::bombs::{THREADS, judge};
-use crate::budget::{End, mega, promised, run};
+use crate::bombs::THREADS;
+use crate::budget::{End, judge, mega, promised, run};
 use crate::place::Place;
 use crate::{Extent, Row, Torture};
 
@@ -50,7 +50,8 @@ pub fn longer_urls(torture: &mut Torture) -> Row {
             let end = run(command.args(arguments), |_| Ok(()));
             let name = arguments.last().unwrap_or(&"");
             let what = format!("{name} -j {threads}");
-            most.push(mega(judge(extent, &mut row, &what, (budget, threads), 0, end)));
+            let end = judge(extent, &mut row, &what, (budget, threads), 0, end);
+            most.extend(end.map(|end| mega(end.peak)));
         }
         peaks.push(most);
     }
@@ -101,7 +102,8 @@ pub fn many_redirects(torture: &mut Torture) -> Row {
         }
         let budget = mebibytes << 20;
         let what = format!("{pairs} pairs, --memory {memory}");
-        peaks.push((memory, mega(judge(extent, &mut row, &what, (budget, 2), code, end))));
+        let end = judge(extent, &mut row, &what, (budget, 2), code, end);
+        peaks.push((memory, end.map_or(0, |end| mega(end.peak))));
     }
     row.figure = format!("{pairs} pairs; peaks {peaks:?} MB");
     row
@@ -144,7 +146,8 @@ pub fn columns(torture: &mut Torture) -> Row {
                 end = attempt();
             }
         }
-        peaks.push(mega(judge(extent, &mut row, name, (budget, threads), 0, end)));
+        let end = judge(extent, &mut row, name, (budget, threads), 0, end);
+        peaks.extend(end.map(|end| mega(end.peak)));
         let made = place.path.join(name);
         let _ = fs::remove_file(&made).or_else(|_| fs::remove_dir_all(made));
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::budget::{End, mega, promised, run};
+use crate::budget::{judge, mega, run, zstd};
 use crate::place::Place;
 use crate::{Extent, Row, Torture};
 
@@ -15,40 +15,15 @@ const BUDGET: u64 = 8 << 20;
 /// Numbers of threads.
 pub const THREADS: [u64; 4] = [1, 2, 8, 32];
 
-/// Records a run that held more than it may, or did not exit with `code`. Returns its peak.
-pub fn judge(
-    extent: Extent,
-    row: &mut Row,
-    what: &str,
-    (budget, threads): (u64, u64),
-    code: i32,
-    end: Result<End, String>,
-) -> u64 {
-    let end = match end {
-        Ok(end) => end,
-        Err(why) => {
-            row.broken.push(format!("{what}: {why}"));
-            return 0;
-        }
-    };
-    let most = promised(extent, budget, threads);
-    if end.peak > most {
-        row.broken.push(format!("{what}: peak of {} MB, of {}", mega(end.peak), mega(most)));
-    }
-    if end.code != Some(code) {
-        row.broken.push(format!("{what}: status {:?}, and it said {:?}", end.code, end.said));
-    }
-    end.peak
-}
-
 /// Gzip members and zstd frames of 1 MiB each: as an input, as URLs from before, and as an archive.
 pub fn many_members(torture: &mut Torture) -> Row {
     let mut row =
         Row::new("bombs of many members, -j 1 to 32: within the budget and 12 MiB a thread");
     let place = Place::new(torture, "members", 10);
     let members = if torture.extent == Extent::Full { 20_000 } else { 600 };
-    let made = write_members(&place.path.join("more.gz"), members)
-        .and_then(|()| fs::write(place.path.join("more.zst"), zstd(1 << 20).repeat(members)));
+    let made = write_members(&place.path.join("more.gz"), members).and_then(|()| {
+        fs::write(place.path.join("more.zst"), zstd(17, 1 << 10, 1 << 20).repeat(members))
+    });
     if let Err(error) = made {
         return row.skipped(error.to_string());
     }
@@ -70,7 +45,8 @@ pub fn many_members(torture: &mut Torture) -> Row {
             command.args(["dedup", "--memory", "8M", "-o", "out", "-j", &threads.to_string()]);
             let end = run(command.args(arguments), |_| Ok(()));
             let what = format!("{} -j {threads}", arguments[1..].join(" "));
-            most.push(mega(judge(extent, &mut row, &what, (BUDGET, threads), code, end)));
+            let end = judge(extent, &mut row, &what, (BUDGET, threads), code, end);
+            most.extend(end.map(|end| mega(end.peak)));
         }
         peaks.push(most);
     }
@@ -93,21 +69,4 @@ fn gzip(size: usize) -> io::Result<Vec<u8>> {
         input.write_all(b"\n")?;
     }
     Ok(child.wait_with_output()?.stdout)
-}
-
-/// A frame of this many bytes (RFC 8878 section 3.1.1): a block of 1 KiB, and blocks of one byte and its
-/// repeat count.
-fn zstd(size: u32) -> Vec<u8> {
-    const BLOCK: u32 = 128 << 10;
-    const RAW: u32 = 1 << 10;
-    let mut frame = vec![0x28, 0xB5, 0x2F, 0xFD, 0, 7 << 3];
-    frame.extend_from_slice(&(RAW << 3).to_le_bytes()[..3]);
-    frame.extend((0..RAW).map(|i| b'a' + (i * i % 23) as u8));
-    let blocks = size / BLOCK;
-    for block in 1..=blocks {
-        let header = BLOCK << 3 | 1 << 1 | u32::from(block == blocks);
-        frame.extend_from_slice(&header.to_le_bytes()[..3]);
-        frame.push(b'a');
-    }
-    frame
 }

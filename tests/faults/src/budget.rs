@@ -84,12 +84,12 @@ fn high_water(status: &str) -> Option<u64> {
     line.trim().strip_suffix(" kB")?.parse().ok()
 }
 
-/// Records a run that exceeded its budget, or did not exit with `code`.
-fn judge(
+/// Records a run that held more than it may on so many threads, or did not exit with `code`. Gives how it ended.
+pub fn judge(
     extent: Extent,
     row: &mut Row,
     what: &str,
-    budget: u64,
+    (budget, threads): (u64, u64),
     code: i32,
     end: Result<End, String>,
 ) -> Option<End> {
@@ -100,15 +100,19 @@ fn judge(
             return None;
         }
     };
-    // Without -j the command has a thread for each core.
-    let threads = thread::available_parallelism().map_or(1, |threads| threads.get() as u64);
-    if end.peak > promised(extent, budget, threads) {
-        row.broken.push(format!("{what}: peak of {} MB", end.peak / 1_000_000));
+    let most = promised(extent, budget, threads);
+    if end.peak > most {
+        row.broken.push(format!("{what}: peak of {} MB, of {}", mega(end.peak), mega(most)));
     }
     if end.code != Some(code) {
         row.broken.push(format!("{what}: status {:?}, and it said {:?}", end.code, end.said));
     }
     Some(end)
+}
+
+/// Without -j the command has a thread for each core.
+fn cores() -> u64 {
+    thread::available_parallelism().map_or(1, |threads| threads.get() as u64)
 }
 
 /// Writes `size` bytes of one line.
@@ -132,7 +136,7 @@ pub fn one_line(torture: &mut Torture) -> Row {
         input.write_all(b"\nhttp://a.example/\n")?;
         input.flush()
     });
-    if let Some(end) = judge(torture.extent, &mut row, "the line", budget, 0, end) {
+    if let Some(end) = judge(torture.extent, &mut row, "the line", (budget, cores()), 0, end) {
         if place.read("out") != b"http://a.example/\n" || !end.said.contains("rejected 1 ") {
             row.broken.push(format!("it made {:?} of it", end.said));
         }
@@ -151,8 +155,8 @@ pub fn bombs(torture: &mut Torture) -> Row {
     let budget = 16 << 20;
     let mut peaks = Vec::new();
     let made = gzip(&place.path.join("more.gz"), size)
-        .and_then(|()| fs::write(place.path.join("more.zst"), zstd(17, size)))
-        .and_then(|()| fs::write(place.path.join("more-window.zst"), zstd(27, size)));
+        .and_then(|()| fs::write(place.path.join("more.zst"), zstd(17, 0, size)))
+        .and_then(|()| fs::write(place.path.join("more-window.zst"), zstd(27, 0, size)));
     if let Err(error) = made {
         return row.skipped(error.to_string());
     }
@@ -166,7 +170,7 @@ pub fn bombs(torture: &mut Torture) -> Row {
         let end = run(command.args(["dedup", "--memory", "16M", "-o", "out", name]), |_| Ok(()));
         // The only record is too long, so nothing is left to write. Or a limit stops the run at
         // once.
-        if let Some(end) = judge(torture.extent, &mut row, name, budget, 3, end) {
+        if let Some(end) = judge(torture.extent, &mut row, name, (budget, cores()), 3, end) {
             peaks.push(mega(end.peak));
             if !end.said.contains(told) {
                 row.broken.push(format!("{name}: it said {:?}", end.said));
@@ -187,12 +191,16 @@ fn gzip(path: &Path, size: u64) -> io::Result<()> {
     child.wait().map(drop)
 }
 
-/// A frame of `size` bytes that asks for a window of `1 << window` (RFC 8878 section 3.1.1). Each
-/// block is one byte and its repeat count.
-fn zstd(window: u8, size: u64) -> Vec<u8> {
+/// A frame of this many bytes (RFC 8878 section 3.1.1), which asks for a window of `1 << window`: a block of `raw`
+/// bytes, and blocks of one byte and its repeat count.
+pub fn zstd(window: u8, raw: u32, size: u64) -> Vec<u8> {
     const BLOCK: u64 = 128 << 10;
     const RLE: u64 = 1;
     let mut frame = vec![0x28, 0xB5, 0x2F, 0xFD, 0, (window - 10) << 3];
+    if raw > 0 {
+        frame.extend_from_slice(&(raw << 3).to_le_bytes()[..3]);
+        frame.extend((0..raw).map(|i| b'a' + (i * i % 23) as u8));
+    }
     let blocks = size.div_ceil(BLOCK);
     for block in 1..=blocks {
         let header = BLOCK << 3 | RLE << 1 | u64::from(block == blocks);
@@ -216,7 +224,8 @@ pub fn distinct_urls(torture: &mut Torture) -> Row {
         let mut command = place.command(&torture.command);
         command.args(["dedup", "--memory", memory, "--temp-dir", ".", "-o", "more-out"]);
         let end = run(&mut command, |input| write_urls(*count, input));
-        let Some(end) = judge(torture.extent, &mut row, &format!("{count} URLs"), *budget, 0, end)
+        let Some(end) =
+            judge(torture.extent, &mut row, &format!("{count} URLs"), (*budget, cores()), 0, end)
         else {
             continue;
         };
@@ -259,7 +268,7 @@ pub fn longer_lines(torture: &mut Torture) -> Row {
         }
         input.flush()
     });
-    if let Some(end) = judge(torture.extent, &mut row, "the lines", budget, 0, end) {
+    if let Some(end) = judge(torture.extent, &mut row, "the lines", (budget, cores()), 0, end) {
         let written = fs::metadata(place.path.join("more-out")).map_or(0, |out| out.len());
         let lines = count_lines(&place.path.join("more-out"));
         if lines != urls || written < urls * 700 {
@@ -301,56 +310,6 @@ fn count_lines(path: &Path) -> u64 {
         let length = block.len();
         reader.consume(length);
     }
-}
-
-/// Compares a spilling run with one that need not spill, and with `sort` under the same budget. The
-/// only promise about time, and only in a full scorecard.
-pub fn time_of_spilling(torture: &mut Torture) -> Row {
-    let mut row =
-        Row::new("spilling, 4x the budget: at most 3x the time in memory, and before sort -u");
-    let place = Place::new(torture, "time", 10);
-    let input = place.path.join("more-in");
-    let file = File::create(&input).expect("created");
-    let mut file = BufWriter::with_capacity(1 << 20, file);
-    // The set of 15 million of them takes four times 400 MB.
-    write_urls(15_000_000, &mut file).expect("written");
-    drop(file);
-    let dedup = |memory: &str| {
-        let mut command = place.command(&torture.command);
-        command.args(["dedup", "-q", "-j", "2", "--memory", memory, "--temp-dir", "."]);
-        command.args(["-o", "more-out", "more-in"]);
-        run(&mut command, |_| Ok(())).map(|end| end.time.as_secs_f64())
-    };
-    let sort = |input: &Path| {
-        let mut command = Command::new("sort");
-        command.env("LC_ALL", "C").args(["-u", "-S", "400M", "--parallel=2", "-T"]);
-        command.arg(&place.path).arg("-o").arg(place.path.join("more-out")).arg(input);
-        run(&mut command, |_| Ok(())).map(|end| end.time.as_secs_f64())
-    };
-    let mut times = [Vec::new(), Vec::new(), Vec::new()];
-    for _ in 0..3 {
-        for (times, time) in times.iter_mut().zip([dedup("8G"), dedup("400M"), sort(&input)]) {
-            match time {
-                Ok(time) => times.push(time),
-                Err(why) => return row.skipped(why),
-            }
-        }
-    }
-    let [memory, spilled, sorted] = times.map(|mut times| {
-        times.sort_by(f64::total_cmp);
-        times[1]
-    });
-    row.figure = format!(
-        "{:.2}x the time in memory, {:.2}x that of sort (medians of 3)",
-        spilled / memory,
-        spilled / sorted
-    );
-    if spilled > 3.0 * memory || spilled >= sorted {
-        row.broken.push(row.figure.clone());
-    }
-    let _ = fs::remove_file(input);
-    let _ = fs::remove_file(place.path.join("more-out"));
-    row
 }
 
 /// In megabytes.

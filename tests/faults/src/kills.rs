@@ -1,8 +1,9 @@
 //! `kill -9`: at any moment, an output is the old one or the new one.
 
-use crate::place::{DEDUP, Found, Place, wait};
+use crate::place::{DEDUP, Found, Place, run, wait};
 use crate::{Row, Torture, faults};
-use std::process::Stdio;
+use std::fs;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -82,5 +83,56 @@ pub fn at_named_points(torture: &mut Torture) -> Row {
         row.broken.push("no call was reached".to_owned());
     }
     row.figure = format!("{tried} kills; {named} at a rename left the new file's first name");
+    row
+}
+
+/// `kill -9` of runs with shards, and the run after them.
+pub fn of_shards(torture: &mut Torture) -> Row {
+    let mut row = Row::new("a killed run with shards leaves a temporary name, or all shards");
+    let place = Place::new(torture, "killed-shards", 20_000);
+    let program = torture.command.clone();
+    let split = || {
+        let mut command = Command::new(&program);
+        command.args(["dedup", "-q", "in", "--split-by", "hash:4", "-o", "more-out"]);
+        command.current_dir(&place.path).stdin(Stdio::null());
+        command
+    };
+    let output = place.path.join("more-out");
+    let shards = || -> Vec<Vec<u8>> {
+        let shard = |i| fs::read(output.join(format!("shard-0000{i}"))).unwrap_or_default();
+        (0..4).map(shard).collect()
+    };
+    let undisturbed = Instant::now();
+    let _ = split().status();
+    let duration = undisturbed.elapsed().as_micros() as u64;
+    let whole = shards();
+    let (start, mut tried, mut left, mut complete) = (Instant::now(), 0, 0, 0);
+    while torture.goes_on(tried, 100, start) {
+        let _ = fs::remove_dir_all(&output);
+        let mut killed = split().spawn().expect("started");
+        thread::sleep(Duration::from_micros(torture.below(duration * 6 / 5)));
+        let _ = killed.kill();
+        let _ = wait(&mut killed);
+        if output.exists() {
+            complete += 1;
+            if shards() != whole {
+                row.broken.push("a directory with its name is partial".to_owned());
+            }
+            let _ = fs::remove_dir_all(&output);
+        }
+        for entry in fs::read_dir(&place.path).expect("readable").flatten() {
+            if entry.file_name().as_encoded_bytes().starts_with(b".uniqurl-") {
+                left += 1;
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+        match run(&mut split()) {
+            Ok(run) if run.status.success() && shards() == whole => {}
+            Ok(run) => row.broken.push(format!("the run after a killed one: {}", run.status)),
+            Err(why) => row.broken.push(why),
+        }
+        tried += 1;
+    }
+    row.figure = format!("{tried} kills: {left} temporary directories, {complete} whole outputs");
     row
 }

@@ -3,23 +3,19 @@
 //! In: the built command, and whether there is little time. Out: the scorecard. A new promise is a
 //! file here with a function that gives a [`Row`], and a line in [`ROWS`].
 
-mod address_space;
 mod amplification;
 mod bombs;
 mod budget;
 mod control_group;
 mod disk;
-mod escapes;
 mod faults;
 mod kills;
-mod permissions;
 mod place;
 mod races;
 mod seen_store;
 mod seen_syncs;
 mod signals;
 mod syncs;
-mod terminal;
 mod work;
 
 use std::path::PathBuf;
@@ -105,6 +101,7 @@ type Promise = (&'static str, fn(&mut Torture) -> Row);
 const ROWS: &[Promise] = &[
     ("kills", kills::at_random),
     ("kill-points", kills::at_named_points),
+    ("killed-shards", kills::of_shards),
     ("signals", signals::at_random),
     ("closed-pipe", signals::closed_pipe),
     ("signal-faults", faults::signal_at_every_call),
@@ -118,7 +115,6 @@ const ROWS: &[Promise] = &[
     ("seen-faults", seen_store::faults),
     ("seen-merge", seen_store::merges),
     ("seen-syncs", seen_syncs::before_names),
-    ("seen-bits", seen_store::bits),
     ("seen-disk", disk::store),
     ("seen-writers", seen_store::writers),
     ("line", budget::one_line),
@@ -130,20 +126,10 @@ const ROWS: &[Promise] = &[
     ("redirects", amplification::many_redirects),
     ("columns", amplification::columns),
     ("control-group", control_group::default_budget),
-    ("address-space", address_space::default_budget),
-    ("terminal", terminal::hostile_text),
-    ("escapes", escapes::every_way_out),
-    ("shard-names", escapes::names_of_shards),
-    ("arguments", escapes::secrets_and_lines_of_arguments),
-    ("special-bits", permissions::replaced_files),
-    ("private", permissions::temporary_files),
-    ("foreign", permissions::foreign_directories),
-    ("killed-shards", permissions::killed_shards),
 ];
 
 /// Rows that take minutes however few trials they run, so that a short run tries them only by name.
-const LONG_ROWS: &[Promise] =
-    &[("work", work::of_every_reader), ("spilling-time", budget::time_of_spilling)];
+const LONG_ROWS: &[Promise] = &[("work", work::of_every_reader)];
 
 fn main() -> ExitCode {
     let mut extent = Extent::Full;

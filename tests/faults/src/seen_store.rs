@@ -333,62 +333,6 @@ fn judge(
     }
 }
 
-/// Bits of a store's files are flipped, and files are cut.
-pub fn bits(torture: &mut Torture) -> Row {
-    let mut row = Row::new("a flipped bit or a cut of a seen store: found, with file and offset");
-    let trials = Trials::new(torture, "seen-bits");
-    trials.renew();
-    let store = trials.place.path.join(STORE);
-    let names = fs::read_dir(&store).expect("readable").flatten();
-    let names = names.map(|entry| entry.path()).filter(|path| !path.ends_with("lock"));
-    let files: Vec<(PathBuf, Vec<u8>)> =
-        names.map(|path| (path.clone(), fs::read(&path).expect("readable"))).collect();
-    let bits: usize = files.iter().map(|(_, bytes)| bytes.len() * 8).sum();
-    let (start, mut tried) = (Instant::now(), 0);
-    while torture.goes_on(tried, bits, start) {
-        // Every bit in turn, or some of them.
-        let mut bit = match torture.extent {
-            Extent::Full => tried,
-            Extent::Short => torture.below(bits as u64) as usize,
-        };
-        let mut all = files.iter();
-        let (path, whole) = loop {
-            let (path, bytes) = all.next().expect("a bit of a file");
-            match bit.checked_sub(bytes.len() * 8) {
-                Some(rest) => bit = rest,
-                None => break (path, bytes),
-            }
-        };
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let mut damaged = whole.clone();
-        match tried % 50 {
-            49 => damaged.truncate(bit / 8),
-            _ => damaged[bit / 8] ^= 1 << (bit % 8),
-        }
-        fs::write(path, damaged).expect("written");
-        let verified = run(trials.place.command(&trials.program).args(["seen", "verify", STORE]));
-        match verified {
-            Ok(end) if end.status.code() == Some(2) => {
-                let said = String::from_utf8_lossy(&end.stderr).into_owned();
-                if !said.contains(&*name) {
-                    row.broken.push(format!("{name} bit {bit}: it said {said:?}"));
-                }
-            }
-            end => row.broken.push(format!("{name} bit {bit}: {end:?}")),
-        }
-        match trials.export() {
-            Ok(keys) if keys != trials.before => {
-                row.broken.push(format!("{name} bit {bit}: other keys, without an error"));
-            }
-            Ok(_) | Err(_) => {}
-        }
-        fs::write(path, whole).expect("written");
-        tried += 1;
-    }
-    row.figure = format!("{tried} of {bits} bits");
-    row
-}
-
 /// Two writers at once, and readers meanwhile.
 pub fn writers(torture: &mut Torture) -> Row {
     let mut row = Row::new("two writers of a seen store, and a reader: each key once, no error");

@@ -89,7 +89,8 @@ pub enum Call {
 
 /// The calls of a log of strace with the paths of descriptors. One that another thread's interrupts has two lines.
 pub fn calls<'l>(log: &'l str, place: &'l Path) -> impl Iterator<Item = Call> + 'l {
-    let mut begun = HashMap::new();
+    // Calls by the thread that began them, and files without a name by their descriptor.
+    let (mut begun, mut nameless) = (HashMap::new(), HashMap::new());
     log.lines().filter_map(move |line| {
         let (thread, said) = line.split_once(' ')?;
         let said = said.trim_start();
@@ -97,31 +98,38 @@ pub fn calls<'l>(log: &'l str, place: &'l Path) -> impl Iterator<Item = Call> + 
             begun.insert(thread, start.to_owned());
             return None;
         }
-        match said.strip_prefix("<... ").and_then(|rest| rest.split_once(" resumed>")) {
-            Some((_, end)) => call(&(begun.remove(thread)? + end), place),
-            None => call(said, place),
+        let said = match said.strip_prefix("<... ").and_then(|rest| rest.split_once(" resumed>")) {
+            Some((_, end)) => begun.remove(thread)? + end,
+            None => said.to_owned(),
+        };
+        if said.contains("O_TMPFILE") {
+            let (descriptor, file) = said.rsplit_once(" = ")?.1.split_once('<')?;
+            let file = relative(file.split_once('>')?.0, place);
+            nameless.insert(format!("/proc/self/fd/{descriptor}"), file);
         }
+        call(&said, place, &nameless)
     })
 }
 
-fn call(said: &str, place: &Path) -> Option<Call> {
+fn relative(path: &str, place: &Path) -> String {
+    let path = Path::new(path).strip_prefix(place).unwrap_or(Path::new(path));
+    path.strip_prefix(".").unwrap_or(path).to_string_lossy().into_owned()
+}
+
+fn call(said: &str, place: &Path, nameless: &HashMap<String, String>) -> Option<Call> {
     let (name, arguments) = said.split_once('(')?;
     let (arguments, result) = arguments.rsplit_once(" = ")?;
     if result.starts_with('-') {
         return None;
     }
-    let relative = |path: &str| {
-        let path = Path::new(path).strip_prefix(place).unwrap_or(Path::new(path));
-        path.strip_prefix(".").unwrap_or(path).to_string_lossy().into_owned()
-    };
     // The file that a descriptor leads to, as strace tells.
-    let opened = || Some(relative(arguments.split_once('<')?.1.split_once('>')?.0));
-    let mut quoted = arguments.split('"').skip(1).step_by(2).map(relative);
+    let opened = || Some(relative(arguments.split_once('<')?.1.split_once('>')?.0, place));
+    let mut quoted = arguments.split('"').skip(1).step_by(2).map(|path| relative(path, place));
     match name {
         "openat" if arguments.contains("O_CREAT") => Some(Call::Make(quoted.next()?)),
         "write" | "writev" | "pwrite64" => Some(Call::Write(opened()?)),
         "fsync" | "fdatasync" => Some(Call::Sync(opened()?)),
-        "linkat" => Some(Call::Name(None, quoted.nth(1)?)),
+        "linkat" => Some(Call::Name(nameless.get(&quoted.next()?).cloned(), quoted.next()?)),
         "rename" | "renameat" | "renameat2" => Some(Call::Name(quoted.next(), quoted.next()?)),
         "unlink" | "unlinkat" => Some(Call::Remove(quoted.next()?)),
         "mkdir" | "mkdirat" => Some(Call::Make(quoted.next()?)),

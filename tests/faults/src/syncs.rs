@@ -1,15 +1,26 @@
 //! A crash of the system: a file that has its name is on the disk, and so is the name.
 
-use crate::place::{DEDUP, Found, Place, run};
-use crate::seen_syncs::{Call, calls};
-use crate::{Row, Torture, faults, seen_syncs};
-use std::collections::{HashMap, HashSet};
+use crate::place::{DEDUP, Found, OUTPUTS, Place, run};
+use crate::seen_syncs::{CALLS, Call, calls};
+use crate::{Row, Torture, faults};
+use std::collections::HashSet;
 use std::fs;
 use std::process::{Command, Stdio};
 
-/// Calls that open, write, sync or name a file.
-const CALLS: &str =
-    "openat,write,writev,pwrite64,fsync,fdatasync,linkat,?rename,renameat,?renameat2";
+/// Runs under strace and gives the calls about files that succeeded, or records why it cannot.
+fn traced(torture: &Torture, place: &Place, arguments: &[&str], row: &mut Row) -> Vec<Call> {
+    let log = torture.root.join("strace.log");
+    let mut command = Command::new("strace");
+    command.current_dir(&place.path).stdin(Stdio::null()).args(["-f", "-q", "-y", "-o"]).arg(&log);
+    command.arg(format!("--trace={CALLS}")).arg(&torture.command).args(arguments);
+    match run(&mut command) {
+        Ok(output) if output.status.success() => {}
+        Ok(output) => row.broken.push(String::from_utf8_lossy(&output.stderr).into_owned()),
+        Err(why) => row.broken.push(why),
+    }
+    let log = String::from_utf8_lossy(&fs::read(&log).unwrap_or_default()).into_owned();
+    calls(&log, &place.path).collect()
+}
 
 /// Every output is synced before it gets its name, and the directory after.
 pub fn before_names(torture: &mut Torture) -> Row {
@@ -19,22 +30,12 @@ pub fn before_names(torture: &mut Torture) -> Row {
         return row.skipped(why);
     }
     let place = Place::new(torture, "sync", 300);
-    let log = torture.root.join("strace.log");
-    let mut command = Command::new("strace");
-    command.current_dir(&place.path).stdin(Stdio::null());
-    command.args(["-f", "-q", "-o"]).arg(&log).arg(format!("--trace={CALLS}"));
-    command.arg(&torture.command).args(DEDUP);
-    match run(&mut command) {
-        Ok(output) if output.status.success() => {}
-        Ok(output) => row.broken.push(format!("{}", output.status)),
-        Err(why) => row.broken.push(why),
-    }
+    let calls = traced(torture, &place, DEDUP, &mut row);
     let found = place.outputs();
     if !matches!(found, Ok(Found::New)) {
         row.broken.push(format!("{found:?}"));
     }
-    let log = String::from_utf8_lossy(&fs::read(&log).unwrap_or_default()).into_owned();
-    match named_files(&log) {
+    match named_files(&calls) {
         Ok(files) => row.figure = format!("{files} files were named"),
         Err(why) => row.broken.push(why),
     }
@@ -50,24 +51,11 @@ pub fn shards(torture: &mut Torture) -> Row {
     }
     const COUNT: usize = 64;
     let place = Place::new(torture, "sync-shards", 3_000);
-    let log = torture.root.join("strace.log");
     for suffix in ["txt", "parquet"] {
         let target = format!("more-shards-{suffix}");
-        let split = format!("hash:{COUNT}");
-        let mut command = Command::new("strace");
-        command.current_dir(&place.path).stdin(Stdio::null());
-        command
-            .args(["-f", "-q", "-y", "-o"])
-            .arg(&log)
-            .arg(format!("--trace={}", seen_syncs::CALLS));
-        command.arg(&torture.command).args(["dedup", "in", "-j", "2", "--split-by", &split]);
-        match run(command.args(["--split-suffix", &format!(".{suffix}"), "-o", &target])) {
-            Ok(output) if output.status.success() => {}
-            Ok(output) => row.broken.push(String::from_utf8_lossy(&output.stderr).into_owned()),
-            Err(why) => row.broken.push(why),
-        }
-        let log = String::from_utf8_lossy(&fs::read(&log).unwrap_or_default()).into_owned();
-        let calls: Vec<Call> = calls(&log, &place.path).collect();
+        let (split, suffixed) = (format!("hash:{COUNT}"), format!(".{suffix}"));
+        let split = ["dedup", "in", "-j", "2", "--split-by", &split, "--split-suffix", &suffixed];
+        let calls = traced(torture, &place, &[&split[..], &["-o", &target]].concat(), &mut row);
         let is_temporary = |path: &str| path.starts_with(".uniqurl-");
         let is_shard = |path: &str| is_temporary(path) && path.ends_with(suffix);
         // Files that were synced, that were made, and syncs of the directory after so many of both.
@@ -96,56 +84,26 @@ pub fn shards(torture: &mut Torture) -> Row {
     row
 }
 
-/// The number of files that got a name, by the log of strace. An error if a file was not on the
-/// disk by then, or its name not at the end.
-fn named_files(log: &str) -> Result<usize, String> {
-    // By descriptor: files with bytes that are not on the disk, and syncs under way.
-    let (mut unsynced, mut begun) = (HashSet::new(), HashMap::new());
+/// The number of files that got a name. An error if one was not on the disk by then, or its name not at the end.
+fn named_files(calls: &[Call]) -> Result<usize, String> {
+    // Files with bytes that are not on the disk. One without a name is known by the name of its descriptor.
+    let mut unsynced = HashSet::new();
     let (mut files, mut is_name_synced) = (0, true);
-    for line in log.lines() {
-        let Some((thread, said)) = line.split_once(' ') else { continue };
-        let said = said.trim_start();
-        let descriptor = |text: &str| -> Option<u32> {
-            let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-            text[..digits].parse().ok()
-        };
-        let (call, arguments) = said.split_once('(').unwrap_or((said, ""));
-        let synced = match call {
-            "write" | "writev" | "pwrite64" => {
-                unsynced.extend(descriptor(arguments));
-                None
-            }
-            "fsync" | "fdatasync" if said.contains("<unfinished") => {
-                begun.insert(thread, descriptor(arguments));
-                None
-            }
-            "fsync" | "fdatasync" => descriptor(arguments),
-            _ if said.contains("sync resumed>") => begun.remove(thread).flatten(),
-            "openat" => {
-                // The number now belongs to another file.
-                let opened = said.rsplit_once("= ").and_then(|(_, result)| descriptor(result));
-                opened.map(|opened| unsynced.remove(&opened));
-                None
-            }
-            "linkat" => {
-                let at = arguments.split_once("/proc/self/fd/");
-                match at.and_then(|(_, number)| descriptor(number)) {
-                    // The name exists already: the file first gets a temporary one.
-                    _ if said.contains("EEXIST") => {}
-                    Some(file) if !unsynced.contains(&file) => files += 1,
-                    _ => return Err(format!("it is not on the disk: {said}")),
+    for call in calls {
+        match call {
+            Call::Make(path) => drop(unsynced.remove(path)),
+            Call::Write(path) => drop(unsynced.insert(path)),
+            // A synced descriptor that nothing was written to is a directory.
+            Call::Sync(path) => is_name_synced |= !unsynced.remove(path),
+            Call::Name(old, path) => {
+                if old.as_ref().is_some_and(|old| unsynced.contains(old)) {
+                    return Err(format!("{path} is not on the disk before it has its name"));
                 }
+                files += usize::from(OUTPUTS.contains(&path.as_str()));
                 is_name_synced = false;
-                None
             }
-            "rename" | "renameat" | "renameat2" => {
-                is_name_synced = false;
-                None
-            }
-            _ => None,
-        };
-        // A synced descriptor that nothing was written to is a directory.
-        is_name_synced |= synced.is_some_and(|synced| !unsynced.remove(&synced));
+            Call::Remove(_) => {}
+        }
     }
     match (files, is_name_synced) {
         (0, _) => Err("no file was named".to_owned()),
