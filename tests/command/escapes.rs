@@ -1,10 +1,10 @@
 //! Bytes that act on a terminal: none of them stands raw in a message, in JSON or on a page. And secrets in
 //! arguments that were taken for file names.
 
-use super::{Place, Run, built};
+use super::{Place, built, cases};
 use serde_json::Value;
-use std::ffi::OsStr;
-use std::fs;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 
 /// Control characters of ASCII and of ISO 8859, DEL, those that turn the direction of text, and ends of
 /// lines of Unicode. (A line cannot hold a line feed.)
@@ -86,13 +86,47 @@ fn text_for_people_is_ascii_whatever_stands_in_urls_and_names() {
 fn a_suffix_of_shards_holds_no_control_characters() {
     let place = Place::with([("in", b"http://a/\n")]);
     let fixed = ["dedup", "in", "--split-by", "hash:2", "-o", "shards", "--split-suffix"];
-    for wrong in HOSTILE.chars().chain(['\n', '\t']) {
+    for wrong in HOSTILE.chars().chain(['\n', '\t', '\r']) {
         let run = place.run(fixed.iter().chain(&[&format!(".{wrong}x")[..]])).exits(2);
         assert!(run.err.contains("a name has no control characters in it"), "{}", run.err);
     }
     assert_eq!(place.names(), ["in"]);
     place.run(fixed.iter().chain(&[".\u{E9}"])).exits(0);
     assert!(place.path("shards/shard-00001.\u{E9}").exists());
+}
+
+/// Names, values and an environment of random bytes.
+#[test]
+fn no_byte_of_a_name_or_of_the_environment_reaches_standard_error_raw() {
+    cases::for_each_case(50, |rng| {
+        let mut text = || {
+            let hostile = b"\x1b[]0;\x07\x9b\n\r\\\xc3\xa9\xff\x7f'\"% ";
+            let bytes = (0..1 + rng.below(40)).map(|_| match rng.below(3) {
+                0 => hostile[rng.below(hostile.len())],
+                1 => 1 + rng.below(255) as u8,
+                _ => b'a' + rng.below(26) as u8,
+            });
+            let bytes = bytes.map(|byte| if byte == b'/' { b'_' } else { byte });
+            OsString::from_vec(bytes.collect())
+        };
+        let (name, environment) = (text(), text());
+        let mut option = OsString::from("--");
+        option.push(&name);
+        let place = Place::with([("in", b"http://a/\nx\n")]);
+        let options =
+            ["-o", "--rejects", "--stats", "--files-from", "--base", "-f", "-p", "--host"];
+        let named = options.map(|option| vec!["in".into(), option.into(), name.clone()]);
+        for arguments in named.into_iter().chain([vec![name.clone()], vec![option]]) {
+            let mut command = built::command();
+            command.arg("dedup").args(&arguments).current_dir(place.path(""));
+            for variable in ["LANG", "LC_ALL", "TERM", "COLUMNS", "TMPDIR", "HOME", "RUST_LOG"] {
+                command.env(variable, &environment);
+            }
+            let err = command.env("CLICOLOR_FORCE", "1").output().expect("started").stderr;
+            let is_printable = err.iter().all(|byte| matches!(byte, b'\n' | 0x20..=0x7E));
+            assert!(is_printable && !err.is_empty(), "{arguments:?}: {}", err.escape_ascii());
+        }
+    });
 }
 
 #[test]
@@ -104,42 +138,69 @@ fn a_url_in_place_of_a_file_keeps_its_secrets() {
         "u:SECRET@h/a?t=SECRET",
         "//u:SECRET@h/x/y",
     ] {
+        place.write("list", format!("{url}\n"));
         for arguments in [
-            &["dedup", url][..],
-            &["normalize", url],
-            &["dedup", url, "--keep-going"],
-            &["dedup", "in", "-o", url],
-            &["dedup", "in", "-o", url, "--split-by", "hash:2"],
-            &["dedup", "in", "--seen", url],
-            &["dedup", "in", "--save-seen", url],
-            &["dedup", "in", "--rejects", url],
-            &["dedup", "in", "--stats", url],
-            &["dedup", "in", "--report", url],
-            &["dedup", "in", "--redirects", url],
-            &["dedup", "in", "--profile-file", url],
-            &["dedup", "in", "--files-from", url],
-            &["dedup", "in", "--temp-dir", url],
-            &["set", "union", url],
-            &["explain", "--redirects", url, "http://a/"],
-            &["bench", "--compare", url, url],
-            &["compare", "a", "b", url],
-            &["dedup", "in", "-p", url],
-            &["dedup", "in", &format!("--{url}")],
-            &[url],
+            "dedup URL",
+            "normalize URL",
+            "dedup URL --keep-going",
+            "dedup --files-from list",
+            "dedup in -o URL",
+            "dedup in -o URL --split-by hash:2",
+            "dedup in --seen URL",
+            "dedup in --save-seen URL",
+            "dedup in --rejects URL",
+            "dedup in --stats URL",
+            "dedup in --report URL",
+            "dedup in --redirects URL",
+            "dedup in --profile-file URL",
+            "dedup in --files-from URL",
+            "dedup in --temp-dir URL",
+            "set union URL",
+            "explain --redirects URL http://a/",
+            "bench --compare URL URL",
+            "compare a b URL",
+            "dedup in -p URL",
+            "dedup in --URL",
+            "URL",
         ] {
-            let run = place.run(arguments);
-            assert_ne!(run.status, Some(0), "{arguments:?}");
+            let run = place.run(arguments.split(' ').map(|word| word.replace("URL", url)));
+            assert_ne!(run.status, Some(0), "{arguments}");
             let shown = format!("{}{}", run.err, String::from_utf8_lossy(&run.out));
-            assert!(!shown.contains("SECRET") && shown.contains("***"), "{arguments:?}: {shown}");
+            assert!(!shown.contains("SECRET") && shown.contains("***"), "{arguments}: {shown}");
         }
-        let listed = place.path("list");
-        fs::write(&listed, format!("{url}\n")).expect("written");
-        let mut command = built::command();
-        command.args([OsStr::new("dedup"), OsStr::new("--files-from"), listed.as_os_str()]);
-        let run = Run::of(command.current_dir(place.path("")).output().expect("started"));
-        assert!(!run.err.contains("SECRET") && run.err.contains("***"), "{}", run.err);
     }
     // It is no URL, and its name tells which file it is.
     let run = place.run(["dedup", "part-0?.gz", "me@host.log"]).exits(2);
     assert!(run.err.contains("part-0?.gz: ") && run.err.contains("me@host.log: "), "{}", run.err);
+}
+
+/// A wrong value is masked, and so is the cause that quotes it.
+#[test]
+fn no_option_prints_a_password_in_its_value() {
+    let mut tried = 0;
+    for command in ["dedup", "explain", "compare"] {
+        let place = Place::new();
+        let help = place.run([command, "--help"]).exits(0).out().to_owned();
+        let options = help.lines().filter_map(|line| {
+            let (option, value) = line[line.find("--")?..].split_once(' ')?;
+            (line.starts_with(' ') && value.starts_with('<')).then_some(option)
+        });
+        for option in options {
+            for value in ["http://u:SECRET@h/(", "200,u:SECRET,x@h", "http:\\\\u:1#SECRET@h"] {
+                let run = place.run_on([command, option, value], "http://a/\n");
+                assert!(!run.err.contains("SECRET"), "{option}: {}", run.err);
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried >= 200, "{tried}");
+    for format in ["csv:u:SECRET@h", "csv:url", "json:/url"] {
+        let arguments = ["dedup", "-f", format, "--carry", "http://u:SECRET@h"];
+        let run = Place::new().run_on(arguments, "url\n{}\n");
+        assert!(!run.err.contains("SECRET"), "{format}: {}", run.err);
+    }
+    let urls = "http://u:SECRET@h:x/\nhttp://h:x/?SECRET\nSECRET@h\nhttp://[u:SECRET@h/?t=SECRET\n\
+                http://ok/\n";
+    let run = Place::new().run_on(["dedup", "--stats", "-", "-o", "/dev/null"], urls).exits(0);
+    assert!(!run.err.contains("SECRET") && !run.out().contains("SECRET"), "{}", run.err);
 }

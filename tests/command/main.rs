@@ -11,10 +11,7 @@ use uniqurl_test_support::{cases, generator, oracle, shared};
 
 mod archives;
 mod bench;
-mod bench_compare;
-mod browser;
 mod carry;
-mod charsets;
 mod compare;
 mod corpora;
 mod envelopes;
@@ -38,6 +35,7 @@ mod permissions;
 mod policy;
 mod records;
 mod report;
+mod root;
 mod sameness;
 mod seen;
 mod set;
@@ -49,17 +47,21 @@ mod suggestions;
 mod split;
 mod stores;
 mod streams;
+mod summary;
 mod systems;
 mod tables;
 mod tally;
 #[cfg(target_os = "linux")]
 mod terminals;
+mod usage;
 mod wild;
 
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
@@ -148,6 +150,26 @@ impl Place {
         Run::of(child.wait_with_output().expect("ended"))
     }
 
+    fn set_mode(&self, name: &str, mode: u32) {
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(mode)).expect("set");
+    }
+
+    /// Runs as a user to whom permissions apply: the one who runs the tests, or for root the user 2. None if that
+    /// one cannot run the command here, which is a failure where `CI=true`.
+    fn run_as_other(&self, arguments: &[&str]) -> Option<Run> {
+        let mut command = built::process();
+        command.args(arguments).current_dir(self.path(""));
+        if rustix::process::geteuid().is_root() {
+            command.uid(2).gid(2);
+        }
+        let output = command.output().ok();
+        if output.is_none() {
+            assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "user 2 cannot run the command");
+            shared::say("NOT TRIED: user 2 cannot run the command here");
+        }
+        output.map(Run::of)
+    }
+
     /// Appends to a file.
     fn append(&self, name: &str, bytes: &[u8]) {
         let file = fs::OpenOptions::new().append(true).open(self.path(name));
@@ -190,12 +212,6 @@ impl Run {
         }
     }
 
-    /// Whether the exit status is the command's, and not that of a wrapper that could not start it.
-    #[cfg(target_os = "linux")]
-    fn is_of_command(&self) -> bool {
-        matches!(self.status, None | Some(0 | 2))
-    }
-
     #[track_caller]
     fn exits(self, status: i32) -> Self {
         assert_eq!(self.status, Some(status), "{}", self.err);
@@ -226,14 +242,4 @@ impl Run {
 fn json_lines(text: &[u8]) -> Vec<Value> {
     let lines = text.split(|&b| b == b'\n').filter(|line| !line.is_empty());
     lines.map(|line| serde_json::from_slice(line).expect("an object a line")).collect()
-}
-
-/// Printed when a test cannot run the command as another user.
-const NOT_OF_ROOT: &str = "NOT TRIED: another user cannot run the command here";
-
-/// Printed when root makes a test of permissions pointless.
-const ALLOWED_TO_ROOT: &str = "NOT TRIED: nothing is forbidden to root";
-
-fn is_root() -> bool {
-    rustix::process::geteuid().is_root()
 }

@@ -6,6 +6,11 @@ use std::collections::BTreeSet;
 use crate::built;
 use crate::shared::{corpus, unpacked};
 
+/// The path of a real file, and its content, unpacked.
+fn real(name: &str) -> (String, Vec<u8>) {
+    (corpus(name).to_str().expect("text").to_owned(), unpacked(name))
+}
+
 /// The kind and the target of each record of a WARC file.
 fn records(bytes: &[u8]) -> Vec<(String, Option<String>)> {
     let mut records = Vec::new();
@@ -42,7 +47,7 @@ fn archive_targets_agree_with_a_simple_reader() {
         ("whirlwind.warc.gz", 1),
         ("whirlwind.warc.wet.gz", 1),
     ] {
-        let (path, bytes) = (corpus(name), unpacked(name));
+        let (path, bytes) = real(name);
         let wanted = ["response", "revisit", "resource", "conversion"];
         let targets: Vec<_> = records(&bytes)
             .into_iter()
@@ -50,17 +55,16 @@ fn archive_targets_agree_with_a_simple_reader() {
             .map(|(_, target)| target.expect("a target"))
             .collect();
         assert_eq!(targets.len(), count, "{name}");
-        let path = path.to_str().expect("text");
         // Exactly the targets, in order.
         let output = built::command()
-            .args(["normalize", "-q", "-p", "string", path])
+            .args(["normalize", "-q", "-p", "string", &path])
             .output()
             .expect("started");
         let lines: Vec<_> = std::str::from_utf8(&output.stdout).expect("text").lines().collect();
         assert_eq!(lines, targets, "{name}");
         // And the set of them.
         let expected = set(&["dedup", "-f", "lines"], targets.join("\n").into_bytes());
-        assert_eq!(set(&["dedup", path], Vec::new()), expected, "{name}");
+        assert_eq!(set(&["dedup", &path], Vec::new()), expected, "{name}");
     }
 }
 
@@ -68,10 +72,10 @@ fn archive_targets_agree_with_a_simple_reader() {
 #[ignore = "needs ../shared"]
 fn wat_file_of_a_request_gives_no_response() {
     let name = "whirlwind.warc.wat.gz";
-    let (path, bytes) = (corpus(name), unpacked(name));
+    let (path, bytes) = real(name);
     let text = std::str::from_utf8(&bytes).expect("text");
     let responses = text.matches(r#""WARC-Type":"response""#).count();
-    let found = set(&["dedup", path.to_str().expect("text")], Vec::new());
+    let found = set(&["dedup", &path], Vec::new());
     assert_eq!((found.len(), records(&bytes).len()), (responses, 2));
 }
 
@@ -79,8 +83,7 @@ fn wat_file_of_a_request_gives_no_response() {
 #[ignore = "needs ../shared"]
 fn compressed_lists_equal_their_plain_text() {
     for name in ["urls.txt.gz", "sample.cdx.gz", "access-combined.log.gz"] {
-        let (path, plain) = (corpus(name), unpacked(name));
-        let path = path.to_str().expect("text");
+        let (path, plain) = real(name);
         let format = if name.contains("log") { "auto" } else { "lines" };
         for profile in ["string", "crawl"] {
             if profile == "crawl" && name.contains("cdx") {
@@ -89,7 +92,7 @@ fn compressed_lists_equal_their_plain_text() {
             }
             let arguments = |input| ["dedup", "-f", format, "-p", profile, input];
             let expected = set(&arguments("-"), plain.clone());
-            assert!(set(&arguments(path), Vec::new()) == expected, "{name} under {profile}");
+            assert!(set(&arguments(&path), Vec::new()) == expected, "{name} under {profile}");
         }
     }
 }

@@ -29,36 +29,87 @@ fn seen(mut person: File) -> String {
     String::from_utf8(seen).expect("text").replace("\r\n", "\n")
 }
 
+/// A run with its standard output and error at a terminal, or either of them: what it shows, and its exit status.
+fn shown(
+    place: &Place,
+    arguments: &[&str],
+    columns: u16,
+    [out, err]: [bool; 2],
+    (name, value): (&str, &str),
+) -> (String, Option<i32>) {
+    let [person, command] = terminal(columns);
+    let end = |is_shown: bool| match is_shown {
+        true => command.try_clone().expect("one more").into(),
+        false => Stdio::null(),
+    };
+    let mut run = built::process();
+    run.args(arguments).current_dir(place.path("")).env_remove("NO_COLOR").env(name, value);
+    let mut child =
+        run.stdin(Stdio::null()).stdout(end(out)).stderr(end(err)).spawn().expect("started");
+    drop((run, command));
+    (seen(person), child.wait().expect("ended").code())
+}
+
+const XTERM: (&str, &str) = ("TERM", "xterm");
+
 #[test]
-fn explanation_fits_a_narrow_terminal() {
+fn explanation_fits_a_narrow_terminal_and_has_colors() {
+    let place = Place::new();
+    let narrow = ["explain", "-p", "all", "HTTP://ex%41mple.com:80/%zz"];
     for columns in [30, 44, 79] {
-        let [person, command] = terminal(columns);
-        let mut explain = built::process();
-        explain.args(["explain", "-p", "all", "HTTP://ex%41mple.com:80/%zz"]).env("NO_COLOR", "1");
-        let mut child = explain.stdout(command).stderr(Stdio::null()).spawn().expect("started");
-        drop(explain);
-        let text = seen(person);
-        assert!(child.wait().expect("ended").success());
-        assert!(text.contains("scheme-case"), "{text}");
+        let (text, status) = shown(&place, &narrow, columns, [true, false], ("NO_COLOR", "1"));
+        assert!(status == Some(0) && text.contains("scheme-case"), "{text}");
         let fits = |line: &str| line.len() <= columns.into() || line.starts_with("  = ");
         assert!(text.lines().all(fits), "{columns}: {text}");
+    }
+    for (variable, has_colors) in
+        [(XTERM, true), (("TERM", "dumb"), false), (("NO_COLOR", "1"), false)]
+    {
+        let (text, _) = shown(&place, &["explain", "HTTP://h/"], 80, [true, false], variable);
+        assert_eq!(text.contains("- \x1b[1;31mHTTP\x1b[0m://h/"), has_colors, "{text}");
+        assert_eq!(text.contains("+ \x1b[1;32mhttp\x1b[0m://h/"), has_colors, "{text}");
     }
 }
 
 #[test]
-fn explanations_have_colors_at_a_terminal() {
-    for (name, value, has_colors) in
-        [("TERM", "xterm", true), ("TERM", "dumb", false), ("NO_COLOR", "1", false)]
-    {
-        let [person, command] = terminal(80);
-        let mut explain = built::process();
-        explain.args(["explain", "HTTP://h/"]).env_remove("NO_COLOR").env(name, value);
-        let mut child = explain.stdout(command).stderr(Stdio::null()).spawn().expect("started");
-        drop(explain);
-        let text = seen(person);
-        assert!(child.wait().expect("ended").success());
-        assert_eq!(text.contains("- \x1b[1;31mHTTP\x1b[0m://h/"), has_colors, "{text}");
-        assert_eq!(text.contains("+ \x1b[1;32mhttp\x1b[0m://h/"), has_colors, "{text}");
+fn messages_at_a_terminal_group_digits_and_leave_out_empty_accounts() {
+    let list = "http://a/\n".repeat(1_200) + "x\n";
+    let place = Place::with([("in", list.as_bytes())]);
+    let summary = "records 1,201 = unique 1 + duplicates 1,199 + rejected 1 + blank 0; \
+                   inputs 1 ok, 0 damaged, 0 missing; 12,002 bytes in ";
+    for (arguments, status, start, count) in [
+        (&["dedup", "in", "-o", "out"][..], 0, summary, 1),
+        (&["dedup", "in", "-q"], 0, "", 0),
+        (&["dedup", "in", "--frob"], 2, "uniqurl: ", 2),
+        (&["dedup", "missing"], 2, "uniqurl: ", 1),
+        (&["dedup", "in", "-o", "none/x"], 2, "uniqurl: ", 1),
+        (&["dedup", "in", "--seen", "missing"], 2, "uniqurl: ", 2),
+        // Some of the input was read.
+        (&["dedup", "in", "--max-rejected", "0"], 3, "uniqurl: ", 2),
+    ] {
+        let (text, code) = shown(&place, arguments, 100, [false, true], XTERM);
+        assert_eq!((code, text.lines().count()), (Some(status), count), "{text}");
+        assert!(text.starts_with(start), "{text}");
+    }
+}
+
+#[test]
+fn help_is_shown_at_a_terminal_without_a_command() {
+    let [person, command] = terminal(80);
+    let mut bare = built::process();
+    bare.stdin(command.try_clone().expect("one more")).stdout(Stdio::null()).stderr(command);
+    let mut child = bare.spawn().expect("started");
+    drop(bare);
+    assert!(seen(person).contains("Usage: uniqurl"));
+    assert_eq!(child.wait().expect("ended").code(), Some(2));
+}
+
+#[test]
+fn report_alone_writes_no_list_to_a_terminal() {
+    let place = Place::with([("in", b"http://a/\n")]);
+    for (option, out) in [("--report", ""), ("--rejects", "http://a/\n")] {
+        let arguments = ["dedup", "-q", "in", option, "page"];
+        assert_eq!(shown(&place, &arguments, 80, [true, false], XTERM).0, out);
     }
 }
 
@@ -88,86 +139,16 @@ fn no_progress_bar_is_drawn_while_input_is_typed() {
     }
 }
 
-/// The standard error of a run at a terminal, and its exit status.
-fn shown(place: &Place, arguments: &[&str], term: &str) -> (String, Option<i32>) {
-    let [person, command] = terminal(100);
-    let mut run = built::process();
-    run.args(arguments).current_dir(place.path("")).env("TERM", term);
-    let mut child =
-        run.stdin(Stdio::null()).stdout(Stdio::null()).stderr(command).spawn().expect("started");
-    drop(run);
-    (seen(person), child.wait().expect("ended").code())
-}
-
-#[test]
-fn summary_at_a_terminal_groups_digits() {
-    let list = "http://a/\n".repeat(1_200) + "x\n";
-    let place = Place::with([("in", list.as_bytes())]);
-    let (text, _) = shown(&place, &["dedup", "in", "-o", "out"], "xterm");
-    let line = "records 1,201 = unique 1 + duplicates 1,199 + rejected 1 + blank 0; \
-                inputs 1 ok, 0 damaged, 0 missing; 12,002 bytes in ";
-    assert!(text.starts_with(line), "{text}");
-    assert_eq!(text.lines().count(), 1, "{text}");
-    let (text, _) = shown(&place, &["dedup", "in", "-q"], "xterm");
-    assert_eq!(text, "");
-}
-
-#[test]
-fn wrong_usage_at_a_terminal_has_no_accounting() {
-    let place = Place::with([("in", b"http://a/\n")]);
-    for arguments in [
-        &["dedup", "in", "--frob"][..],
-        &["dedup", "missing"],
-        &["dedup", "in", "-o", "none/x"],
-        &["dedup", "in", "--seen", "missing"],
-    ] {
-        let (text, status) = shown(&place, arguments, "xterm");
-        assert_eq!(status, Some(2), "{text}");
-        assert!(text.starts_with("uniqurl: ") && !text.contains("record"), "{text}");
-    }
-    // Some of the input was read.
-    let (text, _) = shown(&place, &["dedup", "in", "--max-rejected", "0", "in"], "xterm");
-    assert!(
-        text.contains("records 2 = unique 1 + duplicates 1 + rejected 0 + blank 0; "),
-        "{text}"
-    );
-}
-
 #[test]
 fn progress_draws_over_its_line_unless_the_terminal_is_dumb() {
     let place = Place::with([("in", b"http://a/\n")]);
+    let always = ["dedup", "in", "--progress", "always"];
     for (term, is_drawn) in [("xterm", true), ("dumb", false)] {
-        let (text, _) = shown(&place, &["dedup", "in", "--progress", "always"], term);
+        let (text, _) = shown(&place, &always, 100, [false, true], ("TERM", term));
         // A short run may be over with a phase before it is drawn.
         let is_phase = ["\rreading ", "\rwriting "].iter().any(|phase| text.contains(phase));
         assert_eq!(is_phase, is_drawn, "{text:?}");
         assert_eq!(text.contains("\x1b[2K"), is_drawn, "{text:?}");
         assert!(text.contains("records 1 = unique 1 + "), "{text:?}");
-    }
-}
-
-#[test]
-fn help_is_shown_at_a_terminal_without_a_command() {
-    let [person, command] = terminal(80);
-    let mut bare = built::process();
-    bare.stdin(command.try_clone().expect("one more")).stdout(Stdio::null()).stderr(command);
-    let mut child = bare.spawn().expect("started");
-    drop(bare);
-    assert!(seen(person).contains("Usage: uniqurl"));
-    assert_eq!(child.wait().expect("ended").code(), Some(2));
-}
-
-#[test]
-fn report_alone_writes_no_list_to_a_terminal() {
-    for options in [&["--report", "page"][..], &["--rejects", "page"]] {
-        let place = Place::with([("in", b"http://a/\n")]);
-        let [person, command] = terminal(80);
-        let mut dedup = built::process();
-        dedup.args(["dedup", "-q", "in"]).args(options).current_dir(place.path(""));
-        let mut child = dedup.stdout(command).spawn().expect("started");
-        drop(dedup);
-        let text = seen(person);
-        assert!(child.wait().expect("ended").success());
-        assert_eq!(text.is_empty(), options[0] == "--report", "{text}");
     }
 }
