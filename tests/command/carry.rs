@@ -51,12 +51,6 @@ fn json_and_tables_name_carried_columns() {
         place.run([&carry[..], &["--order", "sorted", "-o", name]].concat()).exits(0);
         let read = place.run(["dedup", name, "--carry", "k"]).exits(0);
         assert_eq!(read.out(), "http://h/a\tDDD\nhttp://h/b\tBBB\n", "{name}");
-        let missing = place.run(["dedup", name, "--carry", "nothing"]).exits(2);
-        assert!(
-            missing.err.contains("it has no column `nothing`: its columns are"),
-            "{}",
-            missing.err
-        );
     }
     let plain = place.run(["dedup", "index.cdx", "--json", "--fields", "host,count"]).exits(0);
     assert_eq!(plain.out().lines().next(), Some("{\"host\":\"h\",\"count\":3}"));
@@ -115,108 +109,60 @@ fn tables_hold_carried_values_without_escapes() {
 
 #[test]
 fn redact_masks_carried_columns() {
-    let place = Place::with([("t.tsv", b"url\tfrom\nhttp://h/\thttp://u:p@h/?q=1\n")]);
-    let run = place.run(["dedup", "-f", "tsv:url", "--carry", "from", "--redact", "t.tsv"]);
-    assert_eq!(run.exits(0).out(), "http://h/\thttp://***@h/?q=***\n");
-}
-
-#[test]
-fn redact_masks_a_carried_query_column() {
+    let w3c = "#Fields: x cs-uri-stem cs-uri-query\na=b /a t=SECRET\n";
+    let json = "{\"r\":{\"p\":\"/a\",\"q\":\"SECRET\"},\"s\":[\"t=SECRET\"]}\n";
     for (format, columns, input, shown) in [
-        (
-            "w3c",
-            "cs-uri-query,x",
-            "#Fields: x cs-uri-stem cs-uri-query\na=b /a t=SECRET\n",
-            "t=***\ta=b",
-        ),
-        ("w3c", "cs-uri-query", "#Fields: cs-uri-stem cs-uri-query\n/a -\n", "-"),
+        ("tsv:1", "2", "http://h/\thttp://u:p@h/?q=1\n", "http://***@h/?q=***"),
+        ("w3c", "cs-uri-query,x", w3c, "t=***\ta=b"),
         ("cloudfront", "cs-uri-query", "#Fields: cs-uri-stem cs-uri-query\n/a\tSECRET\n", "***"),
         ("csv:path=p,query=q", "q,2,P", "p,q\n/a,SECRET\n", "***\t***\t/a"),
         ("tsv:path=1,query=2", "2,1", "/a\t?t=SECRET\n", "?t=***\t/a"),
-        (
-            "json:path=/r/p,query=/r/q",
-            "/r/q,r,s",
-            "{\"r\":{\"p\":\"/a\",\"q\":\"SECRET\"},\"s\":[\"t=SECRET\"]}\n",
-            "***\t***\t[\"t=***",
-        ),
+        ("json:path=/r/p,query=/r/q", "/r/q,r,s", json, "***\t***\t[\"t=***"),
         ("json:/u", "v", "{\"u\":\"/a\",\"v\":{\"u\":\"/a?SECRET\"}}\n", "{\"u\":\"/a?***"),
     ] {
-        let place = Place::with([("in", input.as_bytes())]);
-        let fields = ["dedup", "-p", "string", "-f", format, "--carry", columns, "--redact", "in"];
-        let run = place.run(fields).exits(0);
+        let fields = ["dedup", "-p", "string", "-f", format, "--carry", columns, "--redact"];
+        let run = Place::new().run_on(fields, input).exits(0);
         let (_, carried) = run.out().trim_end().split_once('\t').expect("columns");
         assert_eq!(carried, shown, "{format}");
     }
     // A table is read by its schema.
-    let place = Place::with([("in", b"p,q\n/a,SECRET\n")]);
-    place
-        .run(["dedup", "-p", "string", "-f", "csv:p", "--carry", "q", "-o", "t.parquet", "in"])
-        .exits(0);
+    let place = Place::new();
+    let table = ["dedup", "-p", "string", "-f", "csv:p", "--carry", "q", "-o", "t.parquet"];
+    place.run_on(table, "p,q\n/a,SECRET\n").exits(0);
     let format = "parquet:path=canonical,query=q";
     let run = place.run(["dedup", "-f", format, "--carry", "q", "--redact", "t.parquet"]).exits(0);
     assert_eq!(run.out(), "/a?SECRET\t***\n");
 }
 
 #[test]
-fn carry_and_keep_without_columns_are_usage_errors() {
-    let place = Place::with([("urls", b"http://h/\n")]);
-    for (arguments, words) in [
-        (&["-f", "lines", "--carry", "a"][..], "lines has no columns with names, as csv:COL"),
-        (&["--carry", "a"], "urls: format: column a: lines has no columns with names"),
-        (&["-f", "csv:1", "--carry", "a"], "so columns have only numbers"),
-        (&["--keep", "last"], "--keep chooses what --carry and --fields tell"),
-        (&["--json", "-o", "x.parquet"], "--json writes JSON, and no table"),
-    ] {
-        let refused = place.run([&["dedup", "urls"][..], arguments].concat()).exits(2);
-        assert!(refused.err.replace("\n", " ").contains(words), "{arguments:?}: {}", refused.err);
-    }
-    assert_eq!(place.names(), ["urls"]);
-}
-
-#[test]
 fn error_for_a_missing_column_lists_the_header() {
     let w3c = "#Software: x\n#Fields: date cs-uri-stem sc-status\n2026-01-01 /a 200\n";
     let later = format!("{w3c}#Fields: date cs-uri-stem\n2026-01-01 /b\n{w3c}");
-    let marked = format!("{w3c}\u{FEFF}#Fields: date cs-uri-stem\n2026-01-01 /b\n");
     let cloudfront = "#Version: 1.0\n#Fields: date x-edge-location cs-uri-stem x-host-header\n\
                       2026-01-01\tE\t/a\th\n";
     for (format, carry, text, listed) in [
-        ("csv:url", "nope", "id,url\n1,http://h/\n", "id, url"),
         ("csv:url", "id,nope", "\u{FEFF}id,url\n1,http://h/", "id, url"),
-        ("csv:url", "3", "id,url\n1,http://h/\n", "id, url"),
         ("csv:url", "nope", "id,url", "id, url"),
-        ("tsv:url", "nope", "id\turl\n1\thttp://h/\n", "id, url"),
         ("tsv:url", "9", "id\turl", "id, url"),
         ("w3c", "time", w3c, "date, cs-uri-stem, sc-status"),
         ("w3c", "sc-status", &later, "date, cs-uri-stem"),
-        ("w3c", "sc-status", &marked, "date, cs-uri-stem"),
         ("cloudfront", "nope", cloudfront, "date, x-edge-location, cs-uri-stem, x-host-header"),
     ] {
         let column = carry.rsplit(',').next().unwrap();
         let expected = format!("format: it has no column `{column}`: its columns are {listed}");
         let place = Place::with([("in", text.as_bytes()), ("gz", &gzip(text.as_bytes()))]);
-        let arguments = ["dedup", "-f", format, "--carry", carry, "-o", "out"];
-        for run in [
-            place.run([&arguments[..], &["in"]].concat()),
-            place.run([&arguments[..], &["gz"]].concat()),
-            place.run_on(arguments, text),
-        ] {
-            let run = run.exits(2);
-            assert!(
-                run.err.replace('\n', " ").contains(&expected),
-                "{format} {carry}: {}",
-                run.err
-            );
+        for input in ["in", "gz", "-"] {
+            let arguments = ["dedup", "-f", format, "--carry", carry, "-o", "out", input];
+            let run = place.run_on(arguments, text).exits(2);
+            assert!(run.err.contains(&expected), "{format} {carry} {input}: {}", run.err);
         }
         assert_eq!(place.names(), ["gz", "in"]);
     }
-    let place = Place::with([("in", cloudfront.as_bytes()), ("empty", b"")]);
-    let run = place.run(["dedup", "-f", "cloudfront", "--carry", "X-Edge-Location", "in"]).exits(0);
-    assert_eq!(run.out(), "http://h/a\tE\n");
-    place.run(["dedup", "-f", "csv:url", "--carry", "nope", "empty"]).exits(0);
+    let named = ["dedup", "-f", "cloudfront", "--carry", "X-Edge-Location"];
+    assert_eq!(Place::new().run_on(named, cloudfront).exits(0).out(), "http://h/a\tE\n");
     // A row that ends before the column may have been cut in its URL.
     let csv = "url,id\nhttp://h/\nhttp://h/a,\n";
-    let run = place.run_on(["dedup", "-f", "csv:url", "--carry", "id"], csv).exits(0);
+    let run = Place::new().run_on(["dedup", "-f", "csv:url", "--carry", "id"], csv).exits(0);
     assert_eq!(run.out(), "http://h/a\t\n");
 }
 
@@ -236,12 +182,10 @@ fn empty_input_lacks_no_column() {
 #[test]
 fn column_name_must_not_collide_with_a_base64_name() {
     let place = Place::with([("t.tsv", b"url\tx\tx_base64\thost_base64\nhttp://h/\t\xE9\tb\tc\n")]);
-    for (carry, fields) in [("x,x_base64", "host"), ("x_base64,x", "host"), ("host_base64", "host")]
-    {
+    for (carry, fields) in [("x_base64,x", "canonical"), ("host_base64", "host")] {
         let arguments = ["dedup", "-f", "tsv:url", "t.tsv", "--carry", carry, "--fields", fields];
         let refused = place.run([&arguments[..], &["--json"]].concat()).exits(2);
         assert!(refused.err.contains("under --json it could have the name"), "{}", refused.err);
-        place.run(arguments).exits(0);
         place.run([&arguments[..], &["-o", "x.arrow"]].concat()).exits(0);
     }
     let one = ["dedup", "-f", "tsv:url", "t.tsv", "--carry", "x", "--json"];
@@ -285,23 +229,20 @@ fn logs_have_columns_with_names_in_common() {
     let log = [line("02/Oct/2025:00:00:00", "200"), line("10/Oct/2024:00:00:00", "404")].concat();
     let place = Place::with([("log", log.as_bytes())]);
     let all = "client,time,method,status,bytes,referrer,agent";
-    let run = place.run(["dedup", "log", "--carry", all]).exits(0);
-    let told = "/a\th1\t2025-10-02T00:00:00Z\tGET\t200\t5\thttp://u:p@r/?q=1\tUA \"x\"\n";
-    assert_eq!(run.out(), told);
-    // Times are compared as times, though the log writes the day first.
-    for (keep, status) in [("max:time", "200"), ("max:status", "404"), ("last", "404")] {
-        let run = place.run(["dedup", "log", "--carry", "status", "--keep", keep]).exits(0);
-        assert_eq!(run.out(), format!("/a\t{status}\n"), "{keep}");
+    for (options, out) in [
+        (
+            &["--carry", all][..],
+            "h1\t2025-10-02T00:00:00Z\tGET\t200\t5\thttp://u:p@r/?q=1\tUA \"x\"",
+        ),
+        // Times are compared as times, though the log writes the day first.
+        (&["--carry", "status", "--keep", "max:time"], "200"),
+        (&["--carry", "status", "--keep", "max:status"], "404"),
+        (&["--carry", "status", "--keep", "last"], "404"),
+        (&["--carry", "referrer", "--redact"], "http://***@r/?q=***"),
+    ] {
+        let run = place.run([&["dedup", "log"], options].concat()).exits(0);
+        assert_eq!(run.out(), format!("/a\t{out}\n"), "{options:?}");
     }
-    let run = place.run(["dedup", "log", "--carry", "referrer", "--redact"]).exits(0);
-    assert_eq!(run.out(), "/a\thttp://***@r/?q=***\n");
     let json = place.run(["dedup", "log", "--carry", "agent,client", "--json"]).exits(0);
     assert_eq!(json.out(), "{\"canonical\":\"/a\",\"agent\":\"UA \\\"x\\\"\",\"client\":\"h1\"}\n");
-    for (format, told) in [
-        ("clf", "clf has no such column: its columns are client, time, method, status, bytes"),
-        ("lines", "lines has no columns with names"),
-    ] {
-        let run = place.run(["dedup", "log", "-f", format, "--carry", "agent"]).exits(2);
-        assert!(run.err.contains(told), "{}", run.err);
-    }
 }

@@ -162,46 +162,6 @@ fn carried_columns_are_those_of_the_inner_line() {
 }
 
 #[test]
-fn long_log_gives_the_same_set_however_it_is_read() {
-    let lines: Vec<String> =
-        (0..20_000).map(|n| combined(&format!("/{}", n % 7_000), 200)).collect();
-    let bare = lines.join("\n") + "\n";
-    let in_parts = |(n, line): (usize, &String)| match n % 5 {
-        0 => {
-            // The cut is after the request, so that the URL is whole.
-            let request = line.find("HTTP/").expect("a request has a version");
-            let (start, end) = line.split_at((request + 12 + n % 99).min(line.len()));
-            let other = combined("/of-stderr", 200);
-            [cri("stdout", "P", start), cri("stderr", "F", &other), cri("stdout", "F", end)]
-                .concat()
-        }
-        _ => cri("stdout", "F", line),
-    };
-    let files = [
-        ("docker.log", lines.iter().map(|line| docker(line)).collect::<String>()),
-        ("syslog.log", lines.iter().map(|line| syslog(line)).collect()),
-        ("cri.log", lines.iter().enumerate().map(in_parts).collect()),
-    ];
-    let place = Place::with([("bare.log", bare.as_bytes())]);
-    let expected = place.run(["dedup", "bare.log"]).exits(0);
-    for (name, log) in files {
-        place.write(name, &log);
-        place.write(format!("{name}.gz"), gzip(log.as_bytes()));
-        for threads in ["1", "3"] {
-            for input in [name, &format!("{name}.gz"), "-"] {
-                let run = place.run_on(["dedup", "-j", threads, input], log.clone()).exits(0);
-                let out = run.out().replace("/of-stderr\n", "");
-                assert!(out == expected.out(), "{input} with {threads} threads");
-                let cut = if name == "cri.log" { 4_000 } else { 0 };
-                assert_eq!(run.summary("records"), 20_000 + 2 * cut, "{input}");
-                // The rest of a line has no request.
-                assert!(run.summary("rejected") <= cut, "{input}");
-            }
-        }
-    }
-}
-
-#[test]
 fn last_part_of_a_line_may_be_missing() {
     let log = cri("stdout", "F", "http://h/a") + &cri("stdout", "P", "http://h/b");
     let place = Place::with([("a.log", log.as_bytes())]);
@@ -209,20 +169,4 @@ fn last_part_of_a_line_may_be_missing() {
     assert_eq!(run.out(), "http://h/a\n");
     let rejects = place.json_lines("r");
     assert_eq!((&rejects[0]["codes"], rejects.len()), (&json!(["truncated"]), 1));
-}
-
-#[test]
-fn envelope_of_a_format_that_is_not_of_lines_is_wrong_usage() {
-    let place = Place::with([("a", b"")]);
-    for (arguments, said) in [
-        (&["-f", "warc", "--envelope", "docker"][..], "the records of warc are none"),
-        (&["-f", "cdx", "--envelope", "syslog"], "the records of cdx are none"),
-        (&["-0", "--envelope", "cri"], "-0"),
-        (&["--envelope", "Docker"], "expected one of auto, none, docker, cri, syslog, journald"),
-    ] {
-        let run = place.run([&["dedup", "a"], arguments].concat()).exits(2);
-        assert!(run.err.contains(said), "{}", run.err);
-    }
-    place.run(["dedup", "a", "-f", "warc", "--envelope", "none"]).exits(0);
-    place.run(["dedup", "a", "-0", "--envelope", "none"]).exits(0);
 }

@@ -1,10 +1,9 @@
 //! URLs from before a run: `--seen` with lists and stores, and `--save-seen`.
 
-use super::packed::gzip;
+use super::packed::{bzip2, gzip};
 use super::{Place, cases, generator, json_lines};
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Write;
 use std::process::Stdio;
 
 fn lines(text: &[u8]) -> BTreeSet<Vec<u8>> {
@@ -28,22 +27,14 @@ fn seen_urls_are_not_written_again() {
         ("more", b"http://c/\n"),
         ("in", b"http://b\nhttp://d/\nhttp://a/\nhttp://d/\nx\n\nhttp://b/\nhttp://c\n"),
     ]);
-    for threads in ["1", "2"] {
-        let arguments = ["dedup", "-j", threads, "--seen", "old", "--seen", "more", "in"];
-        let run = place
-            .run([&arguments[..], &["--stats", "stats", "--report", "page"]].concat())
-            .exits(0);
-        assert_eq!(run.out(), "http://d/\n");
-        assert!(
-            run.err
-                .contains("records 8 = unique 1 + duplicates 1 + seen 4 + rejected 1 + blank 1; "),
-            "{}",
-            run.err
-        );
-        let stats = place.json("stats");
-        assert_eq!((&stats["seen"], &stats["files"][0]["seen"]), (&4.into(), &4.into()));
-        assert!(place.text("page").contains("seen</td><td class=\"n\">4</td>"));
-    }
+    let arguments = ["dedup", "--seen", "old", "--seen", "more", "in", "--stats", "stats"];
+    let run = place.run([&arguments[..], &["--report", "page"]].concat()).exits(0);
+    assert_eq!(run.out(), "http://d/\n");
+    let terms = "records 8 = unique 1 + duplicates 1 + seen 4 + rejected 1 + blank 1; ";
+    assert!(run.err.contains(terms), "{}", run.err);
+    let stats = place.json("stats");
+    assert_eq!((&stats["seen"], &stats["files"][0]["seen"]), (&4.into(), &4.into()));
+    assert!(place.text("page").contains("seen</td><td class=\"n\">4</td>"));
     let without = place.run(["dedup", "in", "--stats", "stats"]).exits(0);
     assert!(!without.err.contains("seen") && place.json("stats").get("seen").is_none());
 }
@@ -57,13 +48,12 @@ fn seen_list_may_have_any_compression() {
         place.run(["dedup", "old", "-q", "-o", name]).exits(0);
         assert_eq!(place.run(["dedup", "--seen", name, "in"]).exits(0).out, plain.out);
     }
-    let text = place.read("old");
-    let mut packed = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
-    packed.write_all(&text).expect("packed");
-    place.write("set.bz2", packed.finish().expect("packed"));
-    assert_eq!(place.run(["dedup", "--seen", "set.bz2", "in"]).exits(0).out, plain.out);
-    let run = place.run_on(["dedup", "--seen", "-", "in"], text).exits(0);
-    assert_eq!(run.out, plain.out);
+    place.write("old.bz2", bzip2(&place.read("old")));
+    let piped = place.run_on(["dedup", "--seen", "-", "in"], place.read("old.bz2")).exits(0);
+    assert_eq!(piped.out, plain.out);
+    // The start of a chain of runs is an empty list.
+    place.write("empty.gz", "");
+    assert_eq!(place.run(["dedup", "--seen", "empty.gz", "in"]).exits(0).summary("seen"), 0);
 }
 
 #[test]
@@ -111,142 +101,27 @@ fn store_grows_by_what_is_written_and_its_export_is_sorted() {
 }
 
 #[test]
-fn seen_works_with_every_key_and_output_form() {
-    let place = Place::with([("old", list(0, 900).as_bytes()), ("in", list(500, 900).as_bytes())]);
-    for key in ["url", "surt", "ssurt", "hash"] {
-        let run = |arguments: &[&str]| {
-            let fixed = ["dedup", "--key", key, "in"];
-            place.run([&fixed[..], arguments].concat()).exits(0)
-        };
-        let keys = |name: &str| lines(&place.run(["dedup", "--key", key, name]).exits(0).out);
-        let expected: BTreeSet<_> = &keys("in") - &keys("old");
-        assert!(!expected.is_empty());
-        let store = format!("store-{key}");
-        place.run(["dedup", "--key", key, "old", "--save-seen", &store]).exits(0);
-        for seen in ["old", &store] {
-            let plain = run(&["--seen", seen]);
-            assert_eq!(lines(&plain.out), expected);
-            let sorted = run(&["--seen", seen, "--order", "sorted"]);
-            assert_eq!(lines(&sorted.out), expected);
-            let one = run(&["--seen", seen, "--limit", "1", "--count"]);
-            assert_eq!(one.out().lines().count(), 1);
-            let rows = run(&["--seen", seen, "--fields", "canonical,count,first"]);
-            assert_eq!(rows.out().lines().count(), expected.len());
-            for term in ["unique", "duplicates", "seen"] {
-                assert_eq!(rows.summary(term), plain.summary(term));
-            }
-        }
-    }
-}
-
-#[test]
-fn seen_does_not_depend_on_the_budget() {
-    let place =
-        Place::with([("a", list(0, 9_000).as_bytes()), ("b", list(3_000, 12_000).as_bytes())]);
-    fs::create_dir(place.path("temp")).expect("made");
-    place.write("many", (0..60_000).map(|i| format!("http://m/{i}\n")).collect::<String>());
-    for arguments in [
-        &["--seen", "a", "b"][..],
-        &["--seen", "a", "--seen", "many", "b", "--order", "sorted"],
-        &["--seen", "many", "a", "b", "--count"],
-        &["--seen", "many", "a", "b", "--order", "count"],
-        &["--seen", "a", "--seen", "many", "b", "--fields", "count,canonical,first"],
+fn store_of_other_rules_is_rejected() {
+    let place = Place::with([("in", b"http://a/\n"), ("moved", b"http://x/\thttp://y/\n")]);
+    let redirects = ["--redirects", "moved"];
+    let run = |more: &[&str], status| place.run([&["dedup", "in"], more].concat()).exits(status);
+    run(&["--save-seen", "set"], 0);
+    run(&[&["--save-seen", "redirected"], &redirects[..]].concat(), 0);
+    for (store, rules) in [
+        ("set", &["-p", "scheme"][..]),
+        ("set", &["--with", "strip-www", "-p", "aggressive"]),
+        ("set", &["--key", "surt"]),
+        ("redirected", &[]),
     ] {
-        let run = |memory: &str, threads: &str| {
-            let fixed = ["dedup", "-j", threads, "--stats", "stats", "--memory", memory];
-            let fixed = [&fixed[..], &["--temp-dir", "temp"]].concat();
-            let saving: &[&str] = &["--save-seen", "saved"];
-            let _ = fs::remove_dir_all(place.path("saved"));
-            let run = place.run([&fixed[..], arguments, saving].concat()).exits(0);
-            let mut stats = place.json("stats");
-            let spilled = stats["spilled"].as_u64().expect("a number");
-            for name in ["seconds", "spilled", "spilling", "threads"] {
-                stats.as_object_mut().expect("an object").remove(name);
-            }
-            (run.out, place.keys_of("saved"), stats, spilled)
-        };
-        let (out, saved, stats, spilled) = run("1G", "1");
-        assert_eq!(spilled, 0);
-        assert!(stats["seen"].as_u64() > Some(0) || arguments[1] == "many");
-        assert_eq!(saved.lines().count() as u64, stats["unique"].as_u64().expect("a number"));
-        for threads in ["1", "2"] {
-            let (small_out, small_saved, small_stats, spilled) = run("1M", threads);
-            assert!(spilled > 0, "{arguments:?}");
-            assert!(small_out == out && small_saved == saved, "{arguments:?}");
-            assert_eq!(small_stats, stats, "{arguments:?}");
-        }
-        assert_eq!(fs::read_dir(place.path("temp")).expect("readable").count(), 0);
-    }
-}
-
-#[test]
-fn store_of_other_rules_is_rejected_with_the_difference() {
-    let place = Place::with([
-        ("in", b"http://a/\n"),
-        ("one", b"http://x/\thttp://y/\n"),
-        ("other", b"http://x/\thttp://z/\n"),
-    ]);
-    place.run(["dedup", "in", "-q", "--save-seen", "set"]).exits(0);
-    place.run(["dedup", "in", "-q", "--save-seen", "redirected", "--redirects", "one"]).exits(0);
-    for (store, options, words) in [
-        ("set", &["-p", "scheme"][..], "`crawl@1`, and those of this run are `scheme@1`"),
-        ("set", &["--with", "strip-www", "-p", "aggressive"], "aggressive@2"),
-        (
-            "set",
-            &["--key", "surt"],
-            "is surt\nhint: give the options that `uniqurl seen stats` shows",
-        ),
-        ("redirected", &["--redirects", "other"], "but the redirects differ\nhint: give the lists"),
-        ("redirected", &[], "redirects=1"),
-    ] {
-        for arguments in [&["--seen", store, "--save-seen", "new"][..], &["--save-seen", store]] {
-            let fixed = ["dedup", "in", "-o", "out"];
-            let run = place.run([&fixed[..], arguments, options].concat()).exits(2);
-            assert!(run.err.contains(&format!("{store}: ")), "{}", run.err);
-            assert!(run.err.contains(words), "{}", run.err);
-            let carried = "to a new store: `uniqurl seen export OLD -o keys.txt`, then";
-            assert!(run.err.contains(carried), "{}", run.err);
+        for seen in [&["--seen", store, "--save-seen", "new"][..], &["--save-seen", store]] {
+            let refused = run(&[&["-o", "out"], seen, rules].concat(), 2);
+            assert!(refused.err.starts_with(&format!("uniqurl: {store}: ")), "{}", refused.err);
             assert!(!place.path("out").exists() && !place.path("new").exists());
         }
     }
-    place.run(["dedup", "in", "--seen", "redirected", "--redirects", "one"]).exits(0);
+    run(&[&["--seen", "redirected"], &redirects[..]].concat(), 0);
     // The base is not one of the rules of a store.
-    place.run(["dedup", "in", "--seen", "set", "--base", "http://h/"]).exits(0);
-}
-
-#[test]
-fn wrong_use_of_seen_is_rejected_before_reading() {
-    let place = Place::with([("in", b"http://a/\n"), ("surts", b"com,a)/\ncom,b)/\n")]);
-    fs::create_dir(place.path("dir")).expect("made");
-    place.write("dir/mine", "mine");
-    for (arguments, words) in [
-        (&["in", "--save-seen", "s", "-o", "s"][..], "same place"),
-        (&["in", "--save-seen", "s", "-o", "s/x"], "s/x: the directory s is missing"),
-        (&["in", "--save-seen", "s", "--stats", "s"], "same place"),
-        (&["in", "--save-seen", "s", "--report", "s"], "same place"),
-        (&["in", "--save-seen", "-"], "--save-seen names a directory"),
-        (&["in", "--save-seen", "in"], "in: it is no seen store\nhint: read a list with"),
-        (&["in", "--save-seen", "dir"], "dir: it is no seen store\nhint: name the directory"),
-        (&["in", "--wait"], "--save-seen"),
-        (&["in", "--max-age", "1d"], "--max-age is about the keys of a store"),
-        (&["in", "--max-age", "1d", "--seen", "in"], "--seen names lists only"),
-        (&["in", "--max-age", "1", "--save-seen", "s"], "like 12h, 30d or 2w"),
-        (&["--seen", "-"], "standard input"),
-        (&["in", "-", "--seen", "-"], "standard input"),
-        (&["in", "--seen", "-", "--seen", "-"], "standard input"),
-        (&["in", "--seen", "none"], "No such file or directory (os error 2)\nhint: make a store"),
-        (&["in", "--seen", "none", "--keep-going"], "none: missing: "),
-        (&["in", "--seen", "none", "--save-seen", "s"], "none: missing: "),
-        (&["none", "--save-seen", "s"], "none: missing: "),
-        (&["in", "--seen", "dir"], "dir: it is no seen store\nhint: name the directory"),
-        (&["in", "--seen", "surts"], "surts: seen: none of its 2 lines is a URL under crawl@1"),
-        (&["in", "--save-seen", "no/such"], "no/such"),
-    ] {
-        let run = place.run([&["dedup"], arguments].concat()).exits(2);
-        assert!(run.err.contains(words), "{arguments:?}: {}", run.err);
-        assert_eq!(place.names(), ["dir", "in", "surts"], "{arguments:?}");
-    }
-    assert!(place.run(["normalize", "in", "--seen", "in"]).exits(2).err.contains("--seen"));
+    run(&["--seen", "set", "--base", "http://h/"], 0);
 }
 
 #[test]
@@ -355,28 +230,6 @@ fn byte_order_mark_of_a_seen_list_is_read_as_that_of_an_input() {
 }
 
 #[test]
-fn rejected_lines_of_a_seen_list_give_one_warning() {
-    let place = Place::with([
-        ("in", b"http://a/\nhttp://b/\n"),
-        ("old", b"http://a/\nnone\n\nmore\n"),
-        ("empty.gz", b""),
-    ]);
-    for quiet in [&[][..], &["-q"]] {
-        let run = place.run([&["dedup", "in", "--seen", "old"], quiet].concat()).exits(0);
-        assert_eq!(run.out(), "http://b/\n");
-        assert!(
-            run.err.starts_with("uniqurl: warning: old: 2 of 3 lines are not URLs"),
-            "{}",
-            run.err
-        );
-        assert_eq!(run.err.matches("warning: ").count(), 1, "{}", run.err);
-    }
-    // The start of a chain of runs.
-    let run = place.run(["dedup", "in", "--seen", "empty.gz"]).exits(0);
-    assert_eq!((run.out().lines().count(), run.summary("seen")), (2, 0));
-}
-
-#[test]
 fn each_line_of_a_seen_list_is_one_url() {
     let place = Place::with([
         ("in", &b"http://h/a\tb\nhttp://h/\xE9\nfirst:1:0\n1\thttp://h/\n"[..]),
@@ -385,35 +238,6 @@ fn each_line_of_a_seen_list_is_one_url() {
     for seen in ["in", "ends"] {
         let run = place.run(["dedup", "-p", "string", "in", "--seen", seen]).exits(0);
         assert_eq!((run.summary("seen"), run.out()), (4, ""), "{seen}");
-    }
-}
-
-#[test]
-fn seen_list_has_the_separator_of_the_inputs() {
-    let place = Place::with([("in", b"http://a/\0http://b/\0"), ("old", b"http://a/\0\0")]);
-    let run = place.run(["dedup", "-0", "in", "--seen", "old"]).exits(0);
-    assert_eq!((run.out(), run.summary("seen")), ("http://b/\0", 1));
-}
-
-#[test]
-fn seen_file_that_is_not_a_list_is_rejected() {
-    let place = Place::with([
-        ("in", b"http://a/\nhttp://b/\n"),
-        ("nul", b"http://a/\0http://b/\0"),
-        ("utf16", b"\xFF\xFEh\0"),
-    ]);
-    place.run(["dedup", "in", "-q", "-o", "t.parquet"]).exits(0);
-    for (name, words) in [
-        ("nul", "its records end with NUL"),
-        ("utf16", "UTF-16 is not read"),
-        ("t.parquet", "a table is not a list of URLs"),
-    ] {
-        for profile in ["crawl", "string"] {
-            let run =
-                place.run(["dedup", "in", "--seen", name, "-p", profile, "-o", "out"]).exits(2);
-            assert!(run.err.starts_with(&format!("uniqurl: {name}: seen: {words}")), "{}", run.err);
-            assert!(!place.path("out").exists());
-        }
     }
 }
 

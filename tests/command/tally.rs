@@ -107,65 +107,12 @@ fn column_that_no_input_has_is_empty() {
 }
 
 #[test]
-fn tally_of_a_format_without_the_fields_is_wrong_usage() {
-    let place = Place::with([("list", &b"http://h/b\n"[..])]);
-    for (format, columns) in [("lines", "status,bytes,time"), ("combined", "time")] {
-        let run = place.run(["dedup", "list", "-f", format, "--tally", columns]).exits(2);
-        let why = format!("--tally can do nothing with the format {format}");
-        assert!(run.err.contains(&why), "{}", run.err);
-    }
-    for other in [&["--fields", "host"][..], &["--carry", "a"], &["--keep", "last"]] {
-        place.run([&["dedup", "list", "--tally", "status"], other].concat()).exits(2);
-    }
-    place.run(["dedup", "list", "--tally", "method"]).exits(2);
-}
-
-#[test]
 fn key_with_any_bytes_keeps_its_column() {
     let place = Place::with([("log", log().replace("/late", "/a\u{e9}\\x09b").as_bytes())]);
     let arguments = ["dedup", "log", "-f", FORMAT, "-p", "string", "--tally", "bytes"];
     let run = place.run([&arguments[..], &["--order", "count"]].concat()).exits(0);
     assert_eq!(run.out().lines().nth(1), Some("2\t/a\\xC3\\xA9\\x09b\t10"), "{}", run.out());
     assert!(run.out().lines().all(|line| line.matches('\t').count() == 2), "{}", run.out());
-}
-
-#[test]
-fn tally_does_not_depend_on_budget_and_threads() {
-    // Routes of all frequencies, from one request to thousands.
-    let line = |i: u64| {
-        let mixed = i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
-        let route = (mixed % 3_000) * (mixed >> 17 & 15) / 15;
-        let (status, bytes) = ([200, 200, 304, 404, 500][mixed as usize % 5], mixed % 70_000);
-        let time = mixed.wrapping_mul(0xD1B5_4A32_D192_ED03) >> (34 + mixed % 20);
-        format!(
-            "192.0.2.1 - - [01/Jan/2026:00:00:00 +0000] \"GET /{route}/a HTTP/1.1\" {status} {bytes} {time}\n"
-        )
-    };
-    let log: String = (0..15_000).map(line).collect();
-    let seen: String = (0..900).map(|i| format!("http://h/{}/a\n", i * 3)).collect();
-    let place = Place::with([("log", log.as_bytes()), ("seen", seen.as_bytes())]);
-    let fixed = ["dedup", "log", "-f", FORMAT, "--tally", "status,bytes,time", "--stats", "stats"];
-    for more in [
-        &[][..],
-        &["--order", "sorted"],
-        &["--order", "count", "--seen", "seen", "--base", "http://h"],
-        &["--top", "700", "--json"],
-        &["--limit-by", "host:2000"],
-    ] {
-        let run = |memory: &str, threads: &str| {
-            let limits = ["--memory", memory, "--temp-dir", ".", "-j", threads];
-            let out = place.run([&fixed[..], more, &limits].concat()).exits(0).out;
-            (out, place.json("stats")["spilled"].as_u64() > Some(0))
-        };
-        let (expected, is_spilled) = run("1G", "1");
-        assert!(!is_spilled, "{more:?}");
-        for threads in ["1", "7"] {
-            let (out, is_spilled) = run("1M", threads);
-            assert!(out == expected, "{more:?} {threads}");
-            // Fewer keys may fit.
-            assert!(is_spilled || more.contains(&"--limit-by"), "{more:?} {threads}");
-        }
-    }
 }
 
 #[test]
