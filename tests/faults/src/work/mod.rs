@@ -180,7 +180,7 @@ impl Trial<'_> {
         let _ = fs::remove_dir_all(&self.directory);
         fs::create_dir_all(&self.directory).map_err(|error| error.to_string())?;
         let texts: Vec<_> = (case.texts.iter().enumerate())
-            .map(|(at, text)| (&*text.name, text.of(case.unit * units_of(at))))
+            .map(|(at, text)| (text.name.as_str(), text.of(case.unit * units_of(at))))
             .collect();
         let log = self.directory.join("log of valgrind");
         let mut command = Command::new("valgrind");
