@@ -53,63 +53,56 @@ fn only_response_like_warc_records_give_targets() {
 
 #[test]
 fn input_without_a_record_of_the_kind_that_is_read_is_named() {
-    let place = Place::with([
-        ("requests", of_kind("request", "http://request/").repeat(2).as_bytes()),
-        ("robots.txt", b"User-agent: *\nDisallow: /x\n"),
-        ("header", b"id,url\n"),
-        ("list", b"http://h/\n\n"),
-        ("blank", b"\n"),
-        ("empty", b""),
-    ]);
-    // As Common Crawl writes them of requests.
-    let json = r#"{"Envelope":{"WARC-Header-Metadata":{"WARC-Type":"request","WARC-Target-URI":"http://h/"}}}"#;
     let fields = [
         ("WARC-Type", "metadata"),
         ("WARC-Target-URI", "http://h/"),
         ("Content-Type", "application/json"),
     ];
-    place.write("wat", record(&fields, json));
-    let run =
-        place.run(["dedup", "requests", "robots.txt", "header", "list", "blank", "empty", "wat"]);
-    let run = run.exits(0);
-    let told: Vec<&str> = run.err.lines().filter(|line| line.contains("holds no record")).collect();
+    // As Common Crawl writes them of requests.
+    let json = r#"{"Envelope":{"WARC-Header-Metadata":{"WARC-Type":"request","WARC-Target-URI":"http://h/"}}}"#;
+    let place = Place::with([
+        ("requests", of_kind("request", "http://request/").repeat(2).as_bytes()),
+        ("robots.txt", b"User-agent: *\nDisallow: /x\n"),
+        ("header", b"id,url\n"),
+        ("wat", record(&fields, json).as_bytes()),
+        ("list", b"http://h/\n\n"),
+        ("blank", b"\n"),
+        ("empty", b""),
+    ]);
+    let files = ["dedup", "requests", "robots.txt", "header", "list", "blank", "empty", "wat"];
+    let run = place.run(files).exits(0);
+    let told = run.err.lines().filter(|line| line.contains("holds no record")).collect::<Vec<_>>();
     let expected = [
-        "requests: it holds no record of the kind that warc reads, and 2 of other kinds",
-        "robots.txt: it holds no record of the kind that text reads, and 2 of other kinds",
-        "header: it holds no record of the kind that csv:url reads, and 1 of other kinds",
-        "wat: it holds no record of the kind that wat reads, and 1 of other kinds",
+        ("requests", "warc", 2),
+        ("robots.txt", "text", 2),
+        ("header", "csv:url", 1),
+        ("wat", "wat", 1),
     ];
     assert_eq!(told.len(), expected.len(), "{}", run.err);
-    for (told, expected) in told.into_iter().zip(expected) {
-        assert!(told.contains(expected), "{}", run.err);
+    for (told, (file, format, others)) in told.into_iter().zip(expected) {
+        let kind =
+            format!("no record of the kind that {format} reads, and {others} of other kinds");
+        assert!(told.contains(&format!("{file}: it holds {kind}")), "{}", run.err);
     }
     // The hints are followed.
+    assert!(run.err.contains("--format warc --record-types metadata"), "{}", run.err);
     let metadata = ["dedup", "-f", "warc", "--record-types", "metadata", "wat"];
-    assert!(run.err.contains(&metadata[1..5].join(" ").replace("-f", "--format")), "{}", run.err);
     assert_eq!(place.run(metadata).exits(0).out(), "http://h/\n");
     let run = place.run(["dedup", "--record-types", "request", "requests"]).exits(0);
     assert!(run.out() == "http://request/\n" && !run.err.contains("warning"), "{}", run.err);
 }
 
 #[test]
-fn folded_header_value_may_begin_on_the_next_line() {
-    let folded = "WARC/1.0\r\nX:\r\n WARC-Type: request\r\nWARC-Type:\r\n response\r\n\
-                  WARC-Target-URI: \r\n\t<http://a/>\r\nContent-Length:\r\n  4\r\n\r\nbody\r\n\r\n";
-    let next = of_kind("response", "http://b/");
-    for folded in [folded.to_owned(), folded.replace("\r\n", "\n")] {
-        let run = Place::new().run_on(["dedup"], folded + &next).exits(0);
-        assert_eq!((run.out(), run.summary("rejected")), ("http://a/\nhttp://b/\n", 0));
-    }
-}
-
-#[test]
-fn folded_header_value_may_continue_on_later_lines() {
-    let folded = "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: <http://a/b\r\n c\r\n \r\n\t d>\r\n\
-                  Content-Length: 4\r\n\r\nbody\r\n\r\n";
-    let next = of_kind("response", "http://b/");
-    for folded in [folded.to_owned(), folded.replace("\r\n", "\n")] {
-        let run = Place::new().run_on(["dedup"], folded + &next).exits(0);
-        assert_eq!((run.out(), run.summary("rejected")), ("http://a/b%20c%20d\nhttp://b/\n", 0));
+fn folded_header_value_may_begin_and_continue_on_later_lines() {
+    let begun = "WARC/1.0\r\nX:\r\n WARC-Type: request\r\nWARC-Type:\r\n response\r\n\
+                 WARC-Target-URI: \r\n\t<http://a/>\r\nContent-Length:\r\n  4\r\n\r\nbody\r\n\r\n";
+    let continued = "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: <http://a/b\r\n c\r\n \r\n\t d>\r\n\
+                     Content-Length: 4\r\n\r\nbody\r\n\r\n";
+    for (folded, url) in [(begun, "http://a/"), (continued, "http://a/b%20c%20d")] {
+        for folded in [folded.to_owned(), folded.replace("\r\n", "\n")] {
+            let run = Place::new().run_on(["dedup"], folded + &of_kind("response", "http://b/"));
+            assert_eq!(run.exits(0).out(), format!("{url}\nhttp://b/\n"));
+        }
     }
 }
 
@@ -253,14 +246,6 @@ fn json_metadata_record_does_not_make_a_wat_file() {
 }
 
 #[test]
-fn style_sheet_links_of_a_page_are_links() {
-    let page = r#"{"Links":[{"path":"STYLE/#text","href":"/bg.png"},{"href":"x","url":"a"},{"url":null,"href":"b"}]}"#;
-    let place = Place::with([("in", wat_record("response", "http://h/d/p", page).as_bytes())]);
-    let run = place.run(["normalize", "in", "-f", "wat:links"]).exits(0);
-    assert_eq!(run.out(), "http://h/bg.png\nhttp://h/d/a\nhttp://h/d/b\n");
-}
-
-#[test]
 fn odd_wat_values_do_not_drop_the_page() {
     for (page, links) in [
         (r#"{"Head":{"Base":"/no/","Base":"/b/"},"Links":[{"url":"a"}]}"#, "http://h/b/a\n"),
@@ -271,6 +256,12 @@ fn odd_wat_values_do_not_drop_the_page() {
             "http://h/d/b\nhttp://h/d/c\n",
         ),
         (r#"{"Links":[{"url":"no"}],"Links":[]}"#, ""),
+        // Those of a style sheet are links.
+        (r#"{"Links":[{"path":"STYLE/#text","href":"/bg.png"}]}"#, "http://h/bg.png\n"),
+        (
+            r#"{"Links":[{"href":"x","url":"a"},{"url":null,"href":"b"}]}"#,
+            "http://h/d/a\nhttp://h/d/b\n",
+        ),
         (r#"{"Head":[],"Links":"a"}"#, ""),
         ("[1]", ""),
     ] {

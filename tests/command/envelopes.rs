@@ -170,3 +170,21 @@ fn last_part_of_a_line_may_be_missing() {
     let rejects = place.json_lines("r");
     assert_eq!((&rejects[0]["codes"], rejects.len()), (&json!(["truncated"]), 1));
 }
+
+#[test]
+fn long_log_gives_the_same_set_however_it_is_read() {
+    let lines: Vec<String> =
+        (0..20_000).map(|n| combined(&format!("/{}", n % 7_000), 200)).collect();
+    let place = Place::with([("bare.log", (lines.join("\n") + "\n").as_bytes())]);
+    let expected = place.run(["dedup", "bare.log"]).exits(0);
+    for wrap in [docker as fn(&str) -> String, syslog, |line: &str| cri("stdout", "F", line)] {
+        let log: String = lines.iter().map(|line| wrap(line)).collect();
+        place.write("a.log", &log);
+        place.write("a.log.gz", gzip(log.as_bytes()));
+        for (threads, input) in [("1", "a.log"), ("3", "a.log"), ("3", "a.log.gz"), ("3", "-")] {
+            let run = place.run_on(["dedup", "-j", threads, input], log.clone()).exits(0);
+            assert!(run.out() == expected.out(), "{input} with {threads} threads");
+            assert_eq!((run.summary("records"), run.summary("rejected")), (20_000, 0), "{input}");
+        }
+    }
+}

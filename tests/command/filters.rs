@@ -317,21 +317,6 @@ fn error_names_the_bytes_already_on_standard_output() {
 }
 
 #[test]
-fn warning_counts_targets_dropped_by_a_host_filter() {
-    let place = Place::with([("log", b"/a\n/b\n"), ("list", b"http://h/\nmailto:a\n")]);
-    let told = "uniqurl: warning: 2 request targets name no host, so --host dropped them\nhint: ";
-    for files in [&["log"][..], &["log", "list"]] {
-        let run = place.run([&["dedup", "-q", "--host", "h"][..], files].concat()).exits(0);
-        assert!(run.err.starts_with(told), "{}", run.err);
-        assert_eq!(run.err.lines().count(), 2, "{}", run.err);
-    }
-    let based = ["dedup", "-q", "--host", "h", "log", "--base", "http://h"];
-    let run = place.run(based).exits(0);
-    assert_eq!((run.out(), &*run.err), ("http://h/a\nhttp://h/b\n", ""));
-    assert_eq!(place.run(["dedup", "-q", "--host", "h", "list"]).exits(0).err, "");
-}
-
-#[test]
 fn host_filter_takes_hosts_as_the_profile_writes_them() {
     let list = "http://b\u{fc}cher.example/\n";
     for arguments in
@@ -561,20 +546,4 @@ fn named_filters_know_bots() {
         let run = Place::new().run_on(["dedup", "-q", option, "bots"], log.concat()).exits(0);
         assert_eq!(run.out(), out);
     }
-}
-
-#[test]
-fn parts_of_one_log_need_no_word_about_hosts() {
-    let line = "1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] \"GET /a HTTP/1.1\" 200 5\n";
-    let place = Place::new();
-    for name in ["access.log", "access.log.1", "access-20251010.log", "other.log"] {
-        place.write(name, line);
-    }
-    let about_hosts = |files: &[&str]| {
-        let run = place.run([&["dedup"], files].concat()).exits(0);
-        run.err.contains("name no host")
-    };
-    assert!(!about_hosts(&["access.log"]));
-    assert!(!about_hosts(&["access.log", "access.log.1"]));
-    assert!(about_hosts(&["access.log", "other.log"]));
 }

@@ -89,21 +89,6 @@ fn escaped_line_feed_does_not_end_a_record() {
     assert_eq!(run.out(), "/a%0Ab\n");
 }
 
-#[test]
-fn warning_for_a_list_that_looks_like_a_table() {
-    let place = Place::new();
-    let list = |tabbed: usize| {
-        let plain = "http://h/\n".repeat(100 - tabbed);
-        format!("{plain}{}\t\n", "http://h/\t1\n".repeat(tabbed))
-    };
-    let run = place.run_on(["dedup"], list(2)).exits(0);
-    assert!(run.err.contains("2 of 101 lines hold a tab"), "{}", run.err);
-    let run = place.run_on(["dedup"], list(1)).exits(0);
-    assert!(!run.err.contains("hold a tab"), "{}", run.err);
-    let run = place.run_on(["dedup", "-f", "tsv:1"], list(2)).exits(0);
-    assert!(run.out() == "http://h/\n" && !run.err.contains("hold a tab"), "{}", run.err);
-}
-
 /// Some of them; the tests of the formats have a sample of each.
 #[test]
 fn tables_and_logs_are_detected_by_their_headers() {
@@ -300,30 +285,6 @@ fn list_that_resembles_another_format_is_read() {
 }
 
 #[test]
-fn first_log_line_is_not_taken_for_a_header() {
-    let line = |request: &str| {
-        format!("1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"{request}\" 200 5 \"-\" \"a, b\"\n")
-    };
-    let log = line("GET /a HTTP/1.1");
-    let object = "{\"tags\":\"id|url|x\",\"uri\":\"/a\"}\n";
-    for (first, rest) in [
-        (line("GET /a?f=id,url,x HTTP/1.1"), &log[..]),
-        (line("GET /a?f=id;url;x HTTP/1.1"), &log),
-        (line("GET /a?f=id|url|x HTTP/1.1"), &log),
-        (line("id|url|x"), &log),
-        (object.to_owned(), object),
-        ("/a?f=id,url,x\n".to_owned(), "/a\n"),
-        ("/a?f=id;url;x\n".to_owned(), "/a\n"),
-    ] {
-        let place = Place::new();
-        place.write("in", format!("{first}{rest}{rest}"));
-        let run = place.run(["dedup", "in"]).exits(0);
-        assert!(run.out().ends_with("/a\n"), "{first}: {}", run.err);
-        assert_eq!(run.summary("records"), 3, "{first}");
-    }
-}
-
-#[test]
 fn list_with_other_line_endings_is_rejected() {
     let packed = gzip(b"http://a/\0http://b/\0");
     for input in [&packed[..], b"id,url\r1,http://a/\r2,http://b/\r"] {
@@ -385,25 +346,6 @@ fn byte_order_mark_before_json_is_skipped() {
         assert_eq!((run.out(), run.summary("rejected")), ("http://a/\nhttp://b/\n", 0));
         let run = place.run(["dedup", "-p", profile, "--carry", "urlkey", "cdxj"]).exits(0);
         assert_eq!(run.out(), "http://a/\ta)/\n");
-    }
-}
-
-#[test]
-fn warning_if_most_lines_of_a_list_are_rejected() {
-    let text = "h\n".repeat(5);
-    let place = Place::with([("in", text.as_bytes()), ("one", b"http://one/\n")]);
-    let told = "uniqurl: warning: in: read as lines, and 5 of 5 were rejected, most of them as \
-                relative\nhint: resolve relative URLs with --base";
-    for arguments in [&["normalize", "-q", "in"][..], &["dedup", "-q", "in", "one"]] {
-        let run = place.run(arguments).exits(0);
-        assert!(run.err.starts_with(told) && run.err.lines().count() == 2, "{}", run.err);
-    }
-    // Few records may match by chance, and a named format is taken as meant.
-    place.write("few", "h\n".repeat(4));
-    place.write("half", text + &"http://one/\n".repeat(5));
-    for quiet in [&["few"][..], &["half"], &["-f", "lines", "in"]] {
-        let run = place.run([&["normalize", "-q"], quiet].concat()).exits(0);
-        assert_eq!(run.err, "", "{quiet:?}");
     }
 }
 

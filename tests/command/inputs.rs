@@ -3,7 +3,7 @@
 use super::{Place, Run, built};
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::process::Stdio;
 use std::thread;
@@ -98,36 +98,24 @@ fn a_named_pipe_is_streamed() {
     assert_eq!((run.out(), run.summary("duplicates")), ("http://a/\n", 49_999));
 }
 
-/// Runs with a file as standard input, to whose end standard output is appended.
-fn run_appending_to_input(place: &Place, arguments: &[&str]) -> Run {
-    let path = place.path("list");
-    let out = fs::OpenOptions::new().append(true).open(&path).expect("there");
-    let mut command = built::process();
-    command.args(arguments).current_dir(place.path("")).stdout(out);
-    command.stdin(fs::File::open(&path).expect("there"));
-    Run::of(command.output().expect("started"))
-}
-
 #[test]
 fn redirected_file_is_read_up_to_its_initial_size() {
     // More than the command reads ahead of its output.
     let path = "http://example.com/a/path/that/makes/the/list/a/long/one";
     let list: String = (0..250_000).map(|n| format!("{path}/{n}\n")).collect();
     let place = Place::with([("list", list.as_bytes())]);
-    let run = run_appending_to_input(&place, &["dedup", "-", "-j", "1"]).exits(0);
+    let run = place.shell("uniqurl dedup - -j 1 < list >> list").exits(0);
     assert_eq!((run.summary("records"), run.summary("duplicates")), (250_000, 0));
     assert!(place.text("list") == list.repeat(2));
     // A line that is still being written is skipped, and reading at an offset starts there.
     place.write("list", format!("{list}http://cut"));
-    let run = run_appending_to_input(&place, &["dedup", "-j", "1"]).exits(0);
+    let run = place.shell("uniqurl dedup -j 1 < list >> list").exits(0);
     let cut = format!("-@{}: cut: the last line was still being written", list.len());
     assert!(run.err.contains(&cut) && run.summary("skipped") == 1, "{}", run.err);
     assert!(place.text("list") == format!("{list}http://cut{list}"));
     place.write("list", "header\nhttp://a/\nhttp://b");
-    let mut file = fs::File::open(place.path("list")).expect("there");
-    file.seek(SeekFrom::Start(7)).expect("a file");
-    let run = built::process().args(["dedup", "-q"]).stdin(file).output().expect("started");
-    assert_eq!(run.stdout, b"http://a/\nhttp://b/\n");
+    let run = place.shell("{ read -r header; uniqurl dedup -q; } < list").exits(0);
+    assert_eq!(run.out(), "http://a/\nhttp://b/\n");
 }
 
 /// Its turn comes after other inputs, when it may already hold output.
@@ -150,12 +138,9 @@ fn redirected_file_after_other_inputs_keeps_its_initial_end() {
 #[test]
 fn second_standard_input_is_empty() {
     let place = Place::with([("list", b"http://a/\nhttp://b/\n")]);
-    let piped = place.run_on(["dedup", "-", "-"], place.text("list")).exits(0);
-    let mut command = built::process();
-    command.args(["dedup", "-", "-"]).stdin(fs::File::open(place.path("list")).expect("there"));
-    let redirected = Run::of(command.output().expect("started")).exits(0);
-    for run in [piped, redirected] {
-        assert_eq!((run.out(), run.summary("ok")), ("http://a/\nhttp://b/\n", 2));
+    for line in ["uniqurl dedup - - < list", "cat list | uniqurl dedup - -"] {
+        let run = place.shell(line).exits(0);
+        assert_eq!((run.out(), run.summary("ok")), ("http://a/\nhttp://b/\n", 2), "{line}");
     }
 }
 
@@ -186,14 +171,7 @@ fn line_from_a_slow_pipe_is_written_at_once() {
         (&["normalize", "-f", "combined"], ""),
     ] {
         let place = Place::new();
-        let mut child = built::process()
-            .args(arguments)
-            .current_dir(place.path(""))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("started");
+        let mut child = place.start(arguments);
         let mut input = child.stdin.take().expect("piped");
         let mut output = BufReader::new(child.stdout.take().expect("piped"));
         for i in 0..4 {
@@ -314,9 +292,6 @@ fn input_named_twice_is_read_twice() {
 #[test]
 fn standard_input_that_is_a_file_may_have_other_readers() {
     let place = Place::with([("in", b"http://h/\n")]);
-    let file = fs::File::open(place.path("in")).expect("there");
-    let mut command = built::process();
-    command.args(["dedup", "/dev/stdin", "--seen", "-", "--max-rejected", "0"]).stdin(file);
-    assert!(command.output().expect("a run").status.success());
-    place.run_on(["dedup", "/dev/stdin", "--seen", "in"], "http://h/\n").exits(0);
+    place.shell("uniqurl dedup /dev/stdin --seen - --max-rejected 0 < in").exits(0);
+    place.shell("cat in | uniqurl dedup /dev/stdin --seen in").exits(0);
 }

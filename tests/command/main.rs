@@ -59,11 +59,11 @@ mod wild;
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
 
 /// A directory for one test, in which the command runs.
@@ -180,6 +180,35 @@ impl Place {
     #[track_caller]
     fn keys_of(&self, store: &str) -> String {
         self.run(["seen", "export", store]).exits(0).out().to_owned()
+    }
+
+    /// Runs a line of the shell, in which `uniqurl` is the command.
+    fn shell(&self, line: &str) -> Run {
+        // The program, and arguments if an emulator runs it.
+        let process = built::process();
+        let words = std::iter::once(process.get_program()).chain(process.get_args());
+        let program = words.collect::<Vec<_>>().join(OsStr::new(" "));
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("uniqurl() {{ $UNIQURL \"$@\"; }}; {line}")]);
+        command.env("UNIQURL", program).stdin(Stdio::null()).current_dir(self.path(""));
+        Run::of(command.output().expect("sh"))
+    }
+
+    /// Starts the command with its standard streams piped.
+    fn start(&self, arguments: &[&str]) -> Child {
+        let mut command = built::process();
+        command.args(arguments).current_dir(self.path("")).stdin(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started")
+    }
+
+    /// Runs with a reader that goes away once it has a line.
+    fn run_closed(&self, arguments: &[&str]) -> Run {
+        let mut child = self.start(arguments);
+        let mut first = String::new();
+        let out = child.stdout.take().expect("piped");
+        BufReader::with_capacity(64, out).read_line(&mut first).expect("a line");
+        assert!(first.len() > 1, "{first}");
+        Run::of(child.wait_with_output().expect("ended"))
     }
 
     fn run<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Run {

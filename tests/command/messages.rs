@@ -6,12 +6,10 @@
 //! `UNIQURL_WRITE=1 cargo test -p uniqurl-cli --test command messages` writes the messages into the files, and
 //! takes a new line with a command alone.
 
+use super::Place;
 use super::packed::gzip;
-use super::{Place, built};
-use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 /// Files and stores of every kind that messages are about.
 fn place() -> Place {
@@ -86,27 +84,14 @@ fn zip_entry(name: &str) -> Vec<u8> {
     [&head, name.as_bytes()].concat()
 }
 
-/// Runs a line of the shell, in which `uniqurl` is the command.
-pub(super) fn shell(place: &Place, line: &str) -> std::process::Output {
-    // The program, and arguments if an emulator runs it.
-    let process = built::process();
-    let words = std::iter::once(process.get_program()).chain(process.get_args());
-    let program = words.collect::<Vec<_>>().join(OsStr::new(" "));
-    let mut command = Command::new("sh");
-    command.args(["-c", &format!("uniqurl() {{ $UNIQURL \"$@\"; }}; {line}")]);
-    command.env("UNIQURL", program).stdin(Stdio::null()).current_dir(place.path(""));
-    command.output().expect("sh")
-}
-
 /// What a line says, as its file shows it, and the rules of messages that it breaks.
 fn said(place: &Place, line: &str) -> (String, Vec<&'static str>) {
     let before = place.names();
-    let run = shell(place, line);
-    let err = String::from_utf8(run.stderr).expect("messages are ASCII");
-    let status = run.status.code().expect("no signal");
+    let run = place.shell(line);
+    let (err, status) = (run.err, run.status.expect("no signal"));
     let (mut text, mut broken) = (String::new(), Vec::new());
     let mut rule = |is_kept: bool, rule| broken.extend((!is_kept).then_some(rule));
-    rule(status != 2 || run.stdout.is_empty(), "a failure writes nothing");
+    rule(status != 2 || run.out.is_empty(), "a failure writes nothing");
     rule(place.names() == before, "a failure leaves no file");
     rule(!err.contains("SECRET"), "secrets are masked");
     let mut may_hint = false;
@@ -188,6 +173,11 @@ fn messages_of_compare() {
 #[test]
 fn messages_of_bench() {
     check("bench.txt");
+}
+
+#[test]
+fn messages_of_runs_that_succeed() {
+    check("warnings.txt");
 }
 
 #[test]

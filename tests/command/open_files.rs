@@ -1,21 +1,12 @@
 //! Many files under a low limit of open files, as systems set it.
 
 use super::packed::gzip;
-use super::{Place, Run, built};
+use super::{Place, Run};
 use std::fs;
-use std::process::Command;
 
 /// Runs the command under `ulimit` with these arguments.
 pub(super) fn run_under(place: &Place, limit: &str, arguments: &[&str]) -> Run {
-    let built = built::process();
-    let output = Command::new("sh")
-        .args(["-c", &format!("ulimit {limit} && exec \"$@\""), "sh"])
-        .arg(built.get_program())
-        .args(built.get_args())
-        .args(arguments)
-        .current_dir(place.path(""))
-        .output();
-    Run::of(output.expect("started"))
+    place.shell(&format!("ulimit {limit} && uniqurl {}", arguments.join(" ")))
 }
 
 /// A directory `in` of `count` files with the content of `text`.

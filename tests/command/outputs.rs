@@ -4,7 +4,7 @@ use super::bench::cannot_restart;
 use super::shared::say;
 use super::{Place, Run, built};
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::process::Stdio;
 
@@ -34,57 +34,29 @@ fn output_goes_to_standard_output_or_a_file() {
 #[test]
 fn full_disk_is_an_error_of_help_and_of_a_run() {
     let place = Place::with([("in", URLS)]);
-    for arguments in [
-        &["--help"][..],
-        &["dedup", "--help"],
-        &["help", "set"],
-        &["--version"],
-        &["normalize", "-q", "in"],
-    ] {
-        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("there");
-        let mut command = built::process();
-        let run = command.args(arguments).current_dir(place.path("")).stdout(full).output();
-        let run = Run::of(run.expect("started")).exits(2);
+    for arguments in ["--help", "dedup --help", "help set", "--version", "normalize -q in"] {
+        let run = place.shell(&format!("uniqurl {arguments} > /dev/full")).exits(2);
         assert!(run.err.starts_with("uniqurl: standard output: No space"), "{}", run.err);
     }
 }
 
 #[test]
-fn warning_for_an_output_name_with_a_misleading_extension() {
-    let place = Place::with([("in", URLS)]);
-    let warned = |arguments: &[&str]| place.run(arguments).exits(0).err.contains(" written");
-    for arguments in [
-        &["dedup", "in", "-o", "a.json"][..],
-        &["normalize", "in", "-o", "a.JSONL.gz"],
-        &["normalize", "in", "-o", "a.tsv"],
-    ] {
-        assert!(warned(arguments), "{arguments:?}");
-    }
-    for arguments in [
-        &["dedup", "in", "-o", "a.json", "-q"][..],
-        &["normalize", "in", "-o", "a.json", "--json"],
-        &["dedup", "--fields", "host,count", "in", "-o", "a.tsv"],
-        &["dedup", "--count", "in", "-o", "a.csv.zst"],
-        &["dedup", "in", "-o", "a.txt"],
-        &["dedup", "in", "-o", "a.urls"],
-        &["dedup", "in", "-o", "a.csv.parquet"],
-    ] {
-        assert!(!warned(arguments), "{arguments:?}");
-    }
-}
-
-#[test]
-fn link_to_dev_stdout_writes_to_standard_output() {
+fn file_of_a_standard_stream_is_appended_to_and_not_replaced() {
     let place = Place::with([("in", URLS)]);
     symlink("/dev/stdout", place.path("link")).expect("linked");
     symlink("link", place.path("other")).expect("linked");
-    for name in ["link", "other"] {
-        place.write("log", "before\n");
-        let log = fs::OpenOptions::new().append(true).open(place.path("log")).expect("there");
-        let mut command = built::process();
-        command.args(["dedup", "in", "-o", name]).current_dir(place.path("")).stdout(log);
-        Run::of(command.output().expect("started")).exits(0);
-        assert_eq!(place.text("log"), "before\nhttp://b/\nhttp://a/\n");
+    for (name, stream) in [
+        ("/dev/stdout", ">"),
+        ("/dev/fd/1", ">"),
+        ("link", ">"),
+        ("other", ">"),
+        ("/dev/stderr", "2>"),
+        ("/dev/fd/2", "2>"),
+    ] {
+        let echo = if stream == ">" { "echo" } else { ">&2 echo" };
+        let run = format!("uniqurl dedup -q in -o {name}");
+        place.shell(&format!("{{ {echo} before; {run}; {echo} behind; }} {stream} log")).exits(0);
+        assert_eq!(place.text("log"), "before\nhttp://b/\nhttp://a/\nbehind\n", "{name}");
     }
 }
 
@@ -100,31 +72,22 @@ fn output_may_replace_an_input() {
 
 #[test]
 fn warning_for_an_input_truncated_by_the_shell() {
-    let place = Place::with([("more", b"http://b/\n")]);
-    for arguments in [&["dedup", "more", "list"][..], &["set", "union", "list"]] {
-        let told = |stdout: fs::File, arguments: &[&str]| {
-            let mut command = built::process();
-            command.args(arguments).current_dir(place.path("")).stdin(Stdio::null()).stdout(stdout);
-            Run::of(command.output().expect("started")).exits(0).err
-        };
-        let emptied = || fs::File::create(place.path("list")).expect("made");
-        let warning = "uniqurl: warning: list: the shell emptied this input";
-        let err = told(emptied(), arguments);
-        assert!(err.starts_with(warning), "{err}");
+    for (line, is_emptied) in [
+        ("uniqurl dedup more list > list", true),
+        ("uniqurl set union list > list", true),
         // A file opened for appending keeps its contents.
-        place.write("list", "http://a/\n");
-        let appended = fs::OpenOptions::new().append(true).open(place.path("list"));
-        let err = told(appended.expect("there"), arguments);
-        assert!(!err.contains("warning"), "{err}");
+        ("uniqurl dedup more list >> list", false),
+        ("uniqurl set union list >> list", false),
         // `-r` finds mostly new files, so there is no warning.
-        if arguments[0] != "set" {
-            let err = told(emptied(), &[arguments[0], "-r", "."]);
-            assert!(!err.contains("warning"), "{err}");
-        }
-        emptied();
-        let other = fs::File::create(place.path("other")).expect("made");
-        let err = told(other, arguments);
-        assert!(!err.contains("warning"), "{err}");
+        ("uniqurl dedup -r . > list", false),
+        (": > list; uniqurl dedup more list > other", false),
+        (": > list; uniqurl set union list > other", false),
+    ] {
+        let place = Place::with([("more", b"http://b/\n"), ("list", b"http://a/\n")]);
+        let run = place.shell(line).exits(0);
+        let warning = "uniqurl: warning: list: the shell emptied this input";
+        assert_eq!(run.err.starts_with(warning), is_emptied, "{line}: {}", run.err);
+        assert!(is_emptied || !run.err.contains("warning"), "{line}: {}", run.err);
     }
 }
 
@@ -150,15 +113,9 @@ fn failed_run_keeps_the_old_output() {
 #[test]
 fn trace_is_a_file_of_json_lines_and_replaces_no_other_output() {
     let place = Place::with([("in", URLS)]);
-    for job in ["dedup", "normalize"] {
-        place.run([job, "in", "-o", "out", "--trace", "trace"]).exits(0);
-        let trace = place.text("trace");
-        let stage = |line: &str| serde_json::from_str::<serde_json::Value>(line).expect("JSON");
-        let reads = trace.lines().map(stage).filter(|task| task["stage"] == "read");
-        let bytes: u64 = reads.map(|task| task["bytes"].as_u64().expect("a number")).sum();
-        assert_eq!(bytes, URLS.len() as u64, "{job}");
-        place.run([job, "in", "-o", "out", "--trace", "out"]).exits(2);
-    }
+    place.run(["dedup", "in", "-o", "out", "--trace", "trace"]).exits(0);
+    assert!(place.json_lines("trace").iter().any(|task| task["stage"] == "read"));
+    place.run(["dedup", "in", "-o", "out", "--trace", "out"]).exits(2);
 }
 
 #[test]
@@ -212,16 +169,10 @@ fn stats_of_a_failed_run_hold_its_status() {
 #[test]
 fn unwritable_stats_file_is_reported_once() {
     let place = Place::with([("in", URLS)]);
-    for accounts in [&["--stats", "s"][..], &["--report", "s"], &["--stats", "s", "--report", "r"]]
-    {
-        let built = built::process();
-        let mut command = std::process::Command::new("/bin/sh");
-        // In blocks of 512 bytes: enough for an emulator's output, too little for an account of so
-        // many inputs.
-        command.args(["-c", "ulimit -f 8; exec \"$@\"", "sh"]);
-        command.arg(built.get_program()).args(built.get_args());
-        command.arg("dedup").args(["in"; 100]).args(accounts).current_dir(place.path(""));
-        let run = Run::of(command.output().expect("started")).exits(2);
+    // In blocks of 512 bytes: enough for an emulator's output, too little for an account of so many inputs.
+    let limited = format!("ulimit -f 8; uniqurl dedup{}", " in".repeat(100));
+    for accounts in ["--stats s", "--report s", "--stats s --report r"] {
+        let run = place.shell(&format!("{limited} {accounts}")).exits(2);
         assert!(run.err.starts_with("uniqurl: s: File too large"), "{}", run.err);
         assert_eq!((run.err.lines().count(), run.summary("unique")), (3, 2), "{}", run.err);
         assert_eq!(place.names(), ["in"]);
@@ -299,23 +250,13 @@ fn two_outputs_at_one_path_are_wrong_usage() {
 #[test]
 fn closed_pipe_ends_the_run_without_an_error() {
     let place = Place::new();
-    place.write("in", "http://example.com/a/rather/long/path/to/fill/the/pipe\n".repeat(100_000));
-    for arguments in [&["normalize", "in"][..], &["normalize", "--json", "in"]] {
-        let mut child = built::process()
-            .args(arguments)
-            .current_dir(place.path(""))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("started");
-        let mut first = String::new();
-        BufReader::with_capacity(64, child.stdout.take().expect("piped"))
-            .read_line(&mut first)
-            .expect("a line");
-        assert!(first.contains("http://example.com/a"), "{first}");
-        let output = child.wait_with_output().expect("ended");
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
-        assert_eq!(output.status.code(), Some(141), "as of one that SIGPIPE ended");
+    let line = |i| format!("http://example.com/a/rather/long/path/to/fill/the/pipe/{i:09}\n");
+    place.write("in", (0..50_000).map(line).collect::<String>());
+    for arguments in
+        [&["normalize", "in"][..], &["normalize", "--json", "in"], &["set", "union", "in"]]
+    {
+        // As of one that SIGPIPE ended.
+        assert_eq!(place.run_closed(arguments).exits(141).err, "", "{arguments:?}");
     }
 }
 
@@ -345,38 +286,6 @@ fn stats_into_a_closed_pipe_end_the_run_without_an_error() {
 }
 
 #[test]
-fn file_of_a_standard_stream_is_appended_to_and_not_replaced() {
-    let place = Place::with([("in", URLS)]);
-    for (name, is_error) in
-        [("/dev/stdout", false), ("/dev/fd/1", false), ("/dev/stderr", true), ("/dev/fd/2", true)]
-    {
-        fs::write(place.path("log"), "before\n").expect("written");
-        let mut log = fs::OpenOptions::new().append(true).open(place.path("log")).expect("there");
-        let stream = log.try_clone().expect("another");
-        let mut command = built::process();
-        command.args(["dedup", "-q", "in", "-o", name]).current_dir(place.path(""));
-        match is_error {
-            true => command.stderr(stream),
-            false => command.stdout(stream),
-        };
-        assert!(command.status().expect("started").success());
-        log.write_all(b"behind\n").expect("written");
-        assert_eq!(place.text("log"), "before\nhttp://b/\nhttp://a/\nbehind\n", "{name}");
-    }
-    // The file of another descriptor stays as well.
-    let mut command = built::process();
-    let file = fs::File::open(place.path("log")).expect("there");
-    command.args(["dedup", "in", "-o", "/dev/fd/0"]).current_dir(place.path("")).stdin(file);
-    let run = command.output().expect("started");
-    let told = String::from_utf8(run.stderr).expect("text");
-    assert!(
-        told.contains("/dev/fd/0: a file cannot be replaced under the name of a descriptor"),
-        "{told}"
-    );
-    assert_eq!(place.text("log"), "before\nhttp://b/\nhttp://a/\nbehind\n");
-}
-
-#[test]
 fn output_must_not_replace_a_list_that_the_run_reads() {
     let place = Place::with([("in", URLS), ("list", b"http://old/\n")]);
     symlink("list", place.path("link")).expect("linked");
@@ -392,10 +301,7 @@ fn output_must_not_replace_a_list_that_the_run_reads() {
     }
     assert_eq!(place.text("list"), "http://old/\n");
     // A file that the shell appends to is not replaced, and may be an input.
-    let append = fs::File::options().append(true).open(place.path("list")).expect("opened");
-    let mut command = built::process();
-    command.args(["dedup", "in", "--seen", "list"]).current_dir(place.path("")).stdout(append);
-    assert!(command.status().expect("started").success());
+    place.shell("uniqurl dedup in --seen list >> list").exits(0);
     assert_eq!(place.text("list"), "http://old/\nhttp://b/\nhttp://a/\n");
     place.run(["dedup", "in", "-o", "in"]).exits(0);
 }
@@ -403,39 +309,23 @@ fn output_must_not_replace_a_list_that_the_run_reads() {
 #[test]
 fn standard_output_counts_as_an_output_path() {
     let place = Place::with([("in", b"http://a/\nrelative\n")]);
-    for arguments in [
-        &["dedup", "-o", "f", "--rejects", "-"][..],
-        &["dedup", "-o", "./f", "--stats", "-"],
-        &["dedup", "--stats", "f"],
-        &["dedup", "--save-seen", "f"],
-        &["dedup", "-o", "/dev/fd/1", "--rejects", "-"],
-        &["dedup", "-o", "-", "--rejects", "/dev/stdout"],
-        &["dedup", "-o", "g", "--stats", "/dev/fd/1", "--rejects", "-"],
-        &["normalize", "-o", "f", "--report", "-"],
-    ] {
-        let refused = |command: &mut std::process::Command| {
-            let run = command.output().expect("started");
-            let told = String::from_utf8(run.stderr).expect("text");
-            assert_eq!(run.status.code(), Some(2), "{arguments:?}: {told}");
-            assert!(told.contains("would write to the same place"), "{arguments:?}: {told}");
-            assert!(run.stdout.is_empty());
-        };
-        let command = || {
-            let mut command = built::process();
-            command.args(arguments).arg("in").current_dir(place.path(""));
-            command
-        };
-        let file = fs::File::create(place.path("f")).expect("made");
-        refused(command().stdout(file));
-        assert_eq!(
-            (place.text("f"), place.names()),
-            (String::new(), vec!["f".into(), "in".into()])
-        );
+    for (arguments, is_of_pipes) in [
+        ("dedup -o f --rejects -", false),
+        ("dedup -o ./f --stats -", false),
+        ("dedup --stats f", false),
+        ("dedup --save-seen f", false),
+        ("normalize -o f --report -", false),
         // A pipe is a place too, and `f` is not.
-        if arguments.iter().any(|argument| argument.starts_with("/dev")) {
-            refused(&mut command());
+        ("dedup -o /dev/fd/1 --rejects -", true),
+        ("dedup -o - --rejects /dev/stdout", true),
+        ("dedup -o g --stats /dev/fd/1 --rejects -", true),
+    ] {
+        for to in if is_of_pipes { &["> f", ""][..] } else { &["> f"] } {
+            let run = place.shell(&format!("uniqurl {arguments} in {to}")).exits(2);
+            assert!(run.err.contains("would write to the same place"), "{arguments}: {}", run.err);
+            assert_eq!((run.out(), place.names()), ("", vec!["f".into(), "in".into()]));
+            assert_eq!(place.text("f"), "");
         }
-        fs::remove_file(place.path("f")).expect("there");
     }
     let run = place.run(["dedup", "in", "-o", "f", "--rejects", "-"]).exits(0);
     assert!(run.out().contains("relative"), "{}", run.out());
@@ -487,35 +377,5 @@ fn output_name_taken_during_the_run_leaves_no_other_output() {
         });
         assert!(run.err.contains(why), "{}", run.err);
         assert_eq!((place.names(), place.text("out/mine")), (vec!["out".into()], "mine".into()));
-    }
-}
-
-/// Otherwise a bar would be drawn after each line and never cleared before the next.
-#[cfg(target_os = "linux")]
-#[test]
-fn no_progress_bar_appears_among_output_lines() {
-    let place = Place::new();
-    let run = built::process();
-    let words = [run.get_program()].into_iter().chain(run.get_args());
-    let words: Vec<_> = words.map(|word| format!("'{}'", word.to_string_lossy())).collect();
-    for (output, drawn) in [("", false), ("-o out", true), ("--progress always", true)] {
-        // A busy machine may take longer to draw a bar than to finish the run.
-        for seconds in [1, 5, 25] {
-            // Both ends of the run are on the terminal that `script` makes.
-            let text = format!(
-                "(echo http://a/; sleep {seconds}; echo http://b/) | {} normalize {output}",
-                words.join(" ")
-            );
-            let mut command = std::process::Command::new("script");
-            command.args(["-qec", &text, "/dev/null"]).current_dir(place.path(""));
-            let run = command.env("TERM", "xterm").stdin(Stdio::null()).output();
-            let run = run.expect("script(1)");
-            let shown = String::from_utf8_lossy(&run.stdout);
-            assert!(shown.contains("records 2 = "), "{shown}");
-            if shown.contains("\x1b[2K") == drawn {
-                break;
-            }
-            assert!(seconds < 25, "{output}: {shown}");
-        }
     }
 }

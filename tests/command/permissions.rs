@@ -1,6 +1,6 @@
 //! Who may read and replace outputs and temporary files.
 
-use super::{Place, Run, built};
+use super::{Place, built};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
@@ -37,28 +37,15 @@ fn an_output_is_no_program_of_the_file_that_it_replaces() {
     assert_eq!(mode(&place, "shards"), 0o1755);
 }
 
-/// Starts the command under a umask.
-fn under(umask: &str, place: &Place, arguments: &[&str]) -> Command {
-    let built = built::process();
-    let mut command = Command::new("/bin/sh");
-    command.args(["-c", &format!("umask {umask}; exec \"$@\""), "sh"]);
-    command.arg(built.get_program()).args(built.get_args()).args(arguments);
-    command.current_dir(place.path(""));
-    command
-}
-
 #[test]
 fn new_outputs_have_the_permissions_that_the_umask_leaves() {
     for umask in ["000", "022", "027", "077", "777"] {
         let place = Place::with([("in", URLS)]);
         let left = !u32::from_str_radix(umask, 8).expect("octal");
-        for arguments in [
-            &["dedup", "-q", "in", "-o", "out", "--rejects", "rejects"][..],
-            &["dedup", "-q", "in", "--split-by", "hash:2", "-o", "shards"],
-        ] {
-            let run = under(umask, &place, arguments).output().map(Run::of).expect("started");
-            run.exits(0);
-        }
+        place.shell(&format!("umask {umask}; uniqurl dedup in -o out --rejects rejects")).exits(0);
+        place
+            .shell(&format!("umask {umask}; uniqurl dedup in --split-by hash:2 -o shards"))
+            .exits(0);
         assert_eq!((mode(&place, "out"), mode(&place, "rejects")), (0o666 & left, 0o666 & left));
         assert_eq!(mode(&place, "shards"), 0o777 & left, "{umask}");
         place.set_mode("shards", 0o700);
@@ -111,7 +98,11 @@ fn nobody_else_may_read_records_before_the_output_is_complete() {
     ] {
         let place = Place::with([("out", b"old")]);
         place.set_mode("out", 0o666);
-        let mut command = under("000", &place, &[arguments, &["-f", "lines", "-q"]].concat());
+        let built = built::process();
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "umask 000; exec \"$@\"", "sh"]).arg(built.get_program());
+        command.args(built.get_args()).args(arguments).args(["-f", "lines", "-q"]);
+        command.current_dir(place.path(""));
         let mut child = command.stdin(std::process::Stdio::piped()).spawn().expect("started");
         // As many as spill. The pipe stays open, and the run with it.
         let mut input = child.stdin.take().expect("piped");

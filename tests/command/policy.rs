@@ -128,22 +128,6 @@ fn host_under_string_keeps_its_raw_bytes() {
     assert!(warned.err.contains("1 of 3 lines hold a tab"), "{}", warned.err);
 }
 
-/// A pattern with a comma is not split into two.
-#[test]
-fn store_of_other_patterns_is_rejected() {
-    let place = Place::with([("in", b"http://h/?a=1&b=2&a,b=3\n")]);
-    for (name, patterns) in [("one", "'a,b'"), ("two", "'a', 'b'")] {
-        let drop = format!("[parameters]\ndrop = [{patterns}]\n");
-        place.write(name, format!("name = 'p'\nversion = 1\nbase = 'crawl'\n{drop}"));
-    }
-    let run = |name, option| place.run(["dedup", "in", "--profile-file", name, option, "set"]);
-    run("one", "--save-seen").exits(0);
-    let two = run("two", "--seen").exits(2);
-    let told = "those of this run are `p@1 base=crawl@1 drop-param=a,b`";
-    assert!(two.err.contains(told), "{}", two.err);
-    assert_eq!(run("one", "--seen").exits(0).summary("seen"), 1);
-}
-
 #[test]
 fn question_mark_of_a_parameter_glob_is_any_byte() {
     let list = "http://h/?utm_source=x&id=1&a,b=2&c%3Dd=3\n";

@@ -170,37 +170,27 @@ fn original_keeps_blanks_before_a_target() {
 }
 
 #[test]
-fn redact_masks_the_query_after_a_rejected_host() {
-    let place = Place::with([("in", b"h:99999,/a,t=SECRET\n")]);
-    let arguments = ["normalize", "-f", "csv:host=1,path=2,query=3", "--redact", "in"];
-    let outputs = ["--rejects", "r", "--report", "page", "-o", "out"];
-    place.run([&arguments[..], &outputs].concat()).exits(0);
-    assert_eq!(place.json_lines("r")[0]["raw"], "http://h:99999/a?t=***");
-    assert!(!place.text("page").contains("SECRET"));
-}
-
-#[test]
-fn redact_masks_a_password_that_reads_like_a_port_and_a_path() {
-    let place = Place::with([("in", b"https://u:20247777/pass@h:bad/\nhttp://u:2024#pass@h\n")]);
-    let arguments = ["dedup", "--fields", "original", "--redact", "in", "-o", "out"];
-    place.run([&arguments[..], &["--rejects", "r", "--report", "page"]].concat()).exits(0);
-    assert_eq!(place.json_lines("r")[0]["raw"], "https://***@h:bad/");
-    assert_eq!(place.text("out"), "http://***\n");
-    let page = place.text("page");
-    assert!(!page.contains("7777") && !page.contains("pass@"), "{page}");
-}
-
-#[test]
-fn report_masks_a_password_in_the_name_of_an_input() {
+fn redact_masks_what_is_rejected_and_names_of_inputs_on_pages() {
+    // Here a name is for programs, which find the file by it.
     let name = "http:u:SECRET@h";
-    let place = Place::with([(name, b"http://a/\nbad\n")]);
-    let outputs = ["--rejects", "r", "--report", "page", "-o", "out"];
-    let run = place.run([&["dedup", "--redact", name][..], &outputs].concat()).exits(0);
-    let page = place.text("page");
-    assert!(page.contains("***@h"), "{page}");
-    assert!(!page.contains("SECRET") && !run.err.contains("SECRET"));
-    // Here the name is for programs, which find the file by it.
-    assert_eq!(place.json_lines("r")[0]["file"], name);
+    let place = Place::with([
+        ("table", b"h:99999,/a,t=SECRET\n".as_slice()),
+        // A password that reads like a port and a path.
+        ("list", b"https://u:20247777/SECRET@h:bad/\nhttp://u:2024#SECRET@h\n"),
+        (name, b"http://a/\nbad\n"),
+    ]);
+    for (arguments, file, raw, out) in [
+        (&["-f", "csv:host=1,path=2,query=3"][..], "table", "http://h:99999/a?t=***", ""),
+        (&["--fields", "original"], "list", "https://***@h:bad/", "http://***\n"),
+        (&[], name, "bad", "http://a/\n"),
+    ] {
+        let outputs = ["--max-rejected", "9", "--rejects", "r", "--report", "page", file];
+        let run = place.run([&["dedup", "--redact"], arguments, &outputs].concat()).exits(0);
+        let reject = &place.json_lines("r")[0];
+        assert_eq!((&reject["raw"], &reject["file"], run.out()), (&raw.into(), &file.into(), out));
+        let page = place.text("page");
+        assert!(!page.contains("SECRET") && !run.err.contains("SECRET"), "{page}");
+    }
 }
 
 #[test]
@@ -271,18 +261,6 @@ fn list_with_an_assumed_scheme_is_not_detected_as_targets() {
     assert_eq!(place.run(arguments).exits(0).out(), "https://h/x\nhttp://b/y\n");
     // Without the option, no host is read from a path.
     assert_eq!(place.run(["dedup", "in"]).exits(0).out(), "//h/x\n//H/x\n/y\n");
-}
-
-#[test]
-fn warning_for_targets_that_ignore_an_assumed_scheme() {
-    let place = Place::with([("in", b"//h/x\n/y\n")]);
-    let told = "2 request targets name no host, so --assume-scheme did not change them\nhint: give";
-    let arguments = ["dedup", "-q", "in", "-f", "target", "--assume-scheme", "https"];
-    let run = place.run(arguments).exits(0);
-    assert_eq!(run.out(), "//h/x\n/y\n");
-    assert!(run.err.contains(told), "{}", run.err);
-    let run = place.run(arguments.into_iter().chain(["--base", "http://h/"])).exits(0);
-    assert_eq!(run.err, "");
 }
 
 #[test]

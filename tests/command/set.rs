@@ -1,9 +1,9 @@
 //! `uniqurl set`: union, intersection and difference of sorted sets.
 
 use super::packed::gzip;
-use super::{Place, built, cases};
+use super::{Place, cases};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::process::Stdio;
 
 #[test]
@@ -125,26 +125,6 @@ fn unfinished_last_line_of_a_set_is_skipped() {
         assert_eq!(run.out(), "http://a/\n", "{name}");
         assert_eq!(place.run(["set", "union", name]).exits(0).out(), "http://a/\nhttp://h/95\n");
     }
-}
-
-#[test]
-fn closed_pipe_ends_set_without_an_error() {
-    let place = Place::new();
-    let line = |i| format!("http://example.com/a/rather/long/path/to/fill/the/pipe/{i:09}\n");
-    place.write("in", (0..50_000).map(line).collect::<String>());
-    let mut child = built::process()
-        .args(["set", "union", "in"])
-        .current_dir(place.path(""))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("started");
-    let mut first = String::new();
-    let out = child.stdout.take().expect("piped");
-    BufReader::with_capacity(64, out).read_line(&mut first).expect("a line");
-    let output = child.wait_with_output().expect("ended");
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-    assert_ne!(output.status.code(), Some(101), "a panic");
 }
 
 type Keys = BTreeSet<Vec<u8>>;

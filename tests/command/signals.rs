@@ -74,10 +74,9 @@ fn error(child: &mut Child) -> String {
 fn interrupted_run_prints_its_accounting_and_keeps_old_files() {
     for signal in heeded() {
         let place = Place::with([("out", b"old"), ("stats", b"old")]);
-        let mut command = built::process();
-        command.args(["dedup", "-", "--progress", "always", "-o", "out", "--stats", "stats"]);
-        command.args(["--rejects", "rejects"]).current_dir(place.path(""));
-        let mut child = piped(command);
+        let outputs = ["-o", "out", "--stats", "stats", "--rejects", "rejects"];
+        let arguments = [&["dedup", "-", "--progress", "always"], &outputs[..]].concat();
+        let mut child = place.start(&arguments);
         let mut input = child.stdin.take().expect("piped");
         // More than a pipe and its buffers hold, so some of it is read once it is accepted.
         input.write_all(&b"http://a/\nhttp://A\nx\n".repeat(100_000)).expect("taken");
@@ -99,34 +98,38 @@ fn skipped_bytes_of_an_overlong_record_count_as_read() {
     let Some(signal) = heeded().next() else { return };
     let place = Place::new();
     File::create(place.path("sparse")).expect("made").set_len(1 << 40).expect("longer");
-    // The bytes that count as read if the signal comes after two pauses.
-    let counted = |arguments: [&str; 4], pause| -> Option<u64> {
-        let mut command = built::process();
-        command.args(arguments).current_dir(place.path(""));
-        let mut child = piped(command);
-        let mut input = child.stdin.take().expect("piped");
-        for _ in 0..2 {
-            if arguments[1] == "-" {
-                input.write_all(&vec![b'x'; 20 << 20]).expect("taken");
-            }
-            thread::sleep(pause);
-        }
-        send(&child, signal);
-        assert_eq!(end(&mut child).signal(), Some(signal.as_raw()));
-        let shown = error(&mut child);
-        let (_, rest) = shown.split_once("; inputs 0 ok, 0 damaged, 0 missing, 1 unfinished; ")?;
-        rest.split(' ').next().and_then(|bytes| bytes.parse().ok())
-    };
-    for (arguments, read) in [
+    // Twice what a run reads ahead of what it counts, so that some of it counts by then.
+    let read = 96 << 20;
+    for (arguments, least) in [
         (["dedup", "-", "-f", "lines"], 16 << 20),
         (["dedup", "-", "-f", "csv:1"], 16 << 20),
         (["dedup", "sparse", "-f", "csv:1"], 1),
     ] {
-        // A busy machine may not have begun to read after the first pause.
-        let pauses = [500, 2_000, 8_000].map(Duration::from_millis);
-        let is_counted = pauses.into_iter().any(|pause| counted(arguments, pause) >= Some(read));
-        assert!(is_counted, "{arguments:?}");
+        let mut child = place.start(&arguments);
+        let mut input = child.stdin.take().expect("piped");
+        let piped = if arguments[1] == "-" { read as usize } else { 0 };
+        input.write_all(&vec![b'x'; piped]).expect("taken");
+        let start = Instant::now();
+        while bytes_read(&child) < read {
+            assert!(start.elapsed() < LIMIT, "it does not read");
+            thread::sleep(Duration::from_millis(5));
+        }
+        send(&child, signal);
+        assert_eq!(end(&mut child).signal(), Some(signal.as_raw()));
+        let shown = error(&mut child);
+        let (_, rest) = shown
+            .split_once("; inputs 0 ok, 0 damaged, 0 missing, 1 unfinished; ")
+            .expect("an accounting");
+        let bytes = rest.split(' ').next().and_then(|bytes| bytes.parse().ok());
+        assert!(bytes.unwrap_or(0) >= least, "{arguments:?}: {shown}");
     }
+}
+
+/// The bytes that a process has asked the system for.
+fn bytes_read(child: &Child) -> u64 {
+    let io = std::fs::read_to_string(format!("/proc/{}/io", child.id())).expect("Linux");
+    let count = io.lines().find_map(|line| line.strip_prefix("rchar: ")).expect("a count");
+    count.parse().expect("a number")
 }
 
 #[test]
@@ -134,9 +137,7 @@ fn second_signal_does_not_lose_the_accounting() {
     let Some(signal) = heeded().next() else { return };
     for pause in (0..20).map(|n| Duration::from_micros(n * 20)) {
         let place = Place::with([("list", b"http://a/\nhttp://b/\n")]);
-        let mut command = built::process();
-        command.args(["dedup", "list", "-"]).current_dir(place.path(""));
-        let mut child = piped(command);
+        let mut child = place.start(&["dedup", "list", "-"]);
         let mut input = child.stdin.take().expect("piped");
         input.write_all(b"http://c/\n").expect("written");
         let mut out = BufReader::new(child.stdout.take().expect("piped"));
@@ -156,12 +157,8 @@ fn run_that_waits_for_a_reader_can_be_interrupted() {
     let place = Place::new();
     place.write("in", "http://example.com/a/rather/long/path/to/fill/the/pipe\n".repeat(100_000));
     for (signal, quiet) in heeded().zip([true, false, true]) {
-        let mut command = built::process();
-        command.args(["normalize", "in"]).current_dir(place.path(""));
-        if quiet {
-            command.arg("-q");
-        }
-        let mut child = piped(command);
+        let arguments = ["normalize", "in", "-q"];
+        let mut child = place.start(if quiet { &arguments } else { &arguments[..2] });
         // Reads the first line and leaves the rest unread.
         let mut out = BufReader::with_capacity(64, child.stdout.take().expect("piped"));
         out.read_line(&mut String::new()).expect("a line");
@@ -204,22 +201,11 @@ fn signal_ignored_at_the_start_stays_ignored() {
 #[test]
 fn file_size_limit_is_an_error_and_not_a_signal() {
     let place = Place::with([("out", b"old")]);
-    place.write(
-        "in",
-        "http://example.com/a/long/path/that/fills/what/a/file/may/hold\n".repeat(9_000),
-    );
-    let built = built::process();
-    let mut command = Command::new("/bin/sh");
-    command.args(["-c", "ulimit -f 8; exec \"$@\"", "sh"]);
-    command.arg(built.get_program()).args(built.get_args());
-    command.args(["normalize", "in", "-o", "out"]).current_dir(place.path(""));
-    let mut child = piped(command);
-    assert_eq!(end(&mut child).code(), Some(2));
-    let shown = error(&mut child);
+    place.write("in", "http://example.com/a/long/path/that/fills/a/file\n".repeat(9_000));
+    let run = place.shell("ulimit -f 8; uniqurl normalize in -o out").exits(2);
     let told = "out: File too large (os error 27)\nhint: allow longer files with ulimit -f";
-    assert!(shown.contains(told), "{shown}");
-    assert_eq!(place.text("out"), "old");
-    assert_eq!(place.names(), ["in", "out"]);
+    assert!(run.err.contains(told), "{}", run.err);
+    assert_eq!((place.text("out"), place.names()), ("old".into(), vec!["in".into(), "out".into()]));
 }
 
 #[test]

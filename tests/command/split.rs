@@ -1,10 +1,10 @@
 //! `--split-by`: a directory of shards.
 
-use super::{Place, built};
+use super::Place;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 fn list() -> String {
@@ -201,12 +201,8 @@ fn split_directory_is_complete_or_absent() {
 fn killed_run_leaves_only_a_directory_under_a_temporary_name() {
     let place = Place::with([("in", b"http://a/\n")]);
     let left = || place.names().into_iter().filter(|name| name.starts_with(".uniqurl-")).count();
-    let mut killed = built::process()
-        .args(["dedup", "-", "-q", "-f", "lines", "--split-by", "hash:3", "-o", "out"])
-        .current_dir(place.path(""))
-        .stdin(Stdio::piped())
-        .spawn()
-        .expect("started");
+    let arguments = ["dedup", "-", "-q", "-f", "lines", "--split-by", "hash:3", "-o", "out"];
+    let mut killed = place.start(&arguments);
     while left() == 0 {
         assert!(killed.try_wait().expect("waited for").is_none());
         std::thread::sleep(Duration::from_millis(1));
@@ -267,15 +263,8 @@ fn split_directory_keeps_its_permissions_and_links() {
 fn error_for_a_shard_names_its_final_path() {
     let place = Place::new();
     place.write("in", (0..20_000).map(|i| format!("http://h/{i}\n")).collect::<String>());
-    let built = built::process();
-    let mut command = Command::new("/bin/sh");
-    command.args(["-c", "ulimit -f 8; exec \"$@\"", "sh"]);
-    command.arg(built.get_program()).args(built.get_args());
-    command.args(["dedup", "in", "-q", "-o", "out", "--split-by", "hash:2"]);
-    let run = command.current_dir(place.path("")).output().expect("started");
-    let shown = String::from_utf8(run.stderr).expect("text");
-    assert_eq!(run.status.code(), Some(2), "{shown}");
-    assert!(shown.starts_with("uniqurl: out/shard-0000"), "{shown}");
-    assert!(shown.contains(": File too large") && !shown.contains(".uniqurl-"), "{shown}");
+    let run = place.shell("ulimit -f 8; uniqurl dedup in -q -o out --split-by hash:2").exits(2);
+    assert!(run.err.starts_with("uniqurl: out/shard-0000"), "{}", run.err);
+    assert!(run.err.contains(": File too large") && !run.err.contains(".uniqurl-"), "{}", run.err);
     assert_eq!(place.names(), ["in"]);
 }

@@ -1,9 +1,8 @@
 //! Seen stores: `--save-seen`, `--max-age` and `uniqurl seen`.
 
-use super::{Place, Run, built};
+use super::{Place, Run};
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, Stdio};
+use std::io::Write;
 use std::thread;
 use std::time::Duration;
 
@@ -18,13 +17,6 @@ fn stores() -> Place {
     place.run(["seen", "add", "both", "a"]).exits(0);
     place.run(["dedup", "--save-seen", "both", "b"]).exits(0);
     place
-}
-
-/// Starts the command with its standard streams piped.
-fn piped(place: &Place, arguments: &[&str]) -> Child {
-    let mut command = built::process();
-    command.args(arguments).current_dir(place.path("")).stdin(Stdio::piped());
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started")
 }
 
 #[test]
@@ -215,11 +207,7 @@ fn closed_pipe_adds_no_key() {
         &["dedup", "in", "--save-seen", "s"][..],
         &["dedup", "in", "--save-seen", "s", "--order", "sorted"],
     ] {
-        let mut child = piped(&place, arguments);
-        let mut first = String::new();
-        let out = child.stdout.take().expect("piped");
-        BufReader::with_capacity(64, out).read_line(&mut first).expect("a line");
-        let run = Run::of(child.wait_with_output().expect("ended")).exits(141);
+        let run = place.run_closed(arguments).exits(141);
         assert_eq!(run.err, "");
         assert_eq!(place.keys_of("s"), "http://old/\n");
     }
@@ -247,7 +235,7 @@ fn failed_run_adds_no_key() {
 
 /// Adds one URL to the store `s`, in which `meanwhile` happens once it is open.
 fn add_while(place: &Place, meanwhile: impl FnOnce()) -> Run {
-    let mut child = piped(place, &["dedup", "-", "-q", "-o", "out", "--save-seen", "s"]);
+    let mut child = place.start(&["dedup", "-", "-q", "-o", "out", "--save-seen", "s"]);
     let mut input = child.stdin.take().expect("piped");
     // More than a pipe and its buffers hold, so the store is open once it is accepted.
     input.write_all(&b"http://new/\n".repeat(200_000)).expect("taken");
@@ -272,7 +260,7 @@ fn output_has_no_name_if_its_keys_cannot_be_written() {
 fn one_run_at_a_time_writes_to_a_store() {
     let place = Place::with([("in", b"http://a/\nhttp://b/\n"), ("old", b"http://old/\n")]);
     place.run(["dedup", "old", "--save-seen", "s"]).exits(0);
-    let mut first = piped(&place, &["dedup", "-", "--save-seen", "s"]);
+    let mut first = place.start(&["dedup", "-", "--save-seen", "s"]);
     let mut input = first.stdin.take().expect("piped");
     input.write_all(&b"http://a/\n".repeat(200_000)).expect("taken");
     for arguments in [
@@ -290,7 +278,7 @@ fn one_run_at_a_time_writes_to_a_store() {
     // Readers see the store as it is.
     assert_eq!(place.run(["dedup", "in", "--seen", "s"]).exits(0).summary("seen"), 0);
     assert_eq!(place.keys_of("s"), "http://old/\n");
-    let waiting = piped(&place, &["dedup", "in", "--save-seen", "s", "--wait"]);
+    let waiting = place.start(&["dedup", "in", "--save-seen", "s", "--wait"]);
     thread::sleep(Duration::from_millis(300));
     drop(input);
     assert_eq!(Run::of(first.wait_with_output().expect("ended")).exits(0).out(), "http://a/\n");

@@ -114,28 +114,41 @@ fn report_alone_writes_no_list_to_a_terminal() {
 }
 
 #[test]
-fn no_progress_bar_is_drawn_while_input_is_typed() {
-    for is_typed in [true, false] {
-        let place = Place::new();
-        let [mut person, command] = terminal(80);
-        let mut dedup = built::process();
-        dedup.args(["dedup", "-", "-o", "out"]).current_dir(place.path(""));
-        let stdin = match is_typed {
-            true => command.try_clone().expect("one more").into(),
-            false => Stdio::piped(),
-        };
-        let mut child = dedup.stdin(stdin).stderr(command).spawn().expect("started");
-        drop(dedup);
-        // Otherwise a run of this length has a bar.
-        thread::sleep(Duration::from_secs(1));
-        match child.stdin.take() {
-            Some(mut pipe) => pipe.write_all(b"http://a/\n").expect("taken"),
-            None => person.write_all(b"http://a/\n\x04").expect("taken"),
+fn progress_bar_is_drawn_unless_input_is_typed_or_lines_are_shown() {
+    for (is_typed, is_shown, arguments, is_drawn) in [
+        (false, false, &["-o", "out"][..], true),
+        (true, false, &["-o", "out"], false),
+        // A bar would be drawn after each line, and never cleared before the next.
+        (false, true, &[], false),
+        (false, true, &["--progress", "always"], true),
+    ] {
+        // A busy machine may take longer to draw a bar.
+        for seconds in [1, 5, 25] {
+            let place = Place::new();
+            let [mut person, command] = terminal(80);
+            let end = |is_at_terminal: bool, other: Stdio| match is_at_terminal {
+                true => command.try_clone().expect("one more").into(),
+                false => other,
+            };
+            let mut run = built::process();
+            run.args(["normalize", "-"]).args(arguments).current_dir(place.path(""));
+            run.env("TERM", "xterm").stdin(end(is_typed, Stdio::piped()));
+            run.stdout(end(is_shown, Stdio::null())).stderr(end(true, Stdio::null()));
+            let mut child = run.spawn().expect("started");
+            drop((run, command));
+            thread::sleep(Duration::from_secs(seconds));
+            match child.stdin.take() {
+                Some(mut pipe) => pipe.write_all(b"http://a/\n").expect("taken"),
+                None => person.write_all(b"http://a/\n\x04").expect("taken"),
+            }
+            let text = seen(person);
+            assert!(child.wait().expect("ended").success());
+            assert!(text.contains("records 1 = "), "{text}");
+            if text.contains("\x1b[2K") == is_drawn {
+                break;
+            }
+            assert!(seconds < 25, "{arguments:?}: {text}");
         }
-        let text = seen(person);
-        assert!(child.wait().expect("ended").success());
-        assert_eq!(place.text("out"), "http://a/\n");
-        assert_eq!(!text.contains('\x1b'), is_typed, "{text}");
     }
 }
 
