@@ -12,39 +12,9 @@ use std::process::{Command, Output, Stdio};
 use std::time::Instant;
 
 /// Calls about files, directories, pipes and threads. `?`: not on every processor.
-const CALLS: &[&str] = &[
-    "?open",
-    "openat",
-    "?stat",
-    "?newfstatat",
-    "statx",
-    "fstat",
-    "?readlink",
-    "readlinkat",
-    "read",
-    "pread64",
-    "lseek",
-    "write",
-    "writev",
-    "close",
-    "fcntl",
-    "?dup",
-    "dup3",
-    "fchmod",
-    "fchown",
-    "ftruncate",
-    "fsync",
-    "fdatasync",
-    "linkat",
-    "?rename",
-    "renameat",
-    "?renameat2",
-    "?unlink",
-    "unlinkat",
-    "?socketpair",
-    "pipe2",
-    "clone3",
-];
+const CALLS: &str = "?open openat ?stat ?newfstatat statx fstat ?readlink readlinkat read pread64 lseek \
+                     write writev close fcntl ?dup dup3 fchmod fchown ftruncate fsync fdatasync linkat \
+                     ?rename renameat ?renameat2 ?unlink unlinkat ?socketpair pipe2 clone3";
 
 /// The errors that the calls return.
 const ERRORS: &[&str] = &["EIO", "ENOSPC", "EINTR", "EMFILE", "EDQUOT", "EACCES"];
@@ -127,7 +97,7 @@ pub fn error_at_every_call(torture: &mut Torture) -> Row {
         .stdout;
     let (mut tried, mut harmless, mut turn) = (0, 0, 0);
     for arguments in [DEDUP, STREAM] {
-        for call in CALLS {
+        for call in CALLS.split(' ') {
             'calls: for k in 1.. {
                 // If there is little time, each call fails with one of the errors, in turn.
                 let errors = match torture.extent {
@@ -240,7 +210,7 @@ pub fn signal_at_every_call(torture: &mut Torture) -> Row {
     let place = Place::new(torture, "term", 300);
     let (start, mut tried, mut complete) = (Instant::now(), 0, 0);
     // The calls that make the outputs come first, in case there is little time.
-    for call in CALLS.iter().rev() {
+    for call in CALLS.split(' ').rev() {
         for k in 1.. {
             if !torture.goes_on(tried, usize::MAX, start) {
                 break;

@@ -201,25 +201,8 @@ pub fn faults(torture: &mut Torture) -> Row {
     if let Err(why) = faults::can_trace() {
         return row.skipped(why);
     }
-    const CALLS: &[&str] = &[
-        "openat",
-        "read",
-        "pread64",
-        "write",
-        "fsync",
-        "fdatasync",
-        "?rename",
-        "?renameat",
-        "?unlink",
-        "unlinkat",
-        "flock",
-        "?mkdir",
-        "mkdirat",
-        "?newfstatat",
-        "statx",
-        "getdents64",
-        "close",
-    ];
+    const CALLS: &str = "openat read pread64 write fsync fdatasync ?rename ?renameat ?unlink unlinkat flock \
+                         ?mkdir mkdirat ?newfstatat statx getdents64 close";
     let trials = Trials::new(torture, "seen-faults");
     row.figure = fail_everywhere(torture, &trials, &mut row, WRITERS, CALLS, None);
     row
@@ -232,7 +215,7 @@ pub fn merges(torture: &mut Torture) -> Row {
     if let Err(why) = faults::can_trace() {
         return row.skipped(why);
     }
-    const CALLS: &[&str] = &["openat", "write", "fsync", "pread64", "statx"];
+    const CALLS: &str = "openat write fsync pread64 statx";
     let trials = Trials::new(torture, "seen-merge");
     row.figure = fail_everywhere(torture, &trials, &mut row, &WRITERS[..2], CALLS, Some(MERGED));
     if row.figure.contains(" 0 were told") {
@@ -247,12 +230,12 @@ fn fail_everywhere(
     trials: &Trials,
     row: &mut Row,
     writers: &[&[&str]],
-    calls: &[&str],
+    calls: &str,
     file: Option<&str>,
 ) -> String {
     let (start, mut tried, mut told, mut turn) = (Instant::now(), 0, 0, 0);
     for writer in writers {
-        for call in calls {
+        for call in calls.split(' ') {
             'calls: for k in 1.. {
                 // If there is little time, each call fails with one of the errors, in turn.
                 let errors = match torture.extent {
