@@ -71,7 +71,7 @@ _Column = _ArrowArray | _ArrowStream
 _Urls = _Column | Iterable[str | None] | Iterable[bytes | None]
 _Path = str | os.PathLike[str]
 _Errors = Literal["raise", "null", "keep"]
-_Key = Literal["url", "template", "host", "domain", "surt", "ssurt", "hash"]
+_Key = Literal["url", "template", "host", "domain", "domain-icann", "surt", "ssurt", "hash"]
 
 _Bytes = str | bytes
 _Names = str | Iterable[str]
@@ -466,7 +466,7 @@ def dedup(
 
 def key(url: _Url, key: _Key, profile: str | None = None, **options: Unpack[Options]) -> _Url:
     """The key of a URL. Its name is one that ``--key`` of the command and ``key`` of :func:`dedup` take:
-    ``template``, ``host``, ``domain``, ``surt``, ``ssurt``, ``hash``, or ``url``, the canonical form. The key is ``str`` or
+    ``template``, ``host``, ``domain``, ``domain-icann``, ``surt``, ``ssurt``, ``hash``, or ``url``, the canonical form. The key is ``str`` or
     ``bytes`` like the URL.
 
     >>> key("http://www.example.com/a?b", "surt")

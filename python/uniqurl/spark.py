@@ -100,7 +100,7 @@ def canonicalize(
 ) -> DataFrame:
     """``df`` with two more columns: ``canonical``, which is binary and null for a row without a canonical
     form, and ``reject``, the codes of a rejected URL separated by commas. With ``key`` (``template``,
-    ``host``, ``domain``, ``surt``, ``ssurt``, ``hash`` or ``url``) the result also has a column of that name, which is binary, and
+    ``host``, ``domain``, ``domain-icann``, ``surt``, ``ssurt``, ``hash`` or ``url``) the result also has a column of that name, which is binary, and
     null where there is no key. If ``df`` already has a column of one of these names, raises
     ``ValueError``.
 

@@ -1,7 +1,8 @@
 //! The registrable domain of a host, by the Public Suffix List: `example.co.uk` of `www.example.co.uk`.
 //!
-//! The rules of its section for private domains count, so `a.github.io` and `b.github.io` are two domains, and
-//! where no rule matches, the rule `*` does: the last label is the suffix.
+//! The rules of its section for private domains count for one of the two functions, so `a.github.io` and
+//! `b.github.io` are two domains there and one here. Where no rule matches, the rule `*` does: the last label is the
+//! suffix.
 //!
 //! A domain is always the end of its host, cut at a dot, in the spelling of the host.
 
@@ -9,10 +10,12 @@ use std::borrow::Cow;
 use std::net::Ipv4Addr;
 
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
+use uniqurl_psl::Sections;
 
 use crate::bytes::decoded;
 
-/// The registrable domain of a host: its public suffix and the label before it.
+/// The registrable domain of a host: its public suffix and the label before it. Suffixes of companies, such as
+/// `github.io`, count; [`icann_domain`] leaves them out.
 ///
 /// An IP address, a host that is a public suffix itself, and a host with an empty label are their own
 /// domain. A final dot stays.
@@ -33,13 +36,29 @@ use crate::bytes::decoded;
 /// }
 /// ```
 pub fn registrable_domain(host: &[u8]) -> &[u8] {
+    domain(host, Sections::All)
+}
+
+/// As [`registrable_domain`], by the suffixes of registries alone, as tldextract and ClickHouse have it by default.
+///
+/// ```
+/// use uniqurl::key::icann_domain;
+///
+/// assert_eq!(icann_domain(b"a.b.github.io"), b"github.io");
+/// assert_eq!(icann_domain(b"www.example.co.uk"), b"example.co.uk");
+/// ```
+pub fn icann_domain(host: &[u8]) -> &[u8] {
+    domain(host, Sections::Icann)
+}
+
+fn domain(host: &[u8], sections: Sections) -> &[u8] {
     let name = host.strip_suffix(b".").unwrap_or(host);
     if is_address(name) || name.split(|byte| *byte == b'.').any(<[u8]>::is_empty) {
         return host;
     }
     let labels = match as_listed(name) {
-        Cow::Borrowed(name) => domain_labels(name),
-        Cow::Owned(listed) => domain_labels(&listed),
+        Cow::Borrowed(name) => domain_labels(name, sections),
+        Cow::Owned(listed) => domain_labels(&listed, sections),
     };
     // Cut at a dot of the host itself: the listed form may have another spelling and length.
     let dots = name.iter().enumerate().rev().filter(|(_, byte)| **byte == b'.');
@@ -55,8 +74,8 @@ pub fn suffix_list_date() -> &'static str {
 }
 
 /// How many labels of a name make its domain, or more than it has.
-fn domain_labels(name: &[u8]) -> usize {
-    let suffix = uniqurl_psl::suffix_length(name);
+fn domain_labels(name: &[u8], sections: Sections) -> usize {
+    let suffix = uniqurl_psl::suffix_length(name, sections);
     let dots = name[name.len() - suffix..].iter().filter(|byte| **byte == b'.').count();
     // The label before the suffix, and one more label than the suffix has dots.
     dots + 2
@@ -94,12 +113,16 @@ mod tests {
     use std::collections::HashSet;
 
     use proptest::prelude::*;
-    use uniqurl_psl::rules;
+    use uniqurl_psl::{icann_rules, rules};
 
     use super::*;
 
     fn domain(host: &str) -> &str {
         std::str::from_utf8(registrable_domain(host.as_bytes())).unwrap()
+    }
+
+    fn icann(host: &str) -> &str {
+        std::str::from_utf8(icann_domain(host.as_bytes())).unwrap()
     }
 
     /// Second implementation: the algorithm of publicsuffix.org, rule by rule.
@@ -121,12 +144,14 @@ mod tests {
     #[test]
     fn domain_below_every_rule_follows_the_algorithm() {
         let all: HashSet<_> = rules().collect();
+        let delegated: HashSet<_> = icann_rules().collect();
         for rule in rules() {
             let name = rule.trim_start_matches('!').replace('*', "w");
             for host in
                 [name.clone(), format!("a.{name}"), format!("b.a.{name}"), format!("a{name}")]
             {
                 assert_eq!(domain(&host), by_the_algorithm(&host, &all), "{host} ({rule})");
+                assert_eq!(icann(&host), by_the_algorithm(&host, &delegated), "{host} ({rule})");
             }
         }
     }
@@ -149,6 +174,9 @@ mod tests {
             let domain = registrable_domain(&host);
             prop_assert!(host.ends_with(domain));
             prop_assert_eq!(registrable_domain(domain), domain);
+            let domain = icann_domain(&host);
+            prop_assert!(host.ends_with(domain));
+            prop_assert_eq!(icann_domain(domain), domain);
         }
     }
 }

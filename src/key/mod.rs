@@ -19,7 +19,7 @@ use crate::bytes::names::by_name;
 use crate::normalize::Canonical;
 
 #[cfg(feature = "domain")]
-pub use domain::{registrable_domain, suffix_list_date};
+pub use domain::{icann_domain, registrable_domain, suffix_list_date};
 pub use template::{PartType, Template};
 
 /// The form of a URL by which records are deduplicated, counted, sorted and written.
@@ -60,6 +60,9 @@ pub enum Key {
     /// `http://www.example.co.uk/a`. A URL without a host has no such key.
     #[cfg(feature = "domain")]
     Domain,
+    /// As [`Key::Domain`], by the [suffixes of registries alone](icann_domain): `github.io` of `http://a.github.io/`.
+    #[cfg(feature = "domain")]
+    DomainIcann,
     /// `com,example)/path?query`: the sort key of web-archive indexes. It omits scheme and credentials,
     /// so it merges more URLs than the profile alone.
     Surt,
@@ -78,6 +81,8 @@ impl Key {
         Key::Host,
         #[cfg(feature = "domain")]
         Key::Domain,
+        #[cfg(feature = "domain")]
+        Key::DomainIcann,
         Key::Surt,
         Key::Ssurt,
         Key::Hash,
@@ -91,6 +96,8 @@ impl Key {
             Key::Host => "host",
             #[cfg(feature = "domain")]
             Key::Domain => "domain",
+            #[cfg(feature = "domain")]
+            Key::DomainIcann => "domain-icann",
             Key::Surt => "surt",
             Key::Ssurt => "ssurt",
             Key::Hash => "hash",
@@ -102,7 +109,7 @@ impl Key {
         self.append_bytes(url.as_bytes(), out);
     }
 
-    /// The key of `url`, or `None` if it has none: `Host` and `Domain` need a host. An empty key would be one key for
+    /// The key of `url`, or `None` if it has none: [those of hosts](Self::Host) need a host. An empty key would be one key for
     /// all such URLs, and a set would join them. For [`Key::Url`] it is the URL's own bytes; otherwise it is
     /// written to `scratch`, which is cleared first.
     ///
@@ -145,6 +152,8 @@ impl Key {
             Key::Host => "www.example.co.uk, without credentials and port",
             #[cfg(feature = "domain")]
             Key::Domain => "example.co.uk of www.example.co.uk, by the Public Suffix List",
+            #[cfg(feature = "domain")]
+            Key::DomainIcann => "the same by ICANN's suffixes alone: github.io of a.github.io",
             Key::Surt => "com,example)/path?query, as web-archive indexes sort",
             Key::Ssurt => "com,example,//80:http@/path?query, nothing lost",
             Key::Hash => "the first 16 bytes of its SHA-256, in hexadecimal digits",
@@ -156,7 +165,7 @@ impl Key {
         match self {
             Key::Host => true,
             #[cfg(feature = "domain")]
-            Key::Domain => true,
+            Key::Domain | Key::DomainIcann => true,
             _ => false,
         }
     }
@@ -171,7 +180,7 @@ impl Key {
     pub fn list_date(self) -> Option<&'static str> {
         match self {
             #[cfg(feature = "domain")]
-            Key::Domain => Some(suffix_list_date()),
+            Key::Domain | Key::DomainIcann => Some(suffix_list_date()),
             _ => None,
         }
     }
@@ -189,6 +198,11 @@ impl Key {
             Key::Domain => {
                 let located = host::Located::split(url);
                 out.extend_from_slice(located.map_or(&[], |url| registrable_domain(url.host)));
+            }
+            #[cfg(feature = "domain")]
+            Key::DomainIcann => {
+                let located = host::Located::split(url);
+                out.extend_from_slice(located.map_or(&[], |url| icann_domain(url.host)));
             }
             Key::Surt => surt::append(url, out),
             Key::Ssurt => ssurt::append(url, out),

@@ -73,7 +73,8 @@ fn group_of(url: &str, group: Group) -> String {
             String::from_utf8(out).unwrap()
         }
         Group::Host => host().unwrap_or_default().to_owned(),
-        Group::Domain => {
+        // No private suffix occurs here.
+        Group::Domain | Group::DomainIcann => {
             let host = host().unwrap_or_default();
             let labels: Vec<_> = host.split('.').collect();
             let own = if host.ends_with("co.uk") { 3 } else { 2 };
@@ -83,7 +84,7 @@ fn group_of(url: &str, group: Group) -> String {
     }
 }
 
-const GROUPS: [Group; 4] = Group::ALL;
+const GROUPS: [Group; 5] = Group::ALL;
 
 /// From too little for the URLs that are kept to enough for all.
 const BUDGETS: [Option<u64>; 5] =

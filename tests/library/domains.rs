@@ -1,7 +1,7 @@
 //! Registrable domains: the facts that the Public Suffix List publishes for its users, and the key `domain`
 //! of whole URLs.
 
-use uniqurl::key::registrable_domain;
+use uniqurl::key::{icann_domain, registrable_domain};
 use uniqurl::{Key, Normalizer, Profile, RejectReason};
 
 /// A host and its registrable domain in lower case, which a public suffix and a host with an empty label do
@@ -122,8 +122,8 @@ fn a_url_has_no_key_exactly_where_the_check_says_so() {
             hostless += usize::from(made.is_none());
         }
     }
-    // Neither a host nor a domain.
-    assert_eq!(hostless, 2 * 3);
+    // Neither a host nor a domain of either kind.
+    assert_eq!(hostless, 3 * 3);
 }
 
 #[test]
@@ -164,5 +164,20 @@ fn domain_of_a_url_is_that_of_its_host() {
         (Profile::String, "http://a.b..com/", "a.b..com"),
     ] {
         assert_eq!(key(profile, url).as_deref(), Ok(expected), "{url}");
+    }
+}
+
+#[test]
+fn suffixes_of_companies_are_domains_by_the_suffixes_of_registries() {
+    for (host, domain) in [
+        ("a.b.github.io", "github.io"),
+        ("github.io", "github.io"),
+        ("www.example.co.uk", "example.co.uk"),
+        ("a.blogspot.com", "blogspot.com"),
+        ("s3.amazonaws.com", "amazonaws.com"),
+        ("co.uk", "co.uk"),
+        ("192.0.2.1", "192.0.2.1"),
+    ] {
+        assert_eq!(icann_domain(host.as_bytes()), domain.as_bytes(), "{host}");
     }
 }

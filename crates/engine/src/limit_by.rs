@@ -19,6 +19,8 @@ pub enum Group {
     Template,
     /// The registrable domain of its host. URLs without a host are one group.
     Domain,
+    /// The same by the suffixes of registries alone.
+    DomainIcann,
     /// Its host, whatever the port. URLs without a host are one group.
     Host,
     /// All of it but its query and its fragment.
@@ -27,13 +29,15 @@ pub enum Group {
 
 impl Group {
     /// Each of them, in the order of the documentation.
-    pub const ALL: [Self; 4] = [Self::Template, Self::Domain, Self::Host, Self::Path];
+    pub const ALL: [Self; 5] =
+        [Self::Template, Self::Domain, Self::DomainIcann, Self::Host, Self::Path];
 
     /// The name, as the command takes it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Template => "template",
             Self::Domain => "domain",
+            Self::DomainIcann => "domain-icann",
             Self::Host => "host",
             Self::Path => "path",
         }
@@ -45,6 +49,8 @@ impl Group {
             // Both are made of the text of a URL, and no other key holds all of it.
             Self::Template | Self::Path => matches!(key, Key::Url),
             Self::Domain => SplitBy::Domain.is_told_by(key),
+            // Each end of a host is cut at a dot, so the domain by all suffixes holds the one by fewer.
+            Self::DomainIcann => SplitBy::Domain.is_told_by(key) || matches!(key, Key::DomainIcann),
             Self::Host => SplitBy::Host.is_told_by(key),
         }
     }
@@ -63,6 +69,7 @@ impl KeyGroup {
         let text = match self.group {
             Group::Template => return Template::of(key, out),
             Group::Domain => split::domain(key, self.key),
+            Group::DomainIcann => split::domain_icann(key, self.key),
             Group::Host => split::host(key, self.key),
             Group::Path => {
                 // Whichever comes first: a question mark in a fragment begins no query (RFC 3986, 3.5), and a
@@ -92,6 +99,7 @@ mod tests {
         for (group, expected) in Group::ALL.into_iter().zip([
             "http://u@www.example.co.uk:8/item/{int}?q",
             "example.co.uk",
+            "example.co.uk",
             "www.example.co.uk",
             "http://u@www.example.co.uk:8/item/17",
         ]) {
@@ -108,8 +116,8 @@ mod tests {
     #[test]
     fn keys_that_tell_a_group_agree_about_it() {
         let urls =
-            ["http://a.x.example/1", "ftp://b.x.example:9/2", "http://1.2.3.4/", "mailto:a@b"];
-        for group in [Group::Domain, Group::Host] {
+            ["http://a.x.github.io/1", "ftp://b.x.github.io:9/2", "http://1.2.3.4/", "mailto:a@b"];
+        for group in [Group::Domain, Group::DomainIcann, Group::Host] {
             let told = Key::ALL.iter().filter(|key| group.is_told_by(**key));
             for key in told {
                 let of = |url| group_of(group, *key, url);

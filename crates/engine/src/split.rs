@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use uniqurl::internal::Located;
-use uniqurl::key::{Key, registrable_domain};
+use uniqurl::key::{Key, icann_domain, registrable_domain};
 
 /// How a set is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +65,15 @@ pub(crate) fn domain(key: &[u8], kind: Key) -> &[u8] {
         // The rest of the host is not in it.
         Key::Domain => key,
         kind => registrable_domain(host(key, kind)),
+    }
+}
+
+/// The same by the suffixes of registries alone.
+pub(crate) fn domain_icann(key: &[u8], kind: Key) -> &[u8] {
+    match kind {
+        // The domain by all suffixes is an end of the host, and the one by fewer suffixes is an end of it.
+        Key::Domain | Key::DomainIcann => icann_domain(key),
+        kind => icann_domain(host(key, kind)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The Public Suffix List (<https://publicsuffix.org>): the names under which anyone can register a domain.
 //!
-//! The list ships as data, with its date, and is read once, at the first use. The rules of its section for
-//! private domains count, and where no rule matches, the rule `*` does: the last label is the suffix.
+//! The list ships as data, with its date, and each choice of its sections is read once, at its first use. Where no
+//! rule matches, the rule `*` does: the last label is the suffix.
 //!
 //! A crate of its own, since the list has a licence of its own, the Mozilla Public License 2.0.
 
@@ -12,17 +12,41 @@ use publicsuffix::{List, Psl};
 
 const TEXT: &str = include_str!("../data/suffixes.txt");
 
-static LIST: LazyLock<List> = LazyLock::new(|| TEXT.parse().expect("a test parses the list"));
+/// Where the section of the private domains begins; that of ICANN's stands before it.
+const PRIVATE: &str = "// ===BEGIN PRIVATE DOMAINS===";
+
+static ALL: LazyLock<List> = LazyLock::new(|| TEXT.parse().expect("a test parses the list"));
+
+static ICANN: LazyLock<List> = LazyLock::new(|| {
+    let (icann, _) = TEXT.split_once(PRIVATE).expect("a test finds both sections");
+    icann.parse().expect("a test parses the list")
+});
+
+/// The sections of the list whose rules count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sections {
+    /// Both: `github.io` is a suffix.
+    All,
+    /// The suffixes that registries delegate, without those of companies: `github.io` is a domain under `io`.
+    Icann,
+}
 
 /// The length of the public suffix of a name in lower case and Punycode, which has no empty label.
 ///
 /// ```
-/// assert_eq!(uniqurl_psl::suffix_length(b"www.example.co.uk"), "co.uk".len());
+/// use uniqurl_psl::{Sections, suffix_length};
+///
+/// assert_eq!(suffix_length(b"www.example.co.uk", Sections::All), "co.uk".len());
+/// assert_eq!(suffix_length(b"a.github.io", Sections::All), "github.io".len());
+/// assert_eq!(suffix_length(b"a.github.io", Sections::Icann), "io".len());
 /// ```
-pub fn suffix_length(name: &[u8]) -> usize {
-    // The list is a tree whose root has the top-level domains, so labels go in from the last one
-    // on.
-    LIST.find(name.rsplit(|byte| *byte == b'.')).len
+pub fn suffix_length(name: &[u8], sections: Sections) -> usize {
+    let list = match sections {
+        Sections::All => &ALL,
+        Sections::Icann => &ICANN,
+    };
+    // The list is a tree whose root has the top-level domains, so labels go in from the last one on.
+    list.find(name.rsplit(|byte| *byte == b'.')).len
 }
 
 /// The top-level domains of the list.
@@ -46,7 +70,16 @@ pub fn date() -> &'static str {
 
 /// The rules of the list, as it spells them.
 pub fn rules() -> impl Iterator<Item = &'static str> {
-    TEXT.lines().filter(|line| !line.is_empty() && !line.starts_with("//"))
+    rules_of(TEXT)
+}
+
+/// The rules of the section for the suffixes of registries.
+pub fn icann_rules() -> impl Iterator<Item = &'static str> {
+    rules_of(TEXT.split_once(PRIVATE).map_or(TEXT, |(icann, _)| icann))
+}
+
+fn rules_of(text: &'static str) -> impl Iterator<Item = &'static str> {
+    text.lines().filter(|line| !line.is_empty() && !line.starts_with("//"))
 }
 
 #[cfg(test)]
@@ -58,6 +91,8 @@ mod tests {
         let date = date();
         assert!(date.len() == 10 && date.starts_with("20"), "{date}");
         assert!(rules().count() > 10_000);
+        let icann = icann_rules().count();
+        assert!(icann > 6_000 && icann + 2_000 < rules().count());
         for rule in rules() {
             let name = rule.trim_start_matches('!').replace('*', "a");
             let (unicode, valid) = idna::domain_to_unicode(&name);

@@ -29,6 +29,8 @@ pub enum Field {
     Host,
     /// Its [`Key::Domain`]; empty if it has no host.
     Domain,
+    /// Its [`Key::DomainIcann`]; empty if it has no host.
+    DomainIcann,
     /// Its port, without the colon; empty also where there is none.
     Port,
     /// Its path.
@@ -64,6 +66,7 @@ impl Field {
         Field::Userinfo,
         Field::Host,
         Field::Domain,
+        Field::DomainIcann,
         Field::Port,
         Field::Path,
         Field::Query,
@@ -86,6 +89,7 @@ impl Field {
             Key::Template => &[Field::Count, Field::Template],
             Key::Host => &[Field::Count, Field::Host],
             Key::Domain => &[Field::Count, Field::Domain],
+            Key::DomainIcann => &[Field::Count, Field::DomainIcann],
             Key::Surt => &[Field::Count, Field::Surt],
             Key::Ssurt => &[Field::Count, Field::Ssurt],
             Key::Hash => &[Field::Count, Field::Hash],
@@ -103,6 +107,7 @@ impl Field {
             Field::Userinfo => "userinfo",
             Field::Host => "host",
             Field::Domain => "domain",
+            Field::DomainIcann => "domain-icann",
             Field::Port => "port",
             Field::Path => "path",
             Field::Query => "query",
@@ -281,6 +286,7 @@ impl Row<'_> {
                 Field::Query => text(parts.query.unwrap_or_default(), out),
                 Field::Fragment => text(parts.fragment.unwrap_or_default(), out),
                 Field::Domain => key(Key::Domain, out),
+                Field::DomainIcann => key(Key::DomainIcann, out),
                 Field::Template => key(Key::Template, out),
                 Field::Surt => key(Key::Surt, out),
                 Field::Ssurt => key(Key::Ssurt, out),
@@ -377,37 +383,37 @@ mod tests {
         let url = "ssh://u:p@www.h.example:81/p//q?r?s#t";
         let domain = "h.example";
         assert_eq!(
-            columns[..9],
-            [url, "ssh", "u:p", "www.h.example", domain, "81", "/p//q", "r?s", "t"]
+            columns[..10],
+            [url, "ssh", "u:p", "www.h.example", domain, domain, "81", "/p//q", "r?s", "t"]
         );
-        assert_eq!(columns[9], "ssh://u:p@www.h.example:81/p//q?r?s");
+        assert_eq!(columns[10], "ssh://u:p@www.h.example:81/p//q?r?s");
         assert_eq!(
-            columns[10..12],
+            columns[11..13],
             ["example,h,www:81)/p//q?r?s#t", "example,h,www,//81:ssh@u:p:/p//q?r?s#t"]
         );
-        assert_eq!(columns[13..], ["12", "f:1:7:9", "a\\x09b\\x5C\\x0A\\xE9 ", "/\\x09\\xE9\n"]);
+        assert_eq!(columns[14..], ["12", "f:1:7:9", "a\\x09b\\x5C\\x0A\\xE9 ", "/\\x09\\xE9\n"]);
     }
 
     #[test]
     fn an_absent_part_and_an_empty_one_are_an_empty_column() {
         for (url, parts) in [
-            ("x://@:/p#", ["", "", "", "", "/p", "", ""]),
-            ("x://u@:8", ["u", "", "", "8", "", "", ""]),
-            ("http://[::1]:8080/", ["", "[::1]", "[::1]", "8080", "/", "", ""]),
-            ("http://[::1]/#a#", ["", "[::1]", "[::1]", "", "/", "", "a#"]),
-            ("mailto:u@h:8", ["", "", "", "", "u@h:8", "", ""]),
-            ("/p#f?g", ["", "", "", "", "/p", "", "f?g"]),
+            ("x://@:/p#", ["", "", "", "", "", "/p", "", ""]),
+            ("x://u@:8", ["u", "", "", "", "8", "", "", ""]),
+            ("http://[::1]:8080/", ["", "[::1]", "[::1]", "[::1]", "8080", "/", "", ""]),
+            ("http://[::1]/#a#", ["", "[::1]", "[::1]", "[::1]", "", "/", "", "a#"]),
+            ("mailto:u@h:8", ["", "", "", "", "", "u@h:8", "", ""]),
+            ("/p#f?g", ["", "", "", "", "", "/p", "", "f?g"]),
         ] {
             let line = line(url.as_bytes(), CanonicalBytes::Printable);
             let columns: Vec<_> = line.split('\t').collect();
-            assert_eq!(columns[2..9], parts, "{url}");
+            assert_eq!(columns[2..10], parts, "{url}");
         }
     }
 
     #[test]
     fn a_target_has_neither_scheme_nor_host() {
         let line = line(b"//h/p?q", CanonicalBytes::Printable);
-        assert!(line.starts_with("//h/p?q\t\t\t\t\t\t//h/p\tq\t\t//h/p?q\t//h/p?q\t"), "{line}");
+        assert!(line.starts_with("//h/p?q\t\t\t\t\t\t\t//h/p\tq\t\t//h/p?q\t//h/p?q\t"), "{line}");
     }
 
     #[test]

@@ -350,7 +350,7 @@ fn split_by(text: &str) -> Result<(SplitBy, u32), String> {
 fn limit_by(text: &str) -> Result<LimitBy, String> {
     let (name, most) = text.split_once(':').unwrap_or((text, ""));
     let group = Group::ALL.into_iter().find(|group| group.name() == name);
-    let group = group.ok_or("expected template:N, domain:N, host:N or path:N")?;
+    let group = group.ok_or("expected template:N, domain:N, domain-icann:N, host:N or path:N")?;
     let most = number(1u64..)(most).map_err(|error| format!("N is {error}"))?;
     Ok(LimitBy { group, most })
 }
