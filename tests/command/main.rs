@@ -21,6 +21,7 @@ mod filters;
 mod formats;
 mod growth;
 mod guide;
+mod host_lists;
 mod hostile;
 mod inputs;
 mod limit_by;

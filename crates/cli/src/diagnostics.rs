@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use crate::args::filters::FilterArgs;
 use crate::args::run_args::RunArgs;
 use crate::hints;
 use crate::status::{eprint_hinted, eprint_message};
@@ -108,10 +109,12 @@ pub(crate) fn print_diagnostics(
         ));
     }
     // One of these at most: all say that hosts are missing, and the first says what that did.
-    if report.hostless > 0 && !common.filters.host.is_empty() {
+    let FilterArgs { host, hosts, .. } = &common.filters;
+    if report.hostless > 0 && !(host.is_empty() && hosts.is_empty()) {
+        let option = if host.is_empty() { "--hosts" } else { "--host" };
         eprint_hinted(
             format_args!(
-                "warning: {} request targets name no host, so --host dropped them",
+                "warning: {} request targets name no host, so {option} dropped them",
                 report.hostless
             ),
             Some("give them a host with --base"),

@@ -39,7 +39,7 @@ impl Request {
             common,
             common.rules.normalizer(common.profile.profile)?.with_backend(common.backend),
             job,
-        );
+        )?;
         let stores = StoreOptions::default();
         Ok(Self { plan, name, seen: Vec::new(), stores, division: None })
     }
@@ -83,7 +83,7 @@ impl Request {
 }
 
 /// The plan of a job, with the options that all jobs have.
-fn plan(common: &RunArgs, normalizer: Normalizer, job: Job) -> JobPlan {
+fn plan(common: &RunArgs, normalizer: Normalizer, job: Job) -> Result<JobPlan, String> {
     let mut plan = JobPlan::new(normalizer, job);
     plan.input = InputOptions {
         format: match &common.format {
@@ -107,7 +107,7 @@ fn plan(common: &RunArgs, normalizer: Normalizer, job: Job) -> JobPlan {
     };
     plan.policy.records = common.filters.records();
     plan.policy.requests = common.filters.requests();
-    plan.policy.urls = common.filters.urls(&plan.normalizer);
+    plan.policy.urls = common.filters.urls(&plan.normalizer)?;
     plan.policy.key = common.key;
     plan.policy.max_rejected = common.filters.max_rejected;
     plan.output.secrets = if common.redact { Secrets::Masked } else { Secrets::Shown };
@@ -115,5 +115,5 @@ fn plan(common: &RunArgs, normalizer: Normalizer, job: Job) -> JobPlan {
     plan.limits.most_workers = common.most_workers();
     plan.limits.max_url = common.max_url;
     plan.limits.max_record = common.max_record;
-    plan
+    Ok(plan)
 }

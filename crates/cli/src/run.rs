@@ -121,6 +121,7 @@ fn run(common: &RunArgs, mut request: Request) -> Status {
     let inputs = files.iter().map(|file| file.state).collect();
     let summary = summary_line.summary(report.tally.clone(), inputs, report.bytes);
     debug_assert!(summary.tally.adds_up(summary_line.terms.job));
+    let host_lists = common.filters.host_lists(&request.plan.policy.urls, &report.in_lists);
     let known = |status: Status| Known {
         page: ReportPage {
             stats: Stats {
@@ -132,6 +133,7 @@ fn run(common: &RunArgs, mut request: Request) -> Status {
                 spilled: report.spilled,
                 summary: &summary,
                 files: &files,
+                host_lists: &host_lists,
             },
             command: &command,
             date: &date,

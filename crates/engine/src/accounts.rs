@@ -197,6 +197,9 @@ impl<'a> Accounts<'a> {
         self.report.listed += batch.tally.listed;
         self.report.tabbed += batch.tally.tabbed;
         self.report.labelled += batch.tally.labelled;
+        let in_lists = &batch.tally.in_lists;
+        self.report.in_lists.resize(in_lists.len().max(self.report.in_lists.len()), 0);
+        self.report.in_lists.iter_mut().zip(in_lists).for_each(|(sum, more)| *sum += more);
     }
 
     /// Ends the run at the first rejected record too many.

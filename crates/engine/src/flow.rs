@@ -115,7 +115,7 @@ impl<'f, 'a> Flow<'f, 'a> {
             formatted: Sequencer::default(),
             output: Mutex::new(output),
             on_way: AtomicUsize::new(read.sum(|task| task.batch.sequence.counted)),
-            fixed: waiting + partitions + plan.normalizer.memory(),
+            fixed: waiting + partitions + plan.memory_of_rules(),
             is_closed: AtomicBool::new(false),
             is_nearly_full: AtomicBool::new(false),
             has_failed: AtomicBool::new(false),

@@ -41,6 +41,7 @@ mod limit_by;
 mod address_blocks;
 mod expressions;
 mod extensions;
+mod host_list;
 mod url_filter;
 mod request_filter;
 mod memory;
@@ -67,6 +68,7 @@ mod run;
 
 pub use cores::{cores, most_threads, most_workers};
 pub use error::{IdleFilter, RunError, TooManyRejected};
+pub use host_list::{BadHostList, HostList};
 pub use job::{Dedup, InputFormat, Job, Keep, MaxRejected, SetOrder};
 pub use limit_by::{Group, LimitBy};
 pub use memory::{Memory, SpillNotice};

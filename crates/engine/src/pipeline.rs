@@ -224,7 +224,7 @@ impl<'a> Pipeline<'a> {
         };
         let window = self.window.as_ref().map_or(0, Window::memory);
         let partitions = set::buffers(self.plan.budget(), self.plan.limits.workers());
-        let rest = self.reader.memory() + partitions + self.plan.normalizer.memory();
+        let rest = self.reader.memory() + partitions + self.plan.memory_of_rules();
         memory.is_exceeded_by(self.set.memory(batches) + buffers + window + rest)
     }
 

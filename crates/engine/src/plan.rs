@@ -183,6 +183,11 @@ impl JobPlan {
         }
     }
 
+    /// Bytes of memory of the redirects and the lists of hosts.
+    pub(crate) fn memory_of_rules(&self) -> usize {
+        self.normalizer.memory() + self.policy.urls.memory()
+    }
+
     /// The same plan with every number within its bounds.
     pub(crate) fn within_bounds(&self) -> Self {
         let mut plan = self.clone();

@@ -26,6 +26,8 @@ pub struct Report {
     pub tabbed: u64,
     /// Those of them that begin with a word, a colon and a blank, or otherwise as no URL does.
     pub labelled: u64,
+    /// Records whose hosts are in each of the [lists of hosts](crate::UrlFilter::host_lists), as far as these decided.
+    pub in_lists: Vec<u64>,
     /// For each input whose format was guessed, its index in [`files`](Self::files) and the guess.
     pub guessed: Vec<(usize, Arc<str>)>,
     /// For each of these inputs that is a table without commas, the byte between its columns.

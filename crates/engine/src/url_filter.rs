@@ -2,10 +2,12 @@
 
 use std::fmt;
 use std::net::Ipv6Addr;
+use std::sync::Arc;
 
 use crate::address_blocks::AddressBlocks;
 use crate::expressions::Expressions;
 use crate::extensions::Extensions;
+use crate::host_list::HostList;
 use uniqurl::internal::{Located, Parts};
 
 /// A choice among canonical URLs: all that is set must agree. The default keeps all of them.
@@ -31,11 +33,12 @@ pub struct UrlFilter {
     unwanted_extensions: Extensions,
 }
 
-/// Globs for hosts, and blocks of addresses.
+/// Globs for hosts, blocks of addresses, and lists of names.
 #[derive(Debug, Clone, Default)]
 struct Hosts {
     globs: Expressions,
     blocks: AddressBlocks,
+    lists: Vec<Arc<HostList>>,
 }
 
 /// Why a text says of no URLs that they are wanted.
@@ -71,11 +74,17 @@ impl Hosts {
     }
 
     fn is_empty(&self) -> bool {
-        self.globs.is_empty() && self.blocks.is_empty()
+        self.globs.is_empty() && self.blocks.is_empty() && self.lists.is_empty()
     }
 
-    fn is_match(&self, host: &[u8]) -> bool {
-        self.blocks.contain(host) || self.globs.is_match(host)
+    /// Whether one of them matches. `count` gets the number of the first list that holds the host.
+    fn is_match(&self, host: &[u8], count: impl FnOnce(usize)) -> bool {
+        // The lists first, so that what they hold is counted whatever globs say.
+        let list = self.lists.iter().position(|list| list.contains(host));
+        if let Some(list) = list {
+            count(list);
+        }
+        list.is_some() || self.blocks.contain(host) || self.globs.is_match(host)
     }
 }
 
@@ -138,6 +147,27 @@ impl UrlFilter {
         self.unwanted_hosts.add(text)
     }
 
+    /// Adds a list of hosts to keep. A URL is kept if its host, or a name above it, is in one of the lists, or matches
+    /// what [`UrlFilter::host`] added.
+    pub fn hosts(&mut self, list: HostList) {
+        self.hosts.lists.push(Arc::new(list));
+    }
+
+    /// Adds a list of hosts to drop.
+    pub fn unwanted_hosts(&mut self, list: HostList) {
+        self.unwanted_hosts.lists.push(Arc::new(list));
+    }
+
+    /// The lists: those of hosts to keep in the order in which they were added, then the others.
+    pub fn host_lists(&self) -> impl Iterator<Item = &HostList> {
+        self.hosts.lists.iter().chain(&self.unwanted_hosts.lists).map(|list| &**list)
+    }
+
+    /// Bytes of memory of the lists: everything else is small.
+    pub fn memory(&self) -> usize {
+        self.host_lists().map(HostList::memory).sum()
+    }
+
     /// Adds extensions to keep, between commas: `jpg`, or with all of its parts `tar.gz`. A URL is kept if
     /// the last segment of its path ends in one of them after a dot, in any case.
     ///
@@ -178,6 +208,11 @@ impl UrlFilter {
 
     /// Whether a canonical URL is wanted.
     pub fn keeps(&self, url: &[u8]) -> bool {
+        self.keeps_counting(url, |_| {})
+    }
+
+    /// The same. `count` gets the number of each of the [lists](Self::host_lists) that decided about its host.
+    pub(crate) fn keeps_counting(&self, url: &[u8], mut count: impl FnMut(usize)) -> bool {
         let is_scheme = || match url.first() {
             // A request target.
             Some(b'/') => true,
@@ -185,16 +220,20 @@ impl UrlFilter {
                 self.schemes.iter().any(|wanted| wanted.eq_ignore_ascii_case(scheme))
             }),
         };
-        let is_host =
-            |hosts: &Hosts| Located::split(url).is_some_and(|located| hosts.is_match(located.host));
-        // The cheapest filters come first, and patterns, which go through the whole URL, last.
+        let wanted = self.hosts.lists.len();
+        let mut is_host = |hosts: &Hosts, before: usize| {
+            let located = Located::split(url);
+            located.is_some_and(|located| hosts.is_match(located.host, |i| count(before + i)))
+        };
+        // The cheapest filters come first, then patterns, which go through the whole URL.
         (self.schemes.is_empty() || is_scheme())
             && (self.extensions.is_empty() || self.extensions.are_of(url))
             && (self.unwanted_extensions.is_empty() || !self.unwanted_extensions.are_of(url))
-            && (self.hosts.is_empty() || is_host(&self.hosts))
-            && (self.unwanted_hosts.is_empty() || !is_host(&self.unwanted_hosts))
             && (self.patterns.is_empty() || self.patterns.is_match(url))
             && (self.unwanted.is_empty() || !self.unwanted.is_match(url))
+            // Last, so that the lists count what they alone decide.
+            && (self.hosts.is_empty() || is_host(&self.hosts, 0))
+            && (self.unwanted_hosts.is_empty() || !is_host(&self.unwanted_hosts, wanted))
     }
 }
 

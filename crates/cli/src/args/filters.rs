@@ -1,13 +1,17 @@
 //! The arguments that choose records and URLs, and limit how many may be rejected.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use crate::args::help::{FILTERS, INPUT};
 use crate::args::values::time;
 use uniqurl::Normalizer;
-use uniqurl_engine::{BadRequestFilter, BadUrlFilter, MaxRejected, RequestFilter, UrlFilter};
+use uniqurl_engine::output::HostListStats;
+use uniqurl_engine::{
+    BadRequestFilter, BadUrlFilter, HostList, MaxRejected, RequestFilter, UrlFilter,
+};
+use uniqurl_formats::input::read_whole;
 use uniqurl_formats::record::{Filter, Format};
 use uniqurl_text::Printable;
 
@@ -105,6 +109,21 @@ pub struct FilterArgs {
     #[arg(long, value_name = "GLOB|BLOCK", value_parser = host)]
     pub not_host: Vec<String>,
 
+    /// Keep only canonical URLs whose host, or a domain above it, is in FILE
+    ///
+    /// FILE holds a name a line, such as example.com, which stands for its subdomains as well. *.example.com,
+    /// ||example.com^ and the lines of hosts files are read, too, and so are addresses; comments begin with # or !.
+    /// The option may be given several times, and beside --host one match of any of them is enough. - is standard
+    /// input.
+    #[arg(long, value_name = "FILE")]
+    pub hosts: Vec<PathBuf>,
+
+    /// Drop canonical URLs whose host, or a domain above it, is in FILE
+    ///
+    /// FILE is as for --hosts. A URL without a host is kept.
+    #[arg(long, value_name = "FILE")]
+    pub not_hosts: Vec<PathBuf>,
+
     /// Keep only canonical URLs that this regular expression matches
     ///
     /// The match may be anywhere in the URL. (?i) at the start ignores case. The option may be given
@@ -155,7 +174,11 @@ impl FilterArgs {
     }
 
     /// The filter for URLs that are canonical under the normalizer.
-    pub fn urls(&self, normalizer: &Normalizer) -> UrlFilter {
+    ///
+    /// # Errors
+    ///
+    /// A sentence about a list of hosts that cannot be read.
+    pub fn urls(&self, normalizer: &Normalizer) -> Result<UrlFilter, String> {
         let mut wanted = UrlFilter::default();
         self.schemes.iter().for_each(|list| drop(wanted.schemes(list)));
         self.host.iter().for_each(|glob| drop(wanted.host(glob)));
@@ -173,7 +196,29 @@ impl FilterArgs {
         }
         self.ext.iter().for_each(|list| drop(wanted.extension(list)));
         self.not_ext.iter().for_each(|list| drop(wanted.unwanted_extension(list)));
-        wanted
+        self.hosts.iter().try_for_each(|file| read_hosts(file).map(|list| wanted.hosts(list)))?;
+        let mut unwanted = self.not_hosts.iter();
+        unwanted.try_for_each(|file| read_hosts(file).map(|list| wanted.unwanted_hosts(list)))?;
+        Ok(wanted)
+    }
+
+    /// The files that are read before any input.
+    pub fn files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let wanted = self.hosts.iter().map(|file| ("--hosts", &**file));
+        wanted.chain(self.not_hosts.iter().map(|file| ("--not-hosts", &**file)))
+    }
+
+    /// What the lists of hosts did, `records` of each.
+    pub fn host_lists(&self, urls: &UrlFilter, records: &[u64]) -> Vec<HostListStats> {
+        let lists = self.files().zip(urls.host_lists()).enumerate();
+        let stats = lists.map(|(i, ((option, file), list))| HostListStats {
+            option: option.trim_start_matches('-'),
+            file: file.to_string_lossy().into_owned(),
+            names: list.len(),
+            // A run without a record has counted nothing.
+            records: records.get(i).copied().unwrap_or_default(),
+        });
+        stats.collect()
     }
 
     /// The options that have no effect on records of this format.
@@ -250,9 +295,14 @@ fn extension(list: &str) -> Result<String, BadUrlFilter> {
 fn host(glob: &str) -> Result<String, String> {
     // Taken for a glob, the name of a list would match no host, without a word.
     if Path::new(glob).is_file() {
-        return Err("it is the name of a file".to_owned());
+        return Err("it is the name of a file, and --hosts or --not-hosts reads one".to_owned());
     }
     checked(|text| UrlFilter::default().host(text))(glob).map_err(|error| error.to_string())
+}
+
+fn read_hosts(file: &Path) -> Result<HostList, String> {
+    let text = read_whole(file).map_err(|error| error.to_string())?;
+    HostList::read(&text).map_err(|error| format!("{}: {error}", Printable::path(file)))
 }
 
 fn max_rejected(text: &str) -> Result<MaxRejected, &'static str> {

@@ -108,6 +108,8 @@ pub(crate) struct BatchTally {
     pub(crate) tabbed: u64,
     /// Those that are no URLs since they begin with a label.
     pub(crate) labelled: u64,
+    /// Records whose hosts are in each of the lists of hosts.
+    pub(crate) in_lists: Vec<u64>,
 }
 
 /// The way in which *insert* treated the keys of a batch.

@@ -4,7 +4,7 @@
 #[cfg(feature = "tables")]
 use super::text::IN_CHUNK;
 use super::text::{BUFFER_SHIFT, IN_REWRITTEN, UrlRef};
-use super::{ParseRules, WorkBatch};
+use super::{BatchTally, ParseRules, WorkBatch};
 use crate::url_filter::UrlFilter;
 use uniqurl::internal::AllocError;
 #[cfg(feature = "tables")]
@@ -146,9 +146,14 @@ impl WorkBatch {
 
     /// Drops the canonical URLs that the filter does not keep.
     fn filter(&mut self, urls: &UrlFilter) {
-        let tally = &mut self.tally.records;
-        for url in self.keys.iter_mut().filter(|url| url.is_canonical()) {
-            if !urls.keeps(self.text.get(*url)) {
+        let BatchTally { records: tally, in_lists, .. } = &mut self.tally;
+        in_lists.clear();
+        in_lists.resize(urls.host_lists().count(), 0);
+        // A cell of a dictionary stands for all rows that have it.
+        let times = self.text.chunk.as_ref().map_or(&[][..], Chunk::times);
+        for (i, url) in self.keys.iter_mut().enumerate().filter(|(_, url)| url.is_canonical()) {
+            let rows = times.get(i).map_or(1, |times| u64::from(*times));
+            if !urls.keeps_counting(self.text.get(*url), |list| in_lists[list] += rows) {
                 *url = UrlRef::UNWANTED;
                 tally.filtered += 1;
                 tally.canonical -= 1;

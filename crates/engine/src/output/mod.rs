@@ -47,7 +47,7 @@ pub use json::{Object, escape_controls};
 pub use page::{HtmlText, ReportPage};
 pub use quantity::{ByteRate, Grouped};
 pub use shards::ShardFiles;
-pub use stats::{FileStats, Stats};
+pub use stats::{FileStats, HostListStats, Stats};
 pub use summary::{Inputs, Summary};
 #[cfg(feature = "tables")]
 pub use table::{TableColumn, TableFile, TableKind, TableValues};

@@ -31,6 +31,21 @@ pub struct Stats<'a> {
     pub summary: &'a Summary,
     /// One entry for each input, in order.
     pub files: &'a [FileStats],
+    /// One entry for each list of hosts.
+    pub host_lists: &'a [HostListStats],
+}
+
+/// What a list of hosts did in a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HostListStats {
+    /// The option that named it, without dashes.
+    pub option: &'static str,
+    /// Its file.
+    pub file: String,
+    /// Its names.
+    pub names: usize,
+    /// Records whose host it holds: what it kept, or what it dropped.
+    pub records: u64,
 }
 
 /// The accounting of one input.
@@ -94,7 +109,7 @@ impl<W: Write> Write for Escaped<W> {
 
 impl Serialize for Stats<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { summary, spilled, files, .. } = self;
+        let Self { summary, spilled, files, host_lists, .. } = self;
         let terms = summary.terms;
         let mut document = serializer.serialize_map(None)?;
         document.serialize_entry("version", env!("CARGO_PKG_VERSION"))?;
@@ -115,6 +130,9 @@ impl Serialize for Stats<'_> {
         document.serialize_entry("seconds", &summary.seconds)?;
         document.serialize_entry("inputs", &summary.inputs)?;
         summary.accounting().serialize_into(&mut document)?;
+        if !host_lists.is_empty() {
+            document.serialize_entry("host_lists", host_lists)?;
+        }
         document.serialize_entry("files", &FileDocuments { terms, files })?;
         document.end()
     }
@@ -201,6 +219,7 @@ mod tests {
             spilled: Spilled { bytes: 6, written: 4, packed: 6 },
             summary: &summary,
             files: &[file],
+            host_lists: &[],
         };
         let mut out = Vec::new();
         stats.write(&mut out).expect("a vector takes everything");

@@ -63,7 +63,7 @@ impl<'a> Added<'a> {
         let text: usize = batches.iter().map(|batch| batch.text.canonical_bytes()).sum();
         let buffers: usize = batches.iter().map(WorkBatch::memory).sum();
         let partitions = set::buffers(memory.size(), self.plan.limits.workers());
-        let rules = self.plan.normalizer.memory();
+        let rules = self.plan.memory_of_rules();
         memory.is_exceeded_by(set + text + buffers + held + partitions + rules)
     }
 

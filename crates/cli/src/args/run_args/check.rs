@@ -40,8 +40,9 @@ impl RunArgs {
             );
         }
         self.check_format()?;
-        if let Some(option) = self.rules.of_standard_input()
-            && self.reads_standard_input()
+        let mut of_standard_input = self.named_files().filter(|(_, file)| is_standard_input(file));
+        if let Some((option, _)) = of_standard_input.next()
+            && (self.reads_standard_input() || of_standard_input.next().is_some())
         {
             return Err(format!("standard input cannot be both {option} and another input"));
         }
@@ -52,6 +53,11 @@ impl RunArgs {
             return Err(message.into());
         }
         self.check_outputs()
+    }
+
+    /// The files that are read before any input, with their options.
+    fn named_files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        self.rules.files().chain(self.filters.files())
     }
 
     /// Rejects a format that does not go with other options.
@@ -105,7 +111,7 @@ impl RunArgs {
             return Err(message.into());
         }
         let names = self.files_from.as_deref().map(|list| ("--files-from", list));
-        for (option, list) in names.into_iter().chain(self.rules.files()) {
+        for (option, list) in names.into_iter().chain(self.named_files()) {
             if let Some(output) = self.replacing(list) {
                 return Err(format!("{output} would replace the file of {option}"));
             }
