@@ -191,7 +191,7 @@ impl RowKeys {
 
 impl SeenStore {
     fn of_store(&self) -> StoreRules {
-        StoreRules::of(&self.rules.normalizer, self.key)
+        StoreRules::of(&self.rules.normalizer, self.key, None)
     }
 
     /// Runs `work` on the keys of a column, without the interpreter's lock.

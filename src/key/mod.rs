@@ -20,7 +20,7 @@ use crate::normalize::Canonical;
 
 #[cfg(feature = "domain")]
 pub use domain::{icann_domain, registrable_domain, suffix_list_date};
-pub use template::{PartType, Template};
+pub use template::{BadRoute, PartType, Routes, Template};
 
 /// The form of a URL by which records are deduplicated, counted, sorted and written.
 ///

@@ -37,6 +37,7 @@ mod policy;
 mod records;
 mod report;
 mod root;
+mod routes;
 mod sameness;
 mod seen;
 mod set;

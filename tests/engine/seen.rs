@@ -17,7 +17,7 @@ use crate::runs::{FIRST, ORDERS, Takes, checked, memory, plan_of, ran_for, ran_o
 
 /// Adds keys to the store in a directory, which is made if it is not there.
 fn add(store: &Path, time: u64, keys: &BTreeSet<String>) {
-    let rules = StoreRules::of(&Normalizer::new(Profile::Crawl), Key::Url);
+    let rules = StoreRules::of(&Normalizer::new(Profile::Crawl), Key::Url, None);
     let mut writer = SeenWriter::create_or_open(store, &rules, WhenBusy::Fail).unwrap();
     let mut run = writer.begin_add(UnixTime(time), Novelty::Unknown).unwrap();
     keys.iter().for_each(|key| run.push(key.as_bytes()).unwrap());

@@ -8,7 +8,7 @@ use crate::args::run_args::RunArgs;
 use crate::stores::StoreOptions;
 use uniqurl::{Key, Normalizer};
 use uniqurl_engine::output::{self, Field};
-use uniqurl_engine::{InputFormat, InputOptions, Job, JobPlan};
+use uniqurl_engine::{Group, InputFormat, InputOptions, Job, JobPlan, LimitBy};
 use uniqurl_formats::record::{EnvelopeChoice, Format, carrying};
 use uniqurl_text::Secrets;
 
@@ -57,6 +57,15 @@ impl Request {
         }
         // The hosts of canonical URLs are ASCII, so a glob with other characters would
         // match none, without a word.
+        let groups_templates =
+            matches!(policy.limit_by, Some(LimitBy { group: Group::Template, .. }));
+        let makes_templates =
+            common.key == Key::Template || output.fields.contains(&Field::Template);
+        if policy.routes.is_some() && !makes_templates && !groups_templates {
+            return Err(
+                "--routes acts on templates, and none is made without --key template".to_owned()
+            );
+        }
         let (hosts, others) = (&common.filters.host, &common.filters.not_host);
         let named = hosts.iter().map(|glob| ("--host", glob));
         let mut named = named.chain(others.iter().map(|glob| ("--not-host", glob)));
@@ -109,6 +118,7 @@ fn plan(common: &RunArgs, normalizer: Normalizer, job: Job) -> Result<JobPlan, S
     plan.policy.requests = common.filters.requests();
     plan.policy.urls = common.filters.urls(&plan.normalizer)?;
     plan.policy.key = common.key;
+    plan.policy.routes = common.routes.read()?;
     plan.policy.max_rejected = common.filters.max_rejected;
     plan.output.secrets = if common.redact { Secrets::Masked } else { Secrets::Shown };
     plan.limits.threads = common.threads();

@@ -230,7 +230,10 @@ fn goes_to_terminal(common: &RunArgs) -> bool {
 
 /// Opens the stores, and puts those that are asked into the plan.
 fn open_stores(request: &mut Request, stores: &mut Stores) -> Result<(), SeenStoreError> {
-    let rules = StoreRules::of(&request.plan.normalizer, request.plan.policy.key);
+    let rules = {
+        let policy = &request.plan.policy;
+        StoreRules::of(&request.plan.normalizer, policy.key, policy.routes.as_deref())
+    };
     *stores = Stores::open(&request.stores, &rules)?;
     request.plan.input.stores = std::mem::take(&mut stores.before);
     Ok(())

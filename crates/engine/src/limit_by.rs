@@ -1,7 +1,7 @@
 //! Groups of URLs. Only the first few URLs of each are kept.
 
 use crate::split::{self, SplitBy};
-use uniqurl::key::{Key, Template};
+use uniqurl::key::{Key, Routes, Template};
 
 /// Keeps the first URLs of each group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,16 +58,20 @@ impl Group {
 
 /// Tells the groups of keys of one kind.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct KeyGroup {
+pub(crate) struct KeyGroup<'a> {
     pub(crate) group: Group,
     pub(crate) key: Key,
+    pub(crate) routes: Option<&'a Routes>,
 }
 
-impl KeyGroup {
+impl KeyGroup<'_> {
     /// Appends the group of a key to `out`. It holds no line feed.
     pub(crate) fn append(&self, key: &[u8], out: &mut Vec<u8>) {
         let text = match self.group {
-            Group::Template => return Template::of(key, out),
+            Group::Template => match self.routes {
+                Some(routes) => return routes.append(key, out),
+                None => return Template::of(key, out),
+            },
             Group::Domain => split::domain(key, self.key),
             Group::DomainIcann => split::domain_icann(key, self.key),
             Group::Host => split::host(key, self.key),
@@ -89,7 +93,7 @@ mod tests {
     fn group_of(group: Group, key: Key, url: &str) -> String {
         let (mut made, mut out) = (Vec::new(), Vec::new());
         key.append_bytes(url.as_bytes(), &mut made);
-        KeyGroup { group, key }.append(&made, &mut out);
+        KeyGroup { group, key, routes: None }.append(&made, &mut out);
         String::from_utf8(out).unwrap()
     }
 

@@ -10,7 +10,7 @@ use super::split::Split;
 use super::url_filter::UrlFilter;
 use crate::output::{CanonicalBytes, Field, LineForm, TallyColumns, TallyLayout};
 use uniqurl::Normalizer;
-use uniqurl::key::Key;
+use uniqurl::key::{Key, Routes};
 use uniqurl_formats::input::Input;
 use uniqurl_formats::record::{
     Context, EnvelopeChoice, Filter, Format, FormatTable, Kinds, LONGEST_RECORD, LONGEST_URL,
@@ -79,6 +79,8 @@ pub struct RecordPolicy {
     pub urls: UrlFilter,
     /// The key that is made unique, counted, sorted and written.
     pub key: Key,
+    /// The routes by which templates are made, as key, column or group; those that no route fits are typed.
+    pub routes: Option<Arc<Routes>>,
     /// Which of the records with the same key is kept.
     pub keep: Keep,
     /// How many keys of each group are kept, by first occurrence. The key must [tell](super::Group::is_told_by)
@@ -160,6 +162,7 @@ impl JobPlan {
                 requests: RequestFilter::default(),
                 urls: UrlFilter::default(),
                 key: Key::Url,
+                routes: None,
                 keep: Keep::First,
                 limit_by: None,
                 max_rejected: None,
@@ -183,9 +186,10 @@ impl JobPlan {
         }
     }
 
-    /// Bytes of memory of the redirects and the lists of hosts.
+    /// Bytes of memory of the redirects, the lists of hosts and the routes.
     pub(crate) fn memory_of_rules(&self) -> usize {
-        self.normalizer.memory() + self.policy.urls.memory()
+        let routes = self.policy.routes.as_ref().map_or(0, |routes| routes.memory());
+        self.normalizer.memory() + self.policy.urls.memory() + routes
     }
 
     /// The same plan with every number within its bounds.
@@ -220,9 +224,16 @@ impl JobPlan {
     }
 
     /// The groups of keys, and how many keys of each the set takes, if there is a limit.
-    pub(crate) fn group_limit(&self) -> Option<(KeyGroup, u64)> {
+    pub(crate) fn group_limit(&self) -> Option<(KeyGroup<'_>, u64)> {
         let limit = self.policy.limit_by.filter(|_| self.dedup().is_some())?;
-        Some((KeyGroup { group: limit.group, key: self.policy.key }, limit.most))
+        Some((
+            KeyGroup {
+                group: limit.group,
+                key: self.policy.key,
+                routes: self.policy.routes.as_deref(),
+            },
+            limit.most,
+        ))
     }
 
     /// How the set is written, if the job has one.

@@ -287,7 +287,7 @@ mod tests {
             let mut keys: Vec<_> = (0..lines / 2).step_by(2).map(url).collect();
             std::fs::write(directory.path().join("seen"), keys.join("\n")).unwrap();
             keys.sort();
-            let rules = StoreRules::of(&Normalizer::new(Profile::Crawl), Key::Url);
+            let rules = StoreRules::of(&Normalizer::new(Profile::Crawl), Key::Url, None);
             let store = directory.path().join("store");
             let mut writer = SeenWriter::create_or_open(&store, &rules, WhenBusy::Fail).unwrap();
             let mut run = writer.begin_add(UnixTime(1), Novelty::AllNew).unwrap();

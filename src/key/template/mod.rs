@@ -9,6 +9,7 @@
 //! - `names`: query names, each once
 //! - `by_masks`: the way of most URLs, by bit masks; `write` takes the rest
 //! - `trace`: which rule found which part
+//! - `routes`: path templates that people declare, which go before the types
 
 mod byte_class;
 mod part_type;
@@ -20,12 +21,14 @@ mod trace;
 mod names;
 mod write;
 mod by_masks;
+mod routes;
 
 use std::ops::Range;
 
 use crate::simd::{BLOCK, Backend, Kernel};
 
 pub use part_type::PartType;
+pub use routes::{BadRoute, Routes};
 pub use trace::{TemplateRule, TypedPart};
 
 use by_masks::ByMasks;

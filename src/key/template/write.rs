@@ -188,7 +188,7 @@ impl<F: FnMut(TypedPart)> Writer<'_, F> {
     }
 
     /// Rule 6.
-    fn literals(&mut self, text: &[u8], at: usize) {
+    pub(super) fn literals(&mut self, text: &[u8], at: usize) {
         let mut start = 0;
         while start < text.len() {
             let rest = &text[start..];

@@ -6,6 +6,7 @@ use clap::Args;
 use clap::builder::ArgPredicate;
 
 use crate::args::help::{self, COMMON, OUTPUT};
+use crate::args::routes::RoutesArgs;
 use crate::args::rules::{RulesArgs, Unsupported};
 use crate::args::values::{ProfileParser, ProfileSelection, keys};
 use uniqurl::{Key, Normalizer, Profile};
@@ -79,6 +80,10 @@ pub struct ExplainArgs {
     )]
     pub key: Option<Key>,
 
+    /// The routes of templates.
+    #[command(flatten)]
+    pub(crate) routes: RoutesArgs,
+
     /// Write a JSON object for each URL and profile
     ///
     /// {"profile": "crawl@1", "url": "...", "out": "...", "steps": [{"rule": "scheme-case", "source": "RFC
@@ -86,7 +91,8 @@ pub struct ExplainArgs {
     /// {"profile": "...", "url": "...", "reject": ["code", ...], "at": N} describes a rejected one. If a
     /// profile refuses the base or the redirects, and others take them, its object is {"profile": "...",
     /// "url": "...", "unusable": "why"}. --key adds the key under its name, and "parts": [{"part": "17",
-    /// "at": N, "type": "int", "rule": "..."}] of a template, where N counts bytes of "out".
+    /// "at": N, "type": "int", "rule": "..."}] of a template, where N counts bytes of "out", or the "route" that it
+    /// takes.
     #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
 }

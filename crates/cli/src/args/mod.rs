@@ -13,6 +13,7 @@ pub mod format;
 pub mod rules;
 pub mod archives;
 pub mod filters;
+pub mod routes;
 pub mod memory;
 pub mod run_args;
 

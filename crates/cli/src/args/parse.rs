@@ -79,8 +79,8 @@ fn with_last_choice(command: clap::Command) -> clap::Command {
 
 /// Options that may be given once: clap would silently drop the first of two names.
 #[rustfmt::skip]
-pub(super) const NAMED_ONCE: [&str; 10] = [
-    "files_from", "redirects", "profile_file", "format_file", "output", "rejects", "stats", "report", "save_seen", "save",
+pub(super) const NAMED_ONCE: [&str; 11] = [
+    "files_from", "redirects", "routes", "profile_file", "format_file", "output", "rejects", "stats", "report", "save_seen", "save",
 ];
 
 /// Whether the option has one value or none. Each use of a list option adds to the list.

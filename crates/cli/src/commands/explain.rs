@@ -10,7 +10,7 @@ use std::path::Path;
 
 use crate::args::explain::{ExplainArgs, ProfileResult, Unusable};
 use crate::args::usage::wrong;
-use crate::commands::explained_key::{key_as_json, key_as_text};
+use crate::commands::explained_key::{ShownKey, key_as_json, key_as_text};
 use crate::diff_view::{Role, TextStyle, differences, marked, wrapped};
 use crate::hints::{self, is_host_and_port, reads_schemes};
 use crate::request::OWN_PORTS;
@@ -28,7 +28,13 @@ pub(crate) fn main(explain: &ExplainArgs) -> Result<Status, clap::Error> {
     if explain.key == Some(Key::Ssurt) && made.any(|normalizer| normalizer.has_own_ports()) {
         return Err(wrong(OWN_PORTS));
     }
-    let written = write(explain, &normalizers);
+    let routes = explain.routes.read().map_err(wrong)?;
+    if routes.is_some() && explain.key != Some(Key::Template) {
+        return Err(wrong("--routes acts on templates, and none is shown without --key template"));
+    }
+    let routes = routes.as_deref();
+    let key = explain.key.map(|key| ShownKey { key, routes });
+    let written = write(explain, &normalizers, key);
     // After a closed pipe nobody is left to read a warning.
     if written.is_ok() {
         warn(explain, &normalizers);
@@ -36,8 +42,11 @@ pub(crate) fn main(explain: &ExplainArgs) -> Result<Status, clap::Error> {
     Ok(status_of(written))
 }
 
-fn write(explain: &ExplainArgs, normalizers: &[ProfileResult]) -> io::Result<()> {
-    let key = explain.key;
+fn write(
+    explain: &ExplainArgs,
+    normalizers: &[ProfileResult],
+    key: Option<ShownKey<'_>>,
+) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let style = TextStyle::of(&out);
     for (i, url) in explain.urls.iter().enumerate() {
@@ -155,7 +164,7 @@ fn components_as_text(url: &[u8], profiles: &[ProfileResult], style: TextStyle, 
 fn as_text(
     url: &[u8],
     profiles: &[ProfileResult],
-    key: Option<Key>,
+    key: Option<ShownKey<'_>>,
     style: TextStyle,
     out: &mut String,
 ) {
@@ -242,7 +251,7 @@ pub(crate) fn troubles_as_text(
 }
 
 /// Appends an object for each profile.
-fn as_json(url: &[u8], profiles: &[ProfileResult], key: Option<Key>, out: &mut String) {
+fn as_json(url: &[u8], profiles: &[ProfileResult], key: Option<ShownKey<'_>>, out: &mut String) {
     for (name, explanation) in profiles.iter().map(|made| Explanation::of(url, made)) {
         let object = Object::default().text("profile", &name).bytes("url", url);
         let object = match explanation {

@@ -73,7 +73,7 @@ impl WorkBatch {
     /// Finds the group of each key.
     pub(super) fn find_groups(
         &mut self,
-        group: KeyGroup,
+        group: KeyGroup<'_>,
         hasher: &HashKey,
     ) -> Result<(), AllocError> {
         let groups = &mut self.extras.get_or_insert_default().groups;

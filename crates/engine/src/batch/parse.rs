@@ -172,13 +172,18 @@ impl WorkBatch {
         let Self { text, keys, scratch, .. } = self;
         for url in keys.iter_mut().filter(|url| url.is_canonical()) {
             *url = match rules.key {
-                Key::Template if url.at >> BUFFER_SHIFT != IN_REWRITTEN => {
+                Key::Template
+                    if rules.routes.is_none() && url.at >> BUFFER_SHIFT != IN_REWRITTEN =>
+                {
                     text.append_template(rules.normalizer.kernel(), *url)?
                 }
                 // Built aside, since the URL may itself be in `rewritten`.
                 key => {
                     scratch.clear();
-                    key.append_bytes(text.get(*url), scratch);
+                    match rules.routes.filter(|_| key == Key::Template) {
+                        Some(routes) => routes.append(text.get(*url), scratch),
+                        None => key.append_bytes(text.get(*url), scratch),
+                    }
                     let start = text.rewritten.len();
                     alloc::try_reserve(&mut text.rewritten, scratch.len())?;
                     text.rewritten.extend_from_slice(scratch);

@@ -5,7 +5,7 @@ use crate::limit_by::KeyGroup;
 use crate::plan::JobPlan;
 use uniqurl::Normalizer;
 use uniqurl::internal::{Grammar, HashKey};
-use uniqurl::key::Key;
+use uniqurl::key::{Key, Routes};
 use uniqurl_formats::record::{Context, max_record};
 use uniqurl_store::keep_policy::KeepPolicy;
 
@@ -24,9 +24,11 @@ pub(crate) struct ParseRules<'a> {
     pub(crate) filters: RuleFilters<'a>,
     /// The key made of each canonical URL.
     pub(crate) key: Key,
+    /// The routes by which templates are made, if there are any.
+    pub(crate) routes: Option<&'a Routes>,
     /// Tells the group of each key, if only the first keys of a group are kept. The group, and not the key,
     /// then picks the shard.
-    pub(crate) group: Option<KeyGroup>,
+    pub(crate) group: Option<KeyGroup<'a>>,
     /// Shards of the set that keys are grouped by; 0 if there is no set.
     pub(crate) shards: usize,
     pub(crate) needs: Needs,
@@ -87,6 +89,7 @@ impl<'a> ParseRules<'a> {
                 urls: Some(&policy.urls).filter(|urls| !urls.is_empty()),
             },
             key: policy.key,
+            routes: policy.routes.as_deref(),
             group: plan.group_limit().map(|(group, _)| group),
             // Where any byte may be part of a URL, so may blanks.
             drops_blanks: plan.dedup().is_some() && !normalizer.may_write_any_byte(),
@@ -117,6 +120,7 @@ impl<'a> ParseRules<'a> {
             hasher,
             filters: RuleFilters::default(),
             key: Key::Url,
+            routes: None,
             group: None,
             shards,
             needs: Needs::default(),

@@ -11,7 +11,7 @@ use std::fmt::{self, Write};
 use std::str::FromStr;
 
 use uniqurl::internal::{Located, Parts};
-use uniqurl::key::Key;
+use uniqurl::key::{Key, Routes};
 use uniqurl::uri::Authority;
 use uniqurl::{Normalizer, UnknownName};
 use uniqurl_text::{Printable, stands_for_itself};
@@ -178,6 +178,8 @@ pub struct Layout<'a> {
     pub bytes: CanonicalBytes,
     /// The form of the columns.
     pub form: LineForm,
+    /// The routes by which templates are made, if there are any.
+    pub routes: Option<&'a Routes>,
 }
 
 /// The form of the columns in a line.
@@ -287,7 +289,14 @@ impl Row<'_> {
                 Field::Fragment => text(parts.fragment.unwrap_or_default(), out),
                 Field::Domain => key(Key::Domain, out),
                 Field::DomainIcann => key(Key::DomainIcann, out),
-                Field::Template => key(Key::Template, out),
+                Field::Template => match layout.routes {
+                    Some(routes) => {
+                        let mut made = Vec::new();
+                        routes.append(self.canonical, &mut made);
+                        text(&made, out);
+                    }
+                    None => key(Key::Template, out),
+                },
                 Field::Surt => key(Key::Surt, out),
                 Field::Ssurt => key(Key::Ssurt, out),
                 Field::Hash => key(Key::Hash, out),
@@ -360,7 +369,7 @@ mod tests {
         let row = Row { canonical, original, decoded, file, record: 7, offset: 9, carried: &[] };
         let mut line = Vec::new();
         let (fields, form) = (Field::ALL, LineForm::Tabs);
-        row.append(&Layout { fields, carry: &[], bytes, form }, &mut line);
+        row.append(&Layout { fields, carry: &[], bytes, form, routes: None }, &mut line);
         let mut out = Vec::new();
         with_count(&line, 12, &mut out);
         String::from_utf8(out).unwrap()
@@ -456,6 +465,7 @@ mod tests {
             carry: &carry,
             bytes: CanonicalBytes::Printable,
             form: LineForm::Json,
+            routes: None,
         };
         let (mut line, mut out) = (Vec::new(), Vec::new());
         row.append(&layout, &mut line);

@@ -91,7 +91,8 @@ impl<'a> Added<'a> {
         let directory = tempfile::tempdir_in(&memory.directory).map_err(|error| {
             RunError::Spill(SpillError { directory: memory.directory.clone(), error })
         })?;
-        let rules = StoreRules::of(&plan.normalizer, plan.policy.key);
+        let rules =
+            StoreRules::of(&plan.normalizer, plan.policy.key, plan.policy.routes.as_deref());
         let store = write_store(sorter, directory.path(), &rules, memory.size())?;
         Ok((shards, Some(SeenBefore { store: Arc::new(store), since: None })))
     }

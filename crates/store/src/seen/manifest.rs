@@ -167,7 +167,7 @@ mod tests {
     use uniqurl::{Normalizer, Profile};
 
     fn manifest() -> Manifest {
-        let rules = StoreRules::of(&Normalizer::new(Profile::Crawl), Key::Url);
+        let rules = StoreRules::of(&Normalizer::new(Profile::Crawl), Key::Url, None);
         let run = |number, entries, removed| RunInfo {
             name: run_name(number),
             bytes: 1 << 40,

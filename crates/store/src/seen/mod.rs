@@ -16,7 +16,7 @@
 //!
 //! # let directory = tempfile::tempdir()?;
 //! # let path = directory.path().join("seen");
-//! let rules = StoreRules::of(&Normalizer::new(Profile::Crawl), Key::Url);
+//! let rules = StoreRules::of(&Normalizer::new(Profile::Crawl), Key::Url, None);
 //! let mut writer = SeenWriter::create_or_open(&path, &rules, WhenBusy::Fail)?;
 //! let mut run = writer.begin_add(UnixTime::now(), Novelty::Unknown)?;
 //! for key in [&b"http://a.example/"[..], b"http://b.example/"] {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::SeenStoreProblem;
 use uniqurl::Normalizer;
-use uniqurl::key::{Key, Template};
+use uniqurl::key::{Key, Routes, Template};
 use uniqurl_text::Printable;
 
 /// The rules of a store: all that decides about the key of a URL.
@@ -18,8 +18,8 @@ pub struct StoreRules {
 }
 
 impl StoreRules {
-    /// The rules of this normalizer and key.
-    pub fn of(normalizer: &Normalizer, key: Key) -> Self {
+    /// The rules of this normalizer and key, and of the routes by which templates are made.
+    pub fn of(normalizer: &Normalizer, key: Key, routes: Option<&Routes>) -> Self {
         Self {
             rules: normalizer.description(),
             key: key.name().to_owned(),
@@ -27,7 +27,9 @@ impl StoreRules {
             // fingerprint of the normalizer covers neither.
             fingerprint: match (key, key.list_date()) {
                 (Key::Template, _) => {
-                    format!("{} templates@{}", normalizer.fingerprint(), Template::VERSION)
+                    let routes = routes.map(|routes| format!(" routes={}", routes.fingerprint()));
+                    let (rules, types) = (normalizer.fingerprint(), Template::VERSION);
+                    format!("{rules} templates@{types}{}", routes.unwrap_or_default())
                 }
                 (_, Some(date)) => format!("{} {date}", normalizer.fingerprint()),
                 (_, None) => normalizer.fingerprint(),
@@ -75,7 +77,7 @@ impl StoreRules {
         // Where the normalizers agree, only the list of the key is left to differ.
         if own == other {
             let name = if self.key == Key::Template.name() {
-                "the types of templates"
+                "the types of templates or the routes"
             } else {
                 "the public suffixes"
             };
@@ -101,7 +103,7 @@ mod tests {
     #[test]
     fn a_difference_between_rules_is_named() {
         let crawl = Normalizer::new(Profile::Crawl);
-        let rules = |normalizer: &Normalizer, key| StoreRules::of(normalizer, key);
+        let rules = |normalizer: &Normalizer, key| StoreRules::of(normalizer, key, None);
         let told = |own: &StoreRules, run: &StoreRules| match own.difference(run) {
             Some(SeenStoreProblem::OtherRules(text)) => text,
             Some(SeenStoreProblem::OtherLists(text)) => {
@@ -134,7 +136,7 @@ mod tests {
         let templates = rules(&crawl, Key::Template);
         assert_eq!(
             told(&older(&templates, "templates@1", "templates@0"), &templates),
-            "the types of templates (templates@0 and templates@1) differ"
+            "the types of templates or the routes (templates@0 and templates@1) differ"
         );
         let redirected = |normalizer: &Normalizer, list: &str| {
             let redirects = Redirects::parse(list.as_bytes()).unwrap();

@@ -57,7 +57,7 @@ impl RunArgs {
 
     /// The files that are read before any input, with their options.
     fn named_files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
-        self.rules.files().chain(self.filters.files())
+        self.rules.files().chain(self.filters.files()).chain(self.routes.file())
     }
 
     /// Rejects a format that does not go with other options.

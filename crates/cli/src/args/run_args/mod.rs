@@ -8,6 +8,7 @@ use crate::args::archives::ArchiveArgs;
 use crate::args::filters::FilterArgs;
 use crate::args::format::{FormatChoice, FormatParser};
 use crate::args::help::{COMMON, INPUT, OUTPUT, RESOURCES};
+use crate::args::routes::RoutesArgs;
 use crate::args::rules::{ProfileArgs, RulesArgs};
 use crate::args::values::{
     backend, backends, delimiter, keys, max_record, max_url, number, one_of,
@@ -184,6 +185,10 @@ pub struct RunArgs {
     /// The rules that change the profile.
     #[command(flatten)]
     pub rules: RulesArgs,
+
+    /// The routes of templates.
+    #[command(flatten)]
+    pub routes: RoutesArgs,
 
     /// Write this form of each URL; it decides which URLs are unique, and is counted and sorted
     #[arg(

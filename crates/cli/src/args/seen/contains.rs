@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::args::help::{self, COMMON};
+use crate::args::routes::RoutesArgs;
 use crate::args::rules::{ProfileArgs, RulesArgs};
 use crate::args::values::keys;
 use uniqurl::{Key, Normalizer};
@@ -61,6 +62,10 @@ pub struct ContainsArgs {
     /// The rules, those of the store.
     #[command(flatten)]
     rules: RulesArgs,
+
+    /// The routes of templates, those of the store.
+    #[command(flatten)]
+    pub routes: RoutesArgs,
 }
 
 impl ContainsArgs {

@@ -4,10 +4,12 @@
 //! input is read in such portions, so memory does not grow with it.
 
 use std::io::{self, BufRead, BufWriter, Write};
+use std::sync::Arc;
 
 use super::failure::SeenFailure;
 use crate::args::seen::ContainsArgs;
 use crate::status::Status;
+use uniqurl::key::Routes;
 use uniqurl::{Key, Normalizer};
 use uniqurl_store::seen::{SeenStore, StoreRules};
 use uniqurl_text::Printable;
@@ -19,10 +21,11 @@ const BYTES_AT_ONCE: usize = 16 << 20;
 /// Runs the subcommand.
 pub(super) fn main(args: &ContainsArgs) -> Result<Status, SeenFailure> {
     let normalizer = args.normalizer().map_err(SeenFailure::Usage)?;
+    let routes = args.routes.read().map_err(SeenFailure::Usage)?;
     let store = SeenStore::open(&args.store)?;
-    store.check_rules(&StoreRules::of(&normalizer, args.key))?;
+    store.check_rules(&StoreRules::of(&normalizer, args.key, routes.as_deref()))?;
     let mut asked =
-        Asked { store, normalizer, key: args.key, urls: Vec::new(), bytes: 0, all: true };
+        Asked { store, normalizer, key: args.key, routes, urls: Vec::new(), bytes: 0, all: true };
     let mut out = BufWriter::new(io::stdout().lock());
     for url in &args.urls {
         if url == "-" {
@@ -51,6 +54,7 @@ struct Asked {
     store: SeenStore,
     normalizer: Normalizer,
     key: Key,
+    routes: Option<Arc<Routes>>,
     /// Each URL with its key; without one, the URL is rejected.
     urls: Vec<(Vec<u8>, Option<Vec<u8>>)>,
     /// Bytes of these.
@@ -65,7 +69,12 @@ impl Asked {
         let mut bytes = Vec::new();
         let canonical = self.normalizer.canonical(url, &mut scratch).ok();
         let canonical = canonical.filter(|url| self.key.takes(url.as_bytes()));
-        let key = canonical.map(|url| self.key.append(url, &mut bytes)).map(|()| bytes);
+        let key =
+            canonical.map(|url| match self.routes.as_ref().filter(|_| self.key == Key::Template) {
+                Some(routes) => routes.append(url.as_bytes(), &mut bytes),
+                None => self.key.append(url, &mut bytes),
+            });
+        let key = key.map(|()| bytes);
         self.bytes += url.len() + key.as_ref().map_or(0, Vec::len);
         self.urls.push((url.to_vec(), key));
         if self.urls.len() < AT_ONCE && self.bytes < BYTES_AT_ONCE {

@@ -35,6 +35,7 @@ impl<'a> LineColumns<'a> {
             carry: &output.carry,
             bytes: CanonicalBytes::of(&plan.normalizer),
             form: output.form,
+            routes: policy.routes.as_deref(),
         };
         Self { layout, extracted, policy: policy.keep.policy(), secrets: output.secrets }
     }

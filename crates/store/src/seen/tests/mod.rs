@@ -17,7 +17,7 @@ use super::*;
 const MEMORY: usize = 1 << 30;
 
 fn rules() -> StoreRules {
-    StoreRules::of(&Normalizer::new(Profile::Crawl), Key::Url)
+    StoreRules::of(&Normalizer::new(Profile::Crawl), Key::Url, None)
 }
 
 fn writer(path: &Path) -> SeenWriter {

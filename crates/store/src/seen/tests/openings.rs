@@ -141,7 +141,7 @@ fn other_rules_are_refused_with_the_difference() {
     let path = directory.path().join("store");
     drop(writer(&path));
     let other = Normalizer::new(Profile::Crawl).with_switches([Switch::StripWww]).unwrap();
-    let other = StoreRules::of(&other, Key::Url);
+    let other = StoreRules::of(&other, Key::Url, None);
     let error = SeenWriter::create_or_open(&path, &other, WhenBusy::Fail).unwrap_err();
     let expected = format!(
         "{}: its rules are `crawl@1`, and those of this run are `crawl@1 with=strip-www`",
