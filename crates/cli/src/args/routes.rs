@@ -19,7 +19,7 @@ pub struct RoutesArgs {
     /// FILE holds a path template a line, perhaps after a host, as --key template writes them, or is an OpenAPI
     /// description in JSON or YAML, of which the paths count. {name} is a segment, or a part of one. Text goes before
     /// variables, and paths that no route fits are typed. - is standard input.
-    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = OUTPUT)]
     pub routes: Option<PathBuf>,
 }
 
