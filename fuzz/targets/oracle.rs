@@ -2,20 +2,14 @@
 //! byte chooses the profile, and a base, a scheme or switches.
 #![no_main]
 
-#[allow(dead_code)]
-#[path = "../../tests/library/browser/mod.rs"]
-mod browser;
-#[allow(dead_code)]
-#[path = "../../tests/library/oracle/mod.rs"]
-mod oracle;
-
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use oracle::policy::{Policy, SWITCHES};
-use oracle::{Oracle, system::System};
 use uniqurl::{Normalizer, Profile, Reject, Switch};
+use uniqurl_test_support::browser;
+use uniqurl_test_support::oracle::policy::{Policy, SWITCHES};
+use uniqurl_test_support::oracle::{self, Oracle, system::System};
 
 /// All but `ia`, which has no second normalizer.
 const PROFILES: [&str; Profile::ALL.len() - 1] = [
