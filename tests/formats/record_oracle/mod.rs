@@ -364,44 +364,38 @@ fn hex_value(text: &[u8]) -> Option<u8> {
     if text.starts_with('+') { None } else { u8::from_str_radix(text, 16).ok() }
 }
 
-fn unescape_backslash(text: &[u8]) -> Vec<u8> {
-    let Some((first, rest)) = text.split_first() else { return Vec::new() };
-    let (byte, used) = match (first, rest) {
-        (b'\\', [b'x', hex @ ..]) if hex_value(hex).is_some() => (hex_value(hex).unwrap(), 4),
-        (b'\\', [letter, ..]) => match b"\"\\ntrbfva".iter().position(|other| other == letter) {
-            Some(at) => (b"\"\\\n\t\r\x08\x0c\x0b\x07"[at], 2),
-            None => (b'\\', 1),
-        },
-        (other, _) => (*other, 1),
-    };
-    let mut out = vec![byte];
-    let mut rest = &text[used..];
-    // Loops to the next escape, so that the recursion is only as deep as there are escapes.
-    while let [plain, after @ ..] = rest {
-        if *plain == b'\\' {
-            break;
-        }
-        out.push(*plain);
-        rest = after;
-    }
-    out.extend(unescape_backslash(rest));
-    out
-}
-
-fn unescape_hash(text: &[u8]) -> Vec<u8> {
+/// A text whose escapes are replaced: of one at the start of a text, its bytes and its length.
+fn unescaped(text: &[u8], escape: impl Fn(&[u8]) -> Option<(Vec<u8>, usize)>) -> Vec<u8> {
     let mut out = Vec::new();
     let mut at = 0;
     while at < text.len() {
-        match hex_value(&text[at + 1..]) {
-            Some(value) if text[at] == b'#' => {
-                out.push(value);
-                at += 3;
-            }
-            _ => {
-                out.push(text[at]);
-                at += 1;
-            }
-        }
+        let (bytes, length) = escape(&text[at..]).unwrap_or((vec![text[at]], 1));
+        out.extend(bytes);
+        at += length;
     }
     out
+}
+
+/// Two hexadecimal digits after this start are a byte.
+fn unescape_hex(text: &[u8], start: &[u8]) -> Vec<u8> {
+    unescaped(text, |text| {
+        let byte = hex_value(text.strip_prefix(start)?)?;
+        Some((vec![byte], start.len() + 2))
+    })
+}
+
+fn unescape_backslash(text: &[u8]) -> Vec<u8> {
+    unescaped(text, |text| {
+        let rest = text.strip_prefix(b"\\")?;
+        if let Some(byte) = rest.strip_prefix(b"x").and_then(hex_value) {
+            return Some((vec![byte], 4));
+        }
+        let letter = rest.first()?;
+        let at = b"\"\\ntrbfva".iter().position(|other| other == letter)?;
+        Some((vec![b"\"\\\n\t\r\x08\x0c\x0b\x07"[at]], 2))
+    })
+}
+
+fn unescape_hash(text: &[u8]) -> Vec<u8> {
+    unescape_hex(text, b"#")
 }

@@ -2,6 +2,7 @@
 
 use super::{
     Holds, Known, Slashless, hex_value, method_and_target, request, target, unescape_backslash,
+    unescape_hex, unescaped,
 };
 
 type Said = Vec<(&'static str, Vec<u8>)>;
@@ -188,26 +189,8 @@ fn elb(known: &Known, line: &[u8]) -> Holds {
         1 => Holds::Reject("log-syntax", 0),
         2 => Holds::Reject("truncated", 0),
         _ if quoted[1] == b"-" || quoted[1].starts_with(b"- ") => Holds::Reject("log-syntax", 0),
-        _ => request(known, &quoted[1], unescape_hex, None),
+        _ => request(known, &quoted[1], |text| unescape_hex(text, b"\\x"), None),
     }
-}
-
-fn unescape_hex(text: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut at = 0;
-    while at < text.len() {
-        match text[at..].strip_prefix(b"\\x").and_then(hex_value) {
-            Some(byte) => {
-                out.push(byte);
-                at += 4;
-            }
-            None => {
-                out.push(text[at]);
-                at += 1;
-            }
-        }
-    }
-    out
 }
 
 /// Whether a text begins with a tag, a comment or a declaration.
@@ -228,34 +211,16 @@ fn is_markup(input: &[u8]) -> bool {
 fn without_json_escapes(line: &[u8]) -> Vec<u8> {
     let has = |part: &[u8]| line.windows(part.len()).any(|window| window == part);
     let slashes = has(br":\/\/");
-    let mut out = Vec::new();
-    let mut at = 0;
-    while at < line.len() {
-        let rest = &line[at..];
-        let byte = match rest.get(4..6).filter(|_| rest.starts_with(br"\u00")) {
-            Some(digits) => hex_value(digits).filter(|b| (0x21..0x7F).contains(b)),
-            None => None,
-        };
+    unescaped(line, |rest| {
+        let byte = rest.strip_prefix(br"\u00").and_then(hex_value);
+        let byte = byte.filter(|b| (0x21..0x7F).contains(b));
         match byte.filter(|b| !b"\"<>\\^`{|}".contains(b)) {
-            Some(byte) => {
-                out.push(byte);
-                at += 6;
-            }
-            None if slashes && rest.starts_with(br"\/") => {
-                out.push(b'/');
-                at += 2;
-            }
-            None if rest.starts_with(br"\\") => {
-                out.extend(br"\\");
-                at += 2;
-            }
-            None => {
-                out.push(line[at]);
-                at += 1;
-            }
+            Some(byte) => Some((vec![byte], 6)),
+            None if slashes && rest.starts_with(br"\/") => Some((b"/".to_vec(), 2)),
+            None if rest.starts_with(br"\\") => Some((br"\\".to_vec(), 2)),
+            None => None,
         }
-    }
-    out
+    })
 }
 
 /// A reference at the start of a text: its character, and its length.
@@ -283,21 +248,9 @@ fn reference(text: &[u8]) -> Option<(char, usize)> {
 }
 
 fn without_references(text: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut at = 0;
-    while at < text.len() {
-        match reference(&text[at..]) {
-            Some((meant, length)) => {
-                out.extend(meant.to_string().bytes());
-                at += length;
-            }
-            None => {
-                out.push(text[at]);
-                at += 1;
-            }
-        }
-    }
-    out
+    unescaped(text, |text| {
+        reference(text).map(|(meant, length)| (meant.to_string().into_bytes(), length))
+    })
 }
 
 /// The name of the attribute whose value starts after the last quotation mark of a text, and the part of the
@@ -387,7 +340,7 @@ fn extended(
     software: &str,
 ) -> Holds {
     let fields: Vec<Vec<u8>> = if format == "cloudfront" {
-        split(line, b'\t').iter().map(|field| percent_decoded(field)).collect()
+        split(line, b'\t').iter().map(|field| unescape_hex(field, b"%")).collect()
     } else if *has_tabs {
         split(line, b'\t')
     } else if software == "IIS itself" {
@@ -431,24 +384,6 @@ fn extended(
     said.push(("query", if is_data { [b"?", &query[..]].concat() } else { query }));
     said.push(("method", first(&["cs-method"])));
     joined(known, &said)
-}
-
-fn percent_decoded(text: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut at = 0;
-    while at < text.len() {
-        match text[at..].strip_prefix(b"%").and_then(hex_value) {
-            Some(byte) => {
-                out.push(byte);
-                at += 3;
-            }
-            None => {
-                out.push(text[at]);
-                at += 1;
-            }
-        }
-    }
-    out
 }
 
 /// Words between spaces and tabs; one in quotation marks may hold both.
