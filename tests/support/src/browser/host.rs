@@ -1,6 +1,7 @@
 //! Hosts as in section 3.5 of the URL Standard.
 
 use super::{Failure, NO_TEXT, push_encoded};
+use crate::oracle::percent::decode_all;
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 
 /// Forbidden host code points.
@@ -33,7 +34,7 @@ impl Host {
         if text.is_empty() {
             return Ok(text);
         }
-        let domain = to_ascii(&percent_decode(text.as_bytes()))?;
+        let domain = to_ascii(&decode_all(text.as_bytes()))?;
         let mut labels: Vec<&str> = domain.split('.').collect();
         if labels.len() > 1 && labels.last() == Some(&"") {
             labels.pop();
@@ -45,22 +46,6 @@ impl Host {
         }
         Ok(domain)
     }
-}
-
-fn percent_decode(text: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut i = 0;
-    while i < text.len() {
-        let digits = text.get(i + 1..i + 3).filter(|d| d.iter().all(u8::is_ascii_hexdigit));
-        if let (b'%', Some(digits)) = (text[i], digits) {
-            out.push(u8::from_str_radix(std::str::from_utf8(digits).unwrap(), 16).unwrap());
-            i += 3;
-        } else {
-            out.push(text[i]);
-            i += 1;
-        }
-    }
-    out
 }
 
 /// "Domain to ASCII", not strictly.

@@ -6,6 +6,7 @@
 use crate::generator::Rng;
 use crate::oracle::grammar::is_triplet;
 use crate::oracle::parts::{Parts, Piece, split};
+use crate::oracle::percent::value_at;
 use crate::oracle::{Answer, Oracle};
 use crate::tsv::{escape, show};
 use crate::variant;
@@ -187,9 +188,7 @@ fn reserved_bytes_keep_their_spelling(rng: &mut Rng, subject: &dyn Subject, cano
     }
     let index = start + rng.below(end - start);
     let mut other = canonical.to_vec();
-    if is_triplet(canonical, index) {
-        let digits = std::str::from_utf8(&canonical[index + 1..index + 3]).unwrap();
-        let value = u8::from_str_radix(digits, 16).unwrap();
+    if let Some(value) = value_at(canonical, index) {
         if !b"%:/?#[]@!$&'()*+,;=".contains(&value) {
             return;
         }

@@ -12,7 +12,7 @@ pub mod dots;
 pub mod grammar;
 mod ipv6;
 pub mod parts;
-mod percent;
+pub mod percent;
 pub mod policy;
 pub mod system;
 

@@ -7,6 +7,7 @@ mod servlet;
 
 use std::collections::BTreeSet;
 
+use super::percent::{triplet, value_at};
 use super::{Oracle, Trouble};
 
 /// The canonical bytes, or all codes and the start of the first trouble.
@@ -322,16 +323,4 @@ fn with_query(mut path: Vec<u8>, query: Option<&[u8]>) -> Vec<u8> {
         }
     }
     path
-}
-
-fn triplet(byte: u8) -> Vec<u8> {
-    format!("%{byte:02X}").into_bytes()
-}
-
-/// The value of the triplet at `index`, if one is there.
-fn value_at(bytes: &[u8], index: usize) -> Option<u8> {
-    let digits = bytes.get(index + 1..index + 3)?;
-    let is_triplet = bytes[index] == b'%' && digits.iter().all(u8::is_ascii_hexdigit);
-    let digits = std::str::from_utf8(digits).ok()?;
-    if is_triplet { u8::from_str_radix(digits, 16).ok() } else { None }
 }

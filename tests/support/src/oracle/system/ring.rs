@@ -1,7 +1,7 @@
 //! The Wikimedia rule, word by word.
 
-use super::{triplet, value_at};
 use crate::oracle::grammar::is_unreserved;
+use crate::oracle::percent::{octets, triplet};
 
 #[derive(PartialEq)]
 enum Rule {
@@ -31,20 +31,10 @@ fn rule(byte: u8, decode: &[u8], encode: &[u8]) -> Rule {
 /// byte b: encode -> `%XX`, otherwise as is."
 pub fn around(decode: &[u8], encode: &[u8], path: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
-    let mut index = 0;
-    while index < path.len() {
-        if let Some(value) = value_at(path, index) {
-            match rule(value, decode, encode) {
-                Rule::Decode => out.push(value),
-                _ => out.extend(triplet(value)),
-            }
-            index += 3;
-        } else {
-            match rule(path[index], decode, encode) {
-                Rule::Encode => out.extend(triplet(path[index])),
-                _ => out.push(path[index]),
-            }
-            index += 1;
+    for octet in octets(path) {
+        match (rule(octet.value, decode, encode), octet.is_triplet) {
+            (Rule::Decode, _) | (Rule::Leave, false) => out.push(octet.value),
+            (Rule::Encode, _) | (Rule::Leave, true) => out.extend(triplet(octet.value)),
         }
     }
     out

@@ -6,8 +6,8 @@ mod names;
 use std::ops::Range;
 
 use super::super::Trouble;
-use super::value_at;
 use crate::oracle::grammar::is_unreserved;
+use crate::oracle::percent::{decode_all, octets, value_at};
 
 /// The checks that are off until they are asked for.
 pub const OFF: [&str; 4] =
@@ -73,29 +73,12 @@ pub fn is_overlong_path(path: &[u8]) -> bool {
     of_characters(path, 0..path.len()).iter().any(|(code, _)| *code == "overlong-utf8")
 }
 
-/// The octets of a component, and where each starts.
-fn octets(url: &[u8], component: Range<usize>) -> (Vec<u8>, Vec<usize>) {
-    let (mut octets, mut starts) = (Vec::new(), Vec::new());
-    let mut index = component.start;
-    while index < component.end {
-        starts.push(index);
-        match value_at(&url[..component.end], index) {
-            Some(value) => {
-                octets.push(value);
-                index += 3;
-            }
-            None => {
-                octets.push(url[index]);
-                index += 1;
-            }
-        }
-    }
-    (octets, starts)
-}
-
 /// "only in a component that is otherwise UTF-8": the rest between overlong sequences is UTF-8.
 fn of_characters(url: &[u8], component: Range<usize>) -> Vec<Trouble> {
-    let (octets, starts) = octets(url, component);
+    let (octets, starts): (Vec<u8>, Vec<usize>) = octets(&url[component.clone()])
+        .into_iter()
+        .map(|octet| (octet.value, component.start + octet.at))
+        .unzip();
     let mut troubles = Vec::new();
     let (mut between, mut first) = (vec![Vec::new()], None);
     let mut index = 0;
@@ -132,20 +115,7 @@ fn of_characters(url: &[u8], component: Range<usize>) -> Vec<Trouble> {
 
 /// "`%25` followed by two hex digits", which unreserved triplets may encode.
 fn starts_with_digits(rest: &[u8]) -> bool {
-    let mut plain = Vec::new();
-    let mut index = 0;
-    while index < rest.len() && plain.len() < 2 {
-        match value_at(rest, index) {
-            Some(value) => {
-                plain.push(value);
-                index += 3;
-            }
-            None => {
-                plain.push(rest[index]);
-                index += 1;
-            }
-        }
-    }
+    let plain: Vec<u8> = octets(rest).into_iter().take(2).map(|octet| octet.value).collect();
     plain.len() == 2 && plain.iter().all(u8::is_ascii_hexdigit)
 }
 
@@ -186,29 +156,19 @@ fn of_authority(authority: &[u8], at: usize, scheme: Option<&[u8]>) -> Vec<Troub
     let colon = (from..rest.len()).find(|&index| rest[index] == b':').unwrap_or(rest.len());
     // After a bracket only a colon starts a port.
     let colon = if from > 0 && colon != from + 1 { rest.len() } else { colon };
-    let mut host = String::new();
-    let mut index = 0;
-    while index < colon {
-        match value_at(&rest[..colon], index).filter(|value| is_unreserved(*value)) {
-            Some(value) => {
-                host.push(char::from(value));
-                index += 3;
-            }
-            None => {
-                host.push(char::from(rest[index]));
-                index += 1;
-            }
-        }
-    }
+    let host: String = octets(&rest[..colon])
+        .iter()
+        .map(|octet| match octet.is_triplet && !is_unreserved(octet.value) {
+            true => String::from_utf8_lossy(&rest[octet.at..octet.at + 3]).into_owned(),
+            false => char::from(octet.value).to_string(),
+        })
+        .collect();
     let without_dot = host.strip_suffix('.').unwrap_or(&host);
     if aton_takes(without_dot) && !is_ipv4_address(&host) {
         troubles.push(("rare-ipv4", at + host_at));
     }
     // In brackets there is an address, or the ladder rejects the host.
-    if from == 0
-        && !rest.starts_with(b"[")
-        && hosts::mixes_scripts(&octets(&rest[..colon], 0..colon).0)
-    {
+    if from == 0 && !rest.starts_with(b"[") && hosts::mixes_scripts(&decode_all(&rest[..colon])) {
         troubles.push(("mixed-script-host", at + host_at));
     }
     let digits = String::from_utf8_lossy(rest.get(colon + 1..).unwrap_or_default()).into_owned();

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::super::Trouble;
-use super::octets;
+use crate::oracle::percent::decode_all;
 
 /// `encoded-dot-segment` and `device-name`.
 pub fn troubles(url: &[u8], path: Range<usize>) -> Vec<Trouble> {
@@ -17,7 +17,7 @@ pub fn troubles(url: &[u8], path: Range<usize>) -> Vec<Trouble> {
         if segment.contains(&b'%') && (plain == "." || plain == "..") {
             troubles.push(("encoded-dot-segment", start));
         }
-        let decoded = octets(url, start..start + segment.len()).0;
+        let decoded = decode_all(&url[start..start + segment.len()]);
         let decoded = String::from_utf8_lossy(&decoded).into_owned();
         if !is_opaque && decoded.split(['/', '\\']).any(is_reserved) {
             troubles.push(("device-name", start));
