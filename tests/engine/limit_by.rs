@@ -2,13 +2,13 @@
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
 
 use uniqurl::{Key, Normalizer, Profile, Template};
 use uniqurl_engine::output::{Field, FileStats};
 use uniqurl_engine::{Dedup, Group, JobPlan, Keep, LimitBy, RunError, SetOrder};
+use uniqurl_formats::input::Input;
 
-use crate::runs::{FIRST, ORDERS, Takes, checked, memory, numbers, plan_of, ran, ran_for};
+use crate::runs::{self, FIRST, ORDERS, Takes, checked, file, numbers, plan_of, ran, ran_for};
 
 /// Records of a list: URLs with many groups and with few, blank lines and nonsense.
 fn list(seed: u64, lines: u64) -> Vec<String> {
@@ -86,49 +86,40 @@ fn group_of(url: &str, group: Group) -> String {
 
 const GROUPS: [Group; 5] = Group::ALL;
 
-/// From too little for the URLs that are kept to enough for all.
+/// From too little for the URLs that are kept on.
 const BUDGETS: [Option<u64>; 5] =
-    [None, Some(900_000), Some(1_400_000), Some(2_500_000), Some(5_000_000)];
-
-/// Runs each number of threads with each budget. There are three orders, so threads turn at another pace.
-fn threads_and_budget(turn: usize) -> (usize, Option<u64>) {
-    ([1, 2, 7][(turn + turn / 3) % 3], BUDGETS[turn % BUDGETS.len()])
-}
+    [None, Some(700_000), Some(900_000), Some(1_400_000), Some(2_500_000)];
 
 struct Place {
-    directory: tempfile::TempDir,
     lists: Vec<Vec<String>>,
-    paths: Vec<PathBuf>,
     seen: Vec<String>,
-    seen_path: PathBuf,
+    inputs: Vec<Input>,
+    seen_input: Vec<Input>,
+    _files: Vec<tempfile::NamedTempFile>,
 }
 
 impl Place {
     fn new(seed: u64) -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let write = |name: &str, lines: &[String]| {
-            let path = directory.path().join(name);
-            std::fs::write(&path, lines.join("\n") + "\n").unwrap();
-            path
-        };
         let lists = vec![list(seed, 2500), list(seed + 1, 10), list(seed + 2, 2500)];
-        let paths = lists.iter().zip(["a", "b", "c"]).map(|(list, name)| write(name, list));
-        let paths = paths.collect();
         let mut seen = list(seed + 3, 900);
         seen.retain(|url| url.contains(':'));
-        let seen_path = write("seen", &seen);
-        Self { directory, lists, paths, seen, seen_path }
+        let files =
+            lists.iter().chain([&seen]).map(|lines| file((lines.join("\n") + "\n").as_bytes()));
+        let files: Vec<_> = files.collect();
+        let paths: Vec<_> = files.iter().map(|file| file.path().to_owned()).collect();
+        let mut inputs = checked(&paths);
+        let seen_input = inputs.split_off(lists.len());
+        Self { lists, seen, inputs, seen_input, _files: files }
     }
 
-    /// A plan for one turn of a test.
+    /// A plan for one turn of a test. Threads turn at another pace than budgets and orders.
     fn plan(&self, dedup: Dedup, limit: LimitBy, turn: usize) -> JobPlan {
-        let (threads, budget) = threads_and_budget(turn);
         let mut plan = plan_of("lines", dedup);
         plan.normalizer = Normalizer::new(Profile::Syntax);
         plan.policy.limit_by = Some(limit);
-        plan.limits.threads = threads;
-        plan.limits.chunk_size = [300, 4_000, 50_000][turn / 15 % 3];
-        plan.limits.memory = budget.map(|budget| memory(budget, self.directory.path()));
+        let threads = [1, 2, 7][(turn + turn / 3) % 3];
+        let chunk_size = [300, 4_000, 50_000][turn / 15 % 3];
+        runs::limit(&mut plan, threads, chunk_size, BUDGETS[turn % BUDGETS.len()]);
         plan
     }
 }
@@ -161,36 +152,44 @@ fn assert_counts(files: &[FileStats], counts: &[Counts], case: &str) {
     }
 }
 
-/// The output of each order, whatever the threads, the memory and the chunks.
+/// Whatever the threads, the memory and the chunks. Lines of kept records may outgrow the memory
+/// after the set is full.
 #[test]
 fn limited_output_and_counts_are_those_of_the_plain_loop() {
     let place = Place::new(5);
-    let inputs = checked(&place.paths);
-    let (mut turn, mut fitted, mut refused) = (0, 0, 0);
-    for group in GROUPS {
-        for most in [1, 3, 250, u64::MAX] {
-            for order in ORDERS {
+    // Of runs without lines of records, and with them.
+    let (mut turn, mut fitted, mut refused) = (0, [0; 2], [0; 2]);
+    let groups =
+        GROUPS.into_iter().flat_map(|group| [1, 3, 250, u64::MAX].map(|most| (group, most)));
+    for (group, most) in groups {
+        for order in ORDERS {
+            for keep in [None, Some(Keep::First), Some(Keep::Last)] {
                 turn += 1;
                 let (limit, with_seen) = (LimitBy { group, most }, turn / 4 % 2 == 0);
                 let seen = place.seen.iter().filter(|_| with_seen).cloned().collect();
                 let (kept, counts) = expected(&place.lists, &seen, limit);
                 let min_count = 1 + turn as u64 / 5 % 2;
                 let most_lines = (turn % 5 == 0).then_some(100);
-                let count = turn / 3 % 2 == 0 || order == SetOrder::Count;
+                let count = keep.is_none() && (turn / 3 % 2 == 0 || order == SetOrder::Count);
                 let dedup = Dedup { order, count, min_count, limit: most_lines };
                 let mut plan = place.plan(dedup, limit, turn);
                 if with_seen {
-                    plan.input.seen = checked(std::slice::from_ref(&place.seen_path));
+                    plan.input.seen.clone_from(&place.seen_input);
+                }
+                if let Some(keep) = &keep {
+                    plan.output.fields = vec![Field::Count, Field::Canonical, Field::First];
+                    plan.policy.keep = keep.clone();
                 }
                 let takes = if turn % 4 < 2 { Takes::Keys } else { Takes::Output };
-                let found = ran_for(&plan, &inputs, takes);
-                let case = format!("{limit:?} {with_seen} {dedup:?} {turn}");
-                assert_eq!(found.report.spilled.written, 0, "{case}");
+                let found = ran_for(&plan, &place.inputs, takes);
+                let case = format!("{limit:?} {with_seen} {dedup:?} {keep:?} {turn}");
+                let with_lines = usize::from(keep.is_some());
+                assert!(keep.is_some() || found.report.spilled.written == 0, "{case}");
                 if !fits(found.result, &kept, &plan, &case) {
-                    refused += 1;
+                    refused[with_lines] += 1;
                     continue;
                 }
-                fitted += u32::from(plan.limits.memory.is_some());
+                fitted[with_lines] += u32::from(plan.limits.memory.is_some());
                 assert_counts(&found.report.files, &counts, &case);
                 let mut rows: Vec<_> = kept.iter().filter(|row| row.1 >= min_count).collect();
                 match order {
@@ -199,12 +198,18 @@ fn limited_output_and_counts_are_those_of_the_plain_loop() {
                     SetOrder::Count => rows.sort_by_key(|row| (Reverse(row.1), &row.0)),
                 }
                 rows.truncate(most_lines.unwrap_or(u64::MAX) as usize);
-                let line = |(url, records, _): &&(String, u64, u64)| match count {
-                    true => format!("{records}\t{url}\n"),
-                    false => format!("{url}\n"),
-                };
-                let lines: String = rows.iter().map(line).collect();
-                assert!(found.out == lines.as_bytes(), "{case}");
+                let out = String::from_utf8(found.out).unwrap();
+                assert_eq!(out.lines().count(), rows.len(), "{case}");
+                for (line, (url, records, last)) in out.lines().zip(&rows) {
+                    let columns: Vec<&str> = line.split('\t').collect();
+                    let records = records.to_string();
+                    let with_count = count || keep.is_some();
+                    let expected = if with_count { vec![&*records, url] } else { vec![&**url] };
+                    assert_eq!(columns[..expected.len()], expected, "{case}");
+                    let record = columns.get(2).map(|first| first.split(':').nth(1).unwrap());
+                    let is_last = record.is_some_and(|record| record == last.to_string());
+                    assert!(keep != Some(Keep::Last) || is_last, "{case}: {line}");
+                }
                 if takes == Takes::Keys {
                     let mut wanted: Vec<_> = rows.iter().map(|row| row.0.as_bytes()).collect();
                     wanted.sort();
@@ -213,73 +218,30 @@ fn limited_output_and_counts_are_those_of_the_plain_loop() {
             }
         }
     }
-    assert!(fitted > 5 && refused > 0, "{fitted} {refused}");
-}
-
-/// Lines of kept records, which may outgrow the memory after the set is full.
-#[test]
-fn limited_columns_are_those_of_the_plain_loop() {
-    let place = Place::new(17);
-    let inputs = checked(&place.paths);
-    let (mut turn, mut fitted, mut refused) = (0, 0, 0);
-    for group in GROUPS {
-        for most in [1, 4, 300] {
-            let limit = LimitBy { group, most };
-            let (kept, counts) = expected(&place.lists, &HashSet::new(), limit);
-            for keep in [Keep::First, Keep::Last] {
-                for order in [SetOrder::First, SetOrder::Sorted] {
-                    turn += 1;
-                    let mut plan = place.plan(Dedup { order, ..FIRST }, limit, turn);
-                    plan.output.fields = vec![Field::Canonical, Field::Count, Field::First];
-                    plan.policy.keep = keep.clone();
-                    let found = ran(&plan, &inputs);
-                    let case = format!("{limit:?} {keep:?} {order:?} {turn}");
-                    if !fits(found.result, &kept, &plan, &case) {
-                        refused += 1;
-                        continue;
-                    }
-                    fitted += u32::from(plan.limits.memory.is_some());
-                    assert_counts(&found.report.files, &counts, &case);
-                    let mut rows = kept.clone();
-                    if order == SetOrder::Sorted {
-                        rows.sort();
-                    }
-                    let out = String::from_utf8(found.out).unwrap();
-                    assert_eq!(out.lines().count(), rows.len(), "{case}");
-                    for (line, (url, records, last)) in out.lines().zip(&rows) {
-                        let columns: Vec<&str> = line.split('\t').collect();
-                        assert_eq!((columns[0], columns[1]), (&**url, &*records.to_string()));
-                        let record = columns[2].split(':').nth(1).unwrap();
-                        assert!(keep == Keep::First || record == last.to_string(), "{case}");
-                    }
-                }
-            }
-        }
-    }
-    assert!(fitted > 5 && refused > 0, "{fitted} {refused}");
+    let [fewest, least] = [fitted, refused].map(|runs| *runs.iter().min().unwrap());
+    assert!(fewest > 5 && least > 0, "{fitted:?} {refused:?}");
 }
 
 /// Keys of other forms than the URL divide as the URLs do.
 #[test]
 fn groups_of_other_keys_are_limited_alike() {
     let place = Place::new(29);
-    let inputs = checked(&place.paths);
     for (key, group) in
         [(Key::Template, Group::Host), (Key::Template, Group::Domain), (Key::Domain, Group::Domain)]
     {
-        let outputs =
-            [(1, None), (2, Some(900_000)), (7, Some(1_400_000))].map(|(threads, budget)| {
-                let mut plan = place.plan(FIRST, LimitBy { group, most: 2 }, 0);
-                plan.policy.key = key;
-                plan.limits.threads = threads;
-                plan.limits.chunk_size = 3_000;
-                plan.limits.memory = budget.map(|budget| memory(budget, place.directory.path()));
-                let found = ran(&plan, &inputs).unwrap();
-                let tally = found.report.tally;
-                assert!(tally.unique > 100, "{key}");
-                assert!(tally.filtered > 100 || key == Key::Domain, "{key}");
-                (found.out, tally, found.report.files)
-            });
-        assert!(outputs.iter().all(|output| *output == outputs[0]), "{key}");
+        let mut first = None;
+        for (threads, budget) in [(1, None), (2, Some(900_000)), (7, Some(1_400_000))] {
+            let mut plan = place.plan(FIRST, LimitBy { group, most: 2 }, 0);
+            plan.policy.key = key;
+            runs::limit(&mut plan, threads, 3_000, budget);
+            let found = ran(&plan, &place.inputs).unwrap();
+            let tally = &found.report.tally;
+            assert!(tally.unique > 100, "{key}");
+            assert!(tally.filtered > 100 || key == Key::Domain, "{key}");
+            if let Some(first) = &first {
+                found.assert_same(first, &key);
+            }
+            first = Some(found);
+        }
     }
 }

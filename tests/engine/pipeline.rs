@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use uniqurl::internal::Backend;
 use uniqurl::{Normalizer, Profile};
@@ -13,7 +13,10 @@ use uniqurl_engine::{
 };
 use uniqurl_formats::input::Trouble;
 
-use crate::runs::{FIRST, Takes, checked, file, numbers, plan, plan_of, ran, ran_for, ran_on};
+use crate::runs::{
+    FIRST, Takes, checked, file, gzip, limit, numbers, plan, plan_of, ran, ran_for, ran_into,
+    ran_on,
+};
 
 /// Lists with every kind of line.
 fn list() -> Vec<u8> {
@@ -76,8 +79,7 @@ fn plainly_counted(list: &[u8], profile: Profile) -> Vec<(Vec<u8>, u64)> {
 fn plan_for(job: Job, profile: Profile, threads: usize, chunk_size: usize) -> JobPlan {
     let mut plan = plan_of("lines", FIRST);
     (plan.job, plan.normalizer) = (job, Normalizer::new(profile));
-    plan.limits.threads = threads;
-    plan.limits.chunk_size = chunk_size;
+    limit(&mut plan, threads, chunk_size, None);
     plan
 }
 
@@ -91,28 +93,60 @@ fn lines(urls: impl IntoIterator<Item = Vec<u8>>) -> Vec<u8> {
 }
 
 #[test]
-fn output_does_not_depend_on_chunk_size_or_threads() {
+fn output_is_that_of_plain_code_for_any_profile_scanner_threads_and_chunks() {
     let list = list();
-    let file = file(&list);
-    let expected = lines(plainly_counted(&list, Profile::Crawl).into_iter().map(|(url, _)| url));
-    let sizes = (1..80).chain((80..list.len() + 100).step_by(997));
-    let records = plainly(&list, Profile::Crawl);
-    let of_plain = records.iter().filter(|record| matches!(record, Some(Err(_)))).count();
-    assert!(of_plain > 0);
-    let mut rejects = None;
+    let inputs = file(&list);
+    let inputs = checked(&[inputs.path().into()]);
+    let scanners = Backend::available();
+    let ways =
+        Profile::ALL.iter().flat_map(|profile| scanners.iter().map(move |by| (*profile, *by)));
+    let ways: Vec<_> = ways.collect();
+    let sizes = (1..80).chain((80..list.len() + 100).step_by(997)).chain([1 << 20]);
+    assert!(ways.len() < 80);
+    let mut rejects = HashMap::new();
     for (i, chunk_size) in sizes.enumerate() {
-        let threads = [1, 2, 3, 8][i % 4];
-        let backend = Backend::available()[i / 4 % Backend::available().len()];
-        let mut plan = plan_for(Job::Dedup(FIRST), Profile::Crawl, threads, chunk_size);
-        plan.normalizer = plan.normalizer.with_backend(backend);
-        let found = ran_for(&plan, &checked(&[file.path().into()]), Takes::Rejects).unwrap();
+        let (profile, backend) = ways[i % ways.len()];
+        let threads = [1, 2, 3, 8][(i + i / ways.len()) % 4];
+        let case = format!("{} {backend:?}, {threads} threads, {chunk_size}", profile.name());
+        let ran = |job| {
+            let mut plan = plan_for(job, profile, threads, chunk_size);
+            plan.normalizer = plan.normalizer.with_backend(backend);
+            ran_for(&plan, &inputs, Takes::Rejects).unwrap()
+        };
+        let records = plainly(&list, profile);
+        let of_plain = records.iter().filter(|record| matches!(record, Some(Err(_)))).count();
+        assert!(of_plain > 0 || profile != Profile::Crawl);
+
+        let found = ran(Job::Dedup(Dedup { count: true, ..FIRST }));
+        let counted = plainly_counted(&list, profile);
+        let urls = counted.iter().map(|(url, _)| url.clone());
+        assert!(ran(Job::Dedup(FIRST)).out == lines(urls), "{case}");
+        let counted =
+            counted.iter().map(|(url, count)| [format!("{count}\t").as_bytes(), url].concat());
+        assert!(found.out == lines(counted), "{case}");
         let (tally, rejected) = (found.report.tally, found.rejects);
-        assert!(found.out == expected, "chunks of {chunk_size}, {threads} threads, {backend:?}");
-        assert_eq!(*rejects.get_or_insert_with(|| rejected.clone()), rejected);
         assert_eq!(rejected.split_inclusive(|byte| *byte == b'\n').count(), of_plain);
+        assert_eq!(*rejects.entry(profile.name()).or_insert_with(|| rejected.clone()), rejected);
         assert_eq!(tally.records, tally.unique + tally.duplicates + tally.rejected + tally.blank);
         assert_eq!((tally.records, tally.rejected), (records.len() as u64, of_plain as u64));
         assert_eq!(found.report.bytes, list.len() as u64);
+
+        let urls = records.iter().map(|record| match record {
+            Some(Ok(url)) => url.clone(),
+            _ => Vec::new(),
+        });
+        assert!(ran(Job::Normalize { json: false }).out == lines(urls), "{case}");
+        let objects = ran(Job::Normalize { json: true });
+        assert_eq!(objects.text().lines().count(), records.len(), "{case}");
+        for (number, (line, record)) in (1..).zip(objects.text().lines().zip(&records)) {
+            let object: serde_json::Value = serde_json::from_str(line).unwrap();
+            assert_eq!(object["record"], number);
+            match record {
+                None => assert_eq!(object["blank"], true),
+                Some(Ok(url)) => assert_eq!(object["out"].as_str().unwrap().as_bytes(), url),
+                Some(Err(code)) => assert_eq!(object["reject"][0], *code),
+            }
+        }
     }
 }
 
@@ -154,122 +188,28 @@ fn reject_percentage_is_clamped() {
 }
 
 #[test]
-fn every_profile_and_backend_agrees_with_plain_code() {
-    let list = list();
-    for profile in Profile::ALL {
-        let expected = plainly_counted(&list, *profile);
-        for backend in Backend::available() {
-            let job = Job::Dedup(Dedup { count: true, ..FIRST });
-            let mut plan = plan_for(job, *profile, 2, 1000);
-            plan.normalizer = plan.normalizer.with_backend(backend);
-            let counted =
-                expected.iter().map(|(url, count)| [format!("{count}\t").as_bytes(), url].concat());
-            let found = ran_on(&plan, &list).unwrap();
-            assert!(found.out == lines(counted), "{} {backend:?}", profile.name());
-        }
-    }
-}
-
-/// The other orders and their limits are in `spill.rs`.
-#[test]
-fn limit_and_counts_do_not_change_the_set() {
-    let list = list();
-    let counted = plainly_counted(&list, Profile::Crawl);
-    for (min_count, limit) in [(3, None), (1, Some(5)), (2, Some(3)), (1, Some(0))] {
-        let dedup = Dedup { min_count, limit, ..FIRST };
-        let often = counted.iter().filter(|(_, count)| *count >= min_count);
-        let often = often.take(limit.map_or(usize::MAX, |limit| limit as usize));
-        let plan = plan_for(Job::Dedup(dedup), Profile::Crawl, 3, 500);
-        let expected = lines(often.map(|(url, _)| url.clone()));
-        assert!(!expected.is_empty() || limit == Some(0));
-        assert!(ran_on(&plan, &list).unwrap().out == expected, "{dedup:?}");
-    }
-}
-
-#[test]
 fn many_inputs_equal_their_concatenation() {
     let list = list();
     let files: Vec<_> = list.chunks(777).map(file).collect();
     let paths: Vec<_> = files.iter().map(|file| file.path().to_owned()).collect();
     // A line ends at the end of its file, so the files together are not the list.
-    let whole: Vec<u8> = list
-        .chunks(777)
-        .flat_map(|part| {
-            let feed: &[u8] = if part.ends_with(b"\n") { b"" } else { b"\n" };
-            [part, feed].concat()
-        })
-        .collect();
+    let whole = list.chunks(777).collect::<Vec<_>>().join(&b'\n');
     let expected = lines(plainly_counted(&whole, Profile::Crawl).into_iter().map(|(url, _)| url));
     for threads in [1, 4] {
         let plan = plan_for(Job::Dedup(FIRST), Profile::Crawl, threads, 100);
-        let found = ran_for(&plan, &checked(&paths), Takes::Rejects).unwrap();
+        let found = ran(&plan, &checked(&paths)).unwrap();
         assert!(found.out == expected);
         assert_eq!(found.report.files.len(), paths.len());
-        // Records are numbered, and offsets counted, within their own file.
-        let rejects: Vec<_> = found.rejects.split_inclusive(|byte| *byte == b'\n').collect();
-        assert_eq!(rejects.len() as u64, found.report.tally.rejected);
-        assert!(rejects.len() > paths.len() / 2);
-        for reject in rejects {
-            let reject: serde_json::Value = serde_json::from_slice(reject).unwrap();
-            let text = std::fs::read(reject["file"].as_str().unwrap()).unwrap();
-            let offset = reject["offset"].as_u64().unwrap() as usize;
-            let raw = reject["raw"].as_str().unwrap().as_bytes();
-            assert!(text[offset..].starts_with(raw));
-            let before = text[..offset].iter().filter(|byte| **byte == b'\n').count();
-            assert_eq!(reject["record"].as_u64().unwrap(), before as u64 + 1);
-        }
-    }
-}
-
-#[test]
-fn normalize_writes_one_line_for_each_record_in_order() {
-    let list = list();
-    for profile in Profile::ALL {
-        let records = plainly(&list, *profile);
-        for (chunk_size, threads) in [(1, 2), (64, 3), (5000, 1), (1 << 20, 2)] {
-            let normalized = |json| {
-                let plan = plan_for(Job::Normalize { json }, *profile, threads, chunk_size);
-                ran_on(&plan, &list).unwrap().out
-            };
-            let expected = records.iter().map(|record| match record {
-                Some(Ok(url)) => url.clone(),
-                _ => Vec::new(),
-            });
-            assert!(normalized(false) == lines(expected));
-            let objects: Vec<serde_json::Value> = normalized(true)
-                .split(|byte| *byte == b'\n')
-                .filter(|line| !line.is_empty())
-                .map(|line| serde_json::from_slice(line).unwrap())
-                .collect();
-            assert_eq!(objects.len(), records.len());
-            for (number, (object, record)) in (1..).zip(objects.iter().zip(&records)) {
-                assert_eq!(object["record"], number);
-                match record {
-                    None => assert_eq!(object["blank"], true),
-                    Some(Ok(url)) => assert_eq!(object["out"].as_str().unwrap().as_bytes(), url),
-                    Some(Err(code)) => assert_eq!(object["reject"][0], *code),
-                }
-            }
-        }
     }
 }
 
 #[test]
 fn write_error_ends_the_run() {
-    struct Full;
-    impl Write for Full {
-        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-            Err(io::Error::other("full"))
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
     let file = file(&list());
     let mut plan = plan_for(Job::Dedup(FIRST), Profile::Crawl, 2, 100);
     plan.input.keep_going = true;
     let inputs = checked(&[file.path().into()]);
-    let (_, result) = run(&plan, &inputs, Sinks::to(&mut Full), &Watch::default());
+    let result = ran_into(&plan, &inputs, |_| Err(io::Error::other("full")));
     assert_eq!(result.unwrap_err().to_string(), "full");
 }
 
@@ -326,23 +266,14 @@ fn spill_size_is_estimated_early() {
 
 /// Reads a file whose modification time changes once the first lines are written.
 pub(super) fn assert_rewriting_is_an_error(format: &str, bytes: &[u8]) {
-    struct Rewriting<'a>(&'a Path);
-    impl Write for Rewriting<'_> {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            let file = std::fs::File::options().write(true).open(self.0)?;
-            file.set_modified(std::time::UNIX_EPOCH)?;
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
     let file = file(bytes);
     let inputs = checked(&[file.path().into()]);
     let mut plan = plan_of(format, FIRST);
-    plan.limits.threads = 1;
-    plan.limits.chunk_size = 1000;
-    is_replaced(run(&plan, &inputs, Sinks::to(&mut Rewriting(file.path())), &Watch::default()).1);
+    limit(&mut plan, 1, 1000, None);
+    is_replaced(ran_into(&plan, &inputs, |_| {
+        let file = std::fs::File::options().write(true).open(file.path())?;
+        file.set_modified(std::time::UNIX_EPOCH)
+    }));
 }
 
 #[track_caller]
@@ -356,9 +287,8 @@ fn is_replaced(result: Result<(), RunError>) {
 /// Many lines, and the same packed.
 fn many_lines() -> (String, Vec<u8>) {
     let lines: String = (0..200_000).map(|n| format!("http://h/{n}\n")).collect();
-    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    packer.write_all(lines.as_bytes()).unwrap();
-    (lines, packer.finish().unwrap())
+    let packed = gzip(lines.as_bytes());
+    (lines, packed)
 }
 
 #[test]
@@ -384,8 +314,7 @@ fn seen_list_rewritten_while_it_is_read_is_an_error() {
         std::fs::write(&path, bytes).unwrap();
         let mut plan = plan(FIRST);
         plan.input.seen = checked(&[path]);
-        plan.limits.threads = 1;
-        plan.limits.chunk_size = 1000;
+        limit(&mut plan, 1, 1000, None);
         plan.limits.memory =
             Some(Memory { budget: 1, directory: place.path().into(), tell: rewrite });
         is_replaced(ran(&plan, &[]).result);

@@ -2,7 +2,7 @@
 
 use uniqurl_engine::{Job, RequestFilter};
 
-use crate::runs::{FIRST, numbers, plan, ran_on};
+use crate::runs::{FIRST, limit, numbers, plan, ran_on};
 
 const AGENTS: [&str; 5] = ["-", "curl/8", "Googlebot/2.1", "bingbot/2.0", "Mozilla/5.0 (X11)"];
 
@@ -51,8 +51,7 @@ fn kept_records_are_those_of_the_plain_loop() {
         let mut plan = plan(FIRST);
         plan.job = Job::Normalize { json: false };
         plan.policy.requests = filter.clone();
-        plan.limits.threads = threads;
-        plan.limits.chunk_size = chunk_size;
+        limit(&mut plan, threads, chunk_size, None);
         let found = ran_on(&plan, log(&requests).as_bytes()).unwrap();
         assert!(found.text() == expected, "{threads} {chunk_size}");
         assert_eq!(found.report.tally.filtered, dropped, "{threads} {chunk_size}");

@@ -1,6 +1,6 @@
 //! Runs over files: the plans that the tests change, the inputs, and everything that a run gives.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -35,6 +35,12 @@ pub fn format(name: &str) -> InputFormat {
     }
 }
 
+/// Sets what may not change a result: threads, bytes of a chunk, and bytes of memory.
+pub fn limit(plan: &mut JobPlan, threads: usize, chunk_size: usize, budget: Option<u64>) {
+    (plan.limits.threads, plan.limits.chunk_size) = (threads, chunk_size);
+    plan.limits.memory = budget.map(|budget| memory(budget, &std::env::temp_dir()));
+}
+
 /// A budget whose temporary files are in this directory.
 pub fn memory(budget: u64, directory: &Path) -> Memory {
     Memory { budget, directory: directory.to_owned(), tell: |_| {} }
@@ -56,6 +62,17 @@ pub fn file(bytes: &[u8]) -> tempfile::NamedTempFile {
     file
 }
 
+/// A member of gzip.
+pub fn pack(bytes: &[u8], level: flate2::Compression) -> Vec<u8> {
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), level);
+    packer.write_all(bytes).unwrap();
+    packer.finish().unwrap()
+}
+
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+    pack(bytes, flate2::Compression::fast())
+}
+
 /// Keys as they were pushed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Pushed(pub Vec<Vec<u8>>);
@@ -66,6 +83,28 @@ impl KeySink for Pushed {
         self.0.push(key.to_vec());
         Ok(())
     }
+}
+
+/// An output whose bytes go to a function.
+struct Output<F>(F);
+
+impl<F: FnMut(&[u8]) -> io::Result<()>> Write for Output<F> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0(bytes)?;
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A run that writes to a function.
+pub fn ran_into(
+    plan: &JobPlan,
+    inputs: &[Input],
+    write: impl FnMut(&[u8]) -> io::Result<()> + Send,
+) -> Result<(), RunError> {
+    run(plan, inputs, Sinks::to(&mut Output(write)), &Watch::default()).1
 }
 
 /// What a run takes besides its output: a run that has fewer sinks may take shorter ways.
@@ -96,6 +135,16 @@ impl Outcome {
 
     pub fn text(&self) -> &str {
         str::from_utf8(&self.out).unwrap()
+    }
+
+    /// Checks that both runs wrote and counted the same.
+    #[track_caller]
+    pub fn assert_same(&self, other: &Self, case: &impl std::fmt::Debug) {
+        assert!(self.out == other.out, "{case:?}");
+        assert!(self.rejects == other.rejects, "{case:?}");
+        assert!(self.keys == other.keys, "{case:?}");
+        let accounts = [self, other].map(|run| (&run.report.tally, &run.report.files));
+        assert_eq!(accounts[0], accounts[1], "{case:?}");
     }
 
     #[track_caller]

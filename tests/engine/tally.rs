@@ -7,7 +7,7 @@ use std::path::Path;
 use uniqurl_engine::output::TallyColumns;
 use uniqurl_engine::{CHUNK_SIZE, Dedup, SetOrder};
 
-use crate::runs::{ORDERS, checked, memory, numbers, plan_of, ran};
+use crate::runs::{ORDERS, checked, limit, numbers, plan_of, ran};
 
 const FORMAT: &str = "log:%h %l %u %t \"%r\" %>s %b %D";
 const ALL: TallyColumns = TallyColumns { status: true, errors: false, bytes: true, time: true };
@@ -56,9 +56,7 @@ fn tallied(
 ) -> (String, u64) {
     let mut plan = plan_of(FORMAT, dedup);
     plan.output.tally = ALL;
-    plan.limits.threads = threads;
-    plan.limits.chunk_size = chunk_size;
-    plan.limits.memory = budget.map(|budget| memory(budget, path.parent().unwrap()));
+    limit(&mut plan, threads, chunk_size, budget);
     let found = ran(&plan, &checked(&[path.to_owned()])).unwrap();
     (found.text().to_owned(), found.report.spilled.bytes)
 }
