@@ -1,7 +1,7 @@
 //! Parquet and Arrow: the same rows in every encoding, split and filter, nested columns, outputs
 //! that are read back, and files with false metadata.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,22 +19,22 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::metadata::{
-    FileMetaData, PageIndexPolicy, ParquetMetaData, ParquetMetaDataBuilder, ParquetMetaDataReader,
+    FileMetaData, PageIndexPolicy, ParquetMetaDataBuilder, ParquetMetaDataReader,
     ParquetMetaDataWriter,
 };
 use parquet::file::properties::{WriterProperties, WriterVersion};
 
 use uniqurl::{Normalizer, Profile};
-use uniqurl_engine::output::{TableColumn, TableFile, TableKind, TableValues, Tally};
+use uniqurl_engine::output::{TableColumn, TableFile, TableKind, TableValues};
 use uniqurl_engine::{CHUNK_SIZE, Dedup, Job, JobPlan, RunError, SetOrder};
 use uniqurl_formats::input::{InputError, InputState};
 use uniqurl_formats::record::Filter;
 
 use crate::pipeline::assert_rewriting_is_an_error;
 use crate::runs::{
-    FIRST, Outcome, Takes, cases, checked, file, memory, plan_of, ran, ran_for, ran_on, stream,
+    FIRST, Outcome, Takes, cases, checked, file, limit, plan_of, ran, ran_for, ran_on, stream,
 };
-use crate::written::{Packed, arrow, arrow_with, parquet, plain};
+use crate::written::{Packed, arrow, arrow_with, batch, parquet, plain};
 
 fn plan(format: &str) -> JobPlan {
     let mut plan = plan_of(format, FIRST);
@@ -95,11 +95,8 @@ fn arrays(rows: &[Option<String>]) -> Vec<ArrayRef> {
     ]
 }
 
-fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
-    let fields =
-        columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true));
-    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-    RecordBatch::try_new(schema, columns.into_iter().map(|(_, array)| array).collect()).unwrap()
+fn texts(values: &[&str]) -> ArrayRef {
+    Arc::new(values.iter().map(Some).collect::<StringArray>())
 }
 
 /// The rows as Parquet, as an Arrow file and as a stream, each with the name of its format.
@@ -110,7 +107,12 @@ fn tables(batch: &RecordBatch, rows: usize) -> [(&'static str, Vec<u8>); 3] {
 
 /// The rows as one column of text.
 fn one_column(rows: &[Option<String>]) -> RecordBatch {
-    batch(vec![("url", Arc::clone(&arrays(rows)[0]))])
+    batch([("url", Arc::clone(&arrays(rows)[0]))])
+}
+
+/// The rows as one column of a dictionary.
+fn keyed(rows: &[Option<String>]) -> RecordBatch {
+    batch([("url", Arc::clone(&arrays(rows)[6]))])
 }
 
 /// The same rows as a list.
@@ -134,34 +136,24 @@ fn table_of_any_type_and_encoding_equals_the_list_of_its_rows() {
     let rows = rows(1500);
     let dedups =
         [FIRST, Dedup { order: SetOrder::Sorted, count: true, min_count: 2, limit: Some(99) }];
-    let directory = tempfile::tempdir().unwrap();
-    let seen = directory.path().join("seen");
-    let urls = "http://example.com/7\nhttps://example.org/a/b/c/9?q=a&b\nhttp://new/\n";
-    std::fs::write(&seen, urls).unwrap();
-    let mut plans = Vec::new();
-    for job in dedups.map(Job::Dedup).into_iter().chain([Job::Tabulate]) {
-        let with = |threads, chunk_size, budget: Option<u64>| {
-            let mut plan = plan("auto");
-            plan.job = job.clone();
-            plan.limits.threads = threads;
-            plan.limits.chunk_size = chunk_size;
-            plan.limits.memory = budget.map(|budget| memory(budget, directory.path()));
-            plan
-        };
-        plans.extend([with(2, CHUNK_SIZE, None), with(3, 700, None)]);
-        // Only a set spills.
-        if let Job::Dedup(_) = job {
-            plans.push(with(2, CHUNK_SIZE, Some(1 << 12)));
-        }
-    }
+    let seen = b"http://example.com/7\nhttps://example.org/a/b/c/9?q=a&b\nhttp://new/\n";
+    let seen = file(seen);
     // If no output needs each record, equal rows are read once.
     let mut runs = Vec::new();
-    for plan in plans {
-        let mut with_seen = plan.clone();
-        with_seen.input.seen = checked(std::slice::from_ref(&seen));
-        runs.push((plan.clone(), Takes::Rejects));
-        runs.push((plan, Takes::Output));
-        runs.push((with_seen, Takes::Output));
+    for job in dedups.map(Job::Dedup).into_iter().chain([Job::Tabulate]) {
+        // Only a set spills.
+        let budget = matches!(job, Job::Dedup(_)).then_some(1 << 12);
+        for (threads, chunk_size, budget) in
+            [(2, CHUNK_SIZE, None), (3, 700, None), (2, CHUNK_SIZE, budget)]
+        {
+            let mut plan = plan("auto");
+            plan.job = job.clone();
+            limit(&mut plan, threads, chunk_size, budget);
+            runs.push((plan.clone(), Takes::Rejects));
+            runs.push((plan.clone(), Takes::Output));
+            plan.input.seen = checked(&[seen.path().to_owned()]);
+            runs.push((plan, Takes::Output));
+        }
     }
     let expected = runs.iter().map(|(plan, takes)| {
         let mut plan = plan.clone();
@@ -184,35 +176,30 @@ fn table_of_any_type_and_encoding_equals_the_list_of_its_rows() {
     for array in arrays(&rows) {
         let other = Arc::new(UInt64Array::from_iter_values(0..rows.len() as u64)) as ArrayRef;
         let kind = array.data_type().to_string();
-        let batch = batch(vec![("n", other), ("url", array)]);
+        let batch = batch([("n", other), ("url", array)]);
         let of_two =
             |version| builder().set_writer_version(version).set_data_page_row_count_limit(90);
+        let full = of_two(WriterVersion::PARQUET_1_0).set_dictionary_page_size_limit(900);
+        let delta = builder()
+            .set_dictionary_enabled(false)
+            .set_encoding(Encoding::DELTA_BYTE_ARRAY)
+            .set_column_encoding("n".into(), Encoding::PLAIN);
+        let zstd = Compression::ZSTD(ZstdLevel::default());
         for (name, properties) in [
-            ("dictionary", builder().build()),
-            ("plain", plain()),
-            ("row groups", builder().set_max_row_group_row_count(Some(401)).build()),
-            ("pages", of_two(WriterVersion::PARQUET_2_0).build()),
-            (
-                "full dictionary",
-                of_two(WriterVersion::PARQUET_1_0).set_dictionary_page_size_limit(900).build(),
-            ),
-            (
-                "delta",
-                builder()
-                    .set_dictionary_enabled(false)
-                    .set_encoding(Encoding::DELTA_BYTE_ARRAY)
-                    .set_column_encoding("n".into(), Encoding::PLAIN)
-                    .set_compression(Compression::ZSTD(ZstdLevel::default()))
-                    .build(),
-            ),
-            ("snappy", builder().set_compression(Compression::SNAPPY).build()),
-            ("gzip", builder().set_compression(Compression::GZIP(Default::default())).build()),
-            ("brotli", builder().set_compression(Compression::BROTLI(Default::default())).build()),
-            ("lz4", builder().set_compression(Compression::LZ4_RAW).build()),
+            ("dictionary", builder()),
+            ("plain", builder().set_dictionary_enabled(false)),
+            ("row groups", builder().set_max_row_group_row_count(Some(401))),
+            ("pages", of_two(WriterVersion::PARQUET_2_0)),
+            ("full dictionary", full),
+            ("delta", delta.set_compression(zstd)),
+            ("snappy", builder().set_compression(Compression::SNAPPY)),
+            ("gzip", builder().set_compression(Compression::GZIP(Default::default()))),
+            ("brotli", builder().set_compression(Compression::BROTLI(Default::default()))),
+            ("lz4", builder().set_compression(Compression::LZ4_RAW)),
         ] {
             // One type is enough for each encoding, and one encoding for each type.
             if kind == "Utf8" || name == "dictionary" {
-                check(&parquet(&batch, properties), &format!("{kind} {name}"));
+                check(&parquet(&batch, properties.build()), &format!("{kind} {name}"));
             }
         }
         let packings = [None, Some(CompressionType::ZSTD), Some(CompressionType::LZ4_FRAME)];
@@ -234,15 +221,10 @@ fn table_rewritten_while_it_is_read_is_an_error() {
 
 #[test]
 fn repeated_rows_without_a_host_are_counted_each_time() {
-    let rows: Vec<Option<String>> = ["/a/b", " ", "http://h/x", "/c;d", "/%zz"]
-        .iter()
-        .map(|row| Some((*row).to_owned()))
-        .chain([None])
-        .cycle()
-        .take(600)
-        .collect();
-    let array = arrays(&rows).pop().unwrap();
-    let table = parquet(&batch(vec![("url", array)]), WriterProperties::default());
+    let rows = ["/a/b", " ", "http://h/x", "/c;d", "/%zz", ""]
+        .map(|row| (!row.is_empty()).then(|| row.to_owned()));
+    let rows: Vec<Option<String>> = rows.into_iter().cycle().take(600).collect();
+    let table = parquet(&keyed(&rows), WriterProperties::default());
     let [found, expected] =
         [("auto", &table[..]), ("lines", list(&rows).as_bytes())].map(|(format, bytes)| {
             let mut plan = plan(format);
@@ -255,14 +237,13 @@ fn repeated_rows_without_a_host_are_counted_each_time() {
 
 #[test]
 fn column_is_selected_by_name_number_or_type() {
-    let urls = Arc::new(StringArray::from(vec!["http://a/", "http://b/"])) as ArrayRef;
-    let texts = Arc::new(StringArray::from(vec!["x", "y"])) as ArrayRef;
+    let (urls, texts) = (texts(&["http://a/", "http://b/"]), texts(&["x", "y"]));
     let numbers = Arc::new(Int32Array::from(vec![1, 2])) as ArrayRef;
     let inner = Fields::from(vec![Field::new("u", DataType::Utf8, true)]);
     let nested = Arc::new(StructArray::new(inner, vec![Arc::clone(&urls)], None)) as ArrayRef;
-    let named = batch(vec![("t", Arc::clone(&texts)), ("URL", Arc::clone(&urls))]);
-    let alone = batch(vec![("n", Arc::clone(&numbers)), ("link", Arc::clone(&urls))]);
-    let deep = batch(vec![("n", numbers), ("t", texts), ("s", nested)]);
+    let named = batch([("t", Arc::clone(&texts)), ("URL", Arc::clone(&urls))]);
+    let alone = batch([("n", Arc::clone(&numbers)), ("link", Arc::clone(&urls))]);
+    let deep = batch([("n", numbers), ("t", texts), ("s", nested)]);
     for (table, column) in [(&named, "URL"), (&alone, "link")] {
         for (container, file) in tables(table, 9) {
             let found = read_as("auto", &file);
@@ -270,24 +251,36 @@ fn column_is_selected_by_name_number_or_type() {
             assert_eq!(*found.report.guessed[0].1, format!("{container}:{column}"));
         }
     }
-    for (container, file) in tables(&deep, 9) {
-        for column in ["s.u", "S.U", "3"] {
-            let format = format!("{container}:{column}");
-            assert_eq!(read_as(&format, &file).text(), "http://a/\nhttp://b/\n", "{format}");
-        }
-        for (column, words) in [
-            (
-                "",
-                "it has no column `url`, and more or fewer than one column of text: its columns are n \
-                 (numbers), t (text), s.u (text)",
-            ),
-            ("nope", "it has no column `nope`: its columns are n (numbers)"),
-            ("4", "it has no column `4`"),
-            ("n", "its column `n` holds numbers instead of URLs"),
-        ] {
-            let format = format!("{container}:{column}");
-            let error = error(&file, format.trim_end_matches(':')).to_string();
-            assert!(error.contains(": format: ") && error.contains(words), "{error}");
+    let all = "it has no column `url`, and more or fewer than one column of text: its columns are n \
+               (numbers), t (text), s.u (text)";
+    for (column, expected) in [
+        ("s.u", Ok("http://a/\nhttp://b/\n")),
+        ("S.U", Ok("http://a/\nhttp://b/\n")),
+        ("3", Ok("http://a/\nhttp://b/\n")),
+        ("", Err(all)),
+        ("nope", Err("it has no column `nope`: its columns are n (numbers)")),
+        ("4", Err("it has no column `4`")),
+        ("n", Err("its column `n` holds numbers instead of URLs")),
+    ] {
+        column_gives(&deep, column, expected);
+    }
+}
+
+/// Every kind of a table, read by this column, gives these lines, or an error with these words.
+#[track_caller]
+fn column_gives(table: &RecordBatch, column: &str, expected: Result<&str, &str>) {
+    for (container, file) in tables(table, 2) {
+        let format = match column {
+            "auto" => "auto".to_owned(),
+            "" => container.to_owned(),
+            column => format!("{container}:{column}"),
+        };
+        match expected {
+            Ok(lines) => assert_eq!(read_as(&format, &file).unwrap().text(), lines, "{format}"),
+            Err(words) => {
+                let error = error(&file, &format).to_string();
+                assert!(error.contains(": format: ") && error.contains(words), "{error}");
+            }
         }
     }
 }
@@ -295,30 +288,23 @@ fn column_is_selected_by_name_number_or_type() {
 #[test]
 fn table_without_columns_is_an_error() {
     let nothing = RecordBatch::new_empty(Arc::new(Schema::empty()));
-    for (format, table) in tables(&nothing, 1) {
-        for format in ["auto", format, &format!("{format}:url"), &format!("{format}:1")] {
-            let error = error(&table, format).to_string();
-            assert!(error.ends_with(": format: it has no columns"), "{error}");
-        }
+    for column in ["auto", "", "url", "1"] {
+        column_gives(&nothing, column, Err("it has no columns"));
     }
 }
 
 #[test]
 fn column_of_nulls_is_blank() {
     let nothing = Arc::new(NullArray::new(3)) as ArrayRef;
-    let urls = Arc::new(StringArray::from(vec!["http://a/", "http://b/", "http://c/"])) as ArrayRef;
-    let batch = batch(vec![("url", Arc::clone(&nothing)), ("link", urls), ("code", nothing)]);
-    for (container, file) in tables(&batch, 2) {
+    let urls = texts(&["http://a/", "http://b/", "http://c/"]);
+    let batch = batch([("url", Arc::clone(&nothing)), ("link", urls), ("code", nothing)]);
+    for (_, file) in tables(&batch, 2) {
         let tally = read_as("auto", &file).report.tally;
         assert_eq!((tally.records, tally.blank), (3, 3));
-        let found = read_as(&format!("{container}:link,status=code"), &file);
-        assert_eq!(found.text(), "http://a/\nhttp://b/\nhttp://c/\n");
-        let error = error(&file, &format!("{container}:nope")).to_string();
-        assert!(
-            error.contains("its columns are url (nulls), link (text), code (nulls)"),
-            "{error}"
-        );
     }
+    column_gives(&batch, "link,status=code", Ok("http://a/\nhttp://b/\nhttp://c/\n"));
+    let all = "its columns are url (nulls), link (text), code (nulls)";
+    column_gives(&batch, "nope", Err(all));
 }
 
 #[test]
@@ -329,7 +315,7 @@ fn parts_of_a_row_are_joined_and_filtered() {
     let paths = Arc::new(StringArray::from(paths)) as ArrayRef;
     let codes = vec![Some(200), Some(404), Some(200), Some(200), None];
     let codes = Arc::new(Int32Array::from(codes)) as ArrayRef;
-    let table = batch(vec![("h", hosts), ("p", paths), ("c", codes)]);
+    let table = batch([("h", hosts), ("p", paths), ("c", codes)]);
     let mut filter = Filter::default();
     filter.status("2xx").unwrap();
     for (format, file) in tables(&table, 2) {
@@ -349,7 +335,7 @@ fn parts_of_a_row_are_joined_and_filtered() {
 #[test]
 fn bytes_that_are_not_utf8_are_kept_and_rejects_name_their_row() {
     let rows: Vec<&[u8]> = vec![b"http://a/\xFF", b"bad \xC3", b"http://a/\xFF"];
-    let table = batch(vec![("url", Arc::new(BinaryArray::from(rows)) as ArrayRef)]);
+    let table = batch([("url", Arc::new(BinaryArray::from(rows)) as ArrayRef)]);
     let with_dictionary = ("parquet", parquet(&table, Default::default()));
     for (_, file) in tables(&table, 2).into_iter().chain([with_dictionary]) {
         let found = read_as("auto", &file);
@@ -360,50 +346,34 @@ fn bytes_that_are_not_utf8_are_kept_and_rejects_name_their_row() {
     }
 }
 
-/// The names of a table of each kind.
-const KINDS: [(TableKind, &str); 2] =
-    [(TableKind::Parquet, "s.parquet"), (TableKind::Arrow, "s.arrow")];
-
 /// A new table with a column of text.
 fn create(path: &Path, kind: TableKind, sorted: Option<usize>) -> TableFile {
     let columns = vec![TableColumn { name: "url".into(), holds: TableValues::Text }];
     TableFile::create(path, kind, columns, sorted).unwrap()
 }
 
-fn metadata(path: &Path) -> Arc<ParquetMetaData> {
-    let file = std::fs::File::open(path).unwrap();
-    Arc::clone(ParquetRecordBatchReaderBuilder::try_new(file).unwrap().metadata())
-}
-
 #[test]
-fn finished_table_takes_no_more_rows() {
+fn table_that_ended_takes_no_more_rows_and_does_not_appear_after_an_error() {
     let directory = tempfile::tempdir().unwrap();
-    for (kind, name) in KINDS {
+    for (kind, name) in [(TableKind::Parquet, "s.parquet"), (TableKind::Arrow, "s.arrow")] {
         let path = directory.path().join(name);
-        let mut table = create(&path, kind, None);
-        table.write_all(b"http://a/\n").unwrap();
-        table.prepare().unwrap();
-        let error = table.write_all(b"http://b/\nhttp://c/\n").unwrap_err().to_string();
-        assert!(error.starts_with(path.to_str().unwrap()) && error.contains("rows"), "{error}");
-        table.commit().unwrap_err();
-        assert!(!path.exists());
-    }
-}
-
-#[test]
-fn no_table_appears_after_an_error() {
-    let directory = tempfile::tempdir().unwrap();
-    for (kind, name) in KINDS {
-        let path = directory.path().join(name);
-        let mut table = create(&path, kind, None);
-        table.write_all(b"a\n\xff\nb\n").unwrap();
-        for words in ["UTF", "an earlier error ended the table"] {
-            let error = table.prepare().unwrap_err().to_string();
+        let tells = |error: io::Error, words: &str| {
+            let error = error.to_string();
             assert!(error.starts_with(path.to_str().unwrap()) && error.contains(words), "{error}");
+        };
+        let mut finished = create(&path, kind, None);
+        finished.write_all(b"http://a/\n").unwrap();
+        finished.prepare().unwrap();
+        tells(finished.write_all(b"http://b/\nhttp://c/\n").unwrap_err(), "rows");
+        let mut failed = create(&path, kind, None);
+        failed.write_all(b"a\n\xff\nb\n").unwrap();
+        tells(failed.prepare().unwrap_err(), "UTF");
+        tells(failed.prepare().unwrap_err(), "an earlier error ended the table");
+        failed.write_all(b"c\n").unwrap_err();
+        for table in [finished, failed] {
+            table.commit().unwrap_err();
+            assert!(!path.exists());
         }
-        table.write_all(b"c\n").unwrap_err();
-        table.commit().unwrap_err();
-        assert!(!path.exists());
     }
 }
 
@@ -425,7 +395,8 @@ fn row_group_of_long_rows_is_bounded_by_memory() {
         table.write_all(&line).unwrap();
     }
     table.commit().unwrap();
-    let metadata = metadata(&path);
+    let file = std::fs::File::open(path).unwrap();
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).unwrap();
     let groups = metadata.row_groups();
     assert!(groups.len() > 1);
     // A group may exceed the limit by one row.
@@ -468,18 +439,20 @@ fn table_bytes_depend_only_on_its_rows() {
 }
 
 #[test]
-fn row_groups_of_a_sorted_set_have_min_and_max_statistics() {
+fn row_groups_of_a_sorted_set_have_statistics_and_an_index_of_their_pages() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("set.parquet");
+    let url = |row: usize| format!("http://example.com/{row:06}");
     let mut table = create(&path, TableKind::Parquet, Some(0));
-    for i in 0..300_000 {
-        writeln!(table, "http://example.com/{i:06}").unwrap();
-    }
+    (0..300_000).for_each(|row| writeln!(table, "{}", url(row)).unwrap());
     table.commit().unwrap();
-    let metadata = metadata(&path);
+    let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Required);
+    let file = std::fs::File::open(path).unwrap();
+    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options).unwrap();
+    let metadata = builder.metadata();
     assert_eq!(metadata.num_row_groups(), 5);
     let mut before = Vec::new();
-    for group in metadata.row_groups() {
+    for (i, group) in metadata.row_groups().iter().enumerate() {
         assert_eq!(group.sorting_columns().map(|sorted| sorted[0].column_idx), Some(0));
         let column = group.column(0);
         assert!(column.column_index_offset().is_some() && column.offset_index_offset().is_some());
@@ -487,21 +460,11 @@ fn row_groups_of_a_sorted_set_have_min_and_max_statistics() {
         let [least, greatest] = [statistics.min_bytes_opt(), statistics.max_bytes_opt()];
         assert!(least.unwrap() > &before[..] && least < greatest);
         before = greatest.unwrap().to_vec();
-    }
-}
-
-#[test]
-fn page_index_of_a_table_leads_to_each_page() {
-    let rows: Vec<_> = (0..100_000).map(|i| Some(format!("http://example.com/{i:06}"))).collect();
-    let file = bytes::Bytes::from(own_parquet(&rows));
-    let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Required);
-    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options).unwrap();
-    let metadata = builder.metadata();
-    for (i, group) in metadata.row_groups().iter().enumerate() {
+        // The index leads to each page.
         let index = metadata.page_index_for_row_group(i);
         let pages = index.page_locations(0).unwrap();
         assert!(pages.len() > 2);
-        let (start, length) = group.column(0).byte_range();
+        let (start, length) = column.byte_range();
         let mut place = start as i64;
         for page in pages {
             assert_eq!(page.offset, place);
@@ -510,11 +473,10 @@ fn page_index_of_a_table_leads_to_each_page() {
         assert_eq!(place as u64, start + length);
     }
     // The last row alone: a reader with the index goes straight to its page.
-    let last = RowSelection::from(vec![RowSelector::skip(rows.len() - 1), RowSelector::select(1)]);
-    let mut batches = builder.with_row_selection(last).build().unwrap();
-    let batch = batches.next().unwrap().unwrap();
+    let last = RowSelection::from(vec![RowSelector::skip(299_999), RowSelector::select(1)]);
+    let batch = builder.with_row_selection(last).build().unwrap().next().unwrap().unwrap();
     let urls: &StringArray = batch.column(0).as_any().downcast_ref().unwrap();
-    assert_eq!(urls.value(0), "http://example.com/099999");
+    assert_eq!(urls.value(0), url(299_999));
 }
 
 fn keeping_going(format: &str) -> JobPlan {
@@ -531,8 +493,8 @@ fn rows_before_damage_count_if_the_run_continues() {
         .set_dictionary_enabled(false)
         .set_compression(Compression::ZSTD(ZstdLevel::default()));
     let file = parquet(&one_column(&rows), properties.build());
-    let metadata = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(file.clone()));
-    let metadata = metadata.unwrap().metadata().clone();
+    let bytes = bytes::Bytes::from(file.clone());
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes).unwrap();
     // Overwrites compressed bytes of the third row group.
     let (start, length) = metadata.row_group(2).column(0).byte_range();
     let mut bad = file.clone();
@@ -544,15 +506,6 @@ fn rows_before_damage_count_if_the_run_continues() {
     assert_eq!(found.report.tally.records, 2000);
     assert_eq!(found.report.files[0].state, InputState::Damaged);
     assert_eq!(found.text(), as_lines(&rows[..2000]).text());
-
-    for cut in [0, 1, 4, 8, 100, file.len() / 2, file.len() - 9, file.len() - 1] {
-        for format in ["auto", "parquet:url"] {
-            let found = read_as(format, &file[..cut]);
-            if cut > 4 || (cut == 4 && format == "auto") || format == "parquet:url" {
-                assert!(matches!(found.result, Err(RunError::Input(_))), "{cut} {format}");
-            }
-        }
-    }
 }
 
 #[test]
@@ -566,7 +519,7 @@ fn rows_before_damage_do_not_depend_on_memory_or_threads() {
     bad[at - 1] = 0x7F;
     for (chunk_size, threads) in [(100, 1), (10_000, 1), (10_000, 3), (CHUNK_SIZE, 2)] {
         let mut plan = keeping_going("auto");
-        (plan.limits.chunk_size, plan.limits.threads) = (chunk_size, threads);
+        limit(&mut plan, threads, chunk_size, None);
         let found = read(&bad, &plan).unwrap();
         assert_eq!(found.report.tally.records, BEFORE as u64, "{chunk_size} and {threads}");
         assert_eq!(found.report.files[0].state, InputState::Damaged);
@@ -580,15 +533,9 @@ fn with_row_groups(file: &[u8], count: usize, rows: i64) -> Vec<u8> {
     let bytes = bytes::Bytes::copy_from_slice(file);
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes).unwrap();
     let group = metadata.row_group(0).clone().into_builder().set_num_rows(rows).build().unwrap();
-    let said = metadata.file_metadata();
-    let said = FileMetaData::new(
-        said.version(),
-        rows * count as i64,
-        None,
-        None,
-        said.schema_descr_ptr(),
-        None,
-    );
+    let (all, about) = (rows * count as i64, metadata.file_metadata());
+    let schema = about.schema_descr_ptr();
+    let said = FileMetaData::new(about.version(), all, None, None, schema, None);
     let built = ParquetMetaDataBuilder::new(said).set_row_groups(vec![group; count]).build();
     let length = u32::from_le_bytes(*file[file.len() - 8..].first_chunk().unwrap());
     let mut changed = file[..file.len() - 8 - length as usize].to_vec();
@@ -620,8 +567,7 @@ pub fn footer(file: &[u8]) -> (usize, arrow_ipc::Footer<'_>) {
 fn arrow_file_of_metadata_v4_reads_as_its_stream() {
     let rows = rows(500);
     let expected = as_lines(&rows);
-    for array in [&arrays(&rows)[0], &arrays(&rows)[6]] {
-        let table = batch(vec![("url", Arc::clone(array))]);
+    for table in [one_column(&rows), keyed(&rows)] {
         for legacy in [false, true] {
             let options = || IpcWriteOptions::try_new(8, legacy, MetadataVersion::V4).unwrap();
             let [file, stream] = arrow_with(&table, rows.len(), options);
@@ -646,13 +592,21 @@ fn arrow_file_of_metadata_v4_reads_as_its_stream() {
 }
 
 #[test]
-fn arrow_stream_must_end_with_its_marker_and_the_file() {
-    let [file, stream] = arrow(&one_column(&rows(100)), 10, Packed::None);
-    for (whole, step) in [(&stream, 13), (&file, 37)] {
-        for cut in (8..whole.len()).step_by(step) {
-            let found = read_as("arrow:url", &whole[..cut]);
+fn table_must_end_with_its_marker_and_the_file() {
+    let table = one_column(&rows(100));
+    let [file, stream] = arrow(&table, 10, Packed::None);
+    let parquet = parquet(&table, plain());
+    for (format, whole, step) in
+        [("arrow:url", &stream, 13), ("arrow:url", &file, 37), ("parquet:url", &parquet, 41)]
+    {
+        for cut in (8..whole.len()).step_by(step).chain([whole.len() - 1]) {
+            let found = read_as(format, &whole[..cut]);
             assert!(matches!(found.result, Err(RunError::Input(_))), "{cut} of {}", whole.len());
         }
+    }
+    for (start, format) in [(0, "parquet:url"), (1, "parquet:url"), (4, "parquet:url"), (4, "auto")]
+    {
+        error(&parquet[..start], format);
     }
     let two = [&stream[..], &stream[..]].concat();
     let words = error(&two, "auto").to_string();
@@ -666,8 +620,7 @@ fn arrow_stream_must_end_with_its_marker_and_the_file() {
 #[test]
 fn batch_named_twice_in_an_arrow_footer_is_damage() {
     let rows = rows(50);
-    for array in [&arrays(&rows)[0], &arrays(&rows)[6]] {
-        let table = batch(vec![("url", Arc::clone(array))]);
+    for table in [one_column(&rows), keyed(&rows)] {
         let mut writer =
             arrow_ipc::writer::FileWriter::try_new(Vec::new(), &table.schema()).unwrap();
         // Losing the batch without rows would not change the count.
@@ -710,78 +663,80 @@ fn flips(file: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
     })
 }
 
-/// A table of our own, with nulls.
-fn own_parquet(rows: &[Option<String>]) -> Vec<u8> {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("own.parquet");
-    let mut table = create(&path, TableKind::Parquet, None);
-    for row in rows {
-        writeln!(table, "{}", row.as_deref().unwrap_or_default()).unwrap();
-    }
-    table.commit().unwrap();
-    std::fs::read(path).unwrap()
+/// The same for large numbers of four or eight bytes, at offsets where a number may be.
+fn large_numbers(file: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
+    const NUMBERS: [u64; 5] = [0, 1 << 31, (1 << 31) - 1, 1 << 62, u64::MAX];
+    let places = file.len() / 4 - 1;
+    let step = (places * NUMBERS.len() * 12 / cases()).max(1);
+    (0..places * NUMBERS.len()).step_by(step).flat_map(move |case| {
+        let (at, number) = (case / NUMBERS.len() * 4, NUMBERS[case % NUMBERS.len()]);
+        [4, 8].map(|width| {
+            let mut changed = file.to_vec();
+            changed[at..at + width].copy_from_slice(&number.to_le_bytes()[..width]);
+            (at * 8, changed)
+        })
+    })
 }
 
 #[test]
-fn flipped_bit_under_a_checksum_neither_panics_nor_changes_a_url() {
+fn damage_neither_panics_nor_loses_rows_silently_nor_changes_a_url_under_a_checksum() {
+    let directory = tempfile::tempdir().unwrap();
+    let own = directory.path().join("own.parquet");
+    let rows = rows(90);
+    let mut table = create(&own, TableKind::Parquet, None);
+    table.write_all(list(&rows).as_bytes()).unwrap();
+    table.commit().unwrap();
     // That of pyarrow has dictionaries.
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpora/tables/checked.parquet");
-    for (name, checked) in
-        [("pyarrow", std::fs::read(path).unwrap()), ("own", own_parquet(&rows(90)))]
-    {
-        let expected = read_as("auto", &checked).unwrap();
-        assert_eq!(expected.report.tally.records, 90);
-        let mut found_out = 0;
-        let mut tried = 0;
-        for (bit, file) in flips(&checked) {
-            let found = read_as("parquet:1", &file);
-            tried += 1;
-            match found.result {
-                Ok(()) => {
-                    assert!(found.out == expected.out, "{name}, bit {bit}");
-                    assert_eq!(found.report.tally, expected.report.tally, "{name}, bit {bit}");
-                }
-                Err(RunError::Input(_)) => found_out += 1,
-                Err(other) => panic!("{name}, bit {bit}: {other}"),
-            }
-        }
-        assert!(found_out > tried / 4, "{name}: {found_out} of {tried}");
-    }
-}
-
-#[test]
-fn flipped_bit_without_a_checksum_neither_panics_nor_loses_rows_silently() {
-    let rows = rows(90);
     let table = one_column(&rows);
     let properties = WriterProperties::builder().set_max_row_group_row_count(Some(40));
     let packed = properties.clone().set_compression(Compression::SNAPPY).build();
     let plain = properties.clone().set_dictionary_enabled(false);
     let deltas = plain.clone().set_encoding(Encoding::DELTA_BYTE_ARRAY).build();
     let lengths = plain.set_encoding(Encoding::DELTA_LENGTH_BYTE_ARRAY).build();
-    let dictionary = batch(vec![("url", Arc::clone(&arrays(&rows)[6]))]);
-    let [file, _] = arrow(&table, 40, Packed::None);
-    let [_, stream] = arrow(&dictionary, 90, Packed::None);
+    let [file, stream] = arrow(&table, 40, Packed::None);
+    let [zstd_file, zstd_stream] = arrow(&table, 90, Some(CompressionType::ZSTD));
+    let [keyed_file, keyed_stream] = arrow(&keyed(&rows), 90, Packed::None);
     for (name, table) in [
+        ("checked by pyarrow", std::fs::read(path).unwrap()),
+        ("checked by us", std::fs::read(own).unwrap()),
         ("dictionary", parquet(&table, properties.build())),
         ("snappy", parquet(&table, packed)),
         ("deltas", parquet(&table, deltas)),
         ("lengths", parquet(&table, lengths)),
-        ("file", file),
-        ("stream", stream),
+        ("arrow file", file),
+        ("arrow stream", stream),
+        ("arrow file, zstd", zstd_file),
+        ("arrow stream, zstd", zstd_stream),
+        ("arrow file, dictionary", keyed_file),
+        ("arrow stream, dictionary", keyed_stream),
     ] {
-        for (bit, file) in flips(&table) {
-            let format = if ["file", "stream"].contains(&name) { "arrow:1" } else { "parquet:1" };
-            let found = read(&file, &keeping_going(format)).unwrap();
-            let Tally { records, .. } = found.report.tally;
+        let is_checked = name.starts_with("checked");
+        let is_arrow = name.starts_with("arrow");
+        let mut plan = keeping_going(if is_arrow { "arrow:1" } else { "parquet:1" });
+        limit(&mut plan, 2, CHUNK_SIZE, Some(64 << 20));
+        let numbers = is_arrow.then(|| large_numbers(&table)).into_iter().flatten();
+        let expected = read_as("auto", &table).unwrap();
+        assert_eq!(expected.report.tally.records, 90);
+        let (mut found_out, mut tried) = (0, 0);
+        for (bit, file) in flips(&table).chain(numbers) {
+            let found = read(&file, &plan).unwrap();
+            let records = found.report.tally.records;
             let damaged = found.report.files[0].state != InputState::Ok;
             // The footer of an Arrow file says how many batches there are, and nothing else does.
-            let holds = damaged || records == 90 || (name == "file" && records < 90);
+            let holds = damaged || records == 90 || (name.contains("file") && records < 90);
             assert!(holds, "{name}, bit {bit}: {records} records");
             for (_, error) in &found.report.damaged {
                 let words = error.to_string();
                 // Bytes that are not one line of text are reported as such.
                 assert!(!words.contains(r"\x"), "{name}, bit {bit}: {words}");
             }
+            (found_out, tried) = (found_out + u32::from(damaged), tried + 1);
+            if is_checked && !damaged {
+                assert!(found.out == expected.out, "{name}, bit {bit}");
+                assert_eq!(found.report.tally, expected.report.tally, "{name}, bit {bit}");
+            }
         }
+        assert!(!is_checked || found_out > tried / 4, "{name}: {found_out} of {tried}");
     }
 }

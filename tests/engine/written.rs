@@ -1,10 +1,16 @@
 //! Tables as others write them: Parquet and Arrow, with the crates of the Apache Arrow project.
 
-use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
+
+/// A batch of columns that may have nulls.
+pub fn batch<'a>(columns: impl IntoIterator<Item = (&'a str, ArrayRef)>) -> RecordBatch {
+    let columns = columns.into_iter().map(|(name, array)| (name, array, true));
+    RecordBatch::try_from_iter_with_nullable(columns).unwrap()
+}
 
 pub fn parquet(batch: &RecordBatch, properties: WriterProperties) -> Vec<u8> {
     let mut file = Vec::new();
