@@ -10,7 +10,7 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use uniqurl_engine::output::{Field, LineForm};
 use uniqurl_engine::{CHUNK_SIZE, Dedup, Job, JobPlan, Keep, SetOrder};
 
-use crate::runs::{FIRST, checked, memory, numbers, plan_of, ran, ran_on};
+use crate::runs::{FIRST, checked, limit, numbers, plan_of, ran, ran_on};
 use crate::written::{self, Packed};
 
 /// A record: its URL in one of several spellings, and its other fields.
@@ -18,7 +18,7 @@ struct Row {
     page: u64,
     url: String,
     stamp: Option<String>,
-    size: Option<i64>,
+    size: Option<String>,
     note: String,
 }
 
@@ -36,196 +36,114 @@ fn rows(count: u64, notes: &[&str]) -> Vec<Row> {
             url,
             // Few distinct values, so that some are equal.
             stamp: (next(5) > 0).then(|| format!("2024{:010}", next(9) * 1_000_000)),
-            size: (next(5) > 0).then(|| 1 << next(12)),
+            size: (next(5) > 0).then(|| (1 << next(12)).to_string()),
             note: format!("{}{}", notes[next(notes.len() as u64) as usize], next(1000)),
         }
     };
     (0..count).map(row).collect()
 }
 
-/// A way to write the rows to a file, and the options to read it.
-struct Written {
-    name: &'static str,
-    format: &'static str,
-    /// The names of the columns: stamp, size and note.
-    columns: [&'static str; 3],
-    /// The text written for a missing value.
-    missing: &'static str,
-    notes: &'static [&'static str],
-    write: fn(&[Row]) -> Vec<u8>,
-}
+/// How a missing stamp or size is written: a part of the line, the text in its place, and the text
+/// that is carried.
+type Missing = [&'static str; 3];
 
-const PLAIN: &[&str] = &["note", "a%20b", "x\\y", "\u{e9}"];
+const DASHES: [Missing; 2] = [["STAMP", "-", "-"], ["SIZE", "-", "-"]];
+const NOTHING: [Missing; 2] = [["STAMP", "", ""], ["SIZE", "", ""]];
+const NULLS: [Missing; 2] = [["\"STAMP\"", "null", ""], ["SIZE", "null", ""]];
+/// An index that has a time in every line.
+const NO_MEMBER: [Missing; 2] = [["STAMP", "0", "0"], [",\"length\": \"SIZE\"", "", ""]];
 
-const FORMATS: &[Written] = &[
-    Written {
-        name: "cdx",
-        format: "cdx",
-        columns: ["timestamp", "S", "filename"],
-        missing: "-",
-        notes: PLAIN,
-        write: |rows| {
-            // The legend changes within the file.
-            let mut text = String::from(" CDX a b S g\n");
-            for (i, row) in rows.iter().enumerate() {
-                let (stamp, size) = (stamp(row, "-"), size(row, "-"));
-                if i == rows.len() / 2 {
-                    text.push_str("\tCDX\tg\tS\tb\ta\n");
-                }
-                let columns = [&row.url, &stamp, &size, &row.note].map(String::as_str);
-                text += &match i < rows.len() / 2 {
-                    true => columns.join(" "),
-                    false => columns.into_iter().rev().collect::<Vec<_>>().join("\t"),
-                };
-                text.push('\n');
-            }
-            text.into_bytes()
-        },
-    },
-    Written {
-        name: "plain.cdx",
-        format: "cdx",
-        columns: ["b", "length", "g"],
-        missing: "-",
-        notes: PLAIN,
-        write: |rows| {
-            let line = |row: &Row| {
-                let (stamp, size) = (stamp(row, "-"), size(row, "-"));
-                format!("k {stamp} {} text/html 200 D - - {size} 9 {}\n", row.url, row.note)
-            };
-            rows.iter().flat_map(|row| line(row).into_bytes()).collect()
-        },
-    },
-    Written {
-        name: "cdxj",
-        format: "cdxj",
-        columns: ["timestamp", "length", "/in/0/n"],
-        missing: "",
-        notes: &["note", "a\\\\b", "\\u00e9\\\"", "\\t"],
-        write: |rows| {
-            let line = |row: &Row| {
-                let size =
-                    row.size.map_or(String::new(), |size| format!(",\"length\": \"{size}\""));
-                let stamp = stamp(row, "0");
-                let url = &row.url;
-                let note = format!("{{\"n\":\"{}\",\"m\":[1,{{}}]}}", row.note);
-                format!("k {stamp} {{\"url\": \"{url}\"{size}, \"in\": [{note}, 2]}}\n")
-            };
-            rows.iter().flat_map(|row| line(row).into_bytes()).collect()
-        },
-    },
-    Written {
-        name: "json",
-        format: "json:/request/uri",
-        columns: ["stamp", "/size", "no~te"],
-        missing: "",
-        notes: &["note", "a\\\\b", "\\u00e9\\/", "\\n", "{[,:"],
-        write: |rows| {
-            let line = |row: &Row| {
-                let stamp =
-                    row.stamp.as_ref().map_or("null".into(), |stamp| format!("\"{stamp}\""));
-                let size = size(row, "null");
-                let (url, note) = (&row.url, &row.note);
-                format!(
-                    "{{\"stamp\":7,\"request\":{{\"uri\":\"{url}\",\"stamp\":1}},\"stamp\":{stamp},\
-                     \"size\" : {size} ,\"no~te\":\"{note}\"}}\n"
-                )
-            };
-            rows.iter().flat_map(|row| line(row).into_bytes()).collect()
-        },
-    },
-    Written {
-        name: "csv",
-        format: "csv:url",
-        columns: ["Stamp", "size", "4"],
-        missing: "",
-        notes: &["note", "a,b", "say \"\"so\"\"", "two\nlines", "\u{e9}\t"],
-        write: |rows| {
-            let line = |row: &Row| {
-                format!("{},{},{},\"{}\"\n", row.url, stamp(row, ""), size(row, ""), row.note)
-            };
-            let header = "url,stamp,size,note\n".to_owned();
-            (header + &rows.iter().map(line).collect::<String>()).into_bytes()
-        },
-    },
-    Written {
-        name: "tsv",
-        format: "tsv:2",
-        columns: ["1", "3", "4"],
-        missing: "",
-        notes: &["note", "a\"b", " "],
-        write: |rows| {
-            let line = |row: &Row| {
-                format!("{}\t{}\t{}\t{}\n", stamp(row, ""), row.url, size(row, ""), row.note)
-            };
-            rows.iter().flat_map(|row| line(row).into_bytes()).collect()
-        },
-    },
-    Written {
-        name: "w3c",
-        format: "w3c",
-        columns: ["x-stamp", "SC-Bytes", "x-note"],
-        missing: "-",
-        notes: &["note", "a b", "say \"\"so\"\""],
-        write: |rows| {
-            let mut text = String::from("#Version: 1.0\n#Fields: x-stamp cs-uri sc-bytes x-note\n");
-            for (i, row) in rows.iter().enumerate() {
-                let (stamp, size) = (stamp(row, "-"), size(row, "-"));
-                if i == rows.len() / 2 {
-                    text.push_str("#Fields: x-note sc-bytes x-stamp cs-uri\n");
-                }
-                let (url, note) = (&row.url, &row.note);
-                text += &match i < rows.len() / 2 {
-                    true => format!("{stamp} {url} {size} \"{note}\"\n"),
-                    false => format!("\"{note}\"  {size} {stamp} {url}\n"),
-                };
-            }
-            text.into_bytes()
-        },
-    },
-    Written {
-        name: "parquet",
-        format: "parquet:url",
-        columns: ["stamp", "3", "note"],
-        missing: "",
-        notes: PLAIN,
-        write: |rows| {
-            let groups = parquet::file::properties::WriterProperties::builder();
-            written::parquet(&batch(rows), groups.set_max_row_group_row_count(Some(700)).build())
-        },
-    },
-    Written {
-        name: "arrow",
-        format: "auto",
-        columns: ["stamp", "size", "note"],
-        missing: "",
-        notes: PLAIN,
-        write: |rows| {
-            let [file, _] = written::arrow(&batch(rows), rows.len(), Packed::None);
-            file
-        },
-    },
+/// A header and a line of each part of the file.
+type Parts = &'static [[&'static str; 2]];
+
+/// The legend changes within the file.
+const CDX: Parts = &[
+    [" CDX a b S g\n", "URL STAMP SIZE NOTE\n"],
+    ["\tCDX\tg\tS\tb\ta\n", "NOTE\tSIZE\tSTAMP\tURL\n"],
+];
+const CDX_OF_11: Parts = &[["", "k STAMP URL text/html 200 D - - SIZE 9 NOTE\n"]];
+const CDXJ: Parts = &[[
+    "",
+    "k STAMP {\"url\": \"URL\",\"length\": \"SIZE\", \
+     \"in\": [{\"n\":\"NOTE\",\"m\":[1,{}]}, 2]}\n",
+]];
+const JSON: Parts = &[[
+    "",
+    "{\"stamp\":7,\"request\":{\"uri\":\"URL\",\"stamp\":1},\"stamp\":\"STAMP\",\
+     \"size\" : SIZE ,\"no~te\":\"NOTE\"}\n",
+]];
+const CSV: Parts = &[["url,stamp,size,note\n", "URL,STAMP,SIZE,\"NOTE\"\n"]];
+const TSV: Parts = &[["", "STAMP\tURL\tSIZE\tNOTE\n"]];
+const W3C: Parts = &[
+    ["#Fields: x-stamp cs-uri sc-bytes x-note\n", "STAMP URL SIZE \"NOTE\"\n"],
+    ["#Fields: x-note sc-bytes x-stamp cs-uri\n", "\"NOTE\"  SIZE STAMP URL\n"],
+];
+const TABLE: Parts = &[];
+
+/// Notes as each format writes them.
+type Notes = &'static [&'static str];
+
+const PLAIN: Notes = &["note", "a%20b", "x\\y", "\u{e9}"];
+const OF_CDXJ: Notes = &["note", "a\\\\b", "\\u00e9\\\"", "\\t"];
+const OF_JSON: Notes = &["note", "a\\\\b", "\\u00e9\\/", "\\n", "{[,:"];
+const OF_CSV: Notes = &["note", "a,b", "say \"\"so\"\"", "two\nlines", "\u{e9}\t"];
+const OF_TSV: Notes = &["note", "a\"b", " "];
+const OF_W3C: Notes = &["note", "a b", "say \"\"so\"\""];
+
+/// Each format with the names of the columns stamp, size and note.
+const FORMATS: [(&str, [&str; 3], [Missing; 2], Notes, Parts); 9] = [
+    ("cdx", ["timestamp", "S", "filename"], DASHES, PLAIN, CDX),
+    ("cdx", ["b", "length", "g"], DASHES, PLAIN, CDX_OF_11),
+    ("cdxj", ["timestamp", "length", "/in/0/n"], NO_MEMBER, OF_CDXJ, CDXJ),
+    ("json:/request/uri", ["stamp", "/size", "no~te"], NULLS, OF_JSON, JSON),
+    ("csv:url", ["Stamp", "size", "4"], NOTHING, OF_CSV, CSV),
+    ("tsv:2", ["1", "3", "4"], NOTHING, OF_TSV, TSV),
+    ("w3c", ["x-stamp", "SC-Bytes", "x-note"], DASHES, OF_W3C, W3C),
+    ("parquet:url", ["stamp", "3", "note"], NOTHING, PLAIN, TABLE),
+    ("auto", ["stamp", "size", "note"], NOTHING, PLAIN, TABLE),
 ];
 
-fn stamp(row: &Row, missing: &str) -> String {
-    row.stamp.clone().unwrap_or(missing.to_owned())
-}
-
-fn size(row: &Row, missing: &str) -> String {
-    row.size.map_or(missing.to_owned(), |size| size.to_string())
+/// The rows as a file of this format; Arrow where it is detected.
+fn write(rows: &[Row], format: &str, missing: [Missing; 2], parts: Parts) -> Vec<u8> {
+    if format == "parquet:url" {
+        let groups = parquet::file::properties::WriterProperties::builder();
+        let groups = groups.set_max_row_group_row_count(Some(700));
+        return written::parquet(&batch(rows), groups.build());
+    }
+    if format == "auto" {
+        let [file, _] = written::arrow(&batch(rows), rows.len(), Packed::None);
+        return file;
+    }
+    let mut text = String::new();
+    for (rows, [header, line]) in rows.chunks(rows.len().div_ceil(parts.len())).zip(parts) {
+        text += header;
+        for row in rows {
+            let mut line = (*line).to_owned();
+            for (name, value, [part, other, _]) in
+                [("STAMP", &row.stamp, missing[0]), ("SIZE", &row.size, missing[1])]
+            {
+                line = match value {
+                    Some(value) => line.replace(name, value),
+                    None => line.replace(part, other),
+                };
+            }
+            text += &line.replace("URL", &row.url).replace("NOTE", &row.note);
+        }
+    }
+    text.into_bytes()
 }
 
 fn batch(rows: &[Row]) -> RecordBatch {
     let text = |column: &dyn Fn(&Row) -> Option<String>| -> ArrayRef {
         Arc::new(rows.iter().map(column).collect::<StringArray>())
     };
-    RecordBatch::try_from_iter_with_nullable([
-        ("url", text(&|row| Some(row.url.clone())), true),
-        ("stamp", text(&|row| row.stamp.clone()), true),
-        ("size", Arc::new(rows.iter().map(|row| row.size).collect::<Int64Array>()) as _, true),
-        ("note", text(&|row| Some(row.note.clone())), true),
+    let size = |row: &Row| row.size.as_ref().map(|size| size.parse().unwrap());
+    written::batch([
+        ("url", text(&|row| Some(row.url.clone()))),
+        ("stamp", text(&|row| row.stamp.clone())),
+        ("size", Arc::new(rows.iter().map(size).collect::<Int64Array>()) as _),
+        ("note", text(&|row| Some(row.note.clone()))),
     ])
-    .unwrap()
 }
 
 /// Text as a column shows it.
@@ -251,9 +169,9 @@ fn survivors<'r>(rows: &'r [Row], keep: &str) -> Vec<(usize, &'r Row, u64)> {
         };
         let kept = &mut found[*place];
         kept.2 += 1;
-        let number_of = |row: &Row| match keep {
-            "stamp" => row.stamp.as_ref().map(|stamp| stamp.parse::<i64>().unwrap()),
-            _ => row.size,
+        let number_of = |row: &Row| {
+            let text = if keep == "stamp" { &row.stamp } else { &row.size };
+            text.as_ref().map(|number| number.parse::<i64>().unwrap())
         };
         if keep == "last" || (keep != "first" && number_of(row) > number_of(kept.1)) {
             (kept.0, kept.1) = (number, row);
@@ -282,24 +200,26 @@ fn with_numbers(out: &str) -> Vec<String> {
 #[test]
 fn each_format_carries_columns_of_the_kept_record() {
     let directory = tempfile::tempdir().unwrap();
-    for written in FORMATS {
-        let path = directory.path().join(written.name);
-        let rows = rows(2_000, written.notes);
-        std::fs::write(&path, (written.write)(&rows)).unwrap();
+    for (format, columns, missing, notes, parts) in FORMATS {
+        let path = directory.path().join("in");
+        let rows = rows(2_000, notes);
+        std::fs::write(&path, write(&rows, format, missing, parts)).unwrap();
         let inputs = checked(&[path]);
-        let meant = |row: &Row| match written.name {
-            "cdxj" | "json" => serde_json::from_str(&format!("\"{}\"", row.note)).unwrap(),
-            "csv" | "w3c" => row.note.replace("\"\"", "\""),
+        let meant = |row: &Row| match format {
+            "cdxj" | "json:/request/uri" => {
+                serde_json::from_str(&format!("\"{}\"", row.note)).unwrap()
+            }
+            "csv:url" | "w3c" => row.note.replace("\"\"", "\""),
             _ => row.note.clone(),
         };
-        // This index has a time in every line.
-        let no_stamp = if written.name == "cdxj" { "0" } else { written.missing };
         for keep in ["first", "last", "stamp", "size"] {
             let line = |(number, row, count): &(usize, &Row, u64)| {
-                let carried =
-                    [stamp(row, no_stamp), size(row, written.missing), escaped(&meant(row))];
-                let (original, page) = (escaped(&row.url), row.page);
-                format!("{number}\t{count}\thttp://h/{page}\t{original}\t{}", carried.join("\t"))
+                let [no_stamp, no_size] = missing.map(|[.., carried]| carried);
+                let stamp = row.stamp.as_deref().unwrap_or(no_stamp);
+                let size = row.size.as_deref().unwrap_or(no_size);
+                let (original, note) = (escaped(&row.url), escaped(&meant(row)));
+                let kept = format!("{number}\t{count}\thttp://h/{}", row.page);
+                format!("{kept}\t{original}\t{stamp}\t{size}\t{note}")
             };
             let expected: Vec<String> = survivors(&rows, keep).iter().map(line).collect();
             let mut sorted = expected.clone();
@@ -316,26 +236,24 @@ fn each_format_carries_columns_of_the_kept_record() {
                 (SetOrder::Count, 3, 1 << 12, Some(1 << 16)),
                 (SetOrder::Count, 4, 1 << 13, None),
             ] {
-                let mut plan = plan(written.format, &written.columns);
+                let mut plan = plan(format, &columns);
                 plan.job = Job::Dedup(Dedup { order, ..FIRST });
                 plan.output.fields =
                     vec![Field::First, Field::Count, Field::Canonical, Field::Original];
                 plan.policy.keep = match keep {
                     "first" => Keep::First,
                     "last" => Keep::Last,
-                    "stamp" => Keep::Max(written.columns[0].to_owned()),
-                    _ => Keep::Max(written.columns[1].to_owned()),
+                    "stamp" => Keep::Max(columns[0].to_owned()),
+                    _ => Keep::Max(columns[1].to_owned()),
                 };
-                plan.limits.threads = threads;
-                plan.limits.chunk_size = chunk_size;
-                plan.limits.memory = budget.map(|budget| memory(budget, directory.path()));
+                limit(&mut plan, threads, chunk_size, budget);
                 let found = ran(&plan, &inputs).unwrap();
                 let expected = match order {
                     SetOrder::First => &expected,
                     SetOrder::Sorted => &sorted,
                     SetOrder::Count => &by_count,
                 };
-                let case = format!("{} {keep} {order:?} {threads} {budget:?}", written.name);
+                let case = format!("{format} {} {keep} {order:?} {threads} {budget:?}", columns[0]);
                 assert_eq!(with_numbers(found.text()), *expected, "{case}");
                 assert_eq!(found.report.spilled.written > 0, budget.is_some(), "{case}");
                 let tally = &found.report.tally;
