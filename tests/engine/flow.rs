@@ -21,8 +21,9 @@ const LANES: usize = 2;
 const ROOM: usize = 3;
 
 /// What goes wrong, or otherwise than usual.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
 enum Event {
+    #[default]
     Nothing,
     /// The chunk of this batch makes two.
     Rest(u64),
@@ -52,6 +53,7 @@ enum Task {
 }
 
 /// One run.
+#[derive(Default)]
 struct Run {
     event: Event,
     read: Sequencer<u64>,
@@ -73,22 +75,7 @@ struct Run {
 
 impl Run {
     fn new(event: Event) -> Self {
-        Self {
-            event,
-            read: Sequencer::default(),
-            lanes: Default::default(),
-            formatted: Sequencer::default(),
-            taken: Default::default(),
-            written: Vec::new(),
-            next_read: 0,
-            next_batch: 0,
-            rest: None,
-            on_way: 0,
-            is_closed: false,
-            has_ended: false,
-            has_changed: false,
-            queue: VecDeque::from([Task::ReadMore]),
-        }
+        Self { event, queue: VecDeque::from([Task::ReadMore]), ..Self::default() }
     }
 
     /// Takes one step of a task. Returns what is left of the task.
