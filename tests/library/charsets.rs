@@ -3,7 +3,8 @@
 use crate::cases::for_each_case;
 use crate::generator::{self, Rng, Temper};
 use crate::oracle::grammar::is_triplet;
-use crate::subject::{Answer, answer, in_bulk, outcome, reading, told};
+use crate::rows;
+use crate::subject::{Answer, answer, in_bulk, outcome};
 use crate::tsv::escape;
 use encoding_rs::{DecoderResult, Encoding};
 use uniqurl::internal::Backend;
@@ -195,91 +196,9 @@ fn every_entry_point_applies_the_charset() {
     }
 }
 
-/// A byte that is dropped unread must not leave the rest undecoded.
 #[test]
-fn dropped_components_may_hold_any_byte() {
-    let scheme = Normalizer::new(Profile::Scheme).with_charset(Charset::LATIN_1).unwrap();
-    let without = |switch| scheme.clone().without_switches([switch]).unwrap();
-    let no_fragment = without(Switch::KeepFragment);
-    let no_userinfo = without(Switch::KeepUserinfo);
-    let relative = no_userinfo.clone().with_base(b"http://b/").unwrap();
-    let assumed = no_userinfo.clone().with_assumed_scheme(b"http").unwrap();
-    let form = Ok("http://h/%C3%B6");
-    let rows: [(&Normalizer, &[u8], _); 14] = [
-        (&no_fragment, b"http://h/%F6#\xF6", form),
-        (&no_userinfo, b"http://\xF6@h/%F6", form),
-        (&no_userinfo, b"HTTP://\xF6:%F6@h/%F6", form),
-        (&relative, b"//\xF6@h/%F6", form),
-        (&assumed, b"\xF6@h/%F6", form),
-        (&scheme, b"http://h/%F6#\xF6", Err(("byte", 13))),
-        (&scheme, b"http://\xF6@h/%F6", Err(("byte", 7))),
-        (&no_fragment, b"http://\xF6@h/%F6", Err(("byte", 7))),
-        (&no_fragment, b"http://h/%F6\xF6#", Err(("byte", 12))),
-        (&no_userinfo, b"http://h/%F6#\xF6", Err(("byte", 13))),
-        (&no_userinfo, b"http://u@h/%F6?\xF6", Err(("byte", 15))),
-        (&no_userinfo, b"http://\xF6@\xF6/%F6", Err(("byte", 9))),
-        (&no_userinfo, b"x://\xF6@h/%F6", Err(("byte", 4))),
-        (&no_userinfo, b"mailto:\xF6@h", Err(("byte", 7))),
-    ];
-    for (normalizer, url, expected) in rows {
-        let found = ask(|out| normalizer.append(url, out));
-        let expected = expected.map(|url| url.as_bytes().to_vec());
-        assert_eq!(found, expected, "{} {}", normalizer.description(), escape(url));
-    }
-}
-
-/// In Shift_JIS `%83A` is one character, unless a profile may change the letter `A`.
-#[test]
-fn letter_that_may_change_case_is_not_a_trail_byte() {
-    let shift_jis = Charset::for_label(b"shift_jis").unwrap();
-    let crawl = Normalizer::new(Profile::Crawl);
-    let lowered = crawl.clone().with_switches([Switch::LowerPath]).unwrap();
-    let servlet = Normalizer::new(Profile::Servlet);
-    for (normalizer, base, assumed, url, expected) in [
-        (&crawl, "", "", "http://h/%83A", "http://h/%E3%82%A2"),
-        (&crawl, "", "", "http://h?%83A", "http://h/?%E3%82%A2"),
-        (&crawl, "", "", "urn:%83A", "urn:%E3%82%A2"),
-        // A host.
-        (&crawl, "", "", "http://%83A.example/", "!idna@7"),
-        (&crawl, "", "", "\x20\x20http://%83A.example/", "!idna@9"),
-        (&crawl, "", "", "\x20http://h/%83A", "http://h/%E3%82%A2"),
-        (&crawl, "", "http", "%83A.example/", "!idna@0"),
-        (&crawl, "", "http", "h/%83A", "http://h/%E3%82%A2"),
-        (&crawl, "", "http", "//%83A.example/", "!idna@2"),
-        (&crawl, "http://h/", "", "//%83A.example/", "!idna@2"),
-        (&crawl, "http://h/", "", "%83A?%83A", "http://h/%E3%82%A2?%E3%82%A2"),
-        // Mail addresses.
-        (&crawl, "", "", "mailto:%83A@h", "mailto:%83A@h"),
-        (&crawl, "", "", "MAILTO:a@%83A", "mailto:a@%83a"),
-        // A path in lower case.
-        (&lowered, "", "", "http://h/%83A?%83A", "http://h/%83a?%E3%82%A2"),
-        (&lowered, "", "", "http://h/%83A", "http://h/%83a"),
-        // A target, which has no host, and a host before a target.
-        (&servlet, "", "", "//%83A/x", "/%E3%82%A2/x"),
-        (&servlet, "", "", "http://%83A/%83A", "http://%83a/%E3%82%A2"),
-        (&servlet, "", "http", "//%83A/%83A", "http://%83a/%E3%82%A2"),
-    ] {
-        let normalizer = normalizer.clone().with_charset(shift_jis).unwrap();
-        let found = told(&reading(&normalizer, base, assumed), url);
-        assert_eq!(found, expected, "{url} on {base:?}, {assumed:?}");
-    }
-}
-
-/// A run that is decoded at once may be long, and the profile may refuse an ASCII byte in it.
-#[test]
-fn rejection_after_transcoded_bytes_has_the_original_offset() {
-    let shift_jis = Charset::for_label(b"shift_jis").unwrap();
-    for (profile, charset, url, expected) in [
-        (Profile::Syntax, Charset::LATIN_1, "http://h/aa%F6bb^x", ("byte", 16)),
-        (Profile::Syntax, Charset::LATIN_1, "http://h/aa^%F6bb", ("byte", 11)),
-        (Profile::Syntax, Charset::LATIN_1, "http://h/%F6/%F6%F6|", ("byte", 19)),
-        (Profile::Syntax, shift_jis, "http://h/%83n%83%6E^", ("byte", 19)),
-        (Profile::Sanitize, Charset::LATIN_1, "http://h/x%F6y%41", ("encoded-unreserved", 14)),
-        (Profile::Servlet, Charset::LATIN_1, "/x%F6%5C", ("backslash", 5)),
-    ] {
-        let normalizer = Normalizer::new(profile).with_charset(charset).unwrap();
-        assert_eq!(ask(|out| normalizer.append(url.as_bytes(), out)), Err(expected), "{url}");
-    }
+fn urls_in_a_charset_match_the_rows() {
+    rows::check("charsets.txt");
 }
 
 #[test]
@@ -294,35 +213,6 @@ fn unsupported_profiles_reject_a_charset() {
     assert_eq!(out, "/\u{f6}".as_bytes());
     let Err(reject) = servlet.append(b"/%F6/%2F", &mut out) else { panic!() };
     assert_eq!((reject.code, reject.at), (RejectReason::EncodedSlash, 5));
-}
-
-#[test]
-fn request_target_is_transcoded() {
-    for profile in [Profile::Syntax, Profile::Crawl, Profile::Servlet, Profile::Mediawiki] {
-        let normalizer = Normalizer::new(profile).with_charset(Charset::LATIN_1).unwrap();
-        for (target, expected) in [("/%F6?%e9", "/%C3%B6?%C3%A9"), ("/a%C3%B6", "/a%C3%B6")] {
-            let mut out = Vec::new();
-            let outcome = normalizer.for_targets().append(target.as_bytes(), &mut out);
-            assert_eq!(outcome, Ok(()), "{} {target}", profile.name());
-            assert_eq!(escape(&out), expected, "{} {target}", profile.name());
-        }
-    }
-}
-
-/// The second octet of a character may be that of `@`, or 0x80, also in a host.
-#[test]
-fn trail_bytes_that_look_like_ascii_belong_to_characters() {
-    let shift_jis = Charset::for_label(b"shift_jis").unwrap();
-    let crawl = Normalizer::new(Profile::Crawl).with_charset(shift_jis).unwrap();
-    for (url, same) in [
-        ("http://h/%83%40", "http://h/\u{30a1}"),
-        ("http://h/?%83%40%83%80", "http://h/?\u{30a1}\u{30e0}"),
-        ("http://%83%80.example/", "http://\u{30e0}.example/"),
-        ("http://a%83%80b.example/%83%80", "http://a\u{30e0}b.example/\u{30e0}"),
-    ] {
-        let form = told(&crawl, url);
-        assert!(!form.starts_with('!') && form == told(&crawl, same), "{url} gives {form}");
-    }
 }
 
 /// Each run once copied all bytes before it, which took minutes. Nothing is timed.

@@ -6,6 +6,7 @@ use crate::cases::for_each_case;
 use crate::generator::{habits, systems};
 use crate::oracle::policy::{Policy, SWITCHES};
 use crate::oracle::system::System;
+use crate::rows;
 use crate::subject::systems::ask;
 use crate::subject::{outcome, told};
 use crate::tsv;
@@ -57,30 +58,6 @@ fn assumed_scheme_must_be_a_valid_scheme() {
     }
 }
 
-/// RFC 3986 section 5.1: "the base URI ... is stripped of any fragment component prior to its use".
-#[test]
-fn fragment_of_the_base_is_ignored() {
-    let mut profiles = vec![Normalizer::new(Profile::Syntax), Normalizer::new(Profile::Whatwg)];
-    let keeps = Normalizer::new(Profile::Crawl).with_switches([Switch::KeepFragment]).unwrap();
-    profiles.push(keeps);
-    for normalizer in profiles {
-        for fragment in ["", "#", "#f", "#a/b?c"] {
-            let base = format!("http://h/a/b?q{fragment}");
-            let based = normalizer.clone().with_base(base.as_bytes()).unwrap();
-            for (reference, expected) in
-                [("", "http://h/a/b?q"), ("?r", "http://h/a/b?r"), ("c", "http://h/a/c")]
-            {
-                // Under the profiles that repair, an empty URL is a blank line.
-                if reference.is_empty() && normalizer.profile() == Profile::Crawl {
-                    continue;
-                }
-                let name = normalizer.description();
-                assert_eq!(told(&based, reference), expected, "{name}: {reference:?} on {base}");
-            }
-        }
-    }
-}
-
 #[test]
 fn pattern_lists_have_no_small_limit() {
     let patterns = || (0..=65_536).map(|i| format!("p{i}"));
@@ -102,23 +79,9 @@ fn only_servlet_has_a_decoded_path() {
     }
 }
 
-/// A rejection points at the first wrong byte, and in a port at the first digit.
 #[test]
-fn rejection_points_at_the_first_wrong_byte() {
-    let sanitize = Normalizer::new(Profile::Sanitize);
-    let lenient = sanitize.clone().with_allowed([RejectReason::Userinfo]).unwrap();
-    let servlet = Normalizer::new(Profile::Servlet);
-    for (normalizer, url, code, at) in [
-        (&sanitize, "http://example.com:22/", RejectReason::WellKnownPort, 19),
-        (&sanitize, "http://u@example.com:22/", RejectReason::Userinfo, 7),
-        (&lenient, "http://u@example.com:22/", RejectReason::WellKnownPort, 21),
-        (&lenient, "http://u@0127.1/", RejectReason::RareIpv4, 9),
-        (&sanitize, "https://b.example:25", RejectReason::WellKnownPort, 18),
-        (&servlet, "/abc%01", RejectReason::Control, 4),
-        (&servlet, "/%41b/%41%42%01", RejectReason::Control, 12),
-    ] {
-        assert_eq!(told(normalizer, url), format!("!{code}@{at}"));
-    }
+fn options_match_the_rows() {
+    rows::check("options.txt");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::cases::for_each_case;
 use crate::generator::{self, Rng, Temper};
+use crate::rows;
 use crate::subject::{Outcome, outcome};
 use crate::tsv::escape;
 use uniqurl::{Normalizer, Profile, Reject, RejectReason, Ring, Rule, Step, Switch};
@@ -164,103 +165,6 @@ fn explanation_steps_are_exact_for_combined_words() {
     }
 }
 
-#[test]
-fn single_change_is_explained_by_one_rule() {
-    for (profile, url, expected) in [
-        (Profile::Servlet, "/a//b", Rule::EmptySegments),
-        (Profile::Servlet, "/a/./b", Rule::DotSegments),
-        (Profile::Servlet, "/a/../b", Rule::DotSegments),
-        (Profile::Servlet, "/a;x/b", Rule::PathParameters),
-        (Profile::Servlet, "/a%3Ab", Rule::DecodeSegments),
-        (Profile::Whatwg, " http://h/", Rule::Trim),
-        (Profile::Whatwg, "http://h/ ", Rule::Trim),
-        (Profile::Crawl, "http://h/ ", Rule::Trim),
-        (Profile::Crawl, "http://b%c3%bccher.example/", Rule::Idna),
-        (Profile::Crawl, "http://B\u{fc}cher.example/", Rule::Idna),
-        (Profile::Crawl, "http://[0:0::1]/", Rule::Ipv6),
-        (Profile::Scheme, "file:/a", Rule::FileAuthority),
-        (Profile::Scheme, "urn:ISBN:A", Rule::UrnNamespace),
-        (Profile::Crawl, "x://a<b/", Rule::Encode),
-        (Profile::Crawl, "x://%c3%a9/", Rule::TripletCase),
-        (Profile::Ia, "http://b\u{fc}cher.com/", Rule::Idna),
-        (Profile::Ia, "http://h.com/?a=%7E", Rule::DecodeAll),
-        (Profile::Ia, "http://h.com/%7E?a", Rule::DecodeAll),
-    ] {
-        let steps = Normalizer::new(profile).explain(url.as_bytes()).unwrap();
-        let rules: Vec<Rule> = steps.iter().map(|step| step.rule).collect();
-        assert_eq!(rules, [expected], "{} {url}", profile.name());
-    }
-}
-
-#[test]
-fn switches_are_explained_in_execution_order() {
-    let all = [Switch::FoldScheme, Switch::LowerPath];
-    let all = Normalizer::new(Profile::Aggressive).with_switches(all).unwrap();
-    let listed = all.clone().with_dropped_parameters(["q"]).unwrap();
-    let blanking = all.clone().with_switches([Switch::BlankValues]).unwrap();
-    let dropping = all.with_switches([Switch::DropQuery]).unwrap();
-    for (normalizer, url, rules) in [
-        (
-            &listed,
-            "https://www.h.x/A//b;jsessionid=1/index.html?utm_x&q&&b&a",
-            "fold-scheme strip-www lower-path squeeze-slashes strip-session strip-index \
-             strip-trailing-slash listed-parameters strip-tracking squeeze-query sort-query",
-        ),
-        (
-            &blanking,
-            "http://h/?b=2&a=1&=3&utm_x",
-            "strip-tracking blank-values squeeze-query sort-query",
-        ),
-        (&dropping, "http://h/a/?b&a&utm_x", "strip-trailing-slash drop-query"),
-    ] {
-        assert_eq!(rules_of(normalizer, url), rules, "{url}");
-    }
-}
-
-/// Profile files: rules of hosts that lead from one to another, ports, rings, parameters, bases.
-#[cfg(feature = "profile-file")]
-const FILES: &[&str] = &[
-    r#"
-base = "crawl"
-[switches]
-strip-www = true
-[ports]
-http = 8080
-x = 80
-https = false
-[host."h.example"]
-base = "mediawiki"
-ring = { decode = ":/", encode = "'" }
-[host."*.example.com"]
-base = "aggressive"
-parameters = { drop = ["a*"], tracking = ["b"] }
-[host."www2.www.example.com"]
-base = "ia"
-[host."*.h.example".switches]
-sort-query = true
-"#,
-    r#"
-base = "scheme"
-ports = { http = 81, file-x = 1 }
-[host."localhost"]
-base = "servlet"
-allow = ["encoded-slash", "backslash"]
-switches = { keep-empty-segments = true }
-[host."127.0.0.1"]
-base = "whatwg"
-[host."a..b.c"]
-base = "string"
-[host."b.example".ports]
-http = 80
-[host."B\u00FCcher.example"]
-base = "sanitize"
-allow = ["userinfo"]
-"#,
-    "base = 'mediawiki'\n[ports]\nhttp = 8080\n[host.h]\nbase = 'crawl'\nports.http = 7\n",
-    "base = 'servlet'\n[host.'*.example'.ports]\nhttp = 9\n[host.h]\nbase = 'whatwg'\n",
-    "base = 'ia'\n[host.'*.example']\nbase = 'servlet'\n[host.h]\nbase = 'syntax'\n[host.http]\nbase = 'crawl'\n",
-];
-
 #[cfg(feature = "profile-file")]
 #[test]
 fn explanation_steps_are_exact_under_a_profile_file() {
@@ -273,9 +177,13 @@ fn explanation_steps_are_exact_under_a_profile_file() {
         "localhost",
     ];
     let ports = ["", ":80", ":8080", ":81", ":07", ":9", ":443"];
+    // Rules of hosts that lead from one to another, ports, rings, parameters, bases.
+    let files = rows::blocks("explanations.txt").into_iter();
+    let files: Vec<_> = files.filter(|block| block.head.starts_with("base")).collect();
+    let files: Vec<Normalizer> = files.iter().map(rows::Block::normalizer).collect();
+    assert_eq!(files.len(), 5);
     for_each_case(4, |rng| {
-        let text = format!("name = 'mine'\nversion = 1\n{}", rng.pick(FILES));
-        let mut normalizer = Normalizer::from_profile_file(&text).unwrap();
+        let mut normalizer = files[rng.below(files.len())].clone();
         #[cfg(feature = "transcode")]
         if rng.one_in(3) {
             let latin_1 = uniqurl::uri::Charset::LATIN_1;
@@ -305,53 +213,6 @@ fn explanation_steps_are_exact_under_a_profile_file() {
             assert_eq!(normalizer.explain(&canonical), Ok(Vec::new()), "{name}: {}", escape(&url));
         }
     });
-}
-
-#[cfg(feature = "profile-file")]
-#[test]
-fn host_rules_and_custom_ports_are_explained() {
-    let files = [0, 1, 4].map(|file| {
-        let text = format!("name = 'mine'\nversion = 1\n{}", FILES[file]);
-        Normalizer::from_profile_file(&text).unwrap()
-    });
-    are_steps(&[
-        // Without `www` it is another host, whose rules come next.
-        (
-            &files[0],
-            "http://www.h.example:8080/%3a'",
-            &[
-                "triplet-case http://www.h.example:8080/%3A'",
-                "default-port http://www.h.example/%3A'",
-                "strip-www http://h.example/%3A'",
-                "ring-encode http://h.example/%3A%27",
-                "ring-decode http://h.example/:%27",
-            ],
-        ),
-        (
-            &files[0],
-            "http://www.a.h.example:8080?b&a",
-            &[
-                "default-port http://www.a.h.example?b&a",
-                "empty-path http://www.a.h.example/?b&a",
-                "strip-www http://a.h.example/?b&a",
-                "sort-query http://a.h.example/?a&b",
-            ],
-        ),
-        (&files[1], "http://h:81/#a", &["default-port http://h/#a"]),
-        (&files[1], "http://h:80/", &[]),
-        // A host with its own base uses the ports of that base.
-        (&files[1], "http://localhost:81/a;b%2fc", &["path-parameters http://localhost:81/a"]),
-        // The host is looked for after the last scheme, and steps before it are still reported.
-        (
-            &files[2],
-            " http://http://h/%7ea",
-            &[
-                "trim http://http://h/%7ea",
-                "repeated-scheme http://h/%7ea",
-                "decode-unreserved http://h/~a",
-            ],
-        ),
-    ]);
 }
 
 /// URLs on which, under one profile or another, each rule acts.
@@ -409,18 +270,6 @@ fn steps_of(normalizer: &Normalizer, url: &str) -> Vec<String> {
     steps.iter().map(|step| format!("{} {}", step.rule.name(), escape(&step.after))).collect()
 }
 
-fn rules_of(normalizer: &Normalizer, url: &str) -> String {
-    let steps = normalizer.explain(url.as_bytes()).unwrap();
-    steps.iter().map(|step| step.rule.name()).collect::<Vec<_>>().join(" ")
-}
-
-#[track_caller]
-fn are_steps(rows: &[(&Normalizer, &str, &[&str])]) {
-    for (normalizer, url, steps) in rows {
-        assert_eq!(steps_of(normalizer, url), *steps, "{} {url}", normalizer.description());
-    }
-}
-
 #[test]
 fn repeated_rules_are_listed_up_to_a_limit_and_then_merged() {
     let page = "/index.html";
@@ -434,70 +283,25 @@ fn repeated_rules_are_listed_up_to_a_limit_and_then_merged() {
 }
 
 #[test]
-fn dependent_rules_are_explained_in_order() {
-    let [syntax, scheme] = [Profile::Syntax, Profile::Scheme].map(Normalizer::new);
-    let aggressive = || Normalizer::new(Profile::Aggressive);
-    let kept = aggressive().with_kept_parameters(["b"]).unwrap();
-    let dropped = aggressive().with_dropped_parameters(["a"]).unwrap();
+fn explanations_match_the_rows() {
+    for block in rows::blocks("explanations.txt") {
+        let normalizer = block.normalizer();
+        for row in &block.rows {
+            let steps = normalizer.explain(&row.bytes(0)).unwrap();
+            // A row may leave results out.
+            let shown = steps.iter().zip(row.fields[1..].iter()).map(|(step, shown)| {
+                let with_result = format!("{} {}", step.rule.name(), escape(&step.after));
+                if shown.contains(' ') { with_result } else { step.rule.name().to_owned() }
+            });
+            assert_eq!(shown.collect::<Vec<_>>(), row.fields[1..], "{}: {steps:?}", row.place);
+            assert_eq!(steps.len(), row.fields.len() - 1, "{}: {steps:?}", row.place);
+        }
+    }
     let servlet = Normalizer::new(Profile::Servlet);
     let servlet = servlet.with_allowed([RejectReason::NoLeadingSlash]).unwrap();
-    let listed = ["strip-www http://h.x/?a=1&b", "listed-parameters http://h.x/?b"];
-    are_steps(&[
-        (
-            &syntax,
-            "http://%45X.com/a/%2E%2e/b",
-            &[
-                "decode-unreserved http://EX.com/a/../b",
-                "host-case http://ex.com/a/../b",
-                "dot-segments http://ex.com/b",
-            ],
-        ),
-        (&syntax, "x:/..//a", &["dot-segments x://a", "path-guard x:/.//a"]),
-        (&syntax, "X:/.//a", &["scheme-case x:/.//a"]),
-        // With a host it is no address, and keeps the case of its path.
-        (&scheme, "MAILTO://h/A@B", &["scheme-case mailto://h/A@B"]),
-        (&kept, "http://www.h.x/?a=1&b", &listed),
-        (&dropped, "http://www.h.x/?a=1&b", &listed),
-    ]);
     let steps = servlet.for_targets().explain(b"a").unwrap();
     let steps: Vec<_> = steps.iter().map(|step| (step.rule, &step.after[..])).collect();
     assert_eq!(steps, [(Rule::LeadingSlash, &b"/a"[..])]);
-}
-
-#[test]
-fn each_ia_rule_is_explained() {
-    let session = "(S(0123456789abcdefghijklmn))";
-    for (url, rules) in [
-        (
-            format!("HTTP://u@WWW.h..x:080/A b//./{session}/%2541/x.aspx?B&a=%C3%89"),
-            "drop-userinfo encode decode-all scheme-case host-case empty-labels www port-zeros \
-             default-port fold-case empty-segments dot-segments session-segments sort-query",
-        ),
-        ("http://https://h/".into(), "repeated-scheme"),
-        ("https://\r\nhttp://h/".into(), "repeated-scheme"),
-        ("http://\tht\ntp:/\r/h/".into(), "repeated-scheme"),
-        ("http://http:\n//htt\tps://h/a\tb".into(), "repeated-scheme decode-all"),
-        ("http://h".into(), "empty-path"),
-        ("http://h/A".into(), "fold-case"),
-        ("http://h/a%20b?c%20d".into(), ""),
-        ("http://h/?a b".into(), "encode"),
-        ("http://h/%3Fa".into(), "decode-all"),
-        ("http://h%2Ex/".into(), "decode-all"),
-        ("http://h/a//b".into(), "empty-segments"),
-        ("http://h/a/../b".into(), "dot-segments"),
-        ("http://h/?b&a".into(), "sort-query"),
-        ("http://h/?a&b".into(), ""),
-        ("http://h/?".into(), "empty-query"),
-        ("http://h/?a&sid=0123456789abcdef0123456789abcdef&b".into(), "session-params"),
-        ("http://[::1]/".into(), ""),
-        ("http://2130706433/".into(), "ipv4-number"),
-        // URLs without a host, and records of archives, are only printed.
-        ("dns:Example COM".into(), "encode"),
-        ("filedesc://A/B//c".into(), ""),
-        ("FILEDESC://A b:c d/e f?g h".into(), "encode scheme-case"),
-    ] {
-        assert_eq!(rules_of(&Normalizer::new(Profile::Ia), &url), rules, "{url}");
-    }
 }
 
 #[test]

@@ -28,6 +28,7 @@ mod oracle_vectors;
 #[cfg(feature = "profile-file")]
 mod profile_file;
 mod redirects;
+mod rows;
 mod rust_examples;
 mod sanitize_share;
 mod shared_suites;

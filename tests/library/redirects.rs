@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::cases::for_each_case;
 use crate::generator::Rng;
+use crate::rows;
 use crate::subject::{in_bulk, told};
 use crate::tsv::escape;
 use uniqurl::internal::Backend;
-use uniqurl::{Normalizer, Profile, RedirectErrorKind, Redirects, RejectReason, Switch};
+use uniqurl::{Normalizer, Profile, RedirectErrorKind, Redirects, RejectReason};
 
 /// Few enough URLs for chains to meet. The letter decides; the spelling is one of several.
 fn url(rng: &mut Rng) -> String {
@@ -60,36 +61,7 @@ fn urls_follow_redirects_to_the_end_of_the_chain() {
 
 #[test]
 fn every_profile_supports_redirects() {
-    let switched = Normalizer::new(Profile::Crawl).with_switches([Switch::StripIndex]).unwrap();
-    let based = Normalizer::new(Profile::Syntax).with_base(b"http://h/x/").unwrap();
-    for (normalizer, list, url, expected) in [
-        (Normalizer::new(Profile::String), "a\tb\n", "a", "b"),
-        (Normalizer::new(Profile::String), "a\tb\n", "A", "A"),
-        (Normalizer::new(Profile::String), "\u{FEFF}a\tb\r\n", "a", "b"),
-        (Normalizer::new(Profile::Crawl), "\u{FEFF}http://h/\thttp://k/", "http://h", "http://k/"),
-        (
-            Normalizer::new(Profile::Aggressive),
-            "http://www.h.x/a/\thttp://k/",
-            "http://h.x/a",
-            "http://k/",
-        ),
-        (Normalizer::new(Profile::Servlet), "/a//b;x\t/c", "/a/b?", "/a/b?"),
-        (Normalizer::new(Profile::Servlet), "/a//b;x\t/c", "/a/./b", "/c"),
-        (Normalizer::new(Profile::Mediawiki), "/a%3Ab\t/c", "/a:b", "/c"),
-        (Normalizer::new(Profile::Sanitize), "http://h\thttp://k", "http://h/", "http://k/"),
-        (
-            Normalizer::new(Profile::Ia),
-            "http://www.h.x/A\thttp://k/",
-            "https://h.x/a",
-            "https://h.x/a",
-        ),
-        (switched, "http://h/index.html\thttp://h/home", "http://h/", "http://h/home"),
-        (based, "../a\tb", "http://h/a", "http://h/x/b"),
-    ] {
-        let redirects = Redirects::parse(list.as_bytes()).unwrap();
-        let normalizer = normalizer.with_redirects(&redirects).unwrap();
-        assert_eq!(told(&normalizer, url), expected, "{url}");
-    }
+    rows::check("redirects.txt");
 }
 
 #[test]
