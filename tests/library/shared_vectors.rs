@@ -190,39 +190,6 @@ const FAULTS: [(&str, Right); 2] = [
     ("ftp://localhost:21", Ok("ftp://localhost/")),
 ];
 
-/// Inputs outside its own suite that `uri_string` was seen to get wrong, and the right answer under
-/// `scheme`.
-#[test]
-fn erlang_bugs_are_not_copied() {
-    let right: [(&str, Right); 8] = [
-        // Lower case first, then decoding: `Example.com`.
-        ("http://%45XAMPLE.com/", Ok("http://example.com/")),
-        // A path became a host: `x://a`.
-        ("x:/..//a", Ok("x:/.//a")),
-        // Another scheme appeared (`c:d`), and parents were lost (`a`): references, both.
-        ("./c:d", Err(("relative", 0))),
-        ("../../a", Err(("relative", 0))),
-        // No default port.
-        ("ws://h:80/", Ok("ws://h/")),
-        ("wss://h:443/", Ok("wss://h/")),
-        // A `%` near the end of the input passed.
-        ("http://a/%4", Err(("escape", 9))),
-        // A path without an authority: `http:/`.
-        ("http:", Err(("no-authority", 5))),
-    ];
-    for (input, expected) in right {
-        for library in on_every_backend("scheme") {
-            let expected = expected.map(|url| url.as_bytes().to_vec());
-            assert_eq!(library.normalize(input.as_bytes()), expected, "{input}");
-        }
-    }
-    // As a target it stays a path and no host appears; `uri_string` gives `//a` as well, but there
-    // it is a reference to a host.
-    for library in on_every_backend("scheme") {
-        assert_eq!(library.normalize_target(b"/..//a"), Ok(b"//a".to_vec()));
-    }
-}
-
 /// Reasons of a container in the words of the table.
 const REASONS: [(&str, RejectReason); 11] = [
     ("fragment", RejectReason::Fragment),

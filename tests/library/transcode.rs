@@ -45,6 +45,9 @@ fn latin_1_differs_from_windows_1252() {
     assert_eq!(from(Charset::LATIN_1).as_deref(), Ok("%C2%80%C3%BF"));
     assert_eq!(from(charset("latin1")).as_deref(), Ok("%E2%82%AC%C3%BF"));
     assert_eq!(charset("latin1").name(), "windows-1252");
+    // The guide to Erlang's `uri_string`.
+    let path = transcoded(b"/%F6re%26bro%20", Charset::LATIN_1, Charset::UTF_8);
+    assert_eq!(path.as_deref(), Ok("/%C3%B6re%26bro%20"));
 }
 
 #[test]

@@ -138,6 +138,8 @@ fn authority_splits_at_the_last_at_sign_and_after_the_bracket() {
         ("h:1:2", None, "h", Some("1:2")),
         ("[::1", None, "[::1", None),
         ("[::1]x:80", None, "[::1]x", Some("80")),
+        // Nothing is decoded.
+        ("%6C%6Fcal%23host", None, "%6C%6Fcal%23host", None),
     ] {
         let bytes = |part: Option<&'static str>| part.map(str::as_bytes);
         let (userinfo, port) = (bytes(userinfo), bytes(port));
@@ -332,7 +334,15 @@ fn quoted_data_is_valid_in_its_component() {
 
 #[test]
 fn decode_reads_each_triplet_once_and_locates_a_bad_one() {
-    assert_eq!(decoded(b"%2541%00%ff").as_deref(), Ok(&b"%41\0\xFF"[..]));
+    // The octets need not be UTF-8.
+    for (bytes, octets) in [
+        (&b"%2541%00%ff"[..], &b"%41\0\xFF"[..]),
+        (b"local%23host", b"local#host"),
+        (b"/%F6re%26bro%20", b"/\xF6re&bro "),
+        (b"/%C3%B6re%26bro%20", b"/\xC3\xB6re&bro "),
+    ] {
+        assert_eq!(decoded(bytes).as_deref(), Ok(octets));
+    }
     for (bytes, at) in [(&b"%"[..], 0), (b"a%4", 1), (b"%41%zz", 3), (b"%%41", 0), (b"%+1", 0)] {
         assert_eq!(decoded(bytes), Err(Error { at, kind: ErrorKind::Escape }), "{}", escape(bytes));
     }
@@ -471,48 +481,5 @@ mod guide {
         let uri = Uri { scheme: Some(b"https"), authority: host(b"local#host"), ..Uri::default() };
         assert_eq!(encoded(uri).as_deref().map(escape), Ok("https://local%23host".to_owned()));
         assert!(recomposed(uri).is_err());
-    }
-
-    #[test]
-    fn split_decodes_nothing_and_normalize_decodes_unreserved_triplets() {
-        let url = b"http://%6C%6Fcal%23host/%F6re%26bro%20";
-        let uri = Uri::split(url);
-        assert_eq!(uri.authority, host(b"%6C%6Fcal%23host"));
-        assert_eq!(uri.path, b"/%F6re%26bro%20");
-        let canonical = syntax(url).unwrap();
-        assert_eq!(escape(&canonical), "http://local%23host/%F6re%26bro%20");
-        assert_eq!(Uri::split(&canonical).authority, host(b"local%23host"));
-    }
-
-    #[test]
-    fn decoding_is_safe_only_after_the_split() {
-        assert_eq!(decoded(b"local%23host").as_deref(), Ok(&b"local#host"[..]));
-        // The guide's `invalid_utf8`: here bytes need not be UTF-8.
-        assert_eq!(decoded(b"/%F6re%26bro%20").as_deref(), Ok(&b"/\xF6re&bro "[..]));
-        let unsafe_order = decoded(b"http://%6C%6Fcal%23host/%C3%B6re%26bro%20").unwrap();
-        assert_eq!(unsafe_order, "http://local#host/öre&bro ".as_bytes());
-        assert!(syntax(&unsafe_order).is_err());
-    }
-
-    #[cfg(feature = "transcode")]
-    #[test]
-    fn latin_1_triplets_transcode_to_utf8() {
-        use uniqurl::uri::{Charset, transcode};
-        let latin_1_to_utf_8 = |out: &mut Vec<u8>| {
-            transcode(b"/%F6re%26bro%20", Charset::LATIN_1, Charset::UTF_8, out)
-        };
-        let path = into_buffer(latin_1_to_utf_8).unwrap();
-        assert_eq!(escape(&path), "/%C3%B6re%26bro%20");
-        assert_eq!(decoded(&path).as_deref(), Ok("/öre&bro ".as_bytes()));
-    }
-
-    #[test]
-    fn canonical_form_splits_into_its_parts() {
-        let mut out = Vec::new();
-        let scheme = Normalizer::new(Profile::Scheme);
-        let _ = scheme.append(b"hTTp://LocalHost:80/%c3%B6rebro/a/../b", &mut out);
-        assert_eq!(escape(&out), "http://localhost/%C3%B6rebro/b");
-        let uri = Uri::split(&out);
-        assert_eq!((uri.authority, uri.path), (host(b"localhost"), &b"/%C3%B6rebro/b"[..]));
     }
 }

@@ -172,31 +172,6 @@ fn target_that_is_not_a_path_is_rejected_by_its_form() {
     }
 }
 
-/// "Relative slash state" goes to the "authority state" for a scheme that is not special, too. The
-/// serializer's `/.` before a path that starts with `//` is not part of that path.
-#[test]
-fn references_resolve_against_a_base_with_a_non_special_scheme() {
-    for (base, reference, url) in [
-        ("foo://h/p/q", "//g/x", "foo://g/x"),
-        ("foo://h/p/q", "/x", "foo://h/x"),
-        ("foo://h/p/q", "//", "foo://"),
-        ("foo:/p/q", "//g", "foo://g"),
-        ("foo:/p/q", "x", "foo:/p/x"),
-        ("foo:/.//p/q", "x", "foo:/.//p/x"),
-        ("foo:/.//p", "?x", "foo:/.//p?x"),
-        ("foo:/.//p?q", "#x", "foo:/.//p?q#x"),
-        ("foo:/.//p", "/x", "foo:/x"),
-        ("foo:/.//p", "..", "foo:/"),
-        ("foo:/.a/q", "x", "foo:/.a/x"),
-    ] {
-        let answer = on_best_backend("whatwg").with_base(base.as_bytes());
-        let answer = answer.normalize(reference.as_bytes());
-        assert_eq!(answer.as_deref(), Ok(url.as_bytes()), "{reference} behind {base}");
-        let base = Url::parse(base.as_bytes(), None).unwrap();
-        assert_eq!(standard(reference.as_bytes(), Some(&base)).as_deref(), Ok(url.as_bytes()));
-    }
-}
-
 #[test]
 fn bulk_results_agree_with_single_calls() {
     for library in on_every_backend("whatwg") {
