@@ -1,7 +1,7 @@
 //! Filters: the records they keep, the records they drop, and the counts of both.
 
+use super::Place;
 use super::packed::gzip;
-use super::{Place, json_lines};
 use serde_json::json;
 use std::fs;
 use std::process::Stdio;
@@ -12,29 +12,6 @@ e.org:443 1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] "POST /c HTTP/1.1" 201 5 "-" 
 e.org:443 1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] "GET /a HTTP/1.1" 304 5 "-" "x"
 no log line
 "#;
-
-#[test]
-fn status_and_method_filters_count_dropped_records() {
-    let place = Place::with([("log", LOG.as_bytes())]);
-    let dedup = ["dedup", "-f", "vhost", "log", "--stats", "s"];
-    let run = place.run([&dedup[..], &["--status", "2xx,304"]].concat()).exits(0);
-    assert_eq!(run.out(), "https://e.org/a\nhttps://e.org/c\n");
-    for (name, number) in
-        [("records", 5), ("unique", 2), ("duplicates", 1), ("filtered", 1), ("rejected", 1)]
-    {
-        assert_eq!(run.summary(name), number, "{}", run.err);
-        assert_eq!(place.json("s")[name], number);
-    }
-    let filters = ["--status", "2xx", "--method", "GET,HEAD"];
-    let run = place.run([&["normalize", "--json", "-f", "vhost", "log"], &filters[..]].concat());
-    let mut objects = vec![json!({"record": 1, "out": "https://e.org/a"})];
-    objects.extend([2, 3, 4].map(|record| json!({"record": record, "filtered": true})));
-    objects.push(json!({"record": 5, "reject": ["log-syntax"], "at": 0}));
-    assert_eq!(json_lines(&run.exits(0).out), objects);
-    // Without a filter the summary has no such term.
-    let run = place.run(dedup).exits(0);
-    assert!(!run.err.contains("filtered") && place.json("s").get("filtered").is_none());
-}
 
 /// A format of each way to find fields. The tests of the formats try every one.
 #[test]
@@ -107,121 +84,6 @@ fn a_filter_applies_to_some_record_if_there_is_one() {
         );
         assert!(run.err.contains(&told), "{}", run.err);
     }
-}
-
-#[test]
-fn agent_and_time_filters_judge_the_records_of_logs() {
-    let place = Place::with([("log", VISITS.as_bytes())]);
-    for (arguments, out) in [
-        (&["--agent", "(?i)BOT"][..], "/b.css?v"),
-        (&["--agent", "bot", "--agent", "^-$"], "/b.css?v /c"),
-        (&["--agent", r#""x""#], "/b.css?v"),
-        (&["--not-agent", "bot|curl"], "/a.html /c /d.tar.gz"),
-        (&["--agent", "/", "--not-agent", "Mozilla"], "/b.css?v /e"),
-        (&["--since", "2025-10-11"], "/b.css?v /c /d.tar.gz"),
-        (&["--since", "2025-10-11", "--until", "2025-10-12"], "/b.css?v /c"),
-        (&["--until", "2025-10-11T02:00:00+02:00"], "/a.html"),
-        (&["--until", "2025-10-11T00:00:01"], "/a.html /b.css?v"),
-        (&["--since", "2025-10-11 11:59:59.5Z", "--status", "2xx"], "/d.tar.gz"),
-        (&["--since", "1s"], ""),
-        (&["--since", "100000d"], "/a.html /b.css?v /c /d.tar.gz"),
-    ] {
-        let run = place.run([&["dedup", "log"], arguments].concat()).exits(0);
-        assert_eq!(run.out().lines().collect::<Vec<_>>().join(" "), out, "{arguments:?}");
-        let kept = run.out().lines().count() as u64;
-        assert_eq!((run.summary("rejected"), run.summary("filtered")), (1, 5 - kept));
-    }
-    let run = place.run(["normalize", "--json", "log", "--agent", "curl"]).exits(0);
-    let objects = json_lines(&run.out);
-    assert_eq!(objects[0], json!({"record": 1, "filtered": true}));
-    assert_eq!(objects[4], json!({"record": 5, "out": "/e"}));
-    assert_eq!(objects[5]["reject"], json!(["log-syntax"]));
-}
-
-#[test]
-fn extension_filters_judge_the_last_segment_of_the_path() {
-    let list =
-        b"http://h/a.JPG?x=b.css\nhttp://h/b.css;v=1.2\nhttp://h/c.tar.gz\nhttp://h/d.css/\n\
-                 http://h/e\nmailto:a@b.jpg\nhttp://h/w.webp?x\n";
-    let place = Place::with([("list", list)]);
-    for (arguments, out) in [
-        (&["--ext", "jpg,CSS"][..], "/a.JPG /b.css;v=1.2"),
-        (&["--ext", ".jpg", "--ext", "gz"], "/a.JPG /c.tar.gz"),
-        (&["--not-ext", "jpg,css,gz"], "/d.css/ /e a@b.jpg /w.webp"),
-        (&["--ext", "css,gz", "--not-ext", "css"], "/c.tar.gz"),
-        (&["--ext", "images"], "/a.JPG /w.webp"),
-        (&["--not-ext", "images,css"], "/c.tar.gz /d.css/ /e a@b.jpg"),
-        (&["--has-query"], "/a.JPG /w.webp"),
-        (&["--ext", "png"], ""),
-    ] {
-        let run = place.run([&["dedup", "list", "--fields", "path"], arguments].concat()).exits(0);
-        assert_eq!(run.out().lines().collect::<Vec<_>>().join(" "), out, "{arguments:?}");
-        assert_eq!(run.summary("filtered"), 7 - run.summary("unique"), "{arguments:?}");
-    }
-    // The key is made after it.
-    let run = place.run(["dedup", "--key", "hash", "--ext", "gz", "list"]).exits(0);
-    assert_eq!(run.summary("unique"), 1);
-}
-
-#[test]
-fn host_filters_match_globs_and_blocks_of_addresses() {
-    let list =
-        b"http://10.1.2.3:80/\nhttp://10.9.0.1/\nhttp://[2001:DB8::0:1]:8/a\nhttp://0x7f.1/\n\
-                 http://a.example/\nmailto:a@10.1.2.3\n/10.1.2.3\n";
-    let place = Place::with([("list", list)]);
-    for (arguments, hosts) in [
-        (&["--host", "10.0.0.0/8"][..], "10.1.2.3 10.9.0.1"),
-        (&["--host", "10.0.0.0/8", "--not-host", "10.9.0.0/16"], "10.1.2.3"),
-        (&["--host", "[2001:db8::]/32", "--host", "*.example"], "[2001:db8::1] a.example"),
-        (&["--host", "127.0.0.0/8", "-p", "crawl"], ""),
-        (&["--host", "127.0.0.0/8", "-p", "whatwg"], "127.0.0.1"),
-        // The mail address has no host.
-        (&["--not-host", "10.0.0.0/8", "--not-host", "::/0", "--not-host", "0x*"], "a.example "),
-    ] {
-        let common = ["dedup", "-q", "-f", "lines", "list", "--fields", "host"];
-        let run = place.run([&common, arguments].concat()).exits(0);
-        assert_eq!(run.out().lines().collect::<Vec<_>>().join(" "), hosts, "{arguments:?}");
-    }
-}
-
-#[test]
-fn scheme_host_and_pattern_filters_match_the_canonical_form() {
-    let list = b"HTTP://WWW.Example.com/%7Ea\nhttps://example.org/a\nurn:a:b\nftp://www.example.com/x\nhttp://h:x/\n";
-    let place = Place::with([("list", list)]);
-    let [com, org, urn, ftp] = [
-        "http://www.example.com/~a\n",
-        "https://example.org/a\n",
-        "urn:a:b\n",
-        "ftp://www.example.com/x\n",
-    ];
-    for (arguments, out) in [
-        (&["--schemes", "http,https"][..], &[com, org][..]),
-        (&["--host", "*.example.com"], &[com, ftp]),
-        (&["--match", "/~a$", "--match", "^urn:"], &[com, urn]),
-        (&["--schemes", "ftp", "--host", "*.com"], &[ftp]),
-        (&["--not-match", "^http"], &[urn, ftp]),
-        (&["--not-match", "/x$", "--not-match", "^urn:", "--match", "com"], &[com]),
-    ] {
-        for job in ["dedup", "normalize"] {
-            let run = place.run([&[job, "list"], arguments].concat()).exits(0);
-            let lines = run.out().split_inclusive('\n').filter(|line| *line != "\n");
-            assert!(lines.eq(out.iter().copied()), "{arguments:?}: {}", run.out());
-            let counts = [4 - out.len() as u64, 1];
-            assert_eq!(["filtered", "rejected"].map(|term| run.summary(term)), counts);
-        }
-    }
-    let arguments = ["normalize", "--json", "--key", "surt", "--schemes", "urn", "list"];
-    let objects = json_lines(&place.run(arguments).exits(0).out);
-    assert_eq!(objects[0], json!({"record": 1, "filtered": true}));
-    assert_eq!(objects[2], json!({"record": 3, "out": "urn:a:b"}));
-}
-
-#[test]
-fn decoded_path_matches_its_url_if_others_are_dropped() {
-    let list = "/drop\n/keep%20a\n/keep%20b\n";
-    let arguments = "dedup -f target -p servlet --fields canonical,decoded --match keep";
-    let run = Place::new().run_on(arguments.split(' '), list).exits(0);
-    assert_eq!(run.out(), "/keep%20a\t/keep a\n/keep%20b\t/keep b\n");
 }
 
 #[test]
@@ -313,38 +175,6 @@ fn error_names_the_bytes_already_on_standard_output() {
             assert!(stopped.out.is_empty() && stopped.err.contains(told), "{}", stopped.err);
         }
         assert!(!place.path("out").exists());
-    }
-}
-
-#[test]
-fn host_filter_takes_hosts_as_the_profile_writes_them() {
-    let list = "http://b\u{fc}cher.example/\n";
-    for arguments in
-        [&["--host", "xn--bcher-kva.example"][..], &["-p", "string", "--host", "b\u{fc}*"]]
-    {
-        let run = Place::new().run_on([&["dedup"], arguments].concat(), list).exits(0);
-        assert_eq!(run.summary("unique"), 1);
-    }
-}
-
-#[test]
-fn host_filter_with_a_trailing_dot_follows_the_profile() {
-    let list = b"http://h.example./a\nhttp://h.example/b\nx://h.example./c\nhttp://g.example/d\n";
-    let place = Place::with([("list", list)]);
-    for (profile, glob, kept) in [
-        // Rungs that drop the full stops of a host, unless its scheme is not known.
-        ("crawl", "h.example.", &["/a", "/b", "/c"][..]),
-        ("crawl", "*.EXAMPLE..", &["/a", "/b", "/d"]),
-        ("crawl", "h.example", &["/a", "/b"]),
-        ("ia", "h.example.", &["/a", "/b", "/c"]),
-        // A rung under which they are two hosts.
-        ("scheme", "h.example.", &["/a", "/c"]),
-        ("whatwg", "h.example.", &["/a", "/c"]),
-        ("crawl", ".", &[]),
-    ] {
-        let run = place.run(["dedup", "-p", profile, "--fields=path", "--host", glob, "list"]);
-        let run = run.exits(0);
-        assert_eq!(run.out().lines().collect::<Vec<_>>(), kept, "{profile}: {glob}");
     }
 }
 
@@ -526,24 +356,4 @@ fn warning_for_outputs_read_as_inputs_of_a_directory() {
     let named = place.run(["dedup", "-q", "-r", "d/out", "-o", "d/out"]).exits(0);
     assert_eq!(named.err, "");
     assert_eq!(place.run(["dedup", "-q", "-r", "d/a", "-o", "other"]).exits(0).err, "");
-}
-
-#[test]
-fn named_filters_know_bots() {
-    let line = |path: &str, agent: &str| {
-        format!(
-            "1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] \"GET {path} HTTP/1.1\" 200 5 \"-\" \"{agent}\"\n"
-        )
-    };
-    let log = [
-        line("/person", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"),
-        line("/google", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"),
-        line("/script", "curl/8.5.0"),
-        line("/headless", "Mozilla/5.0 (X11) HeadlessChrome/120.0.0.0 Safari/537.36"),
-    ];
-    let bots = "/google\n/script\n/headless\n";
-    for (option, out) in [("--not-agent", "/person\n"), ("--agent", bots)] {
-        let run = Place::new().run_on(["dedup", "-q", option, "bots"], log.concat()).exits(0);
-        assert_eq!(run.out(), out);
-    }
 }

@@ -24,7 +24,7 @@ const BLOCKS_NOT_RUN: usize = 7;
 /// The longest paragraph: 8 lines of 100 characters.
 const LONGEST_PARAGRAPH: usize = 800;
 
-fn root() -> PathBuf {
+pub(super) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository")
 }
 
@@ -112,7 +112,7 @@ fn examples(block: &str) -> Vec<Example> {
 }
 
 /// Defines `uniqurl` for the shell. It may be a program with an emulator before it.
-fn prelude() -> String {
+pub(super) fn prelude() -> String {
     let process = built::process();
     let words = std::iter::once(process.get_program()).chain(process.get_args());
     let words: Vec<_> =
@@ -187,7 +187,12 @@ fn run(example: &Example, prelude: &str, place: &Place) -> Result<(), Wrong> {
 }
 
 /// Runs a block, adds differences to `wrong`, and returns the block with the outputs of now.
-fn run_block(block: &str, prelude: &str, place: &Place, wrong: &mut Vec<String>) -> String {
+pub(super) fn run_block(
+    block: &str,
+    prelude: &str,
+    place: &Place,
+    wrong: &mut Vec<String>,
+) -> String {
     let mut written = String::new();
     for mut example in examples(block) {
         if let Err(Wrong { why, output }) = run(&example, prelude, place) {

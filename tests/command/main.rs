@@ -25,7 +25,6 @@ mod host_lists;
 mod hostile;
 mod inputs;
 mod limit_by;
-mod keys;
 mod messages;
 mod null;
 mod open_files;
@@ -40,6 +39,7 @@ mod root;
 mod routes;
 mod sameness;
 mod seen;
+mod sessions;
 mod set;
 mod shared_archives;
 #[cfg(target_os = "linux")]
@@ -50,7 +50,6 @@ mod split;
 mod stores;
 mod streams;
 mod summary;
-mod systems;
 mod tables;
 mod tally;
 #[cfg(target_os = "linux")]
