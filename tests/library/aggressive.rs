@@ -1,34 +1,19 @@
 //! `aggressive`: the library agrees with the oracle, and keeps the laws.
 
 use crate::cases::for_each_case;
-use crate::generator::habits::{GLOBS, url};
+use crate::generator::habits::url;
 use crate::generator::{self, Rng, Temper};
 use crate::oracle::policy::{Policy, SWITCHES};
 use crate::oracle::{Answer, Oracle};
-use crate::subject::{Library, answer, in_bulk, outcome};
+use crate::subject::{self, Library, answer, in_bulk, outcome};
 use crate::tsv::{self, escape, show};
 use uniqurl::internal::Backend;
 use uniqurl::{Normalizer, Profile, Reject, Switch};
 
 /// A rung with random switches and lists. Mostly `aggressive` without changes.
 fn draw(rng: &mut Rng) -> Policy {
-    let mut policy = Policy::new(rng.pick(&["scheme", "crawl", "aggressive", "aggressive"]));
-    if rng.one_in(3) {
-        return policy;
-    }
-    for switch in SWITCHES {
-        match rng.below(4) {
-            0 => _ = policy.switches.insert(switch),
-            1 => _ = policy.switches.remove(switch),
-            _ => {}
-        }
-    }
-    for list in [&mut policy.drop, &mut policy.keep] {
-        if rng.one_in(3) {
-            list.extend((0..=rng.below(3)).map(|_| String::from(rng.pick(GLOBS))));
-        }
-    }
-    policy
+    let profile = rng.pick(&["scheme", "crawl", "aggressive", "aggressive"]);
+    if rng.one_in(3) { Policy::new(profile) } else { subject::draw::habits(rng, profile) }
 }
 
 fn library(policy: &Policy, backend: Backend) -> Normalizer {

@@ -6,11 +6,11 @@ use crate::cases::for_each_case;
 use crate::generator::Rng;
 use crate::generator::systems::{WORDS, url};
 use crate::oracle::system::{Answer, System};
-use crate::subject::systems::{ask, assert_same, draw, for_each_system, library, show, trouble};
-use crate::subject::{Library, in_bulk};
+use crate::subject::systems::{ask, assert_same, for_each_system, library, show, trouble};
+use crate::subject::{Library, draw, in_bulk};
 use crate::tsv::{self, SYSTEMS, escape};
 use uniqurl::internal::Backend;
-use uniqurl::{Normalizer, Profile, RejectReason, Ring, Switch};
+use uniqurl::{Normalizer, Profile, RejectReason};
 
 #[test]
 fn systems_agree_with_their_oracles_on_every_backend() {
@@ -88,41 +88,6 @@ fn url_without_a_host_is_a_target_only_under_target_profiles() {
 }
 
 #[test]
-fn assumed_scheme_never_gives_a_target_a_host() {
-    let assumed = |profile: Profile| Normalizer::new(profile).with_assumed_scheme(b"http").unwrap();
-    let relative = Err((BTreeSet::from(["relative"]), 0));
-    for (normalizer, url, expected) in [
-        (assumed(Profile::Mediawiki), "/%2Fx", relative.clone()),
-        (assumed(Profile::Mediawiki), "/x%2Fx", Ok(b"/x/x".to_vec())),
-        (assumed(Profile::Mediawiki), "//x%2Fx", Ok(b"http://x%2Fx/".to_vec())),
-        // A ring that keeps the spelling of the slash.
-        (assumed(Profile::Restbase), "/%2Fx", Ok(b"/%2Fx".to_vec())),
-        // A ring that writes it as a triplet.
-        (
-            assumed(Profile::Ring).with_ring(Ring::parse("encode=2F").unwrap()).unwrap(),
-            "/x",
-            relative.clone(),
-        ),
-        (
-            assumed(Profile::Servlet)
-                .with_switches([Switch::KeepEmptySegments])
-                .unwrap()
-                .with_allowed([RejectReason::EmptySegmentParameter])
-                .unwrap(),
-            "/;a/x",
-            relative,
-        ),
-    ] {
-        assert_eq!(ask(|out| normalizer.append(url.as_bytes(), out)), expected, "{url}");
-    }
-    // In a log it stays a path, and without an assumed scheme in a list too.
-    let mediawiki = assumed(Profile::Mediawiki);
-    assert_eq!(ask(|out| mediawiki.for_targets().append(b"/%2Fx", out)), Ok(b"//x".to_vec()));
-    let plain = Normalizer::new(Profile::Mediawiki);
-    assert_eq!(ask(|out| plain.append(b"/%2Fx", out)), Ok(b"//x".to_vec()));
-}
-
-#[test]
 fn canonical_forms_are_accepted_printable_and_idempotent() {
     for_each_system(2, |rng, system| {
         let library = library(system, Backend::best());
@@ -150,7 +115,7 @@ fn canonical_forms_are_accepted_printable_and_idempotent() {
 fn bulk_results_agree_with_single_calls() {
     for profile in SYSTEMS {
         for_each_case(100, |rng| {
-            let system = draw(rng, profile);
+            let system = draw::system(rng, profile);
             let count = rng.below(200);
             // Clean URLs, as most are in practice, with others among them.
             let one = |_| match rng.below(3) {

@@ -1,5 +1,6 @@
 //! The library as used by the tests: one profile on one backend.
 
+pub mod draw;
 pub mod systems;
 
 use crate::tsv::{Row, escape};
@@ -95,18 +96,6 @@ pub fn in_bulk(normalizer: &Normalizer, urls: &[Vec<u8>]) -> Vec<Outcome> {
     });
     assert_eq!(outcomes.len(), urls.len());
     outcomes
-}
-
-/// The normalizer with a base and an assumed scheme, where they are not empty.
-pub fn reading(normalizer: &Normalizer, base: &str, assumed: &str) -> Normalizer {
-    let mut library = Library(normalizer.clone());
-    if !base.is_empty() {
-        library = library.with_base(base.as_bytes());
-    }
-    if !assumed.is_empty() {
-        library = library.with_assumed_scheme(assumed.as_bytes());
-    }
-    library.0
 }
 
 /// The canonical URL, or `!code@offset`.

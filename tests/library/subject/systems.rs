@@ -2,42 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use super::draw;
 use crate::cases::for_each_case;
 use crate::generator::Rng;
 use crate::oracle::system::{Answer, System};
 use crate::tsv::{SYSTEMS, escape};
 use uniqurl::internal::Backend;
 use uniqurl::{Normalizer, Profile, Reject, RejectReason, Ring, Switch};
-
-/// A profile with random options.
-pub fn draw(rng: &mut Rng, profile: &'static str) -> System {
-    let mut system = System::new(profile);
-    let checks = profile.parse::<Profile>().unwrap().checks();
-    match rng.below(4) {
-        0 => system.allowed = checks.iter().map(RejectReason::name).collect(),
-        1 => {
-            system.allowed =
-                checks.iter().filter(|_| rng.one_in(2)).map(RejectReason::name).collect()
-        }
-        _ => {}
-    }
-    if rng.one_in(3) {
-        let off = profile.parse::<Profile>().unwrap().checks_off();
-        let denied = off.iter().filter(|_| rng.one_in(2)).map(RejectReason::name);
-        system.denied = denied.filter(|name| !system.allowed.contains(name)).collect();
-    }
-    system.keep_empty_segments = profile == "servlet" && rng.one_in(3);
-    if profile == "ring" {
-        for &byte in b":/[]@!$&'()*+,;=" {
-            match rng.below(3) {
-                0 => system.ring.0.push(byte),
-                1 => system.ring.1.push(byte),
-                _ => {}
-            }
-        }
-    }
-    system
-}
 
 pub fn library(system: &System, backend: Backend) -> Normalizer {
     let mut normalizer = Normalizer::new(system.profile.parse::<Profile>().unwrap())
@@ -89,7 +60,7 @@ pub fn assert_same(what: &str, system: &System, url: &[u8], got: &Answer, expect
 pub fn for_each_system(share: u64, mut test: impl FnMut(&mut Rng, &System)) {
     for profile in SYSTEMS {
         for_each_case(share, |rng| {
-            let system = draw(rng, profile);
+            let system = draw::system(rng, profile);
             test(rng, &system);
         });
     }
