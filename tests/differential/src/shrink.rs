@@ -53,6 +53,7 @@ impl Question<'_> {
 }
 
 /// One URL, the bytes around it, and its failure.
+#[derive(Default)]
 struct Found {
     before: Vec<u8>,
     url: Vec<u8>,
@@ -83,13 +84,7 @@ pub fn report(question: Question, block: &Block) -> String {
         let (start, end) = (span.start as usize, span.end as usize);
         let [before, url, after] =
             [&block.bytes[..start], &block.bytes[start..end], &block.bytes[end..]];
-        let mut found = Found {
-            before: Vec::new(),
-            url: Vec::new(),
-            after: Vec::new(),
-            seed: block.seed,
-            trouble: String::new(),
-        };
+        let mut found = Found { seed: block.seed, ..Found::default() };
         found.takes(block.way, question, [before, url, after]).then_some(found)
     });
     match first {
@@ -145,8 +140,8 @@ fn shrink(found: &mut Found, way: Way, question: Question) {
 
 fn as_test(found: &Found, way: Way, question: Question) -> String {
     let call = match way {
-        Way::Url => "normalize",
-        Way::Target => "normalize_target",
+        Way::Url => "append",
+        Way::Target => "for_targets().append",
     };
     let settings = match question {
         Question::One(setting) => vec![setting],
