@@ -1,7 +1,5 @@
 //! Tries everything of a kind: every window that vector code can see, and every small URL.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use uniqurl::internal::Span;
@@ -11,6 +9,7 @@ use crate::check;
 use crate::setting::Setting;
 use crate::shrink::{self, Question};
 use crate::tally::Tally;
+use crate::threads;
 use crate::windows::{self, Windows};
 
 /// URLs of a block: more than one word of a mask, and no multiple of it.
@@ -68,42 +67,21 @@ fn all_of(
     threads: usize,
     tally: &mut Tally,
 ) -> Option<String> {
-    let (next, failed) = (AtomicU64::new(0), AtomicBool::new(false));
-    let (found, sum) = (Mutex::new(None), Mutex::new(tally));
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                let mut tally = Tally::default();
-                while !failed.load(Ordering::Relaxed) {
-                    let first = next.fetch_add(URLS, Ordering::Relaxed);
-                    if first >= windows.count {
-                        break;
-                    }
-                    let block = block(windows, way, first);
-                    for setting in settings {
-                        let question = || match depth {
-                            Depth::Lines => lines_agree(setting, &block),
-                            Depth::Backends => check::backends(setting, &block, &mut tally),
-                            Depth::Laws => check::check(setting, &block, &mut tally),
-                        };
-                        if let Some(trouble) = shrink::trouble(question) {
-                            failed.store(true, Ordering::Relaxed);
-                            let report = match depth {
-                                Depth::Lines => trouble,
-                                _ => shrink::report(Question::One(setting), &block),
-                            };
-                            *found.lock().unwrap() = Some(format!(
-                                "{}: from number {first} on\n\n{report}",
-                                windows.name
-                            ));
-                        }
-                    }
-                }
-                sum.lock().unwrap().add(&tally);
-            });
-        }
-    });
-    found.into_inner().unwrap()
+    threads::ask(threads, 0..windows.count, URLS, tally, |first, tally| {
+        let block = block(windows, way, first);
+        settings.iter().find_map(|setting| {
+            let trouble = shrink::trouble(|| match depth {
+                Depth::Lines => lines_agree(setting, &block),
+                Depth::Backends => check::backends(setting, &block, tally),
+                Depth::Laws => check::check(setting, &block, tally),
+            })?;
+            let report = match depth {
+                Depth::Lines => trouble,
+                _ => shrink::report(Question::One(setting), &block),
+            };
+            Some(format!("{}: from number {first} on\n\n{report}", windows.name))
+        })
+    })
 }
 
 fn lines_agree(setting: &Setting, block: &Block) {

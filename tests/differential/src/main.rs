@@ -11,15 +11,16 @@ mod second;
 mod setting;
 mod shrink;
 mod tally;
+mod threads;
 
+#[path = "../../library/subject/draw.rs"]
+mod drawn;
 #[allow(dead_code, missing_docs, reason = "the tests of the library use more")]
 #[path = "../../library/windows/mod.rs"]
 mod windows;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use case::Block;
@@ -143,21 +144,17 @@ impl Progress {
 
     fn save(&self, wish: &Wish) -> Result<(), String> {
         let Some(file) = &wish.state else { return Ok(()) };
-        let mut text =
-            format!("seed\t{}\nblocks\t{}\nseconds\t{:.1}\n", wish.seed, self.next, self.seconds);
-        for (kind, name, count) in self.tally.lines() {
-            text += &format!("{kind}\t{name}\t{count}\n");
-        }
-        let next = file.with_extension("next");
-        std::fs::write(&next, text)
-            .and_then(|()| std::fs::rename(&next, file))
+        let (seed, next, seconds) = (wish.seed, self.next, self.seconds);
+        let head = format!("seed\t{seed}\nblocks\t{next}\nseconds\t{seconds:.1}\n");
+        let text = head + &self.counts();
+        let written = file.with_extension("next");
+        std::fs::write(&written, text)
+            .and_then(|()| std::fs::rename(&written, file))
             .map_err(|error| format!("{}: {error}", file.display()))
     }
 
-    fn print(&self) {
-        for (kind, name, count) in self.tally.lines() {
-            println!("{kind}\t{name}\t{count}");
-        }
+    fn counts(&self) -> String {
+        self.tally.lines().map(|(kind, name, count)| format!("{kind}\t{name}\t{count}\n")).collect()
     }
 }
 
@@ -216,7 +213,10 @@ fn run() -> Result<bool, String> {
     while progress.tally.executions() < wish.executions
         && started.elapsed().as_secs() < wish.seconds
     {
-        if let Some(found) = one_round(&wish, &plain, &real, &mut progress) {
+        let round = progress.next..progress.next + ROUND;
+        progress.next = round.end;
+        let one = |number, tally: &mut Tally| one_block(&wish, &plain, &real, number, tally);
+        if let Some(found) = threads::ask(wish.threads, round, 1, &mut progress.tally, one) {
             println!("{found}");
             return Ok(false);
         }
@@ -227,7 +227,7 @@ fn run() -> Result<bool, String> {
             eprintln!("{}", so_far(&progress));
         }
     }
-    progress.print();
+    print!("{}", progress.counts());
     println!("{}, no difference; seed {}", so_far(&progress), wish.seed);
     Ok(true)
 }
@@ -239,44 +239,6 @@ fn so_far(progress: &Progress) -> String {
         "{executions} executions in {:.0} s, {rate:.0} a second, {} blocks",
         progress.seconds, progress.next
     )
-}
-
-/// Checks the next blocks on all threads. Returns the failure, if any.
-fn one_round(
-    wish: &Wish,
-    plain: &[Setting],
-    real: &[Vec<u8>],
-    progress: &mut Progress,
-) -> Option<String> {
-    let next = AtomicU64::new(progress.next);
-    let end = progress.next + ROUND;
-    let failed = AtomicBool::new(false);
-    // The failure in the lowest block, whichever thread finds one first.
-    let found: Mutex<Vec<(u64, String)>> = Mutex::default();
-    let tallies: Mutex<Tally> = Mutex::default();
-    std::thread::scope(|scope| {
-        for _ in 0..wish.threads {
-            scope.spawn(|| {
-                let mut tally = Tally::default();
-                while !failed.load(Ordering::Relaxed) {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= end {
-                        break;
-                    }
-                    if let Some(text) = one_block(wish, plain, real, number, &mut tally) {
-                        failed.store(true, Ordering::Relaxed);
-                        found.lock().unwrap().push((number, text));
-                    }
-                }
-                tallies.lock().unwrap().add(&tally);
-            });
-        }
-    });
-    progress.next = end;
-    progress.tally.add(&tallies.into_inner().unwrap());
-    let mut found = found.into_inner().unwrap();
-    found.sort();
-    found.into_iter().next().map(|(_, text)| text)
 }
 
 /// Checks one block under every profile. Returns the failure, if any.

@@ -7,8 +7,8 @@ use uniqurl::internal::Backend;
 use uniqurl::{Normalizer, Profile, RejectReason, Ring, Switch};
 
 use crate::browser;
+use crate::drawn;
 use crate::generator::browser::BASES;
-use crate::generator::habits::GLOBS;
 use crate::generator::{Rng, triplet};
 use crate::oracle::Oracle;
 use crate::oracle::policy::{Policy, SWITCHES};
@@ -96,19 +96,7 @@ fn ladder(rng: &mut Rng, profile: &'static str) -> Setting {
 
 fn habits(rng: &mut Rng, profile: &'static str) -> Setting {
     let mut building = Building::new(profile);
-    let mut policy = Policy::new(profile);
-    for switch in SWITCHES {
-        match rng.below(4) {
-            0 => _ = policy.switches.insert(switch),
-            1 => _ = policy.switches.remove(switch),
-            _ => {}
-        }
-    }
-    for list in [&mut policy.drop, &mut policy.keep] {
-        if rng.one_in(3) {
-            list.extend((0..=rng.below(3)).map(|_| String::from(rng.pick(GLOBS))));
-        }
-    }
+    let policy = drawn::habits(rng, profile);
     building.switches(SWITCHES.iter().copied(), |switch| policy.switches.contains(switch));
     if !policy.drop.is_empty() {
         building.made(&format!(".with_dropped_parameters({:?})", policy.drop), |normalizer| {
@@ -126,37 +114,18 @@ fn habits(rng: &mut Rng, profile: &'static str) -> Setting {
 
 fn system(rng: &mut Rng, profile: &'static str) -> Setting {
     let mut building = Building::new(profile);
-    let mut system = System::new(profile);
-    let checks: Vec<RejectReason> = profile.parse::<Profile>().unwrap().checks().iter().collect();
-    match rng.below(4) {
-        0 => system.allowed = checks.iter().map(|code| code.name()).collect(),
-        1 => {
-            let some = checks.iter().filter(|_| rng.one_in(2));
-            system.allowed = some.map(|code| code.name()).collect();
-        }
-        _ => {}
-    }
-    building.allow(&system.allowed);
-    if rng.one_in(3) {
-        let off = profile.parse::<Profile>().unwrap().checks_off();
-        let denied = off.iter().filter(|_| rng.one_in(2)).map(|code| code.name());
-        system.denied = denied.filter(|name| !system.allowed.contains(name)).collect();
-    }
-    building.deny(&system.denied);
-    if profile == "servlet" && rng.one_in(3) {
-        system.keep_empty_segments = true;
+    let mut system = drawn::system(rng, profile);
+    let (allowed, denied) = (listed(&system.allowed), listed(&system.denied));
+    building.made(&format!(".with_allowed([{allowed}])"), |normalizer| {
+        normalizer.with_allowed(system.allowed.iter().map(known_reason)).unwrap()
+    });
+    building.made(&format!(".with_denied([{denied}])"), |normalizer| {
+        normalizer.with_denied(system.denied.iter().map(known_reason)).unwrap()
+    });
+    if system.keep_empty_segments {
         building.switches(["keep-empty-segments"].into_iter(), |_| true);
     }
-    if profile == "ring" {
-        for &byte in b":/[]@!$&'()*+,;=" {
-            match rng.below(3) {
-                0 => system.ring.0.push(byte),
-                1 => system.ring.1.push(byte),
-                _ => {}
-            }
-        }
-        building.ring(rng, &system.ring.0, &system.ring.1);
-    }
+    building.ring(rng, &system.ring.0, &system.ring.1);
     match rng.below(4) {
         0 => {
             let base = rng.pick(SYSTEM_BASES);
@@ -232,18 +201,6 @@ impl Building {
         });
         self.made(&format!(".without_switches([{}])", list(&off)), |normalizer| {
             normalizer.without_switches(off.iter().map(known)).unwrap()
-        });
-    }
-
-    fn allow(&mut self, codes: &BTreeSet<&'static str>) {
-        self.made(&format!(".with_allowed([{}])", listed(codes)), |normalizer| {
-            normalizer.with_allowed(codes.iter().map(known_reason)).unwrap()
-        });
-    }
-
-    fn deny(&mut self, codes: &BTreeSet<&'static str>) {
-        self.made(&format!(".with_denied([{}])", listed(codes)), |normalizer| {
-            normalizer.with_denied(codes.iter().map(known_reason)).unwrap()
         });
     }
 
