@@ -90,8 +90,10 @@ const OF_CSV: Notes = &["note", "a,b", "say \"\"so\"\"", "two\nlines", "\u{e9}\t
 const OF_TSV: Notes = &["note", "a\"b", " "];
 const OF_W3C: Notes = &["note", "a b", "say \"\"so\"\""];
 
-/// Each format with the names of the columns stamp, size and note.
-const FORMATS: [(&str, [&str; 3], [Missing; 2], Notes, Parts); 9] = [
+/// A format, the names of its columns stamp, size and note, what stands where one is missing, notes, and its lines.
+type Case = (&'static str, [&'static str; 3], [Missing; 2], Notes, Parts);
+
+const FORMATS: [Case; 9] = [
     ("cdx", ["timestamp", "S", "filename"], DASHES, PLAIN, CDX),
     ("cdx", ["b", "length", "g"], DASHES, PLAIN, CDX_OF_11),
     ("cdxj", ["timestamp", "length", "/in/0/n"], NO_MEMBER, OF_CDXJ, CDXJ),
