@@ -306,7 +306,7 @@ pub fn normalize<'py>(
 }
 
 /// The key of a URL. Its name is one that ``--key`` of the command and ``key`` of :func:`dedup` take:
-/// ``template``, ``host``, ``domain``, ``surt``, ``ssurt``, ``hash``, or ``url``, the canonical form. The key is ``str`` or
+/// ``template``, ``host``, ``domain``, ``domain-icann``, ``surt``, ``ssurt``, ``hash``, or ``url``, the canonical form. The key is ``str`` or
 /// ``bytes`` like the URL.
 ///
 /// >>> key("http://www.example.com/a?b", "surt")

@@ -125,7 +125,7 @@ def test_column_and_set_have_the_same_keys():
     assert (pa.table(templates)["template"].type, templates.key.to_pylist()) == (pa.large_string(), ["%FF"])
     assert uniqurl.dedup(urls, key="template").urls.to_pylist() == [f"http://{host}.example/{{int}}" for host in "ab"]
     assert pa.table(uniqurl.normalize_column([b"\xff"], "string", key="hash"))["hash"].type == pa.large_string()
-    for refused, why in [({"key": "md5"}, "^unknown key `md5` .expected url, template, host, domain, surt, ssurt or hash.$"), ({"key": "ssurt", "profile_toml": OWN_PORTS}, "^ssurt names")]:
+    for refused, why in [({"key": "md5"}, "^unknown key `md5` .expected url, template, host, domain, domain-icann, surt, ssurt or hash.$"), ({"key": "ssurt", "profile_toml": OWN_PORTS}, "^ssurt names")]:
         with pytest.raises(uniqurl.UsageError, match=why):
             uniqurl.normalize_column(urls, **refused)
 

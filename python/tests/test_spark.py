@@ -288,7 +288,7 @@ def test_keys_equal_those_of_the_command(spark, tmp_path):
     assert [row.surt and bytes(row.surt) for row in rows.collect()] == [b"x,h,www)/a", b"x,h,www)/a", None, b"x,b)/"]
     with pytest.raises(ValueError, match="has a column URL already"):
         uniqurl_spark.canonicalize(frame.withColumnRenamed("url", "URL"), "URL", key="url")
-    with pytest.raises(ValueError, match="^unknown key `md5` .expected url, template, host, domain, surt, ssurt or hash.$"):
+    with pytest.raises(ValueError, match="^unknown key `md5` .expected url, template, host, domain, domain-icann, surt, ssurt or hash.$"):
         uniqurl_spark.canonicalize(frame, "url", key="md5")
 
 

@@ -39,7 +39,7 @@ def test_single_url_has_the_keys_of_a_set():
     page = "http://h.example/pt-BR/user/17?page=2"
     assert uniqurl.key(page, "template") == "http://h.example/pt-BR/user/{int}?page"
     assert uniqurl.key(b"\xff", "template", "string") == b"%FF"
-    with pytest.raises(uniqurl.UsageError, match="^unknown key `SURT` .expected url, template, host, domain, surt, ssurt or hash.$"):
+    with pytest.raises(uniqurl.UsageError, match="^unknown key `SURT` .expected url, template, host, domain, domain-icann, surt, ssurt or hash.$"):
         uniqurl.key(url, "SURT")
     with pytest.raises(uniqurl.UsageError, match="^ssurt names the ports of the registry"):
         uniqurl.key(url, "ssurt", profile_toml='name = "x"\nversion = 1\nbase = "crawl"\n[ports]\ngopher = 70\n')
