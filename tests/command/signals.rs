@@ -21,6 +21,15 @@ fn send(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).expect("it is there");
 }
 
+/// Waits until something is so.
+fn wait(is_so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < LIMIT, "it does not come");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// Waits for the process to end in any way.
 fn end(child: &mut Child) -> ExitStatus {
     let start = Instant::now();
@@ -78,9 +87,10 @@ fn interrupted_run_prints_its_accounting_and_keeps_old_files() {
         let arguments = [&["dedup", "-", "--progress", "always"], &outputs[..]].concat();
         let mut child = place.start(&arguments);
         let mut input = child.stdin.take().expect("piped");
-        // More than a pipe and its buffers hold, so some of it is read once it is accepted.
         input.write_all(&b"http://a/\nhttp://A\nx\n".repeat(100_000)).expect("taken");
         feed(input, b"http://a/\n");
+        // Read is not yet counted. What the run writes of its rejected lines is.
+        wait(|| bytes(&child, "wchar") > 65_536);
         send(&child, signal);
         assert_eq!(end(&mut child).signal(), Some(signal.as_raw()));
         let shown = error(&mut child);
@@ -105,15 +115,11 @@ fn skipped_bytes_of_an_overlong_record_count_as_read() {
         (["dedup", "-", "-f", "csv:1"], 16 << 20),
         (["dedup", "sparse", "-f", "csv:1"], 1),
     ] {
-        let mut child = place.start(&arguments);
+        let mut child = place.start(&[&arguments[..], &["-j", "2"]].concat());
         let mut input = child.stdin.take().expect("piped");
         let piped = if arguments[1] == "-" { read as usize } else { 0 };
         input.write_all(&vec![b'x'; piped]).expect("taken");
-        let start = Instant::now();
-        while bytes_read(&child) < read {
-            assert!(start.elapsed() < LIMIT, "it does not read");
-            thread::sleep(Duration::from_millis(5));
-        }
+        wait(|| bytes(&child, "rchar") >= read);
         send(&child, signal);
         assert_eq!(end(&mut child).signal(), Some(signal.as_raw()));
         let shown = error(&mut child);
@@ -125,11 +131,11 @@ fn skipped_bytes_of_an_overlong_record_count_as_read() {
     }
 }
 
-/// The bytes that a process has asked the system for.
-fn bytes_read(child: &Child) -> u64 {
+/// The bytes that a process has read (`rchar`) or written (`wchar`) by now.
+fn bytes(child: &Child, kind: &str) -> u64 {
     let io = std::fs::read_to_string(format!("/proc/{}/io", child.id())).expect("Linux");
-    let count = io.lines().find_map(|line| line.strip_prefix("rchar: ")).expect("a count");
-    count.parse().expect("a number")
+    let line = io.lines().find_map(|line| line.strip_prefix(kind)).expect("a count");
+    line.trim_start_matches(": ").parse().expect("a number")
 }
 
 #[test]
@@ -219,11 +225,7 @@ fn interrupted_benchmark_removes_its_corpus() {
         command.args(["bench", "-q", "--size", "1M", "--runs", "100", "--corpus", "clean"]);
         command.args(["-j", "1"]).env("TMPDIR", place.path(""));
         let mut child = piped(command);
-        let start = Instant::now();
-        while place.names().is_empty() {
-            assert!(start.elapsed() < LIMIT, "no corpus");
-            thread::sleep(Duration::from_millis(5));
-        }
+        wait(|| !place.names().is_empty());
         send(&child, signal);
         assert_eq!(end(&mut child).signal(), Some(signal.as_raw()));
         assert_eq!((error(&mut child), place.names()), (String::new(), Vec::new()));
