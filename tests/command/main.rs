@@ -55,6 +55,7 @@ mod tally;
 #[cfg(target_os = "linux")]
 mod terminals;
 mod usage;
+mod whole;
 mod wild;
 
 use serde_json::Value;

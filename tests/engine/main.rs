@@ -17,3 +17,4 @@ mod spill;
 mod streams;
 mod tables;
 mod tally;
+mod whole;

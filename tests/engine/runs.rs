@@ -53,7 +53,7 @@ pub fn checked(paths: &[PathBuf]) -> Vec<Input> {
 }
 
 pub fn stream(path: &Path) -> Vec<Input> {
-    vec![Input { path: path.to_owned(), source: Source::Stream }]
+    vec![Input { path: path.to_owned(), source: Source::Stream, copy: None }]
 }
 
 pub fn file(bytes: &[u8]) -> tempfile::NamedTempFile {

@@ -48,7 +48,7 @@ impl Mix {
             let path = directory.path().join(format!("{n}-{name}"));
             fs::write(&path, bytes).unwrap();
             match kind {
-                Kind::Stream => Input { path, source: Source::Stream },
+                Kind::Stream => Input { path, source: Source::Stream, copy: None },
                 Kind::File | Kind::Missing => {
                     let input = checked(&[path]).remove(0);
                     if *kind == Kind::Missing {
@@ -176,7 +176,7 @@ fn standard_input_and_pipes_given_twice_are_read_once() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
-    let input = Input { path: path.clone(), source: Source::Stream };
+    let input = Input { path: path.clone(), source: Source::Stream, copy: None };
     let watch = Watch::default();
     let (report, result) = std::thread::scope(|scope| {
         scope.spawn(|| {

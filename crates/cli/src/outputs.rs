@@ -7,7 +7,9 @@ use crate::args::run_args::RunArgs;
 use crate::request::Division;
 use crate::{open_files, tables};
 use uniqurl_engine::Trace;
-use uniqurl_engine::output::{Output, ReportPage, ShardFiles, TableFile, TerminatorWriter};
+use uniqurl_engine::output::{
+    Framing, Output, ReportPage, ShardFiles, TableFile, TerminatorWriter,
+};
 use uniqurl_formats::record::Separator;
 
 /// The properties of the outputs, besides the options that all jobs share.
@@ -19,6 +21,10 @@ pub(crate) struct OutputSpec<'a> {
     /// The line of column names before the others.
     pub(crate) header: Option<String>,
     pub(crate) end: Separator,
+    /// Whether records are written as they came.
+    pub(crate) is_whole: bool,
+    /// Where the other records go.
+    pub(crate) dropped: Option<&'a Path>,
 }
 
 /// Where the URLs go.
@@ -99,8 +105,9 @@ fn main_output(path: &Path, spec: OutputSpec<'_>) -> io::Result<Box<dyn MainOutp
         // Before the first of thousands of files is made.
         let enough = open_files::suffice_for((*shards).into(), "shards (--split-by)");
         enough.map_err(io::Error::other)?;
+        let framing = if spec.is_whole { Framing::Records } else { Framing::Lines(spec.end) };
         return Ok(Box::new(match spec.table {
-            None => ShardFiles::create(path, *shards, suffix, spec.end)?,
+            None => ShardFiles::create(path, *shards, suffix, framing)?,
             Some(tables::TableSpec { kind, columns, sorted_by }) => {
                 let columns = (kind, columns);
                 ShardFiles::create_tables(path, *shards, suffix, columns, sorted_by)?
@@ -124,6 +131,8 @@ fn main_output(path: &Path, spec: OutputSpec<'_>) -> io::Result<Box<dyn MainOutp
 pub(crate) struct Outputs {
     pub(crate) main: Box<dyn MainOutput>,
     pub(crate) rejects: Option<Output>,
+    /// Records that are not kept.
+    pub(crate) dropped: Option<Output>,
     accounts: Vec<Account>,
 }
 
@@ -163,7 +172,9 @@ impl Outputs {
                 accounts.push(Account { output: Output::create(path)?, form });
             }
         }
+        let dropped = spec.dropped.map(Output::create).transpose()?;
         Ok(Self {
+            dropped,
             main: main_output(&common.output, spec)?,
             rejects: common.rejects.as_deref().map(Output::create).transpose()?,
             accounts,
@@ -172,7 +183,8 @@ impl Outputs {
 
     /// Whether an output written during the run is a terminal, where a bar would get in its way.
     pub(crate) fn are_watched(&self) -> bool {
-        self.main.is_watched() || self.rejects.as_ref().is_some_and(Output::is_terminal)
+        let mut others = self.rejects.iter().chain(&self.dropped);
+        self.main.is_watched() || others.any(Output::is_terminal)
     }
 
     /// The accounts that go to files.
@@ -184,7 +196,7 @@ impl Outputs {
     /// Brings all bytes to the disk or their pipes, so that a full disk commits neither output.
     pub(crate) fn prepare(&mut self) -> io::Result<()> {
         self.main.prepare()?;
-        self.rejects.as_mut().map_or(Ok(()), Output::prepare)
+        self.rejects.iter_mut().chain(&mut self.dropped).try_for_each(Output::prepare)
     }
 
     /// Writes the accounts of a run that is about to be committed, and brings them to the disk too.
@@ -207,7 +219,7 @@ impl Outputs {
     /// about it.
     pub(crate) fn commit(self) -> io::Result<()> {
         let accounts = self.accounts.into_iter().map(|account| account.output);
-        for output in self.rejects.into_iter().chain(accounts) {
+        for output in self.rejects.into_iter().chain(self.dropped).chain(accounts) {
             output.commit()?;
         }
         self.main.commit()

@@ -7,7 +7,7 @@ use crate::args::format::FormatChoice;
 use crate::args::run_args::RunArgs;
 use crate::stores::StoreOptions;
 use uniqurl::{Key, Normalizer};
-use uniqurl_engine::output::{self, Field};
+use uniqurl_engine::output::{self, Field, TableKind};
 use uniqurl_engine::{Group, InputFormat, InputOptions, Job, JobPlan, LimitBy};
 use uniqurl_formats::record::{EnvelopeChoice, Format, carrying};
 use uniqurl_text::Secrets;
@@ -30,6 +30,17 @@ pub(crate) struct Request {
     pub(crate) seen: Vec<PathBuf>,
     pub(crate) stores: StoreOptions,
     pub(crate) division: Option<Division>,
+    /// Whether the records are written as they came, and where the others go.
+    pub(crate) whole: Option<WholeRecords>,
+}
+
+/// Records are written as they came.
+#[derive(Default)]
+pub(crate) struct WholeRecords {
+    /// Where those go that are not kept.
+    pub(crate) dropped: Option<PathBuf>,
+    /// The kind of both outputs, if they are tables.
+    pub(crate) table: Option<TableKind>,
 }
 
 impl Request {
@@ -41,7 +52,7 @@ impl Request {
             job,
         )?;
         let stores = StoreOptions::default();
-        Ok(Self { plan, name, seen: Vec::new(), stores, division: None })
+        Ok(Self { plan, name, seen: Vec::new(), stores, division: None, whole: None })
     }
 
     /// Whether the options fit together.

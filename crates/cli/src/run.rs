@@ -14,14 +14,14 @@ use crate::inputs::names::is_standard_input;
 use crate::inputs::{RunInputs, paths};
 use crate::outputs::{self, Known, OutputSpec, Outputs, write_anew};
 use crate::progress::{Bar, Counts, Progress, ProgressState, When};
-use crate::request::Request;
+use crate::request::{Request, WholeRecords};
 use crate::signals::Signals;
 use crate::status::{Status, eprint_hinted, eprint_message};
 use crate::stores::Stores;
 use crate::summary_line::SummaryLine;
 use crate::{address_space, command_line, dates, hints, tables};
 use uniqurl_engine::output::{self, FileStats, Inputs, LineForm, ReportPage, Stats, Tally};
-use uniqurl_engine::{self, Job, JobPlan, Report, RunError, Trace, TraceStage, Watch};
+use uniqurl_engine::{self, Job, Report, RunError, Trace, TraceStage, Watch, WholeSinks};
 use uniqurl_formats::input::InputState;
 use uniqurl_formats::input::{Input, InputError, Source};
 use uniqurl_formats::record::Separator;
@@ -101,7 +101,7 @@ fn run(common: &RunArgs, mut request: Request) -> Status {
         request.plan.input.seen = seen;
         let plan = &request.plan;
         let (report, result) =
-            read(plan, inputs, &mut outputs, &stores, summary_line.terms.job, &watch);
+            read(&request, inputs, &mut outputs, &stores, summary_line.terms.job, &watch);
         bar.wipe();
         // The reader has what it wanted, and nobody waits for an account.
         if matches!(result, Err(RunFailure::ClosedPipe)) {
@@ -205,9 +205,11 @@ fn await_signals(summary_line: SummaryLine, watch: &Arc<Watch>, bar: &Bar) -> io
 
 /// The properties of the outputs.
 fn output_spec<'a>(common: &RunArgs, request: &'a Request) -> OutputSpec<'a> {
-    let Request { plan, stores, division, .. } = request;
+    let Request { plan, stores, division, whole, .. } = request;
     let (job, output) = (&plan.job, &plan.output);
     let kind = tables::TableSpec::kind(common, division.as_ref());
+    // Rows of CSV come as they are.
+    let kind = kind.filter(|_| whole.is_none());
     OutputSpec {
         // Who asks for a report alone does not want a list in the terminal as well.
         writes_urls: !(stores.only_change() || common.report.is_some() && goes_to_terminal(common)),
@@ -215,7 +217,11 @@ fn output_spec<'a>(common: &RunArgs, request: &'a Request) -> OutputSpec<'a> {
         table: kind.map(|kind| tables::TableSpec::new(kind, common, job, output, &plan.normalizer)),
         header: tables::header(common, output),
         // A JSON object never contains a raw line feed, so it needs no other separator.
+        is_whole: whole.is_some(),
+        dropped: whole.as_ref().and_then(|whole| whole.dropped.as_deref()),
         end: match job {
+            // Records have their own ends.
+            Job::Dedup(_) if whole.is_some() => Separator::LineFeed,
             Job::Normalize { json: true } => Separator::LineFeed,
             Job::Dedup(_) if output.form == LineForm::Json => Separator::LineFeed,
             _ => common.separator(),
@@ -241,7 +247,7 @@ fn open_stores(request: &mut Request, stores: &mut Stores) -> Result<(), SeenSto
 
 /// Reads the inputs and writes the outputs and the keys for a store, which are then still to be committed.
 fn read(
-    plan: &JobPlan,
+    request: &Request,
     inputs: &[Input],
     outputs: &mut Outputs,
     stores: &Stores,
@@ -252,11 +258,19 @@ fn read(
         Ok(keys) => keys,
         Err(error) => return (Report::default(), Err(RunFailure::Store(error))),
     };
-    let Outputs { main, rejects, .. } = outputs;
+    let plan = &request.plan;
+    let Outputs { main, rejects, dropped, .. } = outputs;
     let mut sinks = uniqurl_engine::Sinks::to(&mut **main);
     sinks.rejects = rejects.as_mut().map(|output| output as _);
     sinks.keys = keys.as_mut().map(|keys| keys as _);
-    let (report, result) = uniqurl_engine::run(plan, inputs, sinks, watch);
+    let (report, result) = match &request.whole {
+        None => uniqurl_engine::run(plan, inputs, sinks, watch),
+        Some(WholeRecords { table, .. }) => {
+            let dropped = dropped.as_mut().map(|output| output as _);
+            let sinks = WholeSinks { kept: sinks, dropped, table: *table };
+            uniqurl_engine::run_whole(plan, inputs, sinks, watch)
+        }
+    };
     let result = match result {
         Ok(()) if are_all_rejected(&report, job, plan.policy.max_rejected) => {
             let (message, hint) = nothing_but_rejects(&report, &plan.input.format);

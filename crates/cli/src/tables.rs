@@ -112,9 +112,9 @@ pub(crate) fn output_hint(output: &Path, request: &Request) -> Option<(String, &
     let (plan, lines) = (&request.plan, &request.plan.output);
     let is_json = match &plan.job {
         Job::Normalize { json } => *json,
-        Job::Dedup(_) | Job::Tabulate => lines.form == LineForm::Json,
+        Job::Dedup(_) | Job::Tabulate | Job::Select(_) => lines.form == LineForm::Json,
     };
-    if is_json || request.division.is_some() {
+    if is_json || request.division.is_some() || request.whole.is_some() {
         return None;
     }
     let mut promised = ending(output)?;

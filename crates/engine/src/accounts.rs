@@ -319,7 +319,8 @@ mod tests {
     use uniqurl_formats::input::Source;
 
     fn inputs(count: usize) -> Vec<Input> {
-        let input = |n: usize| Input { path: n.to_string().into(), source: Source::Stream };
+        let input =
+            |n: usize| Input { path: n.to_string().into(), source: Source::Stream, copy: None };
         (0..count).map(input).collect()
     }
 

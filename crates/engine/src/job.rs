@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::selection::Selection;
 use uniqurl_formats::record;
 use uniqurl_store::keep_policy::KeepPolicy;
 
@@ -83,6 +84,9 @@ pub enum Job {
     /// the canonical URL, and the codes that it was rejected by, between commas. The middle ones are
     /// escaped as in [`OutputOptions::fields`](crate::OutputOptions::fields).
     Tabulate,
+    /// The bytes of each record of a selection, as they came. Those of the other records that have a URL or are
+    /// filtered go where rejected records go in other jobs.
+    Select(Arc<Selection>),
 }
 
 /// How a set is written.

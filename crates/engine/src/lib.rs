@@ -38,6 +38,7 @@ mod job;
 mod plan;
 mod split;
 mod limit_by;
+mod selection;
 mod address_blocks;
 mod expressions;
 mod extensions;
@@ -65,6 +66,9 @@ mod accounts;
 mod flow;
 mod pipeline;
 mod run;
+mod whole;
+#[cfg(feature = "tables")]
+mod whole_rows;
 
 pub use cores::{cores, most_threads, most_workers};
 pub use error::{IdleFilter, RunError, TooManyRejected};
@@ -78,14 +82,16 @@ pub use report::{RejectedSeen, Report};
 pub use request_filter::{BadRequestFilter, RequestFilter};
 pub use run::run;
 pub use seen::{SeenError, SeenTrouble};
+pub use selection::Selection;
 pub use sink::Sinks;
-pub use split::{MARK, Split, SplitBy};
+pub use split::{MARK, MARK_OF_RECORD, Split, SplitBy};
 pub use stages::{StageBuffers, Stages};
 pub use trace::{TaskTimer, Trace, TraceStage};
 pub use uniqurl_store::spill::Spilled;
 pub use uniqurl_store::temporary_file;
 pub use url_filter::{BadUrlFilter, UrlFilter};
 pub use watch::{Phase, Watch};
+pub use whole::{WholeSinks, run_whole};
 
 #[cfg(test)]
 #[path = "../../../src/test_util.rs"]

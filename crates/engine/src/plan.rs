@@ -240,7 +240,7 @@ impl JobPlan {
     pub(crate) fn dedup(&self) -> Option<&Dedup> {
         match &self.job {
             Job::Dedup(dedup) => Some(dedup),
-            Job::Normalize { .. } | Job::Tabulate => None,
+            Job::Normalize { .. } | Job::Tabulate | Job::Select(_) => None,
         }
     }
 
@@ -296,7 +296,7 @@ impl JobPlan {
         let OutputOptions { fields, carry, form, .. } = &self.output;
         self.dedup().is_some()
             && !self.has_tallies()
-            && (!fields.is_empty() || !carry.is_empty() || *form == LineForm::Json)
+            && (!fields.is_empty() || !carry.is_empty() || *form != LineForm::Tabs)
     }
 
     /// The record that a line of a set is about: the first, if lines hold no column of a record, and all

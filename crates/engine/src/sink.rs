@@ -3,10 +3,13 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use crate::batch::WorkBatch;
+use crate::batch::{BatchOutput, Header, WorkBatch};
 use crate::output::vectored;
+use crate::split::mark_record;
 use crate::stages::format::Formatter;
+use uniqurl_formats::record::without_mark;
 use uniqurl_store::seen::KeySink;
+use uniqurl_text::Printable;
 
 /// Where a run writes.
 pub struct Sinks<'s> {
@@ -47,6 +50,37 @@ pub(crate) struct Sink<'a> {
     pub(crate) out: &'a mut (dyn Write + Send),
     rejects: Option<&'a mut (dyn Write + Send)>,
     pub(crate) keys: Option<&'a mut dyn KeySink>,
+    headers: Headers,
+}
+
+/// The headers of records that are written as they came: all inputs have the same ones, and they are written once.
+#[derive(Default)]
+struct Headers {
+    written: Vec<Vec<u8>>,
+    /// Whether records were written after them.
+    are_complete: bool,
+}
+
+impl Headers {
+    /// Adds those of a batch, and gives back the new ones.
+    fn add<'b>(&mut self, batch: &'b BatchOutput) -> io::Result<Vec<&'b [u8]>> {
+        let mut new = Vec::new();
+        for Header { path, bytes } in &batch.headers {
+            let text = without_mark(bytes).trim_ascii_end();
+            if self.written.iter().any(|header| header == text) {
+                continue;
+            }
+            if self.are_complete {
+                let path = Printable::path(path);
+                let why = format!("{path}: its header differs from that of the inputs before it");
+                return Err(io::Error::other(why));
+            }
+            self.written.push(text.to_vec());
+            new.push(&bytes[..]);
+        }
+        self.are_complete |= !(batch.lines.is_empty() && batch.rejects.is_empty());
+        Ok(new)
+    }
 }
 
 impl<'a> Sink<'a> {
@@ -54,7 +88,7 @@ impl<'a> Sink<'a> {
         let Sinks { out, rejects, keys } = sinks;
         // A trait object behind an Option keeps its lifetime. Coerced one by one, they get the shorter one.
         let (rejects, keys) = (rejects.map(|out| out as _), keys.map(|keys| keys as _));
-        Self { formatter, out, rejects, keys }
+        Self { formatter, out, rejects, keys, headers: Headers::default() }
     }
 
     /// Flushes the outputs.
@@ -65,12 +99,35 @@ impl<'a> Sink<'a> {
 
     /// Stage *write*.
     pub(crate) fn write(&mut self, batches: &[WorkBatch]) -> io::Result<()> {
+        for batch in batches {
+            for header in self.headers.add(&batch.out)? {
+                self.write_header(header)?;
+            }
+        }
         let lines = batches.iter().map(|batch| batch.out.lines.as_slice());
         // All batches at once, since few large writes are faster than many small ones.
         vectored::write_all(lines, |parts| self.out.write_vectored(parts))?;
         let Some(rejects) = &mut self.rejects else { return Ok(()) };
         let lines = batches.iter().map(|batch| batch.out.rejects.as_slice());
         vectored::write_all(lines, |parts| rejects.write_vectored(parts))
+    }
+}
+
+impl Sink<'_> {
+    /// Writes a header to each output of records.
+    fn write_header(&mut self, header: &[u8]) -> io::Result<()> {
+        match self.formatter.split() {
+            None => self.out.write_all(header)?,
+            Some(split) => {
+                let mut marked = Vec::new();
+                for shard in 0..split.shards {
+                    mark_record(shard, header.len(), &mut marked);
+                    marked.extend_from_slice(header);
+                }
+                self.out.write_all(&marked)?;
+            }
+        }
+        self.rejects.as_mut().map_or(Ok(()), |rejects| rejects.write_all(header))
     }
 }
 

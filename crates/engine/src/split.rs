@@ -96,6 +96,16 @@ pub(crate) fn mark(split: Option<Split>, key: &[u8], out: &mut Vec<u8>) {
     }
 }
 
+/// Bytes before each record that is written as it came, if records are divided: its shard, and its length, since any
+/// byte may be in it.
+pub const MARK_OF_RECORD: usize = MARK + size_of::<u64>();
+
+/// Appends what precedes such a record of so many bytes.
+pub(crate) fn mark_record(shard: u32, length: usize, out: &mut Vec<u8>) {
+    out.extend_from_slice(&shard.to_le_bytes());
+    out.extend_from_slice(&(length as u64).to_le_bytes());
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -54,6 +54,11 @@ pub(crate) fn check_output_name(
     Ok(())
 }
 
+/// The kind of table that a name asks for, if it is one of binary columns.
+pub(crate) fn binary_table(name: &Path) -> Option<TableKind> {
+    TableKind::of(name).filter(|kind| !kind.is_text())
+}
+
 /// Whether two outputs lead to one place, where one of them would be lost.
 pub(crate) fn share_a_place(outputs: &[&Path]) -> bool {
     let standard = Path::new("-");

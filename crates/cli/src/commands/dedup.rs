@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use crate::args::dedup::{DedupArgs, OrderArg};
 use crate::args::memory::{self, MemoryArgs};
+use crate::args::output_paths::binary_table;
 use crate::args::run_args::RunArgs;
 use crate::args::usage::wrong;
 use crate::args::values::when_busy;
-use crate::request::{Division, Request};
+use crate::request::{Division, Request, WholeRecords};
 use crate::run;
 use crate::status::{Status, eprint_hinted};
 use crate::stores::{ChangeKind, StoreChange, StoreOptions};
@@ -81,6 +82,10 @@ fn request(args: &DedupArgs, memory: Option<Memory>) -> Result<Request, String> 
     request.division = args.split_by.map(|(_, shards)| {
         let suffix = args.split_suffix.clone().unwrap_or_default();
         Division { shards, suffix }
+    });
+    request.whole = args.whole.then(|| WholeRecords {
+        dropped: args.dropped.clone(),
+        table: binary_table(&args.common.output),
     });
     (request.seen, request.stores) = seen_before(args)?;
     Ok(request)

@@ -19,6 +19,7 @@ pub(crate) use rules::ParseRules;
 pub(crate) use text::{AT_ONCE, BatchText, TextBuffers, UrlRef};
 
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicU32;
 
 use crate::output::Tally;
@@ -131,6 +132,8 @@ pub(crate) struct BatchOutput {
     pub(crate) lines: Vec<u8>,
     /// Bytes for the list of rejected records.
     pub(crate) rejects: Vec<u8>,
+    /// Headers of records that are written as they came.
+    pub(crate) headers: Vec<Header>,
     /// Shard and position of each new key, in order, if the set is written at the end.
     pub(crate) new: Vec<u64>,
     /// A line for each of them, if lines hold more than the key.
@@ -139,6 +142,15 @@ pub(crate) struct BatchOutput {
     pub(crate) spilled: Vec<Vec<u8>>,
     /// Bits or numbers by record, while lines are made.
     pub(crate) by_sequence: Vec<u64>,
+}
+
+/// A line before the records of an input.
+#[derive(Debug)]
+pub(crate) struct Header {
+    /// The input.
+    pub(crate) path: PathBuf,
+    /// The line, with its ending.
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// Capacity of all partitions of a batch below which it is always kept.
@@ -251,6 +263,7 @@ impl BatchOutput {
     fn clear(&mut self) {
         self.lines.clear();
         self.rejects.clear();
+        self.headers.clear();
         self.new.clear();
         self.lines_of_new.clear();
         // If lines are long, each partition has grown to hold a few of them, and all partitions together
@@ -263,7 +276,8 @@ impl BatchOutput {
     }
 
     fn memory(&self) -> usize {
-        let Self { lines, rejects, new, lines_of_new, spilled, by_sequence } = self;
+        // Few chunks have headers.
+        let Self { headers: _, lines, rejects, new, lines_of_new, spilled, by_sequence } = self;
         let texts = [lines, rejects, lines_of_new].into_iter().chain(spilled);
         texts.map(bytes).sum::<usize>() + bytes(spilled) + bytes(new) + bytes(by_sequence)
     }

@@ -1,6 +1,7 @@
 //! The rules by which *read* parses a chunk.
 
 use super::text::AT_ONCE;
+use crate::job::Job;
 use crate::limit_by::KeyGroup;
 use crate::plan::JobPlan;
 use uniqurl::Normalizer;
@@ -99,7 +100,7 @@ impl<'a> ParseRules<'a> {
                 // Where another record than the first may be kept, each needs to know
                 // which line it competes with.
                 places: plan.kept_record() != KeepPolicy::First,
-                format: extracts || plan.has_tallies(),
+                format: extracts || plan.has_tallies() || matches!(plan.job, Job::Select(_)),
             },
             ..Self::plain(normalizer, context, hasher, shards)
         }

@@ -5,6 +5,7 @@
 //! it.
 
 use super::json::Object;
+use crate::selection::Selection;
 #[cfg(feature = "tables")]
 use std::borrow::Cow;
 use std::fmt::{self, Write};
@@ -157,6 +158,8 @@ pub struct Row<'a> {
     pub original: &'a [u8],
     /// The decoded path; empty if the profile has none.
     pub decoded: &'a [u8],
+    /// The number of the input, from 0.
+    pub input: usize,
     /// The name of the input: printable between tabs, and as it is in an object.
     pub file: &'a [u8],
     /// Number of the record in that input, from 1.
@@ -191,6 +194,18 @@ pub enum LineForm {
     /// A JSON object, with the columns by name. Text that is not UTF-8 is in base64, under a name
     /// that ends in `_base64`.
     Json,
+    /// Where the record is: the number of its input and its own in that input, as
+    /// [`Selection`](crate::Selection) reads them. The columns are left out.
+    Places(RecordUnit),
+}
+
+/// What a record is that is copied as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordUnit {
+    /// Bytes that stand by themselves.
+    Bytes,
+    /// A row of a table.
+    Row,
 }
 
 /// Whether canonical URLs can be written as they stand.
@@ -218,6 +233,7 @@ impl Row<'_> {
                 out.push(b'\n');
             }
             LineForm::Json => self.append_object(layout, out),
+            LineForm::Places(_) => Selection::append(self.input, self.record, out),
         }
     }
 
@@ -366,7 +382,8 @@ mod tests {
     fn line(canonical: &[u8], bytes: CanonicalBytes) -> String {
         let original = b"a\tb\\\n\xE9 ";
         let (file, decoded) = (&b"f:1"[..], &b"/\t\xE9"[..]);
-        let row = Row { canonical, original, decoded, file, record: 7, offset: 9, carried: &[] };
+        let (record, offset, input) = (7, 9, 0);
+        let row = Row { canonical, original, decoded, input, file, record, offset, carried: &[] };
         let mut line = Vec::new();
         let (fields, form) = (Field::ALL, LineForm::Tabs);
         row.append(&Layout { fields, carry: &[], bytes, form, routes: None }, &mut line);
@@ -453,6 +470,7 @@ mod tests {
             canonical: b"http://h/",
             original: b"HTTP://h\t\"",
             decoded: b"",
+            input: 0,
             file: "w\u{E9}".as_bytes(),
             record: 2,
             offset: 9,

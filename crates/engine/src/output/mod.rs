@@ -40,13 +40,13 @@ mod stats;
 mod page;
 
 pub use fields::{CanonicalBytes, Layout, Row, escaped, with_count};
-pub use fields::{Field, LineForm};
+pub use fields::{Field, LineForm, RecordUnit};
 pub use file::Output;
 pub(crate) use json::number;
 pub use json::{Object, escape_controls};
 pub use page::{HtmlText, ReportPage};
 pub use quantity::{ByteRate, Grouped};
-pub use shards::ShardFiles;
+pub use shards::{Framing, ShardFiles};
 pub use stats::{FileStats, HostListStats, Stats};
 pub use summary::{Inputs, Summary};
 #[cfg(feature = "tables")]

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::Output;
 use super::file::named;
-use super::shards::{ShardFile, ShardFiles};
+use super::shards::{Framing, ShardFile, ShardFiles};
 use super::table::{TableColumn, TableFile, TableKind};
 use uniqurl_formats::record::Separator;
 use uniqurl_store::{directory_of, temporary_file};
@@ -54,10 +54,16 @@ impl ShardFiles {
         sorted_by: Option<usize>,
     ) -> io::Result<Self> {
         let columns = Arc::new(ShardColumns { kind, columns, sorted_by });
-        Self::create_with(name, count, suffix, Separator::LineFeed, |path, name, share| {
-            let file = ShardTable::create(path, name, share.min(BUFFER), Arc::clone(&columns))?;
-            Ok(Box::new(file))
-        })
+        Self::create_with(
+            name,
+            count,
+            suffix,
+            Framing::Lines(Separator::LineFeed),
+            |path, name, share| {
+                let file = ShardTable::create(path, name, share.min(BUFFER), Arc::clone(&columns))?;
+                Ok(Box::new(file))
+            },
+        )
     }
 }
 

@@ -5,6 +5,7 @@
 //! `.uniqurl-`. Until the rename only its owner may enter it, so the files in it have their names and modes from
 //! the start.
 
+use std::borrow::Cow;
 use std::fs::{self, DirBuilder};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
@@ -17,7 +18,7 @@ use super::place::to_last;
 use super::replaced::{may_be_replaced, mode_of_successor};
 use super::target::resolve;
 use super::temporary::Temporary;
-use crate::MARK;
+use crate::split::{MARK, MARK_OF_RECORD};
 use rustix::fs::{Access, access};
 use uniqurl_formats::record::Separator;
 use uniqurl_store::{DirectorySync, directory_of};
@@ -43,8 +44,7 @@ impl ShardFile for Output {
 
 /// Files `shard-00000`, `shard-00001`, ... in a directory.
 ///
-/// The bytes written are lines that end with a line feed, each after [`MARK`] bytes: the number of its
-/// file, the lowest byte first.
+/// The bytes written are framed ([`Framing`]).
 pub struct ShardFiles {
     /// The name the user gave.
     name: PathBuf,
@@ -54,9 +54,19 @@ pub struct ShardFiles {
     /// The mode that the directory is to have.
     mode: u32,
     files: Vec<Box<dyn ShardFile>>,
-    separator: Separator,
+    framing: Framing,
     /// The start of an incomplete line, with its mark.
     begun: Vec<u8>,
+}
+
+/// How the bytes for the files follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// Lines that end with a line feed, each after [`MARK`] bytes: the number of its file, the lowest byte first. They
+    /// end with this separator in the files.
+    Lines(Separator),
+    /// Any bytes, after the number of their file and their number, [`MARK_OF_RECORD`] bytes together.
+    Records,
 }
 
 impl ShardFiles {
@@ -66,8 +76,8 @@ impl ShardFiles {
     /// # Errors
     ///
     /// The name is taken by anything but an empty directory, or nothing can be made next to it.
-    pub fn create(name: &Path, count: u32, suffix: &str, separator: Separator) -> io::Result<Self> {
-        Self::create_with(name, count, suffix, separator, |path, name, share| {
+    pub fn create(name: &Path, count: u32, suffix: &str, framing: Framing) -> io::Result<Self> {
+        Self::create_with(name, count, suffix, framing, |path, name, share| {
             Ok(Box::new(Output::create_one_of_many(path, name, share)?))
         })
     }
@@ -78,7 +88,7 @@ impl ShardFiles {
         name: &Path,
         count: u32,
         suffix: &str,
-        separator: Separator,
+        framing: Framing,
         file: impl Fn(&Path, &Path, usize) -> io::Result<Box<dyn ShardFile>>,
     ) -> io::Result<Self> {
         let unnamed = |error| named(name, error);
@@ -92,7 +102,7 @@ impl ShardFiles {
         };
         let files = (0..count).map(file).collect::<io::Result<_>>()?;
         let (name, begun) = (name.to_owned(), Vec::new());
-        Ok(Self { name, target, temporary, mode, files, separator, begun })
+        Ok(Self { name, target, temporary, mode, files, framing, begun })
     }
 
     /// Brings every byte to the disk, and checks again that the directory can get its name. Otherwise
@@ -137,13 +147,27 @@ impl ShardFiles {
         let Some(file) = self.files.get_mut(shard) else {
             return Err(io::Error::other("no such shard"));
         };
-        match self.separator {
-            Separator::LineFeed => file.write_all(line),
-            Separator::Nul => {
+        match self.framing {
+            Framing::Lines(Separator::LineFeed) => file.write_all(line),
+            Framing::Lines(Separator::Nul) => {
                 file.write_all(&line[..line.len() - 1])?;
-                file.write_all(&[self.separator.byte()])
+                file.write_all(&[Separator::Nul.byte()])
             }
+            Framing::Records => file.write_all(&line[MARK_OF_RECORD - MARK..]),
         }
+    }
+
+    /// The length of the line at the start of `bytes`, with its mark; None if its end is not there yet.
+    fn length(&self, bytes: &[u8]) -> Option<usize> {
+        let length = match self.framing {
+            // A mark may hold the byte of a line feed.
+            Framing::Lines(_) => MARK + memchr::memchr(b'\n', bytes.get(MARK..)?)? + 1,
+            Framing::Records => {
+                let length = bytes.get(MARK..MARK_OF_RECORD)?.try_into().ok()?;
+                MARK_OF_RECORD + u64::from_le_bytes(length) as usize
+            }
+        };
+        (length <= bytes.len()).then_some(length)
     }
 }
 
@@ -199,27 +223,13 @@ fn old(target: &Path) -> io::Result<Option<fs::Metadata>> {
 
 impl Write for ShardFiles {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut rest = bytes;
-        if !self.begun.is_empty() {
-            let mut begun = std::mem::take(&mut self.begun);
-            // A mark may hold the byte of a line feed, so no end is looked for before the mark is whole.
-            let mark = MARK.saturating_sub(begun.len()).min(rest.len());
-            begun.extend_from_slice(&rest[..mark]);
-            rest = &rest[mark..];
-            let end = memchr::memchr(b'\n', rest);
-            let taken = end.map_or(rest.len(), |feed| feed + 1);
-            begun.extend_from_slice(&rest[..taken]);
-            rest = &rest[taken..];
-            match end {
-                Some(_) => self.line(&begun)?,
-                None => self.begun = begun,
-            }
-        }
-        while let Some(line) = rest.get(MARK..)
-            && let Some(feed) = memchr::memchr(b'\n', line)
-        {
-            let (marked, behind) = rest.split_at(MARK + feed + 1);
-            self.line(marked)?;
+        let begun = std::mem::take(&mut self.begun);
+        let all =
+            if begun.is_empty() { Cow::Borrowed(bytes) } else { [&begun, bytes].concat().into() };
+        let mut rest = &all[..];
+        while let Some(length) = self.length(rest) {
+            let (line, behind) = rest.split_at(length);
+            self.line(line)?;
             rest = behind;
         }
         self.begun.extend_from_slice(rest);
@@ -234,6 +244,8 @@ impl Write for ShardFiles {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const LINES: Framing = Framing::Lines(Separator::LineFeed);
 
     #[test]
     fn lines_reach_their_shard_wherever_writes_are_cut() {
@@ -250,7 +262,7 @@ mod tests {
         for step in 1..40 {
             let directory = tempfile::tempdir().unwrap();
             let target = directory.path().join("shards");
-            let mut shards = ShardFiles::create(&target, 3, ".txt", Separator::LineFeed).unwrap();
+            let mut shards = ShardFiles::create(&target, 3, ".txt", LINES).unwrap();
             for part in text.chunks(step) {
                 shards.write_all(part).unwrap();
             }
@@ -269,7 +281,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("shards");
         for step in [1, 3, 100] {
-            let mut shards = ShardFiles::create(&target, 11, "", Separator::Nul).unwrap();
+            let mut shards =
+                ShardFiles::create(&target, 11, "", Framing::Lines(Separator::Nul)).unwrap();
             for part in b"\n\0\0\0a\n\n\0\0\0b\n".chunks(step) {
                 shards.write_all(part).unwrap();
             }
@@ -283,7 +296,7 @@ mod tests {
     fn error_for_a_removed_directory_names_the_output() {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("shards");
-        let mut shards = ShardFiles::create(&target, 2, ".zst", Separator::LineFeed).unwrap();
+        let mut shards = ShardFiles::create(&target, 2, ".zst", LINES).unwrap();
         shards.write_all(b"\0\0\0\0a\n").unwrap();
         fs::remove_dir_all(shards.temporary.path()).unwrap();
         let error = shards.commit().expect_err("it is gone").to_string();
@@ -295,7 +308,7 @@ mod tests {
     fn many_compressed_files_share_one_memory_limit() {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("shards");
-        let mut shards = ShardFiles::create(&target, 2000, ".gz", Separator::LineFeed).unwrap();
+        let mut shards = ShardFiles::create(&target, 2000, ".gz", LINES).unwrap();
         let line = [&b"\0\0\0\0"[..], &[b'x'; 999], b"\n"].concat();
         shards.write_all(&line.repeat(100)).unwrap();
         shards.commit().unwrap();
@@ -309,14 +322,13 @@ mod tests {
     fn dropped_shards_leave_no_files() {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("shards");
-        let mut shards = ShardFiles::create(&target, 4, ".gz", Separator::LineFeed).unwrap();
+        let mut shards = ShardFiles::create(&target, 4, ".gz", LINES).unwrap();
         shards.write_all(b"\0\0\0\0a\n").unwrap();
         drop(shards);
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
         fs::create_dir(&target).unwrap();
-        ShardFiles::create(&target, 1, "", Separator::LineFeed).unwrap().commit().unwrap();
-        let error =
-            ShardFiles::create(&target, 1, "", Separator::LineFeed).err().expect("not empty");
+        ShardFiles::create(&target, 1, "", LINES).unwrap().commit().unwrap();
+        let error = ShardFiles::create(&target, 1, "", LINES).err().expect("not empty");
         assert!(error.to_string().contains("not empty"), "{error}");
     }
 }

@@ -119,7 +119,7 @@ impl TallyLayout {
         alloc::try_reserve(out, ROOM + 6 * key.len())?;
         let tally = ResponseTally::decode(tally)?;
         match self.form {
-            LineForm::Tabs => {
+            LineForm::Tabs | LineForm::Places(_) => {
                 number(count, out);
                 out.push(b'\t');
                 match self.bytes {

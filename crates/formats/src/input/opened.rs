@@ -1,10 +1,11 @@
 //! Inputs checked before any work starts, and again after they were read.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::error::{InputError, Trouble};
@@ -16,6 +17,8 @@ pub struct Input {
     pub path: PathBuf,
     /// Its kind.
     pub source: Source,
+    /// A copy of its bytes without a name, if it is a stream that is read more than once.
+    pub copy: Option<Arc<File>>,
 }
 
 /// The kind of an input.
@@ -48,7 +51,7 @@ pub fn check(paths: &[PathBuf]) -> (Vec<Input>, Vec<InputError>) {
     let (mut inputs, mut errors) = (Vec::new(), Vec::new());
     for path in paths {
         match look(path) {
-            Ok(source) => inputs.push(Input { path: path.clone(), source }),
+            Ok(source) => inputs.push(Input { path: path.clone(), source, copy: None }),
             Err(trouble) => errors.push(InputError::new(path, None, trouble)),
         }
     }
@@ -74,11 +77,15 @@ fn look(path: &Path) -> Result<Source, Trouble> {
     if metadata.len() == 0 && file.read(&mut [0]).map_err(Trouble::Io)? > 0 {
         return Ok(Source::Stream);
     }
-    Ok(Source::File {
-        size: metadata.len(),
-        identity: (metadata.dev(), metadata.ino()),
-        modified: (metadata.mtime(), metadata.mtime_nsec()),
-    })
+    Ok(source_of(&metadata))
+}
+
+fn source_of(file: &Metadata) -> Source {
+    Source::File {
+        size: file.len(),
+        identity: (file.dev(), file.ino()),
+        modified: (file.mtime(), file.mtime_nsec()),
+    }
 }
 
 /// Checks standard input, which may be a file at any position.
@@ -104,6 +111,22 @@ pub(super) fn stdin() -> io::Result<File> {
 }
 
 impl Input {
+    /// The same input with its bytes in `file`, which has no name, if they can be read only once.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or the file cannot be written.
+    pub fn copied_to(self, file: impl FnOnce() -> io::Result<File>) -> io::Result<Self> {
+        if let Source::File { .. } = self.source {
+            return Ok(self);
+        }
+        let mut file = file()?;
+        let mut pipe = self.open_stream().map_err(io::Error::other)?;
+        io::copy(&mut pipe, &mut file)?;
+        let source = source_of(&file.metadata()?);
+        Ok(Self { path: self.path, source, copy: Some(Arc::new(file)) })
+    }
+
     /// Device and inode of the file that its name stands for now.
     pub fn identity(&self) -> Option<(u64, u64)> {
         let metadata = match self.path == Path::new("-") {
@@ -123,6 +146,8 @@ pub struct OpenFile {
     size: u64,
     identity: (u64, u64),
     modified: (i64, i64),
+    /// Whether it has no name, so that nothing can take its place.
+    is_copy: bool,
 }
 
 impl OpenFile {
@@ -130,8 +155,12 @@ impl OpenFile {
     pub fn open(input: &Input) -> Result<Option<Self>, InputError> {
         let Source::File { size, identity, modified } = input.source else { return Ok(None) };
         let error = |trouble| InputError::new(&input.path, None, trouble);
-        let file = File::open(&input.path).map_err(|e| error(Trouble::Io(e)))?;
-        let opened = Self { file, path: input.path.clone(), size, identity, modified };
+        let file = match &input.copy {
+            Some(copy) => copy.try_clone(),
+            None => File::open(&input.path),
+        };
+        let (file, path) = (file.map_err(|e| error(Trouble::Io(e)))?, input.path.clone());
+        let opened = Self { file, path, size, identity, modified, is_copy: input.copy.is_some() };
         opened.verify()?;
         Ok(Some(opened))
     }
@@ -171,6 +200,9 @@ impl OpenFile {
         }
         if now.len() == self.size && (now.mtime(), now.mtime_nsec()) != self.modified {
             return error(Trouble::Replaced);
+        }
+        if self.is_copy {
+            return Ok(());
         }
         // A file replaced by a rename keeps its bytes under the open handle. Only the name shows
         // that the handle is no longer the input that the user meant.

@@ -102,6 +102,10 @@ impl Layout for Extended {
         });
     }
 
+    fn has_directives(&self) -> bool {
+        true
+    }
+
     /// The owner of the log chooses its fields.
     fn parts(&self) -> PartSet {
         clf::OF_COMBINED.with(RecordPart::Seconds).with(RecordPart::Mime)

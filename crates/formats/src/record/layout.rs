@@ -140,6 +140,17 @@ pub trait Layout: fmt::Debug + Send + Sync {
         false
     }
 
+    /// True if a record can be copied from one file to another by itself: it has bytes of its own, and no others
+    /// belong to it but a header.
+    fn has_whole_records(&self) -> bool {
+        true
+    }
+
+    /// True if headers may stand anywhere, and describe the lines after them until the next.
+    fn has_directives(&self) -> bool {
+        false
+    }
+
     /// True if a record is less than its line.
     #[doc(hidden)]
     fn is_within_lines(&self) -> bool {

@@ -37,6 +37,10 @@ impl Layout for Sitemap {
         "sitemap".into()
     }
 
+    fn has_whole_records(&self) -> bool {
+        false
+    }
+
     /// Appends a record for each `loc` of `chunk`, which begins outside of all of them.
     fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         let mut pieces = Pieces::new(chunk, ctx.max_record);

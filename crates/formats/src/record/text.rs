@@ -65,6 +65,10 @@ impl Layout for Text {
         Some(Arc::new(Self { is_markup: Some(is_markup) }))
     }
 
+    fn has_whole_records(&self) -> bool {
+        false
+    }
+
     fn is_within_lines(&self) -> bool {
         true
     }

@@ -70,6 +70,26 @@ impl Refusal {
         "a table is read from its end, so that it can be neither piped nor compressed as a whole",
         "write it to a file, and name that",
     );
+    /// A format whose records cannot be copied one by one.
+    pub const NO_WHOLE_RECORDS: Refusal = Self::of(
+        "its records do not stand by themselves",
+        "write columns of them with --fields and --carry",
+    );
+    /// A table whose rows would be written as text.
+    pub const ROWS: Refusal = Self::of(
+        "rows of a table go to a table",
+        "end the names of --output and --dropped in .parquet or .arrow",
+    );
+    /// Records that would be written as rows.
+    pub const NO_ROWS: Refusal = Self::of(
+        "its records are no rows of a table",
+        "end the names of --output and --dropped otherwise, as in .jsonl",
+    );
+    /// A table with other columns than those before it.
+    pub const OTHER_COLUMNS: Refusal = Self::of(
+        "its columns differ from those of the tables before it",
+        "write the rows of each kind of table by themselves",
+    );
 }
 
 impl Refusal {

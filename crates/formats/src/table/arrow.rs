@@ -7,7 +7,7 @@ use arrow_ipc::Block;
 use arrow_ipc::reader::{read_dictionary, read_record_batch};
 use arrow_schema::{DataType, Fields, Schema, SchemaRef};
 
-use super::batch::{Column, Stop, TableOptions, Take};
+use super::batch::{Column, Stop, TableOptions, Take, TakeBatch};
 use super::column;
 use super::error::{TableError, arrow_message};
 use super::file::At;
@@ -51,16 +51,9 @@ impl ArrowFile {
         table: &TableFormat,
         memory: usize,
     ) -> Result<(Self, TableFormat), Trouble> {
-        let mut head = [0; 6];
-        at.read_at(&mut head, 0).map_err(Trouble::Io)?;
-        let kind = if head == *b"ARROW1" { IpcKind::File } else { IpcKind::Stream };
-        let messages = Messages::new(&at, memory);
-        let (schema, start) = match kind {
-            IpcKind::File => (messages.file()?.schema, 0),
-            IpcKind::Stream => messages.stream()?,
-        };
+        let whole = Self::open_whole(at, memory)?;
         let mut leaves = Vec::new();
-        flatten((&[], &[]), schema.fields(), &mut leaves);
+        flatten((&[], &[]), whole.schema.fields(), &mut leaves);
         let (table, wanted) = schema::choose(table, &leaves)?;
         let mut places: Vec<Vec<usize>> =
             wanted.iter().map(|leaf| leaves[*leaf].place.clone()).collect();
@@ -70,10 +63,36 @@ impl ArrowFile {
         for place in &mut places {
             place[0] = projection.partition_point(|top| *top < place[0]);
         }
-        Ok((Self { at, kind, schema, projection, places, start }, table))
+        Ok((Self { projection, places, ..whole }, table))
+    }
+
+    /// The same for all columns, as they are.
+    pub(super) fn open_whole(at: At, memory: usize) -> Result<Self, Trouble> {
+        let mut head = [0; 6];
+        at.read_at(&mut head, 0).map_err(Trouble::Io)?;
+        let kind = if head == *b"ARROW1" { IpcKind::File } else { IpcKind::Stream };
+        let messages = Messages::new(&at, memory);
+        let (schema, start) = match kind {
+            IpcKind::File => (messages.file()?.schema, 0),
+            IpcKind::Stream => messages.stream()?,
+        };
+        let projection = (0..schema.fields().len()).collect();
+        Ok(Self { at, kind, schema, projection, places: Vec::new(), start })
+    }
+
+    pub(super) fn schema(&self) -> SchemaRef {
+        SchemaRef::clone(&self.schema)
     }
 
     pub(super) fn read(&self, options: TableOptions, take: Take<'_>) -> Result<(), Stop> {
+        self.read_batches(options, &mut |batch, end| self.hand_on(batch, end, take))
+    }
+
+    pub(super) fn read_batches(
+        &self,
+        options: TableOptions,
+        take: TakeBatch<'_>,
+    ) -> Result<(), Stop> {
         let mut batches = Batches::new(self, options.at_once()).map_err(Stop::Failed)?;
         match self.kind {
             IpcKind::File => {
@@ -93,7 +112,7 @@ impl ArrowFile {
                     })?;
                     // The footer may list batches in any order of offsets, so progress goes by
                     // their number.
-                    self.hand_on(&batch, self.at.size() / count * number, take)?;
+                    take(&batch, self.at.size() / count * number)?;
                 }
                 Ok(())
             }
@@ -102,7 +121,7 @@ impl ArrowFile {
                 while let Some(said) = batches.messages.of_stream(place).map_err(Stop::Failed)? {
                     place = said.end();
                     if let Some(batch) = batches.read(&said).map_err(Stop::Failed)? {
-                        self.hand_on(&batch, place, take)?;
+                        take(&batch, place)?;
                     }
                 }
                 self.check_end(place)

@@ -1,6 +1,6 @@
 //! Batches of rows on their way from a reader of a container to the cutter of chunks.
 
-use arrow_array::ArrayRef;
+use arrow_array::{ArrayRef, RecordBatch};
 
 use super::error::TableError;
 
@@ -39,6 +39,9 @@ pub(super) enum Stop {
 
 /// Takes the columns of a batch, and the file offset that the batch reaches.
 pub(super) type Take<'a> = &'a mut dyn FnMut(&[Column], u64) -> Result<(), Stop>;
+
+/// The same for a batch with all of its columns.
+pub(super) type TakeBatch<'a> = &'a mut dyn FnMut(&RecordBatch, u64) -> Result<(), Stop>;
 
 /// A column of a batch, below the structs that contain it.
 pub(super) struct Column {

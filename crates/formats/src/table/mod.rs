@@ -28,6 +28,7 @@ mod parquet;
 mod schema;
 mod thrift;
 mod unpack;
+mod whole;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -38,8 +39,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 pub use self::batch::TableOptions;
+pub use self::whole::WholeTable;
 
-use self::batch::{Stop, Take};
+use self::batch::{Stop, Take, TakeBatch};
 use self::cut::RowCutter;
 use self::error::TableError;
 use self::file::At;
@@ -150,6 +152,18 @@ impl TableContent {
         match self {
             TableContent::Parquet(content) => content.read(section, options, take),
             TableContent::Arrow(content) => content.read(options, take),
+        }
+    }
+
+    fn read_batches(
+        &self,
+        section: usize,
+        options: TableOptions,
+        take: TakeBatch<'_>,
+    ) -> Result<(), Stop> {
+        match self {
+            TableContent::Parquet(content) => content.read_batches(section, options, take),
+            TableContent::Arrow(content) => content.read_batches(options, take),
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use arrow_schema::{DataType, Field, Fields};
+use arrow_schema::{DataType, Field, Fields, SchemaRef};
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, RowGroups, RowSelection,
     RowSelector,
@@ -12,10 +12,10 @@ use parquet::arrow::arrow_reader::{
 use parquet::arrow::{FieldLevels, ProjectionMask, parquet_to_arrow_field_levels};
 use parquet::basic::{Compression, ConvertedType, LogicalType, Type as Physical};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{PageIndexPolicy, ParquetMetaDataReader};
+use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type, TypePtr};
 
-use super::batch::{Column, Stop, TableOptions, Take};
+use super::batch::{Column, Stop, TableOptions, Take, TakeBatch};
 use super::error::{TableError, arrow_message};
 use super::file::At;
 use super::page_headers::{self, PageHeader};
@@ -65,33 +65,7 @@ impl ParquetFile {
         let leaves = descriptor.columns().iter().zip(places);
         let leaves: Vec<Leaf> = leaves.map(|(column, place)| leaf(column, place)).collect();
         let (table, wanted) = schema::choose(table, &leaves)?;
-        // The library does not notice encryption, and would decode noise.
-        if wanted.iter().any(|leaf| encrypted.contains(leaf)) {
-            return Err(Trouble::Columns("its column is encrypted, which is not read".into()));
-        }
-        // All row groups are asked now, or an error would come after thousands of rows.
-        for group in footer.row_groups() {
-            let codecs = wanted.iter().filter_map(|leaf| group.columns().get(*leaf));
-            if let Some(codec) = codecs.map(|column| column.compression()).find(is_foreign) {
-                return Err(Trouble::Columns(format!(
-                    "its column is compressed with {codec}, and not with zstd, snappy, gzip, brotli \
-                     or lz4"
-                )));
-            }
-        }
-        // Otherwise many row groups could claim the same bytes, and these would be validated for each.
-        for leaf in &wanted {
-            let columns = footer.row_groups().iter().filter_map(|group| group.columns().get(*leaf));
-            let lengths = columns.map(|column| column.compressed_size().unsigned_abs());
-            let all = lengths.fold(0, u64::saturating_add);
-            if all > at.size() {
-                let name = schema::printed(&leaves[*leaf]);
-                return Err(Trouble::Malformed(format!(
-                    "column `{name}`: its row groups have {all} bytes of it, and the file has {}",
-                    at.size()
-                )));
-            }
-        }
+        check_columns(&at, &footer, &wanted, &encrypted, |leaf| schema::printed(&leaves[leaf]))?;
         let places: Vec<&[usize]> = wanted.iter().map(|leaf| &leaves[*leaf].place[..]).collect();
         // Read text as bytes: the profile decides about invalid UTF-8.
         let root = as_bytes(descriptor.root_schema(), &places).map_err(malformed)?;
@@ -116,6 +90,29 @@ impl ParquetFile {
         Ok((Self { at, metadata, mask, levels, levels_of_keys, places, starts }, table))
     }
 
+    /// The same for all columns, as they are.
+    pub(super) fn open_whole(at: At, memory: usize) -> Result<Self, Trouble> {
+        let encrypted = footer::check(&at, memory)?;
+        let footer = ParquetMetaDataReader::new().parse_and_finish(&at).map_err(malformed)?;
+        let columns = footer.file_metadata().schema_descr().columns().to_vec();
+        let all: Vec<usize> = (0..columns.len()).collect();
+        check_columns(&at, &footer, &all, &encrypted, |leaf| columns[leaf].path().string())?;
+        let as_stored = ArrowReaderOptions::new()
+            .with_skip_arrow_metadata(true)
+            .with_page_index_policy(PageIndexPolicy::Skip);
+        let metadata = ArrowReaderMetadata::load(&at, as_stored).map_err(malformed)?;
+        let mask = ProjectionMask::all();
+        let levels = parquet_to_arrow_field_levels(metadata.parquet_schema(), mask.clone(), None);
+        let levels = levels.map_err(malformed)?;
+        let starts = starts(&metadata)?;
+        Ok(Self { at, metadata, mask, levels, levels_of_keys: None, places: Vec::new(), starts })
+    }
+
+    /// The columns, by the types of the file.
+    pub(super) fn schema(&self) -> SchemaRef {
+        SchemaRef::clone(self.metadata.schema())
+    }
+
     pub(super) fn sections(&self) -> usize {
         self.starts.len() - 1
     }
@@ -124,12 +121,26 @@ impl ParquetFile {
         self.starts[section]
     }
 
-    /// Reads a row group in batches of about a chunk's size.
+    /// Reads the columns of a row group.
     pub(super) fn read(
         &self,
         section: usize,
         options: TableOptions,
         take: Take<'_>,
+    ) -> Result<(), Stop> {
+        self.read_batches(section, options, &mut |batch, end| {
+            let columns = self.places.iter().map(|place| column::find(batch, place));
+            let columns: Option<Vec<Column>> = columns.collect();
+            take(&columns.ok_or_else(|| Stop::Failed("a column is missing".into()))?, end)
+        })
+    }
+
+    /// Reads a row group in batches of about a chunk's size.
+    pub(super) fn read_batches(
+        &self,
+        section: usize,
+        options: TableOptions,
+        take: TakeBatch<'_>,
     ) -> Result<(), Stop> {
         let rows = self.starts[section + 1] - self.starts[section];
         let group = self.metadata.metadata().row_group(section);
@@ -181,10 +192,7 @@ impl ParquetFile {
             };
             found += batch.num_rows() as u64;
             let end = self.place(self.starts[section] + found);
-            let columns = self.places.iter().map(|place| column::find(&batch, place));
-            let columns: Option<Vec<Column>> = columns.collect();
-            let columns = columns.ok_or_else(|| Stop::Failed("a column is missing".into()))?;
-            take(&columns, end)?;
+            take(&batch, end)?;
         }
         // A column with too few pages ends the batches early, without an error.
         if found != rows {
@@ -199,6 +207,43 @@ impl ParquetFile {
         let all = self.starts.last().copied().unwrap_or(0).max(1);
         (u128::from(self.at.size()) * u128::from(rows) / u128::from(all)) as u64
     }
+}
+
+/// Rejects a file whose columns of these leaves cannot be read. `name` names one.
+fn check_columns(
+    at: &At,
+    footer: &ParquetMetaData,
+    wanted: &[usize],
+    encrypted: &BTreeSet<usize>,
+    name: impl Fn(usize) -> String,
+) -> Result<(), Trouble> {
+    // The library does not notice encryption, and would decode noise.
+    if wanted.iter().any(|leaf| encrypted.contains(leaf)) {
+        return Err(Trouble::Columns("its column is encrypted, which is not read".into()));
+    }
+    // All row groups are asked now, or an error would come after thousands of rows.
+    for group in footer.row_groups() {
+        let codecs = wanted.iter().filter_map(|leaf| group.columns().get(*leaf));
+        if let Some(codec) = codecs.map(|column| column.compression()).find(is_foreign) {
+            return Err(Trouble::Columns(format!(
+                "its column is compressed with {codec}, and not with zstd, snappy, gzip, brotli or lz4"
+            )));
+        }
+    }
+    // Otherwise many row groups could claim the same bytes, and these would be validated for each.
+    for leaf in wanted {
+        let columns = footer.row_groups().iter().filter_map(|group| group.columns().get(*leaf));
+        let lengths = columns.map(|column| column.compressed_size().unsigned_abs());
+        let all = lengths.fold(0, u64::saturating_add);
+        if all > at.size() {
+            return Err(Trouble::Malformed(format!(
+                "column `{}`: its row groups have {all} bytes of it, and the file has {}",
+                name(*leaf),
+                at.size()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Reads a row group from row `found` on.

@@ -6,7 +6,7 @@ use super::{DedupArgs, OrderArg};
 use crate::args::default_command::Stdin;
 use crate::args::filters::idle_message;
 use crate::args::output_paths::{
-    NUL_ENDS_NO_ROW, check_output_name, kind_of_shards, share_a_place,
+    NUL_ENDS_NO_ROW, binary_table, check_output_name, kind_of_shards, share_a_place,
 };
 use crate::args::usage::{suggest, wrong};
 use crate::inputs::names::is_standard_input;
@@ -21,6 +21,7 @@ impl DedupArgs {
         self.check_limit_by()?;
         self.check_names().map_err(wrong)?;
         self.check_seen()?;
+        self.check_dropped().map_err(wrong)?;
         self.check_split().map_err(wrong)?;
         let no_table = match self.split_by {
             Some(_) => self.no_table().or(Some("--split-by writes a directory")),
@@ -41,10 +42,13 @@ impl DedupArgs {
         {
             return Err(idle_message("--tally", &format.name()));
         }
-        if self.keep != Keep::First && self.carry.is_empty() && self.fields.is_empty() {
-            let message =
-                "--keep chooses what --carry and --fields tell of a URL, and neither is given";
+        let tells = !self.carry.is_empty() || !self.fields.is_empty() || self.whole;
+        if self.keep != Keep::First && !tells {
+            let message = "--keep chooses the record that --whole, --carry and --fields are about, and none of them is given";
             return Err(message.into());
+        }
+        if self.whole && self.order != OrderArg::First {
+            return Err("--whole keeps the order of the records, and --order names another".into());
         }
         Ok(())
     }
@@ -99,6 +103,25 @@ impl DedupArgs {
         Ok(())
     }
 
+    fn check_dropped(&self) -> Result<(), String> {
+        let others = self.common.outputs();
+        let outputs: Vec<&Path> = others.into_iter().chain(self.dropped.as_deref()).collect();
+        if let Some(dropped) = &self.dropped
+            && binary_table(dropped) != binary_table(&self.common.output)
+        {
+            return Err("--output and --dropped are tables of one kind, or no tables".into());
+        }
+        let shards = self.split_suffix.as_deref().and_then(kind_of_shards);
+        if self.whole && shards.is_some_and(|kind| !kind.is_text()) {
+            return Err("--split-by divides no rows of tables that --whole copies".into());
+        }
+        // Those of all runs are compared elsewhere.
+        match self.dropped.is_some() && share_a_place(&outputs) {
+            true => Err("--dropped and another output would write to the same place".into()),
+            false => Ok(()),
+        }
+    }
+
     fn check_split(&self) -> Result<(), String> {
         let (common, standard) = (&self.common, Path::new("-"));
         if let Some(suffix) = &self.split_suffix {
@@ -118,6 +141,7 @@ impl DedupArgs {
             return Err(message);
         }
         let others = [
+            ("--dropped", &self.dropped),
             ("--rejects", &common.rejects),
             ("--stats", &common.stats),
             ("--report", &common.report),

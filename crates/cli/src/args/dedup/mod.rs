@@ -153,6 +153,21 @@ pub struct DedupArgs {
     #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
 
+    /// Write whole records as they came, one for each key, instead of the keys
+    ///
+    /// The records come in the order of the inputs: lines of a list or log, objects of JSON, rows of CSV, whose
+    /// header is written once. --keep chooses which record of a key it is. Inputs are read twice; standard
+    /// input is copied to a temporary file for that.
+    #[arg(long, conflicts_with_all = ["fields", "carry", "json", "count", "tally", "top"], help_heading = OUTPUT)]
+    pub whole: bool,
+
+    /// Write the records that --whole leaves out to FILE
+    ///
+    /// These are the duplicates, the records of URLs that were seen before, and the filtered ones. Rejected
+    /// records go to --rejects.
+    #[arg(long, value_name = "FILE", requires = "whole", help_heading = OUTPUT)]
+    pub dropped: Option<PathBuf>,
+
     /// Divide the URLs among N files (1 to 4096) in the directory that --output names
     ///
     /// host:N puts all URLs of a host into one file, and all URLs without a host into one. domain:N

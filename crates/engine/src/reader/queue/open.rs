@@ -1,12 +1,14 @@
 //! Opens an input: finds its format, and decides whether it is read in ranges, as a stream or as a table.
 
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::Arc;
 
 use rustix::process::{Resource, getrlimit};
 
 use super::{Ahead, FormatState, InputEnd, InputQueue, OpenInput, OpenedInput, Opener, QueueItem};
 use crate::job::InputFormat;
+use crate::output::{LineForm, RecordUnit};
 use crate::plan::{InputOptions, JobPlan};
 use uniqurl_formats::input::{
     self, Compression, Input, InputError, OpenFile, Packed, RangeBuffer, ReadAhead, Source,
@@ -198,14 +200,31 @@ impl Opener<'_> {
         index: usize,
         format: &Arc<record::Format>,
     ) -> Result<Arc<record::Format>, InputError> {
+        let path = &self.inputs[index].path;
+        self.check_whole(path, format)?;
         if self.columns.is_empty() {
             return Ok(Arc::clone(format));
         }
-        let path = &self.inputs[index].path;
         match record::carrying(format, self.columns) {
             Ok(format) => Ok(Arc::new(format)),
             Err(why) => Err(InputError::new(path, None, Trouble::Columns(why))),
         }
+    }
+
+    /// Fails if records of this format cannot be copied as they are asked for.
+    pub(super) fn check_whole(
+        &self,
+        path: &Path,
+        format: &record::Format,
+    ) -> Result<(), InputError> {
+        let LineForm::Places(unit) = self.plan.output.form else { return Ok(()) };
+        let refusal = match (unit, matches!(format, record::Format::Table(_))) {
+            (RecordUnit::Bytes, true) => record::Refusal::ROWS,
+            (RecordUnit::Row, false) => record::Refusal::NO_ROWS,
+            _ if !format.has_whole_records() => record::Refusal::NO_WHOLE_RECORDS,
+            _ => return Ok(()),
+        };
+        Err(InputError::new(path, None, Trouble::Refused(refusal)))
     }
 
     /// The records at the start of a file, as many as it takes to detect its format.

@@ -48,6 +48,7 @@ impl InputQueue<'_> {
         };
         let (rows, table) = table::TableReader::open(file, wanted, state)?;
         let format = Arc::new(record::Format::Table(table));
+        self.opener.check_whole(&self.opener.inputs[index].path, &format)?;
         let guessed = matches!(self.opener.plan.input.format, InputFormat::Auto)
             .then(|| QueueItem::Guessed(index, Arc::clone(&format), Doubts::default()));
         let table = OpenInput::Table { rows: Box::new(rows), format };

@@ -73,6 +73,7 @@ pub(super) fn each_row<'s>(
         LineForm::Tabs => Printable(path.as_os_str().as_encoded_bytes()).to_string().into_bytes(),
         // As the objects of `--rejects` have it.
         LineForm::Json => path.as_os_str().as_encoded_bytes().to_vec(),
+        LineForm::Places(_) => Vec::new(),
     };
     let mut carrier = extras.format.as_ref().map(|format| Carrier::new(format, columns.extracted));
     let mut values = Values::default();
@@ -132,6 +133,7 @@ pub(super) fn each_row<'s>(
             canonical: batch.text.get(*url),
             original: if is_masked { &masked } else { &original },
             decoded: decoded.unwrap_or_default(),
+            input: batch.input,
             file: &file,
             record: batch.number_in_input(sequence),
             offset: chunk.offset_of(sequence, line.start),

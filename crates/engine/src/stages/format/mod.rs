@@ -7,6 +7,7 @@ mod tallied;
 mod columns;
 mod records;
 mod rejects;
+mod selected;
 
 use std::path::Path;
 
@@ -15,6 +16,7 @@ use crate::error::RunError;
 use crate::job::Job;
 use crate::plan::JobPlan;
 use crate::set::Partitioner;
+use crate::split::Split;
 use columns::LineColumns;
 use uniqurl_store::keep_policy::KeepPolicy;
 
@@ -37,6 +39,11 @@ impl<'a> Formatter<'a> {
         Self { plan, columns, at_end: plan.writes_at_end(), with_rejects }
     }
 
+    /// How lines are divided among outputs.
+    pub(crate) fn split(&self) -> Option<Split> {
+        self.plan.output.split
+    }
+
     /// Fills the output of a batch from the input at `path`. The partitioner is that of keys that are spilled.
     pub(crate) fn format(
         &self,
@@ -53,6 +60,9 @@ impl<'a> Formatter<'a> {
             (_, Job::Normalize { json: false }) => records::format_lines(batch)?,
             (_, Job::Normalize { json: true }) => records::format_json(batch),
             (_, Job::Tabulate) => records::format_rows(batch, plan),
+            (_, Job::Select(selection)) => {
+                return Ok(selected::format(batch, (selection, path), plan, with_rejects)?);
+            }
             (_, Job::Dedup(_)) if plan.has_tallies() => {
                 tallied::list(batch, plan.output.tally, partitioner)?;
             }

@@ -92,6 +92,10 @@ impl Layout for Archive {
         })
     }
 
+    fn has_whole_records(&self) -> bool {
+        false
+    }
+
     /// The records are no lines.
     fn read(&self, _ctx: &Context, _chunk: &[u8], _out: &mut Records) {}
 

@@ -69,6 +69,14 @@ impl<F: Handle> Layout for Wrapped<F> {
         }
     }
 
+    fn has_whole_records(&self) -> bool {
+        self.format.has_whole_records()
+    }
+
+    fn has_directives(&self) -> bool {
+        self.format.has_directives()
+    }
+
     fn parts(&self) -> PartSet {
         self.format.parts()
     }
