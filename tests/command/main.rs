@@ -24,6 +24,7 @@ mod guide;
 mod host_lists;
 mod hostile;
 mod inputs;
+mod laws;
 mod limit_by;
 mod messages;
 mod null;
