@@ -1,0 +1,96 @@
+//! `uniqurl rules import`: writes rules of ClearURLs or AdGuard as a profile file.
+//!
+//! In: the text of the rules. Out: the file on standard output, and on standard error how many rules it took and why
+//! not the others.
+
+mod pattern;
+mod clearurls;
+mod adguard;
+mod sections;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use crate::args::rules::import::{ImportArgs, RuleKind};
+use crate::args::rules::read_text;
+use crate::status::{Status, eprint_message, status_of};
+use pattern::Scope;
+use uniqurl_text::Printable;
+
+/// The rules of a file.
+#[derive(Default)]
+struct Imported {
+    taken: Vec<Removal>,
+    /// Exceptions that are taken.
+    exceptions: usize,
+    /// The texts of the others, by reason.
+    listed: BTreeMap<&'static str, Vec<String>>,
+    /// Rules about other things than parameters.
+    others: usize,
+}
+
+/// A rule that is taken: it removes parameters within its scopes, but not within those excepted.
+struct Removal {
+    scopes: Vec<Scope>,
+    excepted: Vec<Scope>,
+    /// Patterns of names; `None` for the whole query.
+    names: Option<Vec<String>>,
+}
+
+/// Why an exception is listed whose hosts cannot be named. One of which only a part cannot be said is taken for more.
+const EXCEPTION_NOT_TAKEN: &str = "is an exception that no section can say, and is not made";
+
+impl Imported {
+    fn list(&mut self, reason: &'static str, rule: impl Into<String>) {
+        self.listed.entry(reason).or_default().push(rule.into());
+    }
+}
+
+/// Runs the subcommand.
+pub(crate) fn main(import: &ImportArgs, out: &mut impl Write) -> Status {
+    let read = read_text(&import.file, "rules import").and_then(|text| match import.kind {
+        RuleKind::Clearurls => clearurls::read(&text)
+            .map_err(|error| format!("{}: {error}", Printable::path(&import.file))),
+        RuleKind::Adguard => Ok(adguard::read(&text)),
+    });
+    let imported = match read {
+        Ok(imported) => imported,
+        Err(error) => {
+            eprint_message(error);
+            return Status::Failed;
+        }
+    };
+    let (name, ignores_case) = match import.kind {
+        RuleKind::Clearurls => ("clearurls", true),
+        RuleKind::Adguard => ("adguard", false),
+    };
+    let taken = imported.taken.len() + imported.exceptions;
+    let listed: usize = imported.listed.values().map(Vec::len).sum();
+    let counts = format!("took {taken} of {} rules", taken + listed);
+    let mut text = format!(
+        "# uniqurl rules import {name}: {counts}\nname = \"{name}\"\nversion = 1\nbase = \"crawl\"\n"
+    );
+    sections::write(&imported.taken, ignores_case, &mut text);
+    for (reason, rules) in &imported.listed {
+        text.push_str(&format!("\n# Not taken: {reason}\n"));
+        for rule in rules {
+            // No character may end the comment.
+            let shown = rule.chars().map(|c| match c {
+                ' '..='~' => c.to_string(),
+                _ => c.escape_default().to_string(),
+            });
+            text.push_str(&format!("#   {}\n", shown.collect::<String>()));
+        }
+    }
+    let status = status_of(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+    if status == Status::Complete {
+        eprint_message(format_args!("{counts}; the file lists the other {listed}"));
+        for (reason, rules) in &imported.listed {
+            eprint_message(format_args!("{} not taken: {reason}", rules.len()));
+        }
+        if imported.others > 0 {
+            eprint_message(format_args!("{} skipped: no $removeparam", imported.others));
+        }
+    }
+    status
+}
