@@ -114,7 +114,7 @@ impl Normalizer {
     /// Whether a URL that is clean by the general rules is proven clean.
     #[inline]
     pub(in crate::normalize) fn stays_clean_by_host(&self, hosts: &Hosts, url: &[u8]) -> bool {
-        plain_host(url).is_some_and(|host| !hosts.may_know(host))
+        plain_host(url).is_some_and(|host| !hosts.ends.may_hold(host))
             || self.is_clean_by_host(hosts, url)
     }
 

@@ -27,13 +27,20 @@ impl Normalizer {
     pub(in crate::normalize) fn judge_each(&self, batch: SpanBatch<'_>, visitor: Note<'_>) {
         let (kernel, heuristics) = (self.kernel(), &self.rules.heuristics);
         let bytes = batch.bytes;
+        let if_long = |url: &[u8], result| {
+            result == FastPathResult::TooLong && self.rules.leaves_by_bytes(url, UrlKind::Absolute)
+        };
         if let Some(hosts) = &self.hosts {
             let of_ladder = self.rules.profile.system == System::Ladder && self.leaves_all();
-            if of_ladder && self.rules.profile.grammar != Grammar::Ignored && !heuristics.act() {
+            if of_ladder && self.rules.profile.grammar != Grammar::Ignored {
                 // Few URLs are of hosts with rules of their own, so the general rules judge first. What they call
                 // unclean and those of its host clean is only written once more.
                 let visitor = ByHost { normalizer: self, hosts, bytes, visitor };
-                return kernel.judge_each(batch, Clean(Rfc3986, UrlKind::Absolute), visitor);
+                if !heuristics.act() {
+                    return kernel.judge_each(batch, Clean(Rfc3986, UrlKind::Absolute), visitor);
+                }
+                let judge = ByFastPathOr(Aggressive, heuristics.steps(), if_long);
+                return kernel.judge_each(batch, judge, visitor);
             }
             let is_clean = |range: Range<usize>| self.is_clean_by_host(hosts, &bytes[range]);
             return kernel.judge_each(batch, is_clean, visitor);
@@ -45,9 +52,6 @@ impl Normalizer {
         // Systems check bytes where the fast path declines. The steps of `aggressive` and `ia` do not, since
         // they change nearly every URL that it declines.
         let by_bytes = |url: &[u8], _| self.rules.leaves_by_bytes(url, UrlKind::Absolute);
-        let if_long = |url: &[u8], result| {
-            result == FastPathResult::TooLong && self.rules.leaves_by_bytes(url, UrlKind::Absolute)
-        };
         match self.rules.profile.system {
             System::Archive => {
                 kernel.judge_each(batch, ByFastPathOr(IaKey, ia::clean::KeyCuts, if_long), visitor);

@@ -25,12 +25,14 @@ pub(in crate::normalize) struct Hosts {
     /// takes linear time.
     longest: usize,
     /// The ends of all names.
-    ends: Ends,
+    pub(in crate::normalize) ends: Ends,
 }
 
 /// The rules of a host, or of all hosts below a domain.
 #[derive(Debug, Clone)]
 pub(in crate::normalize) struct Site {
+    /// Whether the rules of all hosts below a domain are those of the domain, too, unless it has its own.
+    pub(in crate::normalize) with_domain: bool,
     pub(in crate::normalize) rules: Ruleset,
     /// The path that is tried first comes first.
     pub(in crate::normalize) paths: Vec<PathRules>,
@@ -84,7 +86,8 @@ impl Hosts {
     /// All names, in the order of their bytes, each with its rules.
     pub(in crate::normalize) fn sorted(&self) -> Vec<(Vec<u8>, &Site)> {
         let exact = self.exact.iter().map(|(host, at)| (host.to_vec(), *at));
-        let below = self.below.iter().map(|(domain, at)| ([b"*.", &**domain].concat(), *at));
+        let star = |at: usize| if self.sites[at].with_domain { &b"."[..] } else { b"*." };
+        let below = self.below.iter().map(|(domain, at)| ([star(*at), domain].concat(), *at));
         let mut all: Vec<_> = exact.chain(below).collect();
         all.sort_unstable();
         all.into_iter().map(|(host, at)| (host, &self.sites[at])).collect()
@@ -94,10 +97,9 @@ impl Hosts {
     /// accepted. Returns false for a duplicate.
     #[cfg(feature = "profile-file")]
     pub(in crate::normalize) fn add(&mut self, pattern: &str, mut site: Site) -> Option<bool> {
-        let name =
-            pattern.strip_prefix('*').filter(|name| name.starts_with('.')).unwrap_or(pattern);
-        let (is_exact, name) = (name == pattern, name.strip_prefix('.').unwrap_or(name));
-        let below = name.len() < pattern.len();
+        let domain = pattern.strip_prefix("*.").or(pattern.strip_prefix('.'));
+        let (below, name) = (domain.is_some(), domain.unwrap_or(pattern));
+        site.with_domain = pattern.starts_with('.');
         let literal = name.starts_with('[') && name.ends_with(']');
         // No host is below an address.
         let misplaced = if literal { below } else { name.contains(':') };
@@ -107,49 +109,40 @@ impl Hosts {
         // It goes the way of a URL's host, so that both are spelled alike.
         let url = format!("http://{name}/");
         let name = canonical_host(host_of(&Parts::split(url.as_bytes()))?)?;
-        let mut is_new = true;
-        if is_exact {
-            // A shorter name than an end is padded, and so is the host that is equal to it.
-            self.ends.add(word(&name), Ends::LENGTHS[0]);
-            is_new &= self.exact.insert(name.clone().into(), self.sites.len()).is_none();
-        }
+        let table = if below { &mut self.below } else { &mut self.exact };
         if below {
             self.longest = self.longest.max(name.len());
             self.ends.add_below(&name);
-            is_new &= self.below.insert(name.into(), self.sites.len()).is_none();
         }
+        if !below || site.with_domain {
+            // A shorter name than an end is padded, and so is the host that is equal to it.
+            self.ends.add(word(&name), Ends::LENGTHS[0]);
+        }
+        let before = table.insert(name.into(), self.sites.len());
         // Stable: of two patterns with as many literal bytes the first of the file counts.
         site.paths.sort_by_key(|path| std::cmp::Reverse(path.glob.literals()));
         for rules in site.paths.iter().map(|path| &path.rules).chain([&site.rules]) {
             self.path_steps = self.path_steps.or(rules.profile.switches.and(PATH_STEPS));
         }
         self.sites.push(site);
-        Some(is_new)
-    }
-
-    /// Whether a host in canonical form may have rules of its own. There are false positives, but no false
-    /// negatives.
-    #[inline]
-    pub(in crate::normalize) fn may_know(&self, host: &[u8]) -> bool {
-        self.ends.may_hold(host)
+        Some(before.is_none())
     }
 
     /// The rules for a host in canonical form: its own, or those of the longest domain.
     pub(in crate::normalize) fn find(&self, host: &[u8]) -> Option<&Site> {
-        if !self.may_know(host) {
+        if !self.ends.may_hold(host) {
             return None;
         }
-        self.index(host).map(|at| &self.sites[at])
-    }
-
-    fn index(&self, host: &[u8]) -> Option<usize> {
-        if let Some(i) = self.exact.get(host) {
-            return Some(*i);
+        let below = |domain| self.below.get(domain).map(|at| &self.sites[*at]);
+        if let Some(at) = self.exact.get(host) {
+            return Some(&self.sites[*at]);
+        }
+        if let Some(site) = below(host).filter(|site| site.with_domain) {
+            return Some(site);
         }
         let start = host.len().saturating_sub(self.longest + 1);
         let dots = host[start..].iter().enumerate().filter(|(_, byte)| **byte == b'.');
-        dots.map(|(dot, _)| &host[start + dot + 1..])
-            .find_map(|domain| self.below.get(domain).copied())
+        dots.map(|(dot, _)| &host[start + dot + 1..]).find_map(below)
     }
 }
 
@@ -164,14 +157,8 @@ const PATH_STEPS: Switches = Switches::of(&[
 
 /// A Bloom filter of the ends of names, which nearly every host without rules of its own fails: looking up each of
 /// its domains would take longer than all rules together.
-#[derive(Debug, Clone)]
-struct Ends(Box<[u64; 1 << (Self::BITS - 6)]>);
-
-impl Default for Ends {
-    fn default() -> Self {
-        Self(Box::new([0; 1 << (Self::BITS - 6)]))
-    }
-}
+#[derive(Debug, Clone, Default)]
+pub(in crate::normalize) struct Ends(Vec<u64>);
 
 impl Ends {
     /// 8 KiB: a thousand names set 2 % of the bits.
@@ -183,6 +170,7 @@ impl Ends {
     #[cfg(feature = "profile-file")]
     fn add(&mut self, word: u64, length: usize) {
         let bit = Self::bit(word, length);
+        self.0.resize(1 << (Self::BITS - 6), 0);
         self.0[bit >> 6] |= 1 << (bit & 63);
     }
 
@@ -192,16 +180,17 @@ impl Ends {
         let end = [b".", domain].concat();
         match Self::LENGTHS.into_iter().find(|length| *length <= end.len()) {
             Some(length) => self.add(word(&end), length),
-            None => self.0.fill(u64::MAX),
+            None => self.0 = vec![u64::MAX; 1 << (Self::BITS - 6)],
         }
     }
 
+    /// Whether a host in canonical form may have such an end. There are false positives, but no false negatives.
     #[inline]
-    fn may_hold(&self, host: &[u8]) -> bool {
+    pub(in crate::normalize) fn may_hold(&self, host: &[u8]) -> bool {
         let word = word(host);
         Self::LENGTHS.into_iter().any(|length| {
             let bit = Self::bit(word, length);
-            self.0[bit >> 6] >> (bit & 63) & 1 == 1
+            self.0.get(bit >> 6).is_some_and(|bits| bits >> (bit & 63) & 1 == 1)
         })
     }
 
@@ -216,12 +205,10 @@ impl Ends {
 /// The last eight bytes of a name, with zeros before a shorter one.
 #[inline]
 fn word(name: &[u8]) -> u64 {
-    let last = name.last_chunk::<8>().copied().unwrap_or_else(|| {
-        let mut padded = [0; 8];
-        padded[8 - name.len()..].copy_from_slice(name);
-        padded
-    });
-    u64::from_le_bytes(last)
+    match name.last_chunk() {
+        Some(last) => u64::from_le_bytes(*last),
+        None => name.iter().fold(0, |word, byte| word >> 8 | u64::from(*byte) << 56),
+    }
 }
 
 /// The host of a URL if it is canonical as it stands. Most are, and need no form of their own for lookups.

@@ -33,9 +33,9 @@ pub fn run(command: Command) -> Result<ExitCode, clap::Error> {
         Command::Explain(args) => explain::main(&args)?,
         Command::Compare(args) => compare::main(&args)?,
         Command::Profiles { name, form } => status_of(profiles::write(name, form, &mut out)),
-        Command::Rules(args) => match args.command {
-            RuleFileCommand::Import(import) => rules::main(&import, &mut out),
-        },
+        Command::Rules { command: RuleFileCommand::Import(import) } => {
+            rules::main(&import, &mut out)
+        }
         Command::Formats { name } => status_of(formats::write(name, &mut out)),
         Command::Set(args) => set::main(&args),
         Command::Seen(args) => seen::main(args)?,

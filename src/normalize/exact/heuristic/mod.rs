@@ -41,7 +41,7 @@ pub(in crate::normalize) struct Heuristics {
     /// The case of both lists.
     pub(in crate::normalize) case: Case,
     pub(in crate::normalize) tracking: Arc<Globs>,
-    /// Starts of the parameters that the switches may drop; `None` if the lists may drop any parameter.
+    /// Starts of the parameters that switches and lists may drop; `None` if any may go.
     starts: Option<Arc<Starts>>,
 }
 
@@ -99,7 +99,11 @@ impl Heuristics {
     }
 
     fn find_starts(&mut self) {
-        self.starts = (!self.has_lists()).then(|| Arc::new(starts(&self.tracking)));
+        self.starts = self.kept.is_none().then(|| {
+            let mut starts = starts(&self.tracking);
+            self.dropped.iter().for_each(|globs| starts.add_all(globs.starts()));
+            Arc::new(starts)
+        });
     }
 
     /// Starts of the parameters that may be dropped.

@@ -219,7 +219,8 @@ fn read(text: &str) -> Result<Normalizer, Fault> {
             return Err(Fault::new(one_more, format!("more than {MOST_PATHS} paths")));
         }
         let paths = section.path.iter().map(|path| path.get_ref().rules(&of_host));
-        let site = Site { paths: paths.collect::<Result<_, _>>()?, rules: of_host.rules };
+        let paths = paths.collect::<Result<_, _>>()?;
+        let site = Site { with_domain: false, rules: of_host.rules, paths };
         match hosts.add(pattern.get_ref(), site) {
             Some(true) => {}
             Some(false) => return Err(Fault::new(pattern, "this host is there twice")),

@@ -4,27 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::args::help;
-
-/// `uniqurl rules`
-#[derive(Debug, Args)]
-#[command(
-    disable_help_subcommand = true,
-    help_template = help::TEMPLATE,
-    before_long_help = "\
-Examples:
-  # Make a profile file of the rules of ClearURLs
-  uniqurl rules import clearurls data.min.json > rules.toml
-
-  # Use it
-  uniqurl dedup --profile-file rules.toml urls.txt"
-)]
-pub struct RuleFileArgs {
-    /// The command.
-    #[command(subcommand)]
-    pub command: RuleFileCommand,
-}
-
 /// The commands about rules from elsewhere.
 #[derive(Debug, Subcommand)]
 pub enum RuleFileCommand {

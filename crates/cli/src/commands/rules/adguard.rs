@@ -1,16 +1,15 @@
 //! Reads filters of AdGuard with the modifier `$removeparam`.
 //!
 //! A filter is a pattern of URLs, which ignores case, and modifiers. `$removeparam=NAME` removes the parameters of this
-//! name, with case; without a name, the whole query. `@@` makes it an exception, for the filters of the same name or for
+//! name, with case; without a name, all of them. `@@` makes it an exception, from the filters of the same name or from
 //! all. `domain` names the hosts of a page; without a pattern it is the page that is asked for.
 
-use super::pattern::{Scope, Token, name_glob, texts};
-use super::{EXCEPTION_NOT_TAKEN, Imported, Removal};
+use super::pattern::{END, LABELS, MANY, START, Scope, name_glob, texts};
+use super::{EXCEPTION_NOT_MADE, Imported, Removal};
 
 /// A filter whose modifiers are known.
 struct Filter<'a> {
     line: &'a str,
-    is_exception: bool,
     scopes: Vec<Scope>,
     excepted: Vec<Scope>,
     /// Why the scopes are wider than the pattern.
@@ -20,140 +19,109 @@ struct Filter<'a> {
 
 pub(super) fn read(text: &str) -> Imported {
     let mut imported = Imported::default();
-    let is_rule = |line: &&str| !line.is_empty() && !line.starts_with(['!', '[']);
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(is_rule).collect();
-    let split: Vec<_> = lines.iter().map(|line| Some((*line, modifiers(line)?))).collect();
-    imported.others = split.iter().filter(|filter| filter.is_none()).count();
-    let split: Vec<_> = split.into_iter().flatten().collect();
-    // What a filter would be without `badfilter` is off.
-    let off: Vec<_> = split
-        .iter()
-        .filter_map(|(_, (pattern, modifiers))| {
-            let is_bad = |modifier: &String| modifier == "badfilter";
-            let rest =
-                modifiers.iter().filter(|modifier| !is_bad(modifier)).cloned().collect::<Vec<_>>();
-            modifiers.iter().any(is_bad).then_some((*pattern, rest))
-        })
-        .collect();
-    let mut filters = Vec::new();
-    for (line, (pattern, modifiers)) in &split {
-        let is_off = |(other, rest): &(&str, Vec<String>)| other == pattern && rest == modifiers;
-        match Filter::of(line, pattern, modifiers) {
-            _ if off.iter().any(is_off) => imported.list("is off by $badfilter", *line),
-            Err(_) if line.starts_with("@@") => imported.list(EXCEPTION_NOT_TAKEN, *line),
-            Err(reason) => imported.list(reason, *line),
-            Ok(filter) => filters.push(filter),
+    let lines = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with(['!', '[']));
+    // Each of them turns the filter off that is equal to it otherwise.
+    let bad = text.lines().map(str::trim).filter(|line| line.contains("badfilter"));
+    let off: Vec<_> =
+        bad.map(|line| line.replace(",badfilter", "").replace("badfilter,", "")).collect();
+    let (mut filters, mut exceptions) = (Vec::new(), Vec::new());
+    for line in lines {
+        let Some((pattern, modifiers)) = modifiers(line) else {
+            imported.others += 1;
+            continue;
+        };
+        let (of_its_kind, pattern) = match pattern.strip_prefix("@@") {
+            Some(pattern) => (&mut exceptions, pattern),
+            None => (&mut filters, pattern),
+        };
+        match Filter::of(line, pattern, &modifiers) {
+            _ if off.iter().any(|off| off == line) => imported.list("is off by $badfilter", line),
+            Err(_) if line.starts_with("@@") => imported.list(EXCEPTION_NOT_MADE, line),
+            Err(reason) => imported.list(reason, line),
+            Ok(filter) => of_its_kind.push(filter),
         }
     }
-    let exceptions: Vec<_> = filters.iter().filter(|filter| filter.is_exception).collect();
-    for exception in &exceptions {
-        match exception.wider {
-            None => imported.exceptions += 1,
-            Some(reason) => imported.list(reason, exception.line),
-        }
-    }
-    for filter in filters.iter().filter(|filter| !filter.is_exception) {
-        let names = filter.value.as_deref().map(names).transpose();
-        match (filter.wider, names) {
-            (Some(reason), _) | (_, Err(reason)) => imported.list(reason, filter.line),
-            (None, Ok(names)) => {
-                let mut excepted = filter.excepted.clone();
+    for Filter { line, mut excepted, scopes, wider, value } in filters {
+        let names = value.as_deref().map_or(Ok(vec!["*".to_owned()]), names);
+        match wider.map_or(names, Err) {
+            Err(reason) => imported.list(reason, line),
+            Ok(names) => {
                 let of_it =
-                    |other: &&&Filter<'_>| other.value.is_none() || other.value == filter.value;
-                excepted
-                    .extend(exceptions.iter().filter(of_it).flat_map(|other| other.scopes.clone()));
-                imported.taken.push(Removal { scopes: filter.scopes.clone(), excepted, names });
+                    exceptions.iter().filter(|other| other.value.is_none() || other.value == value);
+                excepted.extend(of_it.flat_map(|other| other.scopes.clone()));
+                imported.taken.push(Removal { scopes, excepted, names });
             }
         }
     }
+    exceptions.iter().for_each(|exception| imported.except(exception.wider, exception.line));
     imported
 }
 
 /// The pattern and the modifiers of a filter with `removeparam`.
 fn modifiers(line: &str) -> Option<(&str, Vec<String>)> {
-    let at = line.match_indices('$').map(|(at, _)| at).find(|at| {
-        let name = line[at + 1..].split(['=', ',']).next().unwrap_or_default();
-        !name.is_empty()
-            && name.bytes().all(|byte| byte.is_ascii_lowercase() || b"~-_13".contains(&byte))
+    let is_of_name = |c: char| c.is_ascii_lowercase() || "~-_".contains(c);
+    let mut dollars = line.match_indices('$').map(|(at, _)| at);
+    let at = dollars.find(|at| {
+        let rest = line[at + 1..].trim_start_matches(is_of_name);
+        rest.len() < line.len() - at - 1 && (rest.is_empty() || rest.starts_with(['=', ',']))
     })?;
-    let mut modifiers = vec![String::new()];
-    let mut rest = line[at + 1..].chars();
-    while let Some(c) = rest.next() {
-        let last = modifiers.last_mut().expect("never empty");
-        match (c, rest.as_str().starts_with(',')) {
-            ('\\', true) => last.extend(rest.next()),
-            (',', _) => modifiers.push(String::new()),
-            _ => last.push(c),
-        }
-    }
-    let is_it = |modifier: &String| name_of(modifier) == "removeparam";
+    // A comma with a backslash before it is one of a value.
+    let modifiers = line[at + 1..].replace("\\,", "\0");
+    let modifiers: Vec<_> = modifiers.split(',').map(|text| text.replace('\0', ",")).collect();
+    let is_it = |text: &String| text.split('=').next() == Some("removeparam");
     modifiers.iter().any(is_it).then_some((&line[..at], modifiers))
-}
-
-fn name_of(modifier: &str) -> &str {
-    modifier.split('=').next().unwrap_or_default()
 }
 
 impl<'a> Filter<'a> {
     fn of(line: &'a str, pattern: &str, modifiers: &[String]) -> Result<Self, &'static str> {
-        let (is_exception, pattern) = match pattern.strip_prefix("@@") {
-            Some(pattern) => (true, pattern),
-            None => (false, pattern),
-        };
         let (mut value, mut domains) = (None, "");
         for modifier in modifiers {
-            let (name, text) = modifier.split_once('=').unwrap_or((modifier, ""));
-            match name {
-                "removeparam" => value = (!text.is_empty()).then(|| text.to_owned()),
-                "domain" | "from" => domains = text,
-                "document" | "doc" | "all" => {}
-                "badfilter" => return Err("is off by $badfilter"),
-                "match-case" => return Err("compares URLs with case"),
+            match modifier.split_once('=').unwrap_or((modifier, "")) {
+                ("removeparam", text) => value = (!text.is_empty()).then(|| text.to_owned()),
+                ("domain" | "from", text) => domains = text,
+                ("document" | "doc" | "all", _) => {}
+                ("badfilter", _) => return Err("is off by $badfilter"),
                 _ => return Err("is for some requests alone"),
             }
         }
         let (scope, wider) = scope(pattern)?;
-        let (mut scopes, mut excepted) = (vec![scope], Vec::new());
-        if !domains.is_empty() {
-            if scopes[0] != Scope::ALL {
+        let (mut scopes, mut excepted) = (Vec::new(), Vec::new());
+        for domain in domains.split('|').filter(|domain| !domain.is_empty()) {
+            if !pattern.is_empty() {
                 return Err("names the pages that link to it");
             }
-            let named: Vec<_> = domains.split('|').filter(|name| !name.starts_with('~')).collect();
-            if !named.is_empty() {
-                scopes = named.into_iter().map(Scope::host).collect::<Result<_, _>>()?;
-            }
-            let others = domains.split('|').filter_map(|name| name.strip_prefix('~'));
-            excepted = others.map(Scope::host).collect::<Result<_, _>>()?;
-            if is_exception && !excepted.is_empty() {
-                return Err("is an exception with an exception");
+            let (list, domain) = match domain.strip_prefix('~') {
+                Some(_) if line.starts_with("@@") => return Err(EXCEPTION_NOT_MADE),
+                Some(domain) => (&mut excepted, domain),
+                None => (&mut scopes, domain),
+            };
+            match Scope::of_text(&format!("{LABELS}{domain}"))? {
+                (scope, None) if scope.path == "*" => list.push(scope),
+                _ => return Err("names no host"),
             }
         }
-        Ok(Self { line, is_exception, scopes, excepted, wider, value })
+        if scopes.is_empty() {
+            scopes.push(scope);
+        }
+        Ok(Self { line, scopes, excepted, wider, value })
     }
 }
 
 /// The scope of a pattern, and why it is wider than that, if it is.
 fn scope(pattern: &str) -> Result<(Scope, Option<&'static str>), &'static str> {
     if matches!(pattern, "" | "*") {
-        return Ok((Scope::ALL, None));
+        return Ok((Scope::all(), None));
     }
-    if pattern.starts_with('/') && pattern.ends_with('/') && pattern.len() > 1 {
-        return Err("is a regular expression for URLs");
-    }
-    let Some(rest) = pattern.strip_prefix("||") else {
-        return Err("is for one scheme or for a part of URLs of any host");
-    };
-    let (host, tail) = rest.split_at(rest.find(['/', '^', '*', '?', '|']).unwrap_or(rest.len()));
+    let rest =
+        pattern.strip_prefix("||").ok_or("is for one scheme or for a part of URLs of any host")?;
     // A separator ends a host.
-    let tail = if matches!(tail, "^" | "^*") { "" } else { tail };
-    let tokens = tail.bytes().map(|byte| match byte {
-        b'*' => Token::Many,
-        b'^' => Token::Opaque("has a separator in its path"),
-        b'|' => Token::End,
-        byte => Token::Byte(byte),
-    });
-    let host = std::iter::once(Token::Labels).chain(host.bytes().map(Token::Byte));
-    Scope::of_text(&host.chain(tokens).collect::<Vec<_>>())
+    let host =
+        rest.strip_suffix("^*").or(rest.strip_suffix('^')).filter(|host| !host.contains('/'));
+    let text = host.unwrap_or(rest).replace('*', MANY).replace('|', END);
+    Scope::of_text(&format!("{LABELS}{text}"))
 }
 
 /// The patterns of the names that a value of `removeparam` stands for.
@@ -161,28 +129,24 @@ fn names(value: &str) -> Result<Vec<String>, &'static str> {
     if value.starts_with('~') {
         return Err("keeps the parameters that it names");
     }
-    if let Some((expression, flags)) =
-        value.strip_prefix('/').and_then(|rest| rest.rsplit_once('/'))
-    {
-        if !flags.is_empty() {
-            return Err("has flags");
-        }
-        return texts(expression).into_iter().map(of_pair).collect();
-    }
-    let is_of_name = |byte: u8| byte.is_ascii_graphic() && !b"%*?=&+".contains(&byte);
-    if !value.bytes().all(is_of_name) {
-        return Err("has a character that a name does not have as it stands");
-    }
-    Ok(vec![value.to_owned()])
-}
-
-/// The pattern of the names of parameters that begin with a text, value included. A parameter without `=` does not
-/// match an expression that has one, and no pattern tells them apart.
-fn of_pair(mut text: Vec<Token>) -> Result<String, &'static str> {
-    let is_in_value = |token: &Token| matches!(token, Token::Byte(b'=' | b'&') | Token::Many);
-    if text.first() != Some(&Token::Start) || text.iter().any(is_in_value) {
-        return Err("depends on values");
-    }
-    text.extend([Token::Many, Token::End]);
-    name_glob(&text)
+    let Some(expression) = value.strip_prefix('/') else {
+        // Names in URLs are compared as they stand, and here without triplets.
+        let is_plain = !value.contains(['%', '=', '&', '+']);
+        let name = is_plain.then(|| name_glob(&format!("{START}{value}{END}")));
+        return name.unwrap_or(Err("has a character that no name has")).map(|name| vec![name]);
+    };
+    // It matches anywhere in `name=value`. A parameter without `=` is no such text, and no pattern of names tells
+    // the two apart.
+    let expression = expression.strip_suffix('/').ok_or("has flags")?;
+    texts(expression)
+        .iter()
+        .map(|text| {
+            let is_in_value =
+                !text.starts_with(START) || text.contains(['=', '&']) || text.contains(MANY);
+            if is_in_value && !text.chars().any(|c| ('\x11'..' ').contains(&c)) {
+                return Err("depends on values");
+            }
+            name_glob(&[text, MANY, END].concat())
+        })
+        .collect()
 }

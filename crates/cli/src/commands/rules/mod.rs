@@ -13,7 +13,7 @@ use std::io::Write;
 
 use crate::args::rules::import::{ImportArgs, RuleKind};
 use crate::args::rules::read_text;
-use crate::status::{Status, eprint_message, status_of};
+use crate::status::{Status, eprint_message, printable, status_of};
 use pattern::Scope;
 use uniqurl_text::Printable;
 
@@ -33,16 +33,30 @@ struct Imported {
 struct Removal {
     scopes: Vec<Scope>,
     excepted: Vec<Scope>,
-    /// Patterns of names; `None` for the whole query.
-    names: Option<Vec<String>>,
+    /// Patterns of names.
+    names: Vec<String>,
 }
 
-/// Why an exception is listed whose hosts cannot be named. One of which only a part cannot be said is taken for more.
-const EXCEPTION_NOT_TAKEN: &str = "is an exception that no section can say, and is not made";
+impl Removal {
+    fn all_scopes(&self) -> impl Iterator<Item = &Scope> {
+        self.scopes.iter().chain(&self.excepted)
+    }
+}
+
+/// Why an exception is listed that acts nowhere. One of which only a part can be said is taken for more.
+const EXCEPTION_NOT_MADE: &str = "is an exception that no section can say, and is not made";
 
 impl Imported {
     fn list(&mut self, reason: &'static str, rule: impl Into<String>) {
         self.listed.entry(reason).or_default().push(rule.into());
+    }
+
+    /// Counts an exception, or lists it if it is made for more URLs than it names.
+    fn except(&mut self, wider: Option<&'static str>, rule: impl Into<String>) {
+        match wider {
+            None => self.exceptions += 1,
+            Some(reason) => self.list(reason, rule),
+        }
     }
 }
 
@@ -53,6 +67,10 @@ pub(crate) fn main(import: &ImportArgs, out: &mut impl Write) -> Status {
             .map_err(|error| format!("{}: {error}", Printable::path(&import.file))),
         RuleKind::Adguard => Ok(adguard::read(&text)),
     });
+    let (name, case) = match import.kind {
+        RuleKind::Clearurls => ("clearurls", "parameters.ignore-case = true\n"),
+        RuleKind::Adguard => ("adguard", ""),
+    };
     let imported = match read {
         Ok(imported) => imported,
         Err(error) => {
@@ -60,27 +78,16 @@ pub(crate) fn main(import: &ImportArgs, out: &mut impl Write) -> Status {
             return Status::Failed;
         }
     };
-    let (name, ignores_case) = match import.kind {
-        RuleKind::Clearurls => ("clearurls", true),
-        RuleKind::Adguard => ("adguard", false),
-    };
     let taken = imported.taken.len() + imported.exceptions;
     let listed: usize = imported.listed.values().map(Vec::len).sum();
     let counts = format!("took {taken} of {} rules", taken + listed);
-    let mut text = format!(
-        "# uniqurl rules import {name}: {counts}\nname = \"{name}\"\nversion = 1\nbase = \"crawl\"\n"
-    );
-    sections::write(&imported.taken, ignores_case, &mut text);
+    let mut text = format!("# uniqurl rules import {name}: {counts}\n");
+    text += &format!("name = \"{name}\"\nversion = 1\nbase = \"crawl\"\n{case}");
+    sections::write(&imported.taken, &mut text);
     for (reason, rules) in &imported.listed {
-        text.push_str(&format!("\n# Not taken: {reason}\n"));
-        for rule in rules {
-            // No character may end the comment.
-            let shown = rule.chars().map(|c| match c {
-                ' '..='~' => c.to_string(),
-                _ => c.escape_default().to_string(),
-            });
-            text.push_str(&format!("#   {}\n", shown.collect::<String>()));
-        }
+        text += &format!("\n# Not taken: {reason}\n");
+        // No character may end the comment.
+        rules.iter().for_each(|rule| text += &format!("#   {}\n", printable(rule)));
     }
     let status = status_of(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
     if status == Status::Complete {
