@@ -1,4 +1,9 @@
-//! Normalizes URLs by the rules of their hosts.
+//! Normalizes URLs by the rules of their hosts and paths.
+//!
+//! Which rules act is a function of the URL as it stands: its host says which section, and its path, in the form that
+//! the rules of this section alone give it, which subsection. They rewrite the URL. If those of the result are others,
+//! they rewrite it again, until the rules that wrote a URL are its own. So the result is a fixed point: its own rules
+//! find nothing to change.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -8,7 +13,7 @@ use crate::normalize::exact::ia;
 use crate::normalize::explain::Rule;
 use crate::normalize::front::Front;
 use crate::normalize::normalizer::Normalizer;
-use crate::normalize::options::hosts::{Hosts, canonical_host, host_of};
+use crate::normalize::options::hosts::{Hosts, Site, canonical_host, host_of, plain_host};
 use crate::normalize::parts::Parts;
 use crate::normalize::ruleset::Ruleset;
 use crate::normalize::trace::{NoTrace, Trace};
@@ -27,7 +32,7 @@ fn place_in(url: &[u8], made: &[u8], at: usize) -> usize {
 impl Normalizer {
     /// The rules for any host, and those of single hosts.
     pub(in crate::normalize) fn all_rules(&self) -> impl Iterator<Item = &Ruleset> {
-        let of_hosts = self.hosts.iter().flat_map(|hosts| &hosts.rules);
+        let of_hosts = self.hosts.iter().flat_map(|hosts| hosts.rules());
         std::iter::once(&self.rules).chain(of_hosts)
     }
 
@@ -35,12 +40,33 @@ impl Normalizer {
     pub(in crate::normalize) fn change_rules(&mut self, change: impl Fn(&mut Ruleset)) {
         change(&mut self.rules);
         if let Some(hosts) = &mut self.hosts {
-            Arc::make_mut(hosts).rules.iter_mut().for_each(change);
+            Arc::make_mut(hosts).change_rules(change);
         }
     }
 
-    /// The index of the rules of `hosts` that apply to a URL; `None` for a URL without a host.
-    fn find_host(&self, hosts: &Hosts, url: &[u8]) -> Option<usize> {
+    /// The rules of `hosts` that apply to a URL; `None` stands for the general ones.
+    fn find_rules<'h>(&self, hosts: &'h Hosts, url: &[u8]) -> Option<&'h Ruleset> {
+        let site = self.find_site(hosts, url)?;
+        if site.paths.is_empty() {
+            return Some(&site.rules);
+        }
+        let (rules, all) = (self.with_base_of(&site.rules, url), 0..url.len());
+        if rules.is_clean(url, all.clone(), UrlKind::Absolute) {
+            return Some(site.rules_at(Parts::split(url).path));
+        }
+        let mut form = Vec::new();
+        // Sections of paths reject and accept what that of the host does.
+        match rules.rewrite(url, all, UrlKind::Absolute, &mut form, &mut NoTrace) {
+            Ok(()) => Some(site.rules_at(Parts::split(&form).path)),
+            Err(_) => Some(&site.rules),
+        }
+    }
+
+    /// The section of the host of a URL; `None` if it has none, or no host.
+    fn find_site<'h>(&self, hosts: &'h Hosts, url: &[u8]) -> Option<&'h Site> {
+        if let Some(host) = plain_host(url) {
+            return hosts.find(host);
+        }
         // Blanks around a URL are not part of its host, whether its profile trims or rejects them.
         let start = url.iter().position(|byte| *byte > 0x20)?;
         let end = url.iter().rposition(|byte| *byte > 0x20)? + 1;
@@ -75,17 +101,28 @@ impl Normalizer {
 
     /// Whether a URL is proven clean by the rules of its host.
     pub(in crate::normalize) fn is_clean_by_host(&self, hosts: &Hosts, url: &[u8]) -> bool {
-        let rules = self.find_host(hosts, url).map_or(&self.rules, |i| &hosts.rules[i]);
-        rules.is_clean(url, 0..url.len(), UrlKind::Absolute)
-            && self.front_by_host(url).is_none()
-            && self.stays(url)
+        let is_clean = |rules: &Ruleset| rules.is_clean(url, 0..url.len(), UrlKind::Absolute);
+        let of_its_own = match self.find_site(hosts, url) {
+            None => is_clean(&self.rules),
+            Some(site) if site.paths.is_empty() => is_clean(&site.rules),
+            // A path that the rules of the host change would have to be written to be looked up.
+            Some(site) => is_clean(&site.rules) && is_clean(site.rules_at(Parts::split(url).path)),
+        };
+        of_its_own && self.front_by_host(url).is_none() && self.stays(url)
+    }
+
+    /// Whether a URL that is clean by the general rules is proven clean.
+    #[inline]
+    pub(in crate::normalize) fn stays_clean_by_host(&self, hosts: &Hosts, url: &[u8]) -> bool {
+        plain_host(url).is_some_and(|host| !hosts.ends.may_hold(host))
+            || self.is_clean_by_host(hosts, url)
     }
 
     /// Appends the result of the rules of the URL's host.
     ///
-    /// The result may have another host, for example one without `www.`. Then the rules of that host act
-    /// as well, or the result would not be a fixed point. The rounds are few: a host only ever loses a
-    /// part, or is spelled another way.
+    /// The result may have another host, for example one without `www.`, or another path, where a section of a path
+    /// has switches that act on paths. Then the rules of that host and path act as well, or the result would not be a
+    /// fixed point. The rounds are few ([`MOST_ROUNDS`]).
     pub(in crate::normalize) fn rewrite_by_host<T: Trace>(
         &self,
         hosts: &Hosts,
@@ -103,17 +140,17 @@ impl Normalizer {
                 .rewrite_by_host(hosts, &front.text, out, trace)
                 .map_err(|reject| front.reject(reject));
         }
-        let mut found = self.find_host(hosts, url);
+        let mut found = self.find_rules(hosts, url);
         let kind = UrlKind::Absolute;
-        self.of_host(hosts, found, url).rewrite(url, 0..url.len(), kind, out, trace)?;
-        for _ in 0..MOST_HOSTS {
-            let next = self.find_host(hosts, &out[at..]);
-            if next == found {
+        self.of_round(hosts, 0, found, url).rewrite(url, 0..url.len(), kind, out, trace)?;
+        for round in 1..=MOST_ROUNDS {
+            let next = self.find_rules(hosts, &out[at..]);
+            if are_same(next, found) {
                 break;
             }
             found = next;
             let before = out.split_off(at);
-            let rewritten = self.of_host(hosts, found, &before).rewrite(
+            let rewritten = self.of_round(hosts, round, found, &before).rewrite(
                 &before,
                 0..before.len(),
                 kind,
@@ -182,45 +219,73 @@ impl Normalizer {
     ) -> Vec<(Cow<'a, Ruleset>, Vec<u8>)> {
         let mut ways = Vec::new();
         let mut text = url.to_vec();
-        let mut found = self.find_host(hosts, url);
+        let mut found = self.find_rules(hosts, url);
         loop {
-            let rules = self.of_host(hosts, found, &text);
+            let rules = self.of_round(hosts, ways.len(), found, &text);
             let mut after = Vec::new();
             let all = 0..text.len();
             let result = rules.rewrite(&text, all, UrlKind::Absolute, &mut after, &mut NoTrace);
             ways.push((rules, std::mem::replace(&mut text, after)));
-            let next = self.find_host(hosts, &text);
-            if result.is_err() || next == found || ways.len() > MOST_HOSTS {
+            let next = self.find_rules(hosts, &text);
+            if result.is_err() || are_same(next, found) || ways.len() > MOST_ROUNDS {
                 return ways;
             }
             found = next;
         }
     }
 
-    fn of_host<'a>(
+    /// The rules that rewrite a URL in a round, the first of which is 0.
+    fn of_round<'a>(
         &'a self,
-        hosts: &'a Hosts,
-        found: Option<usize>,
+        hosts: &Hosts,
+        round: usize,
+        found: Option<&'a Ruleset>,
         url: &[u8],
     ) -> Cow<'a, Ruleset> {
-        match found {
-            None => Cow::Borrowed(&self.rules),
-            Some(i) if self.rules.split(url).scheme.is_some() => Cow::Borrowed(&hosts.rules[i]),
-            Some(i) => hosts.rules[i].with_base_of(&self.rules),
+        let rules = found.map_or(Cow::Borrowed(&self.rules), |rules| self.with_base_of(rules, url));
+        let steps = hosts.path_steps.and(rules.built_in.switchable());
+        if round < FEW_ROUNDS || steps.is_empty() {
+            return rules;
+        }
+        let mut rules = rules.into_owned();
+        rules.profile.switches = rules.profile.switches.or(steps);
+        rules.heuristics.set(rules.profile.switches);
+        Cow::Owned(rules)
+    }
+
+    /// Rules of a host, with the base of the general ones if the URL is a reference.
+    fn with_base_of<'a>(&self, rules: &'a Ruleset, url: &[u8]) -> Cow<'a, Ruleset> {
+        match self.rules.split(url).scheme {
+            Some(_) => Cow::Borrowed(rules),
+            None => rules.with_base_of(&self.rules),
         }
     }
 
     /// The rules that apply to a URL.
     pub(in crate::normalize) fn rules_for(&self, url: &[u8]) -> Cow<'_, Ruleset> {
         match &self.hosts {
-            Some(hosts) => self.of_host(hosts, self.find_host(hosts, url), url),
+            Some(hosts) => self.of_round(hosts, 0, self.find_rules(hosts, url), url),
             None => Cow::Borrowed(&self.rules),
         }
     }
 }
 
-/// The most changes of host while one URL is rewritten.
-const MOST_HOSTS: usize = 8;
+/// Whether two rules are the same ones.
+fn are_same(one: Option<&Ruleset>, other: Option<&Ruleset>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => std::ptr::eq(one, other),
+        _ => one.is_none() && other.is_none(),
+    }
+}
+
+/// Rounds in which rules act as they are. A host only ever loses a part, or is spelled another way, so that its rules
+/// take few. The sections of two paths might take turns: one strips `/`, the other `index.html`, each of them from
+/// `/index.html/index.html/...` once a round, which is quadratic. So in later rounds all switches that act on paths
+/// and are on anywhere join in. Then no section can change the path any more, and the rules that it has stay.
+const FEW_ROUNDS: usize = 8;
+
+/// The most rounds while one URL is rewritten.
+const MOST_ROUNDS: usize = 2 * FEW_ROUNDS;
 
 #[cfg(all(test, feature = "profile-file"))]
 mod tests {

@@ -1,4 +1,4 @@
-//! Patterns for the names of query parameters, and lists of them.
+//! Patterns for the names of query parameters and for paths, and lists of them.
 
 use std::fmt;
 
@@ -6,12 +6,23 @@ use super::starts::Starts;
 use crate::bytes::set;
 
 /// A pattern: `*` stands for any bytes, `?` for any one byte, every other byte for itself.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Glob(Box<[u8]>);
 
 impl Glob {
     pub(crate) fn new(text: &[u8]) -> Self {
         Self(text.into())
+    }
+
+    #[cfg(feature = "profile-file")]
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// How many bytes stand for themselves.
+    #[cfg(feature = "profile-file")]
+    pub(crate) fn literals(&self) -> usize {
+        self.0.iter().filter(|byte| !matches!(byte, b'*' | b'?')).count()
     }
 
     /// True if the pattern matches all of `name`. Time is proportional to the length of the name times
@@ -46,8 +57,9 @@ impl Glob {
 }
 
 /// Whether letters of different case are equal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Case {
+    #[default]
     Exact,
     Ignored,
 }

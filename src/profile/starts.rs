@@ -38,6 +38,11 @@ impl Starts {
         }
     }
 
+    /// Adds the starts of another set.
+    pub(crate) fn add_all(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(own, other)| *own |= other);
+    }
+
     /// True if the set may hold this start. The first byte is the lowest; the fourth is ignored.
     #[inline(always)]
     pub(crate) fn hold(&self, first: u32) -> bool {

@@ -37,6 +37,7 @@ mod policy;
 mod records;
 mod report;
 mod root;
+mod rule_imports;
 mod routes;
 mod sameness;
 mod seen;

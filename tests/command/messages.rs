@@ -58,6 +58,7 @@ fn place() -> Place {
         ("binary.toml", b"name = 'a'\nversion = 1\n# \xFF\nbase = 'crawl'\n"),
         ("contradiction", b"http://h/a\thttp://h/b\nhttp://h/a\thttp://h/c\n"),
         ("moved", b"http://x/\thttp://y/\n"),
+        ("filters", b"$removeparam=a\n||h.$removeparam=b\n||h^\n"),
         ("others", b"http://x/\thttp://z/\n"),
         // Sets.
         ("unsorted", b"http://b/\nhttp://c/\n\nhttp://a:SECRET@a/\x1b[31m?q\nhttp://d/\n"),

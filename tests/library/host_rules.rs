@@ -13,23 +13,28 @@ use uniqurl::Normalizer;
 use uniqurl::internal::Backend;
 
 #[rustfmt::skip]
-const PATTERNS: [&str; 11] = [
+pub const PATTERNS: [&str; 11] = [
     "h", "H.x", "*.h.x", "www.h.x", "*.x", "example.com", "*.example.com", "*.com", "[::1]", "a.b", "www.a.b",
 ];
 
 /// The rules for any host, without a pattern, and those of single hosts.
-type Sites = Vec<(&'static str, Policy)>;
+pub type Sites = Vec<(&'static str, Policy)>;
 
 /// "the host itself goes first, then the longest domain"
-fn rules<'s>(sites: &'s Sites, url: &[u8]) -> &'s Policy {
+pub fn rules<'s>(sites: &'s Sites, url: &[u8]) -> &'s Policy {
+    &sites[index(sites, url)].1
+}
+
+/// The number of the rules.
+pub fn index(sites: &Sites, url: &[u8]) -> usize {
     let host = host(url).unwrap_or_default();
     let fits = |pattern: &str| match pattern.strip_prefix('*') {
         Some(domain) => host.ends_with(domain) && host.len() > domain.len(),
         None => pattern.is_empty() || host == pattern.to_lowercase(),
     };
-    let fitting = sites.iter().filter(|(pattern, _)| fits(pattern));
+    let fitting = (0..sites.len()).filter(|i| fits(sites[*i].0));
     let order = |pattern: &str| (!pattern.starts_with('*') && !pattern.is_empty(), pattern.len());
-    &fitting.max_by_key(|(pattern, _)| order(pattern)).unwrap().1
+    fitting.max_by_key(|i| order(sites[*i].0)).unwrap()
 }
 
 /// The host as `crawl` writes it, whatever the rules are.
@@ -60,7 +65,7 @@ fn normalize(sites: &Sites, url: &[u8]) -> (Answer, usize) {
 }
 
 /// "What a host does not say itself is as above it, unless it has a base of its own." Writes the section.
-fn draw(rng: &mut Rng, above: Option<&Policy>, section: &str, text: &mut String) -> Policy {
+pub fn draw(rng: &mut Rng, above: Option<&Policy>, section: &str, text: &mut String) -> Policy {
     let base = rng.pick(&["scheme", "crawl", "aggressive"]);
     let mut rules = above.filter(|_| rng.one_in(2)).cloned().unwrap_or_else(|| {
         *text += &format!("{section}base = '{base}'\n");

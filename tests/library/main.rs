@@ -26,6 +26,8 @@ mod lengths;
 mod oracle_laws;
 mod oracle_vectors;
 #[cfg(feature = "profile-file")]
+mod path_rules;
+#[cfg(feature = "profile-file")]
 mod profile_file;
 mod redirects;
 mod rows;

@@ -271,7 +271,7 @@ fn example_profile_in_the_docs_is_valid() {
     let sites = read(block.unwrap().split("```").next().unwrap());
     assert_eq!(
         sites.description(),
-        "sites@1 base=crawl@1 with=strip-tracking drop-param=ref tracking=+1 ports=gopher:70 hosts=3"
+        "sites@1 base=crawl@1 with=strip-tracking drop-param=ref tracking=+1 ports=gopher:70 hosts=3 paths=1"
     );
     assert_eq!(told(&sites, "http://a.shop.example/?b&ref&a"), "http://a.shop.example/?a&b");
     assert_eq!(told(&sites, "http://wiki.example/'%3A"), "http://wiki.example/%27:");

@@ -70,7 +70,11 @@ fn run(common: &RunArgs, mut request: Request) -> Status {
         None => Default::default(),
     };
     let backend = request.plan.normalizer.backend();
-    let profile = request.plan.normalizer.description();
+    let mut profile = request.plan.normalizer.description();
+    // The description of a file only counts what hosts and paths have of their own.
+    if profile.contains(" base=") {
+        profile.push_str(&format!(" rules={}", request.plan.normalizer.fingerprint()));
+    }
     let mut stores = Stores::default();
     // Without one of these lists, its URLs would come out as new ones.
     let (mut report, result) = if !found.unseen.is_empty() {

@@ -7,16 +7,19 @@ use std::ops::Range;
 
 use memchr::memchr;
 
+use crate::bytes::Span;
 use crate::bytes::set::CLEAN_HOST;
 use crate::normalize::exact::{ia, ring, sanitize, servlet, whatwg};
 use crate::normalize::judge::rules::{Aggressive, Browser, IaKey, Sanitizer, Servlet};
 use crate::normalize::lines::Note;
 use crate::normalize::normalizer::Normalizer;
+use crate::normalize::options::hosts::Hosts;
 use crate::normalize::ruleset::Ruleset;
 use crate::profile::sanitize::{FIRST_FREE_PORT, OF_HARMLESS};
 use crate::profile::{Grammar, Policy, System};
 use crate::simd::{
-    ByFastPath, ByFastPathOr, Clean, FastPathResult, Kernel, Rfc3986, SpanBatch, UrlKind, Verbatim,
+    ByFastPath, ByFastPathOr, Clean, FastPathResult, Kernel, Rfc3986, SpanBatch, UrlKind, Vector,
+    Verbatim, Visitor,
 };
 
 impl Normalizer {
@@ -24,7 +27,21 @@ impl Normalizer {
     pub(in crate::normalize) fn judge_each(&self, batch: SpanBatch<'_>, visitor: Note<'_>) {
         let (kernel, heuristics) = (self.kernel(), &self.rules.heuristics);
         let bytes = batch.bytes;
+        let if_long = |url: &[u8], result| {
+            result == FastPathResult::TooLong && self.rules.leaves_by_bytes(url, UrlKind::Absolute)
+        };
         if let Some(hosts) = &self.hosts {
+            let of_ladder = self.rules.profile.system == System::Ladder && self.leaves_all();
+            if of_ladder && self.rules.profile.grammar != Grammar::Ignored {
+                // Few URLs are of hosts with rules of their own, so the general rules judge first. What they call
+                // unclean and those of its host clean is only written once more.
+                let visitor = ByHost { normalizer: self, hosts, bytes, visitor };
+                if !heuristics.act() {
+                    return kernel.judge_each(batch, Clean(Rfc3986, UrlKind::Absolute), visitor);
+                }
+                let judge = ByFastPathOr(Aggressive, heuristics.steps(), if_long);
+                return kernel.judge_each(batch, judge, visitor);
+            }
             let is_clean = |range: Range<usize>| self.is_clean_by_host(hosts, &bytes[range]);
             return kernel.judge_each(batch, is_clean, visitor);
         }
@@ -35,9 +52,6 @@ impl Normalizer {
         // Systems check bytes where the fast path declines. The steps of `aggressive` and `ia` do not, since
         // they change nearly every URL that it declines.
         let by_bytes = |url: &[u8], _| self.rules.leaves_by_bytes(url, UrlKind::Absolute);
-        let if_long = |url: &[u8], result| {
-            result == FastPathResult::TooLong && self.rules.leaves_by_bytes(url, UrlKind::Absolute)
-        };
         match self.rules.profile.system {
             System::Archive => {
                 kernel.judge_each(batch, ByFastPathOr(IaKey, ia::clean::KeyCuts, if_long), visitor);
@@ -88,6 +102,23 @@ impl Normalizer {
     #[inline]
     pub(in crate::normalize) fn stays(&self, canonical: &[u8]) -> bool {
         self.redirects.as_ref().is_none_or(|ends| ends.of(canonical).is_none())
+    }
+}
+
+/// Passes on which URLs are clean by the general rules and by those of their hosts.
+struct ByHost<'a> {
+    normalizer: &'a Normalizer,
+    hosts: &'a Hosts,
+    bytes: &'a [u8],
+    visitor: Note<'a>,
+}
+
+impl Visitor for ByHost<'_> {
+    #[inline(always)]
+    fn visit<V: Vector>(&mut self, vector: V, number: usize, span: Span, is_clean: bool) {
+        let url = &self.bytes[span.range()];
+        let is_clean = is_clean && self.normalizer.stays_clean_by_host(self.hosts, url);
+        self.visitor.visit(vector, number, span, is_clean);
     }
 }
 

@@ -243,6 +243,10 @@ impl Normalizer {
         let mut text = self.rules.description(self.label.as_deref());
         if let Some(hosts) = &self.hosts {
             text.push_str(&format!(" hosts={}", hosts.len()));
+            match hosts.paths() {
+                0 => {}
+                paths => text.push_str(&format!(" paths={paths}")),
+            }
         }
         if let Some(redirects) = &self.redirects {
             text.push_str(&format!(" redirects={}", redirects.len()));
@@ -276,11 +280,13 @@ impl Ruleset {
             }
         }
         let heuristics = &self.heuristics;
-        for (name, list) in [("drop-param", &heuristics.dropped), ("keep-param", &heuristics.kept)]
-        {
-            if let Some(globs) = list {
-                text.push_str(&format!(" {name}={globs}"));
-            }
+        let dropped = heuristics.dropped.iter().map(|globs| ("drop-param", globs));
+        let kept = heuristics.kept.iter().map(|globs| ("keep-param", globs));
+        for (name, globs) in dropped.chain(kept) {
+            text.push_str(&format!(" {name}={globs}"));
+        }
+        if heuristics.case != PARAMETER_CASE {
+            text.push_str(" ignore-case");
         }
         let more = heuristics.tracking.patterns().len() - tracking().count();
         if more > 0 {

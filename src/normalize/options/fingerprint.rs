@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 use crate::normalize::normalizer::Normalizer;
 use crate::normalize::ruleset::Ruleset;
 use crate::profile::Switch;
+use crate::profile::glob::Case;
 
 impl Normalizer {
     /// The first 16 bytes, in hexadecimal digits, of the SHA-256 of everything that affects the canonical
@@ -19,10 +20,16 @@ impl Normalizer {
             add(from, &mut hash);
             add(to, &mut hash);
         }
-        for (pattern, rules) in self.hosts.iter().flat_map(|hosts| hosts.sorted()) {
+        for (pattern, site) in self.hosts.iter().flat_map(|hosts| hosts.sorted()) {
             hash.update(b"host");
             add(&pattern, &mut hash);
-            rules.add_to(&rules.description(None), &mut hash);
+            site.rules.add_to(&site.rules.description(None), &mut hash);
+            // In the order in which they are tried, which decides between two that both match.
+            for path in &site.paths {
+                hash.update(if path.case == Case::Exact { b"path" } else { b"PATH" });
+                add(path.glob.as_bytes(), &mut hash);
+                path.rules.add_to(&path.rules.description(None), &mut hash);
+            }
         }
         let digest = hash.finalize();
         digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
@@ -36,9 +43,8 @@ impl Ruleset {
         // The list of tracking parameters grows with time, so it is hashed only if it is used.
         let strips = self.profile.switches.contains(Switch::StripTracking);
         let tracking = strips.then_some(&heuristics.tracking);
-        for globs in
-            [heuristics.dropped.as_ref(), heuristics.kept.as_ref(), tracking].into_iter().flatten()
-        {
+        let lists = heuristics.dropped.iter().chain(&heuristics.kept).chain(tracking);
+        for globs in lists {
             add(&(globs.patterns().len() as u64).to_le_bytes(), hash);
             globs.patterns().for_each(|pattern| add(pattern, hash));
         }
@@ -112,15 +118,25 @@ mod tests {
 
     #[cfg(feature = "profile-file")]
     #[test]
-    fn rule_of_one_host_changes_the_fingerprint() {
-        let print = |switch: &str| {
-            let text = format!(
-                "name = \"own\"\nversion = 1\nbase = \"crawl\"\n\n\
-                 [host.\"h.example\".switches]\n{switch} = true\n"
-            );
+    fn rule_of_one_host_or_path_changes_the_fingerprint() {
+        let print = |rules: &str| {
+            let text = format!("name = 'own'\nversion = 1\nbase = 'crawl'\n[host.h]\n{rules}");
             Normalizer::from_profile_file(&text).unwrap().fingerprint()
         };
-        assert_ne!(print("strip-www"), print("lower-path"));
-        assert_eq!(print("strip-www"), print("strip-www"));
+        let path = |rules: &str| format!("[[host.h.path]]\n{rules}");
+        let rules = [
+            String::new(),
+            "switches.strip-www = true".into(),
+            "switches.lower-path = true".into(),
+            "parameters.drop = ['a']".into(),
+            "parameters = { drop = ['a'], ignore-case = true }".into(),
+            path("glob = '/a'"),
+            path("glob = '/b'"),
+            path("glob = '/a'\nignore-case = true"),
+            path("glob = '/a'\nparameters.drop = ['a']"),
+        ];
+        let prints: HashSet<_> = rules.iter().map(|rules| print(rules)).collect();
+        assert_eq!(prints.len(), rules.len());
+        assert_eq!(print(&rules[1]), print(&rules[1]));
     }
 }

@@ -11,6 +11,7 @@ use super::dedup::DedupArgs;
 use super::explain::ExplainArgs;
 use super::help;
 use super::normalize::NormalizeArgs;
+use super::rules::import::RuleFileCommand;
 use super::run_args::RunArgs;
 use super::seen::{SeenArgs, SeenCommand};
 use super::set::SetArgs;
@@ -105,6 +106,13 @@ Examples:
             hide_default_value = true
         )]
         form: ProfileForm,
+    },
+    /// Import rules from elsewhere as a profile file.
+    #[command(disable_help_subcommand = true, help_template = help::TEMPLATE)]
+    Rules {
+        /// The command.
+        #[command(subcommand)]
+        command: RuleFileCommand,
     },
     /// List the formats with a name, or write one as an entry for --format-file.
     #[command(help_template = help::TEMPLATE, before_long_help = "\

@@ -6,6 +6,7 @@ pub mod explain;
 mod explained_key;
 pub mod compare;
 pub mod profiles;
+pub mod rules;
 pub mod formats;
 pub mod set;
 pub mod seen;
@@ -16,6 +17,7 @@ use std::io;
 use std::process::ExitCode;
 
 use crate::args::Command;
+use crate::args::rules::import::RuleFileCommand;
 use crate::status::status_of;
 
 /// Runs a subcommand.
@@ -31,6 +33,9 @@ pub fn run(command: Command) -> Result<ExitCode, clap::Error> {
         Command::Explain(args) => explain::main(&args)?,
         Command::Compare(args) => compare::main(&args)?,
         Command::Profiles { name, form } => status_of(profiles::write(name, form, &mut out)),
+        Command::Rules { command: RuleFileCommand::Import(import) } => {
+            rules::main(&import, &mut out)
+        }
         Command::Formats { name } => status_of(formats::write(name, &mut out)),
         Command::Set(args) => set::main(&args),
         Command::Seen(args) => seen::main(args)?,

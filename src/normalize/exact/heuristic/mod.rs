@@ -34,12 +34,14 @@ use crate::simd::UrlKind;
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::normalize) struct Heuristics {
     switches: Switches,
-    /// Parameters to drop.
-    pub(in crate::normalize) dropped: Option<Arc<Globs>>,
+    /// Parameters to drop: the lists that a section of a profile file inherits, and its own.
+    pub(in crate::normalize) dropped: Vec<Arc<Globs>>,
     /// The only parameters to keep.
     pub(in crate::normalize) kept: Option<Arc<Globs>>,
+    /// The case of both lists.
+    pub(in crate::normalize) case: Case,
     pub(in crate::normalize) tracking: Arc<Globs>,
-    /// Starts of the parameters that the switches may drop; `None` if the lists may drop any parameter.
+    /// Starts of the parameters that switches and lists may drop; `None` if any may go.
     starts: Option<Arc<Starts>>,
 }
 
@@ -60,7 +62,8 @@ impl Heuristics {
     pub(in crate::normalize) fn new(switches: Switches) -> Self {
         let (tracking, starts) = (Arc::clone(&TRACKING), Some(Arc::clone(&STARTS)));
         // The other switches keep something, and act in the ladder.
-        Self { switches: switches.and(STEPS), dropped: None, kept: None, tracking, starts }
+        let (dropped, case) = (Vec::new(), PARAMETER_CASE);
+        Self { switches: switches.and(STEPS), dropped, kept: None, case, tracking, starts }
     }
 
     /// Replaces the switches.
@@ -69,7 +72,24 @@ impl Heuristics {
     }
 
     pub(in crate::normalize) fn drop_parameters(&mut self, globs: Option<Globs>) {
-        self.dropped = globs.map(Arc::new);
+        self.dropped = globs.into_iter().map(Arc::new).collect();
+        self.find_starts();
+    }
+
+    /// Compares the lists of parameters in this case.
+    #[cfg(feature = "profile-file")]
+    pub(in crate::normalize) fn set_case(&mut self, case: Case) {
+        let recased = |globs: &mut Arc<Globs>| {
+            *globs = Arc::new(Globs::new(globs.patterns().map(Glob::new).collect(), case));
+        };
+        self.case = case;
+        self.dropped.iter_mut().chain(&mut self.kept).for_each(recased);
+    }
+
+    /// Drops these parameters, too.
+    #[cfg(feature = "profile-file")]
+    pub(in crate::normalize) fn drop_more(&mut self, globs: Globs) {
+        self.dropped.push(Arc::new(globs));
         self.find_starts();
     }
 
@@ -79,8 +99,11 @@ impl Heuristics {
     }
 
     fn find_starts(&mut self) {
-        let any_may_go = self.dropped.is_some() || self.kept.is_some();
-        self.starts = (!any_may_go).then(|| Arc::new(starts(&self.tracking)));
+        self.starts = self.kept.is_none().then(|| {
+            let mut starts = starts(&self.tracking);
+            self.dropped.iter().for_each(|globs| starts.add_all(globs.starts()));
+            Arc::new(starts)
+        });
     }
 
     /// Starts of the parameters that may be dropped.
@@ -90,7 +113,7 @@ impl Heuristics {
 
     /// Adds these patterns of tracking parameters to the built-in list.
     #[cfg(feature = "profile-file")]
-    pub(in crate::normalize) fn track(&mut self, more: impl Iterator<Item = Glob>) {
+    pub(in crate::normalize) fn track(&mut self, more: Vec<Glob>) {
         self.tracking = Arc::new(Globs::new(tracking().chain(more).collect(), TRACKING_CASE));
         self.find_starts();
     }
@@ -98,7 +121,13 @@ impl Heuristics {
     /// Whether any step is active.
     #[inline]
     pub(in crate::normalize) fn act(&self) -> bool {
-        !self.switches.is_empty() || self.dropped.is_some() || self.kept.is_some()
+        !self.switches.is_empty() || self.has_lists()
+    }
+
+    /// Whether there are lists of parameters to drop or to keep.
+    #[inline]
+    fn has_lists(&self) -> bool {
+        !self.dropped.is_empty() || self.kept.is_some()
     }
 
     /// This step alone; without a switch, the lists of parameters alone.
@@ -106,7 +135,7 @@ impl Heuristics {
         let mut alone = self.clone();
         alone.switches = switch.map_or(Switches::NONE, |one| self.switches.and(one.into()));
         if switch.is_some() {
-            (alone.dropped, alone.kept) = (None, None);
+            (alone.dropped, alone.kept) = (Vec::new(), None);
         }
         alone
     }
@@ -190,12 +219,12 @@ impl Heuristics {
     /// Whether the lists drop a parameter; `name` is spelled as in the URL.
     fn is_unwanted(&self, name: &[u8]) -> bool {
         let name = decoded(name);
-        self.dropped.as_ref().is_some_and(|globs| globs.match_any(&name))
+        self.dropped.iter().any(|globs| globs.match_any(&name))
             || self.kept.as_ref().is_some_and(|globs| !globs.match_any(&name))
     }
 }
 
-/// Lists of parameters are compared with names as they are, case included.
+/// Lists of parameters are compared with names as they are, case included, unless a profile file says otherwise.
 pub(in crate::normalize) const PARAMETER_CASE: Case = Case::Exact;
 
 /// The start of a path that would otherwise be read as an authority.

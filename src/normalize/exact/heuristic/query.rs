@@ -52,7 +52,7 @@ impl Heuristics {
                 || name.is_empty() && self.is_on(Switch::BlankValues)))
             || (self.is_on(Switch::StripSession) && is_session(name, value))
             || (self.is_on(Switch::StripTracking) && self.is_tracking(name))
-            || ((self.dropped.is_some() || self.kept.is_some()) && self.is_unwanted(name))
+            || (self.has_lists() && self.is_unwanted(name))
     }
 }
 

@@ -16,12 +16,10 @@ use toml::Spanned;
 use toml::de::{DeTable, Deserializer};
 
 use crate::bytes::{RejectReason, UnknownName, set};
-use crate::normalize::exact::heuristic::PARAMETER_CASE;
 use crate::normalize::exact::ports::DefaultPorts;
 use crate::normalize::normalizer::Normalizer;
-use crate::normalize::options::hosts::Hosts;
-use crate::normalize::ruleset::Ruleset;
-use crate::profile::glob::{Glob, Globs, MOST_WILD};
+use crate::normalize::options::hosts::{Hosts, PathRules, Site};
+use crate::profile::glob::{Case, Glob, Globs, MOST_WILD};
 use crate::profile::{Profile, Ring, RingError, Switch, System};
 
 /// Why a profile file cannot be used.
@@ -92,8 +90,8 @@ struct File {
     ports: Option<Spanned<Table<toml::Value>>>,
 }
 
-/// The rules for all hosts, or those of one.
-#[derive(Deserialize)]
+/// The rules for all hosts, those of one, or those of some of its paths.
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 struct Section {
     base: Option<Spanned<String>>,
@@ -104,6 +102,20 @@ struct Section {
     ring: Option<Spanned<RingLists>>,
     parameters: Option<Spanned<Parameters>>,
     ports: Option<Spanned<Table<toml::Value>>>,
+    #[serde(default)]
+    path: Vec<Spanned<PathSection>>,
+}
+
+/// The rules of a host for some paths. They change what a canonical form is, and not which URLs have one.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+struct PathSection {
+    glob: Spanned<String>,
+    #[serde(default, rename = "ignore-case")]
+    ignore_case: bool,
+    #[serde(default)]
+    switches: Table<bool>,
+    parameters: Option<Spanned<Parameters>>,
 }
 
 #[derive(Deserialize)]
@@ -114,9 +126,13 @@ struct RingLists {
 }
 
 /// Lists of patterns.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 struct Parameters {
+    /// Whether the lists are added to those above: by default those of paths are, and those of hosts replace them.
+    inherit: Option<bool>,
+    #[serde(rename = "ignore-case")]
+    ignore_case: Option<bool>,
     drop: Option<Spanned<Vec<String>>>,
     keep: Option<Spanned<Vec<String>>>,
     tracking: Option<Spanned<Vec<String>>>,
@@ -191,16 +207,24 @@ fn read(text: &str) -> Result<Normalizer, Fault> {
         return Err(Fault::new(&file.name, "a name is of letters, digits and - . _"));
     }
     let File { base, switches, allow, deny, ring, parameters, ports, .. } = file;
-    let general = Section { base: Some(base), switches, allow, deny, ring, parameters, ports };
-    let mut normalizer = general.applied_to(None)?;
+    let path = Vec::new();
+    let general =
+        Section { base: Some(base), switches, allow, deny, ring, parameters, ports, path };
+    let mut normalizer = general.applied_to(None, Lists::Replace)?;
     let mut hosts = Hosts::default();
     // Each host starts from the general rules unless it names a base.
     for (pattern, section) in in_order(&file.host) {
-        let rules: Ruleset = section.applied_to(Some(&normalizer))?.rules;
-        match hosts.add(pattern.get_ref(), rules) {
+        let of_host = section.applied_to(Some(&normalizer), Lists::Replace)?;
+        if let Some(one_more) = section.path.get(MOST_PATHS) {
+            return Err(Fault::new(one_more, format!("more than {MOST_PATHS} paths")));
+        }
+        let paths = section.path.iter().map(|path| path.get_ref().rules(&of_host));
+        let paths = paths.collect::<Result<_, _>>()?;
+        let site = Site { with_domain: false, rules: of_host.rules, paths };
+        match hosts.add(pattern.get_ref(), site) {
             Some(true) => {}
             Some(false) => return Err(Fault::new(pattern, "this host is there twice")),
-            None => return Err(Fault::new(pattern, "not a host, nor *. and a domain")),
+            None => return Err(Fault::new(pattern, "not a host, nor . or *. and a domain")),
         }
     }
     normalizer.hosts = (hosts.len() > 0).then(|| Arc::new(hosts));
@@ -208,9 +232,46 @@ fn read(text: &str) -> Result<Normalizer, Fault> {
     Ok(normalizer)
 }
 
+/// The most paths of a host. Each of them may be compared with each URL of the host.
+const MOST_PATHS: usize = 1_000;
+
+impl PathSection {
+    /// The rules of the host, changed by those of the path.
+    fn rules(&self, of_host: &Normalizer) -> Result<PathRules, Fault> {
+        let glob = self.glob.get_ref();
+        // A path that its wildcards can stand for: one that no rule changes, or the pattern could never match.
+        let path = glob.replace(['*', '?'], "a");
+        let url = format!("http://h{}{path}", if glob.starts_with('/') { "" } else { "/" });
+        if !Normalizer::new(Profile::Crawl).is_canonical(url.as_bytes()) {
+            return Err(Fault::new(&self.glob, "not a path in canonical form with * and ? in it"));
+        }
+        let own = Section {
+            switches: self.switches.clone(),
+            parameters: self.parameters.clone(),
+            ..Section::default()
+        };
+        Ok(PathRules {
+            glob: Glob::new(glob.as_bytes()),
+            case: case(self.ignore_case),
+            rules: own.applied_to(Some(of_host), Lists::Add)?.rules,
+        })
+    }
+}
+
+/// What the lists of a section do to those above if it does not say.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lists {
+    Replace,
+    Add,
+}
+
+fn case(ignored: bool) -> Case {
+    if ignored { Case::Ignored } else { Case::Exact }
+}
+
 impl Section {
     /// The rules of the base, or those `above`, changed by the keys of the section.
-    fn applied_to(&self, above: Option<&Normalizer>) -> Result<Normalizer, Fault> {
+    fn applied_to(&self, above: Option<&Normalizer>, by: Lists) -> Result<Normalizer, Fault> {
         let mut normalizer = match (&self.base, above) {
             (None, Some(above)) => above.clone(),
             (base, _) => Normalizer::new(base_of(base.as_ref().expect("a file has a base"))?),
@@ -248,7 +309,7 @@ impl Section {
             normalizer.rules.ring = (known != &own).then(|| Arc::new(own));
         }
         if let Some(lists) = &self.parameters {
-            set_parameters(lists, &mut normalizer)?;
+            set_parameters(lists, by, &mut normalizer)?;
         }
         if let Some(own) = &self.ports {
             set_ports(own, &mut normalizer)?;
@@ -295,8 +356,13 @@ fn ring(lists: &Spanned<RingLists>, above: &Ring) -> Result<Ring, Fault> {
     })
 }
 
-fn set_parameters(lists: &Spanned<Parameters>, normalizer: &mut Normalizer) -> Result<(), Fault> {
-    let Parameters { drop, keep, tracking } = lists.get_ref();
+fn set_parameters(
+    lists: &Spanned<Parameters>,
+    by: Lists,
+    normalizer: &mut Normalizer,
+) -> Result<(), Fault> {
+    let Parameters { drop, keep, tracking, inherit, ignore_case } = lists.get_ref();
+    let inherits = inherit.unwrap_or(by == Lists::Add);
     for list in [drop, keep, tracking].into_iter().flatten() {
         if !normalizer.profile().takes_parameters() {
             let reason = format!("profile {} leaves parameters alone", normalizer.profile().name());
@@ -305,25 +371,36 @@ fn set_parameters(lists: &Spanned<Parameters>, normalizer: &mut Normalizer) -> R
         if list.get_ref().len() > MOST_PATTERNS {
             return Err(Fault::new(list, format!("more than {MOST_PATTERNS} patterns")));
         }
-        if Globs::new(globs(list), PARAMETER_CASE).is_too_wild() {
+        if Globs::new(globs(list), Case::Exact).is_too_wild() {
             let reason = format!("more than {MOST_WILD} patterns with a wildcard before their end");
             return Err(Fault::new(list, reason));
         }
     }
     let heuristics = &mut normalizer.rules.heuristics;
+    let case = ignore_case.map_or(heuristics.case, case);
+    if case != heuristics.case {
+        heuristics.set_case(case);
+    }
     // A list without a pattern counts as no list, and so replaces the one above.
-    let listed = |list| {
-        let globs = globs(list);
-        (!globs.is_empty()).then(|| Globs::new(globs, PARAMETER_CASE))
+    let listed = |list: Vec<Glob>| (!list.is_empty()).then(|| Globs::new(list, case));
+    let above = |list: Option<&Globs>| {
+        let patterns = list.filter(|_| inherits).into_iter().flat_map(Globs::patterns);
+        patterns.map(Glob::new).collect::<Vec<_>>()
     };
-    if let Some(list) = drop {
-        heuristics.drop_parameters(listed(list));
+    match drop.as_ref().map(globs) {
+        // Shared with the section above: a thousand hosts may inherit a long list.
+        Some(list) if inherits => {
+            listed(list).into_iter().for_each(|more| heuristics.drop_more(more))
+        }
+        Some(list) => heuristics.drop_parameters(listed(list)),
+        None => {}
     }
     if let Some(list) = keep {
-        heuristics.keep_parameters(listed(list));
+        let kept = [above(heuristics.kept.as_deref()), globs(list)].concat();
+        heuristics.keep_parameters(listed(kept));
     }
     if let Some(list) = tracking {
-        heuristics.track(globs(list).into_iter());
+        heuristics.track([above(Some(&heuristics.tracking)), globs(list)].concat());
     }
     Ok(())
 }

@@ -51,7 +51,8 @@ impl Profile {
         if self.takes_parameters() {
             text.push_str(
                 "\n[parameters]\ndrop = [] # patterns of names\nkeep = [] # the only ones, if there are any\n\
-                 tracking = [] # beside the list that ships with uniqurl\n",
+                 tracking = [] # beside the list that ships with uniqurl\n\
+                 ignore-case = false # of the names in drop and keep\n",
             );
         }
         if self.rules().takes_ports() {

@@ -291,7 +291,7 @@ fn decoded(name: &str) -> Vec<u8> {
 
 /// `*` matches any bytes, `?` any one byte. Row by row: whether a prefix of the glob matches a
 /// prefix of the name.
-fn fits(glob: &[u8], name: &[u8]) -> bool {
+pub fn fits(glob: &[u8], name: &[u8]) -> bool {
     let mut row: Vec<bool> = (0..=name.len()).map(|length| length == 0).collect();
     for &want in glob {
         let mut next = vec![want == b'*' && row[0]];

@@ -1,6 +1,7 @@
 //! The arguments that change the rules of a profile, which every subcommand that normalizes has.
 
 mod apply;
+pub mod import;
 
 pub(crate) use apply::{Unsupported, read_text};
 
