@@ -261,7 +261,7 @@ impl Row<'_> {
         };
         let key = |key: Key, out: &mut Vec<u8>| {
             let mut made = Vec::new();
-            key.append_bytes(self.canonical, &mut made);
+            key.append_by(layout.routes, self.canonical, &mut made);
             text(&made, out);
         };
         // A URL that starts with a slash is a request target: no host comes out of it.
@@ -289,14 +289,7 @@ impl Row<'_> {
                 Field::Fragment => text(parts.fragment.unwrap_or_default(), out),
                 Field::Domain => key(Key::Domain, out),
                 Field::DomainIcann => key(Key::DomainIcann, out),
-                Field::Template => match layout.routes {
-                    Some(routes) => {
-                        let mut made = Vec::new();
-                        routes.append(self.canonical, &mut made);
-                        text(&made, out);
-                    }
-                    None => key(Key::Template, out),
-                },
+                Field::Template => key(Key::Template, out),
                 Field::Surt => key(Key::Surt, out),
                 Field::Ssurt => key(Key::Ssurt, out),
                 Field::Hash => key(Key::Hash, out),
