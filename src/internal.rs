@@ -5,7 +5,7 @@
 
 pub use crate::bytes::{AllocError, Span, alloc};
 pub use crate::key::host::{Located, split_port};
-pub use crate::key::template::{TemplateRule, TypedPart};
+pub use crate::key::template::{Slugs, TemplateRule, TypedPart};
 pub use crate::normalize::{
     Change, Form, GROWTH, Origin, Parts, Scratch, Targets, decode_dots, is_authority_form, resolve,
 };

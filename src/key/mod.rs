@@ -185,6 +185,14 @@ impl Key {
         }
     }
 
+    /// As [`append_bytes`](Self::append_bytes), with templates by these routes, if there are any.
+    pub fn append_by(self, routes: Option<&Routes>, url: &[u8], out: &mut Vec<u8>) {
+        match routes {
+            Some(routes) if self == Key::Template => routes.append(url, out),
+            _ => self.append_bytes(url, out),
+        }
+    }
+
     /// As [`Key::append`], for canonical bytes that the pipeline holds. No key adds a line feed.
     pub fn append_bytes(self, url: &[u8], out: &mut Vec<u8>) {
         match self {

@@ -46,6 +46,7 @@ mod set;
 mod shared_archives;
 #[cfg(target_os = "linux")]
 mod signals;
+mod slugs;
 mod spill;
 mod suggestions;
 mod split;

@@ -73,11 +73,11 @@ fn a_file_that_holds_no_routes_is_named_with_its_line() {
     let place = place();
     place.write("bad", "/a\n/b/{c\n");
     place.write("bad.json", "{\"paths\": {\n\"/a/{}\": {}}}");
+    place.write("long", format!("/a\n{}\n", "/a".repeat(257)));
     for (arguments, told) in [
-        (
-            &["--key", "template", "--routes", "bad"][..],
-            "bad: line 2: `/b/{c`: a brace stands alone",
-        ),
+        (&["--key", "template", "--routes", "long"][..], "long: line 2: "),
+        (&["--key", "template", "--routes", "long"], "a route has at most 256 segments"),
+        (&["--key", "template", "--routes", "bad"], "bad: line 2: `/b/{c`: a brace stands alone"),
         (&["--key", "template", "--routes", "bad.json"], "bad.json: line 2: `/a/{}`: the name"),
         (&["--key", "template", "--routes", "absent"], "absent: "),
         (&["--routes", "routes"], "--routes acts on templates"),

@@ -37,6 +37,7 @@ mod shared_suites;
 mod shared_uri;
 mod shared_vectors;
 mod shared_whatwg;
+mod slugs;
 mod systems;
 mod template;
 mod template_laws;

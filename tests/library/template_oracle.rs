@@ -7,10 +7,10 @@ use std::sync::LazyLock;
 
 use regex::bytes::{Captures, Regex};
 
-const NAMES: &str = "uuid|date|int|hex|ip|email|token";
+const NAMES: &str = "uuid|date|int|hex|ip|email|token|slug";
 
 /// The library's table, written down again.
-const EXTENSIONS: &str = "3gp 7z aac action ai amp apk appimage arw ashx asmx asp aspx atom avi avif axd
+pub const EXTENSIONS: &str = "3gp 7z aac action ai amp apk appimage arw ashx asmx asp aspx atom avi avif axd
 bat bib bin bmp br bz2 cab cfm cgi class cms conf cpp crt csh css csv cur dat deb dll dmg do doc docm docx
 dtd eot eps epub exe feed flac flv gif gpx gz heic heif htm html ical ico ics img ini ipa ipynb iso jar jfif
 jhtml jp2 jpe jpeg jpg js json jsonl jsonld jsp jspa jspx jsx key kml kmz less log lz4 lzma m3u m3u8 m4a m4s

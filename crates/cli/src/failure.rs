@@ -105,9 +105,11 @@ pub(crate) fn failure(
                 }
             }
             match error {
-                RunError::Set(_) | RunError::Memory | RunError::Groups | RunError::Rejected(_) => {
-                    Status::Limit
-                }
+                RunError::Set(_)
+                | RunError::Memory
+                | RunError::Groups
+                | RunError::Slugs
+                | RunError::Rejected(_) => Status::Limit,
                 RunError::Input(InputError {
                     trouble: Trouble::Limit(..) | Trouble::Memory(_),
                     ..

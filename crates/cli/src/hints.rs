@@ -35,6 +35,7 @@ pub(crate) fn of_run(error: &RunError, job: JobKind) -> Option<Cow<'static, str>
         RunError::Memory if has_memory(job) => "use fewer threads with -j, or a smaller --memory",
         RunError::Memory => "use fewer threads with -j",
         RunError::Groups => "allow more --memory, or keep fewer URLs with --limit-by",
+        RunError::Slugs => "allow more --memory, or leave --slugs out",
         RunError::Spill(error) => match Errno::from_io_error(&error.error) {
             // No other directory has more.
             Some(Errno::MFILE) => {

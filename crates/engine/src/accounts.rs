@@ -285,6 +285,15 @@ impl<'a> Accounts<'a> {
         }
     }
 
+    /// Counts so many first records of keys as duplicates, by input, since their keys became equal to others.
+    pub(crate) fn settle_joined(&mut self, joined: &[(usize, u64)]) {
+        for (input, count) in joined {
+            let tally = &mut self.report.files[*input].tally;
+            tally.unique -= count;
+            tally.duplicates += count;
+        }
+    }
+
     /// The report of a run that reached the first `reached` inputs.
     pub(crate) fn finish(mut self, reached: usize) -> Report {
         let files = &mut self.report.files;

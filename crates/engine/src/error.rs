@@ -26,6 +26,8 @@ pub enum RunError {
     Memory,
     /// The URLs to keep of each group do not fit into memory.
     Groups,
+    /// The templates in which segments with many values are to be named do not fit into memory.
+    Slugs,
     /// A temporary file could not be written, or not be read back.
     Spill(SpillError),
     /// A list from before the run cannot be used.
@@ -104,6 +106,9 @@ impl fmt::Display for RunError {
             RunError::Groups => f.write_str(
                 "the URLs to keep of each group, with those seen before, take more memory than allowed",
             ),
+            RunError::Slugs => f.write_str(
+                "the templates take more memory than allowed, and segments with many values are known of all templates together",
+            ),
             RunError::Rejected(error) => error.fmt(f),
             RunError::Idle(error) => error.fmt(f),
             RunError::Spill(error) => error.fmt(f),
@@ -128,6 +133,7 @@ impl std::error::Error for RunError {
             RunError::Store(error) => error.source(),
             RunError::Memory
             | RunError::Groups
+            | RunError::Slugs
             | RunError::Idle(_)
             | RunError::Threads(_)
             | RunError::Stopped => None,
@@ -187,6 +193,7 @@ mod tests {
             RunError::Set(SetFull::default()),
             RunError::Memory,
             RunError::Groups,
+            RunError::Slugs,
             RunError::Spill(SpillError { directory: "d".into(), error: denied() }),
             RunError::Seen(SeenError {
                 path: "seen".into(),

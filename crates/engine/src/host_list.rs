@@ -145,12 +145,7 @@ impl HostList {
 
     fn holds(&self, name: &[u8]) -> bool {
         let hash = self.hasher.hash_one(name);
-        self.table.find(hash, |at| self.name(*at) == name).is_some()
-    }
-
-    fn name(&self, at: u32) -> &[u8] {
-        let at = at as usize;
-        &self.names[at + 1..][..usize::from(self.names[at])]
+        self.table.find(hash, |at| name_at(&self.names, *at) == name).is_some()
     }
 
     fn add(&mut self, name: &str, canonical: &Normalizer) -> Result<(), String> {
@@ -171,23 +166,25 @@ impl HostList {
         let host = canonical_host(host, canonical, &mut scratch).ok_or_else(none)?;
         let has_empty = host.split(|byte| *byte == b'.').any(<[u8]>::is_empty);
         let length = u8::try_from(host.len()).ok().filter(|_| !has_empty).ok_or_else(none)?;
-        if self.holds(host) {
+        let Self { names, table, hasher, labels } = self;
+        let hash = hasher.hash_one(host);
+        if table.find(hash, |at| name_at(names, *at) == host).is_some() {
             return Ok(());
         }
-        let at =
-            u32::try_from(self.names.len()).map_err(|_| "the list has more than 4 GiB of names")?;
-        self.labels |=
+        let at = u32::try_from(names.len()).map_err(|_| "the list has more than 4 GiB of names")?;
+        *labels |=
             1 << (1 + host.iter().filter(|byte| **byte == b'.').count() as u32).min(MOST_LABELS);
-        self.names.push(length);
-        self.names.extend_from_slice(host);
-        let Self { names, table, hasher, .. } = self;
-        let hash_at = |at: &u32| {
-            let at = *at as usize;
-            hasher.hash_one(&names[at + 1..][..usize::from(names[at])])
-        };
-        table.insert_unique(hash_at(&at), at, hash_at);
+        names.push(length);
+        names.extend_from_slice(host);
+        table.insert_unique(hash, at, |at| hasher.hash_one(name_at(names, *at)));
         Ok(())
     }
+}
+
+/// The name that begins there.
+fn name_at(names: &[u8], at: u32) -> &[u8] {
+    let at = at as usize;
+    &names[at + 1..][..usize::from(names[at])]
 }
 
 /// The names of a line, none for a blank or a comment.

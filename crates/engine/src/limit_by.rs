@@ -1,7 +1,7 @@
 //! Groups of URLs. Only the first few URLs of each are kept.
 
 use crate::split::{self, SplitBy};
-use uniqurl::key::{Key, Routes, Template};
+use uniqurl::key::{Key, Routes};
 
 /// Keeps the first URLs of each group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,10 +68,7 @@ impl KeyGroup<'_> {
     /// Appends the group of a key to `out`. It holds no line feed.
     pub(crate) fn append(&self, key: &[u8], out: &mut Vec<u8>) {
         let text = match self.group {
-            Group::Template => match self.routes {
-                Some(routes) => return routes.append(key, out),
-                None => return Template::of(key, out),
-            },
+            Group::Template => return Key::Template.append_by(self.routes, key, out),
             Group::Domain => split::domain(key, self.key),
             Group::DomainIcann => split::domain_icann(key, self.key),
             Group::Host => split::host(key, self.key),

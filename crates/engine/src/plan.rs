@@ -81,6 +81,9 @@ pub struct RecordPolicy {
     pub key: Key,
     /// The routes by which templates are made, as key, column or group; those that no route fits are typed.
     pub routes: Option<Arc<Routes>>,
+    /// Where more than so many values stand under one parent, templates have `{slug}`, if that is asked for. For a set
+    /// of templates without sets from before the run and without a limit for each group.
+    pub slugs: Option<u64>,
     /// Which of the records with the same key is kept.
     pub keep: Keep,
     /// How many keys of each group are kept, by first occurrence. The key must [tell](super::Group::is_told_by)
@@ -163,6 +166,7 @@ impl JobPlan {
                 urls: UrlFilter::default(),
                 key: Key::Url,
                 routes: None,
+                slugs: None,
                 keep: Keep::First,
                 limit_by: None,
                 max_rejected: None,
@@ -334,6 +338,8 @@ impl JobPlan {
             self.counts_records()
                 || dedup.order == SetOrder::Sorted
                 || dedup.limit.is_some()
+                // Which values are many is known of all templates together.
+                || self.policy.slugs.is_some()
                 // Until all records are read, a later one may replace the line of a key.
                 || self.policy.keep.policy() != KeepPolicy::First
         })

@@ -10,6 +10,7 @@
 //! - `by_masks`: the way of most URLs, by bit masks; `write` takes the rest
 //! - `trace`: which rule found which part
 //! - `routes`: path templates that people declare, which go before the types
+//! - `slugs`: names segments that have many values, in all templates of a run
 
 mod byte_class;
 mod part_type;
@@ -22,6 +23,7 @@ mod names;
 mod write;
 mod by_masks;
 mod routes;
+mod slugs;
 
 use std::ops::Range;
 
@@ -29,6 +31,7 @@ use crate::simd::{BLOCK, Backend, Kernel};
 
 pub use part_type::PartType;
 pub use routes::{BadRoute, Routes};
+pub use slugs::Slugs;
 pub use trace::{TemplateRule, TypedPart};
 
 use by_masks::ByMasks;

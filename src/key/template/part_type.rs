@@ -25,6 +25,9 @@ pub enum PartType {
     /// change between digit, lower case and upper case in four characters. Changes from upper to lower
     /// case do not count, since words have them.
     Token,
+    /// Any text, where more of them than `--slugs` of the command names stand under one parent. No test of one URL
+    /// finds it.
+    Slug,
 }
 
 #[doc(hidden)]
@@ -38,6 +41,7 @@ impl PartType {
         PartType::Ip,
         PartType::Email,
         PartType::Token,
+        PartType::Slug,
     ];
 
     /// The name between the braces.
@@ -56,6 +60,7 @@ impl PartType {
             PartType::Ip => "{ip}",
             PartType::Email => "{email}",
             PartType::Token => "{token}",
+            PartType::Slug => "{slug}",
         }
     }
 }

@@ -15,8 +15,11 @@ use super::Template;
 use super::byte_class::{ODD, is};
 use super::write::Writer;
 use crate::bytes::{Triplet, push_triplet};
-use crate::key::host::Located;
-use crate::normalize::Parts;
+use crate::key::host::split_port;
+use crate::normalize::{AuthorityParts, Parts, is_scheme};
+
+/// Most segments of a route: a search goes as deep as the longest, and no stack may overflow.
+const MOST_SEGMENTS: usize = 256;
 
 /// Routes by which [templates](Template) are made where one fits; other URLs are typed.
 ///
@@ -73,6 +76,8 @@ pub enum BadRoute {
     Name,
     /// Two variables with nothing between them: nobody could tell where the first ends.
     Adjoining,
+    /// More than 256 segments.
+    Long,
 }
 
 impl fmt::Display for BadRoute {
@@ -82,6 +87,7 @@ impl fmt::Display for BadRoute {
             Self::Brace => "a brace stands alone",
             Self::Name => "the name of a variable has letters, digits, _, - and . alone",
             Self::Adjoining => "two variables have nothing between them",
+            Self::Long => "a route has at most 256 segments",
         })
     }
 }
@@ -102,13 +108,21 @@ struct Trie {
 
 #[derive(Clone, Default)]
 struct Node {
-    /// In the order of their lengths, and of their bytes. A search in so few texts takes less than a hash.
-    texts: Vec<(Box<[u8]>, usize)>,
+    /// In the order of their heads, and of their bytes.
+    texts: Vec<Text>,
     /// The longest text first.
     mixed: Vec<(Mixed, usize)>,
     variable: Option<usize>,
     /// The path of the route that ends here, as templates have it.
     route: Option<Box<[u8]>>,
+}
+
+/// A segment without variables.
+#[derive(Clone)]
+struct Text {
+    head: u64,
+    text: Box<[u8]>,
+    next: usize,
 }
 
 /// A segment of texts with a variable between each two.
@@ -143,6 +157,9 @@ impl Routes {
             return Err(BadRoute::Path);
         }
         let path = &path[..path.find(['?', '#']).unwrap_or(path.len())];
+        if path[1..].split('/').count() > MOST_SEGMENTS {
+            return Err(BadRoute::Long);
+        }
         let (mut segments, mut text) = (Vec::new(), Vec::new());
         for segment in path[1..].split('/') {
             text.push(b'/');
@@ -187,39 +204,90 @@ impl Routes {
         let tries = self.of_hosts.values().chain([&self.all_hosts]);
         let routes = tries.flat_map(|trie| &trie.nodes);
         routes
-            .map(|node| size_of::<Node>() + 2 * node.route.as_deref().map_or(0, <[u8]>::len))
+            .map(|node| {
+                size_of::<(Node, Text)>() + 2 * node.route.as_deref().map_or(0, <[u8]>::len)
+            })
             .sum()
     }
 
     /// The path of the route that a canonical URL takes, as its template has it.
     pub fn find(&self, url: &[u8]) -> Option<&[u8]> {
-        let (host, path) = host_and_path(url);
-        let segments = path.strip_prefix(b"/")?;
-        let of_host = if self.of_hosts.is_empty() { None } else { self.of_hosts.get(host) };
+        Some(self.find_at(url, path_start(url))?.0)
+    }
+
+    /// The route of the path that starts at `path`, and the length of the bytes after that path.
+    fn find_at(&self, url: &[u8], path: usize) -> Option<(&[u8], usize)> {
+        let segments = url[path..].strip_prefix(b"/")?;
+        let of_host = match self.of_hosts.is_empty() {
+            true => None,
+            false => self.of_hosts.get(host(&url[..path])),
+        };
         let tries = of_host.into_iter().chain([&self.all_hosts]);
-        tries.filter(|trie| !trie.nodes.is_empty()).find_map(|trie| trie.find(0, segments))
+        let mut tries = tries.filter(|trie| !trie.nodes.is_empty());
+        tries.find_map(|trie| trie.find(0, segments, &mut || ()))
     }
 
     /// Appends the template of any bytes to `out`: by its route, or else as [`Template::of`] does.
     pub fn append(&self, url: &[u8], out: &mut Vec<u8>) {
-        let Some(route) = self.find(url) else { return Template::of(url, out) };
-        let (_, path) = host_and_path(url);
-        let start = path.as_ptr() as usize - url.as_ptr() as usize;
+        let path = path_start(url);
+        let Some((route, after)) = self.find_at(url, path) else { return Template::of(url, out) };
         let mut writer = Writer::new(out);
-        writer.literals(&url[..start], 0);
+        // Nearly all that is before a path is such bytes, which are literals. No early exit, so that the compiler can
+        // vectorize the loop.
+        let is_plain = |byte: &u8| matches!(byte, b'a'..=b'z' | b'-'..=b':');
+        match url[..path].iter().fold(true, |all, byte| all & is_plain(byte)) {
+            true => writer.out.extend_from_slice(&url[..path]),
+            false => writer.literals(&url[..path], 0),
+        }
         writer.out.extend_from_slice(route);
-        if url.get(start + path.len()) == Some(&b'?') {
-            writer.query_at(url, start + path.len());
+        let end = url.len() - after;
+        if url.get(end) == Some(&b'?') {
+            writer.query_at(url, end);
         }
     }
 }
 
-/// The host of a URL, empty if it has none, and its path.
-fn host_and_path(url: &[u8]) -> (&[u8], &[u8]) {
-    match url.first() {
-        Some(b'/') => (&[], Parts::split_target(url).path),
-        _ => (Located::split(url).map_or(&[], |located| located.host), Parts::split(url).path),
+/// Where the path of a URL starts, as [`Parts::split`] finds it. A request target is a path, whatever it begins with.
+pub(super) fn path_start(url: &[u8]) -> usize {
+    if url.first() == Some(&b'/') {
+        return 0;
     }
+    let is_end = |byte: &u8| matches!(byte, b':' | b'/' | b'?' | b'#');
+    let scheme = match url.iter().position(is_end) {
+        Some(end) if end > 0 && url[end] == b':' => end + 1,
+        _ => 0,
+    };
+    match url[scheme..].strip_prefix(b"//") {
+        Some(rest) => scheme + 2 + segment_end(rest),
+        None => scheme,
+    }
+}
+
+/// The host of the bytes before a path, empty if it has none.
+fn host(before_path: &[u8]) -> &[u8] {
+    let Parts { scheme, authority, .. } = Parts::split(before_path);
+    let authority = authority.filter(|_| scheme.is_some_and(is_scheme));
+    authority.map_or(&[], |authority| split_port(AuthorityParts::split(authority).host_port).0)
+}
+
+/// The length of the segment, or the authority, at the start of `rest`: up to a `/`, `?` or `#`.
+// By words: a segment is too short for what a search costs before it begins.
+#[inline]
+pub(super) fn segment_end(rest: &[u8]) -> usize {
+    const ONES: u64 = u64::MAX / 0xFF;
+    // The lowest bit is that of a zero; those above it may be wrong.
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & (ONES << 7);
+    let (words, left) = rest.as_chunks();
+    for (at, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        // A slash differs from a question mark in one bit.
+        let ends = zeros((word | ONES << 4) ^ (ONES * 0x3F)) | zeros(word ^ (ONES * 0x23));
+        if ends != 0 {
+            return 8 * at + ends.trailing_zeros() as usize / 8;
+        }
+    }
+    let of_left = left.iter().position(|byte| matches!(byte, b'/' | b'?' | b'#'));
+    rest.len() - left.len() + of_left.unwrap_or(left.len())
 }
 
 impl Trie {
@@ -234,9 +302,10 @@ impl Trie {
             let node = &mut self.nodes[at];
             at = match segment {
                 Segment::Text(text) => match node.place_of(&text) {
-                    Ok(place) => node.texts[place].1,
+                    Ok(place) => node.texts[place].next,
                     Err(place) => {
-                        node.texts.insert(place, (text, next));
+                        node.texts
+                            .insert(place, Text { head: head(&text, text.len()), text, next });
                         next
                     }
                 },
@@ -262,31 +331,79 @@ impl Trie {
         is_new
     }
 
-    /// The route of the rest of a path, from a node on.
-    fn find(&self, at: usize, rest: &[u8]) -> Option<&[u8]> {
-        let node = &self.nodes[at];
-        let end = memchr::memchr(b'/', rest).unwrap_or(rest.len());
-        let segment = &rest[..end];
-        let on = |next: usize| match rest.get(end + 1..) {
-            Some(rest) => self.find(next, rest),
-            None => self.nodes[next].route.as_deref(),
-        };
-        let text = node.place_of(segment).ok().and_then(|place| on(node.texts[place].1));
-        text.or_else(|| {
-            node.mixed
-                .iter()
-                .filter(|(mixed, _)| mixed.fits(segment))
-                .find_map(|(_, next)| on(*next))
-        })
-        .or_else(|| node.variable.filter(|_| !segment.is_empty()).and_then(on))
+    /// The route of the rest of a path, from a node on, and the length of the bytes after the path. `enter` is called
+    /// for each node.
+    // Each call goes a segment further, so there are as many as a route has segments, and the last way needs none.
+    fn find(
+        &self,
+        mut at: usize,
+        mut rest: &[u8],
+        enter: &mut impl FnMut(),
+    ) -> Option<(&[u8], usize)> {
+        loop {
+            enter();
+            let node = &self.nodes[at];
+            let end = segment_end(rest);
+            let segment = &rest[..end];
+            let text = node.text(rest, end);
+            let mixed = node.mixed.iter().filter(|(mixed, _)| mixed.fits(segment));
+            let mut first = text.into_iter().chain(mixed.map(|(_, next)| *next));
+            let variable = node.variable.filter(|_| !segment.is_empty());
+            if rest.get(end) != Some(&b'/') {
+                let route =
+                    first.chain(variable).find_map(|next| self.nodes[next].route.as_deref());
+                return Some((route?, rest.len() - end));
+            }
+            rest = &rest[end + 1..];
+            if node.mixed.is_empty() && (text.is_none() || variable.is_none()) {
+                at = text.or(variable)?;
+                continue;
+            }
+            if let Some(route) = first.find_map(|next| self.find(next, rest, enter)) {
+                return Some(route);
+            }
+            at = variable?;
+        }
     }
 }
 
 impl Node {
     /// Where a text is, or would be.
     fn place_of(&self, text: &[u8]) -> Result<usize, usize> {
-        let wanted = (text.len(), text);
-        self.texts.binary_search_by(|(text, _)| (text.len(), &**text).cmp(&wanted))
+        let wanted = (head(text, text.len()), text);
+        self.texts.binary_search_by(|text| (text.head, &*text.text).cmp(&wanted))
+    }
+
+    /// The node after the text of this length at the start of `rest`.
+    #[inline]
+    fn text(&self, rest: &[u8], length: usize) -> Option<usize> {
+        let wanted = head(rest, length);
+        // Numbers are searched without a branch, and one text is compared.
+        let found = self.texts.get(self.texts.partition_point(|text| text.head < wanted))?;
+        if found.head != wanted {
+            return None;
+        }
+        // Of the same length, so up to eight bytes are equal if their words are.
+        if found.text.len() == length && (length <= 8 || *found.text == rest[..length]) {
+            return Some(found.next);
+        }
+        let place = self.place_of(&rest[..length]).ok()?;
+        Some(self.texts[place].next)
+    }
+}
+
+/// A number in which nearly all texts differ, of that of a length at the start of `rest`: its first eight bytes, mixed
+/// with the last eight if it is longer. Bytes after the text do not matter.
+#[inline]
+fn head(rest: &[u8], length: usize) -> u64 {
+    let first = match rest.first_chunk() {
+        Some(first) => u64::from_le_bytes(*first),
+        None => rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    };
+    match rest[..length].last_chunk() {
+        Some(last) if length > 8 => first ^ u64::from_le_bytes(*last).rotate_left(29),
+        // A shift by all bits is none.
+        _ => first & u64::MAX.checked_shr(64 - 8 * length as u32).unwrap_or(0),
     }
 }
 
@@ -476,6 +593,82 @@ mod tests {
         ] {
             assert_eq!(Routes::default().add(text), Err(error), "{text}");
         }
+        for (segments, is_ok) in
+            [(MOST_SEGMENTS, true), (MOST_SEGMENTS + 1, false), (1 << 20, false)]
+        {
+            let added = Routes::default().add(&"/{a}".repeat(segments));
+            assert_eq!(added, if is_ok { Ok(()) } else { Err(BadRoute::Long) }, "{segments}");
+        }
+    }
+
+    #[test]
+    fn texts_of_one_head_are_told_apart() {
+        // Two exchanged pieces between the first and the last eight bytes.
+        let all = [
+            "/abcdefgh-1-stuvwxyz",
+            "/abcdefgh-3-stuvwxyz",
+            "/abcdefgh-2-stuvwxyz",
+            "/abcdefgh",
+            "/a",
+            "/",
+        ];
+        assert_eq!(head(b"abcdefgh-1-stuvwxyz", 19), head(b"abcdefgh-2-stuvwxyz", 19));
+        let routes = routes(&all);
+        for route in all {
+            assert_eq!(routes.find(route.as_bytes()), Some(route.as_bytes()));
+        }
+        assert_eq!(routes.find(b"/abcdefgh-4-stuvwxyz"), None);
+    }
+
+    /// Each node is a prefix of a route, and is entered once at most for a URL: the steps are not more than the nodes,
+    /// where trying each route anew, or each way at each variable, would double them with each segment.
+    #[test]
+    fn steps_of_a_search_do_not_grow_with_the_ways_through_the_routes() {
+        const DEPTH: usize = 12;
+        let mut steps = Vec::new();
+        for count in [2500, 5000, 10_000] {
+            // Each of the first segments is a text, a text with a variable, or a variable, and all of them fit the URL;
+            // the last segment fits none.
+            let mut routes = Routes::default();
+            for number in 0..count {
+                let ways = (0..DEPTH)
+                    .map(|at| ["/aa", "/{v}", "/a{v}"][number / 3usize.pow(at as u32 % 9) % 3]);
+                routes.add(&format!("{}/end{number}", ways.collect::<String>())).unwrap();
+            }
+            let trie = &routes.all_hosts;
+            for (path, most) in [
+                ("aa/".repeat(DEPTH) + "none", trie.nodes.len()),
+                ("aa/".repeat(DEPTH - 1) + "aa", trie.nodes.len()),
+                // Nothing that begins like this is a route.
+                ("b".repeat(100_000), 1),
+                (format!("aa/{}", "/".repeat(100_000)), 4),
+            ] {
+                let mut entered = 0;
+                assert_eq!(trie.find(0, path.as_bytes(), &mut || entered += 1), None);
+                assert!(entered <= most, "{entered} of {most}");
+                steps.push(entered);
+            }
+        }
+        let (few, many) = (steps[0], steps[8]);
+        assert!(many <= 5 * few, "{few} steps among 2500 routes, {many} among 10000");
+    }
+
+    #[test]
+    fn steps_of_a_usual_search_are_the_segments() {
+        let mut routes = Routes::default();
+        for resource in 0..40 {
+            for part in 0..25 {
+                routes.add(&format!("/api/r{resource}/{{id}}/part{part}/{{part}}")).unwrap();
+            }
+            routes.add(&format!("/api/r{resource}/search")).unwrap();
+        }
+        for (path, steps) in
+            [("api/r7/17/part9/x", 5), ("api/r7/search", 3), ("api/other/17/part9/x", 2)]
+        {
+            let mut entered = 0;
+            routes.all_hosts.find(0, path.as_bytes(), &mut || entered += 1);
+            assert_eq!(entered, steps, "{path}");
+        }
     }
 
     /// Second implementation: each route as a list of segments, compared one by one.
@@ -536,6 +729,22 @@ mod tests {
                 prop_assert_eq!(template(&routes, &once), once.clone());
                 prop_assert_eq!(template(&routes, &once.replace('{', "%7B").replace('}', "%7D")), once);
             }
+        }
+
+        #[test]
+        fn paths_are_found_where_urls_are_split(
+            url in prop_oneof![
+                prop::collection::vec(prop::sample::select(b"ab:/?#@1".to_vec()), 0..40),
+                prop::collection::vec(any::<u8>(), 0..40),
+            ],
+        ) {
+            let parts = match url.first() {
+                Some(b'/') => Parts::split_target(&url),
+                _ => Parts::split(&url),
+            };
+            prop_assert_eq!(path_start(&url), parts.path_start());
+            let end = url.iter().position(|byte| b"/?#".contains(byte));
+            prop_assert_eq!(segment_end(&url), end.unwrap_or(url.len()));
         }
 
         #[test]

@@ -14,11 +14,11 @@ use uniqurl_text::Printable;
 /// The routes by which templates are made.
 #[derive(Debug, Args)]
 pub struct RoutesArgs {
-    /// Make templates by the routes in FILE where one fits, such as /user/{name}/orders
+    /// Read path templates for --key template: one a line, or an OpenAPI document
     ///
-    /// FILE holds a path template a line, perhaps after a host, as --key template writes them, or is an OpenAPI
-    /// description in JSON or YAML, of which the paths count. {name} is a segment, or a part of one. Text goes before
-    /// variables, and paths that no route fits are typed. - is standard input.
+    /// A URL whose path one of them fits gets it, such as /user/{name}/orders; other paths are typed. A line may name a
+    /// host before the path, as --key template writes it. An OpenAPI document is JSON or YAML. {name} is a segment, or a
+    /// part of one, and text goes before variables. - is standard input.
     #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = OUTPUT)]
     pub routes: Option<PathBuf>,
 }

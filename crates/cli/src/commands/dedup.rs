@@ -72,6 +72,7 @@ fn request(args: &DedupArgs, memory: Option<Memory>) -> Result<Request, String> 
     let plan = &mut request.plan;
     plan.policy.keep = args.keep.clone();
     plan.policy.limit_by = args.limit_by;
+    plan.policy.slugs = args.slugs;
     plan.output.fields = args.fields.clone();
     plan.output.carry = args.carry.clone();
     plan.output.tally = args.tally_columns();

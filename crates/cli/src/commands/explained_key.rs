@@ -63,10 +63,7 @@ pub(super) fn key_as_json(url: &[u8], shown: ShownKey<'_>, object: Object) -> Ob
 impl ShownKey<'_> {
     fn made(self, url: &[u8]) -> Vec<u8> {
         let mut made = Vec::new();
-        match self.routes.filter(|_| self.key == Key::Template) {
-            Some(routes) => routes.append(url, &mut made),
-            None => self.key.append_bytes(url, &mut made),
-        }
+        self.key.append_by(self.routes, url, &mut made);
         made
     }
 

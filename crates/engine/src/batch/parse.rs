@@ -180,10 +180,7 @@ impl WorkBatch {
                 // Built aside, since the URL may itself be in `rewritten`.
                 key => {
                     scratch.clear();
-                    match rules.routes.filter(|_| key == Key::Template) {
-                        Some(routes) => routes.append(text.get(*url), scratch),
-                        None => key.append_bytes(text.get(*url), scratch),
-                    }
+                    key.append_by(rules.routes, text.get(*url), scratch);
                     let start = text.rewritten.len();
                     alloc::try_reserve(&mut text.rewritten, scratch.len())?;
                     text.rewritten.extend_from_slice(scratch);

@@ -146,8 +146,10 @@ impl FromStr for Field {
     }
 }
 
-/// Placeholder for the count, which is known only at the end. No column contains this byte.
+/// Placeholders for the count, and for a template with slugs, which are known only at the end. No column contains these
+/// bytes.
 const COUNT: u8 = 0;
+const TEMPLATE: u8 = 1;
 
 /// The values that the columns are made from.
 #[derive(Debug, Clone, Copy)]
@@ -183,6 +185,8 @@ pub struct Layout<'a> {
     pub form: LineForm,
     /// The routes by which templates are made, if there are any.
     pub routes: Option<&'a Routes>,
+    /// Whether templates are known only at the end.
+    pub has_slugs: bool,
 }
 
 /// The form of the columns in a line.
@@ -225,7 +229,7 @@ impl CanonicalBytes {
 }
 
 impl Row<'_> {
-    /// Appends the line, with a mark where the count belongs.
+    /// Appends the line, with a mark where the count belongs, and where the template does if it is known only at the end.
     pub fn append(&self, layout: &Layout<'_>, out: &mut Vec<u8>) {
         match layout.form {
             LineForm::Tabs => {
@@ -246,6 +250,11 @@ impl Row<'_> {
             let value = match field {
                 Field::Count => {
                     object = object.raw(field.name(), [COUNT]);
+                    continue;
+                }
+                Field::Template if layout.has_slugs => {
+                    // A template has no byte that JSON escapes.
+                    object = object.raw(field.name(), [b'"', TEMPLATE, b'"']);
                     continue;
                 }
                 Field::Original => self.original,
@@ -277,7 +286,7 @@ impl Row<'_> {
         };
         let key = |key: Key, out: &mut Vec<u8>| {
             let mut made = Vec::new();
-            key.append_bytes(self.canonical, &mut made);
+            key.append_by(layout.routes, self.canonical, &mut made);
             text(&made, out);
         };
         // A URL that starts with a slash is a request target: no host comes out of it.
@@ -305,14 +314,8 @@ impl Row<'_> {
                 Field::Fragment => text(parts.fragment.unwrap_or_default(), out),
                 Field::Domain => key(Key::Domain, out),
                 Field::DomainIcann => key(Key::DomainIcann, out),
-                Field::Template => match layout.routes {
-                    Some(routes) => {
-                        let mut made = Vec::new();
-                        routes.append(self.canonical, &mut made);
-                        text(&made, out);
-                    }
-                    None => key(Key::Template, out),
-                },
+                Field::Template if layout.has_slugs => out.push(TEMPLATE),
+                Field::Template => key(Key::Template, out),
                 Field::Surt => key(Key::Surt, out),
                 Field::Ssurt => key(Key::Ssurt, out),
                 Field::Hash => key(Key::Hash, out),
@@ -333,14 +336,18 @@ impl Row<'_> {
     }
 }
 
-/// Appends a line with the count in its places.
-pub fn with_count(line: &[u8], count: u64, out: &mut Vec<u8>) {
-    let mut pieces = line.split(|byte| *byte == COUNT);
-    out.extend_from_slice(pieces.next().unwrap_or_default());
-    for piece in pieces {
-        super::json::number(count, out);
-        out.extend_from_slice(piece);
+/// Appends a line with the count and the template in their places.
+pub fn with_count(line: &[u8], count: u64, template: &[u8], out: &mut Vec<u8>) {
+    let mut start = 0;
+    for mark in memchr::memchr2_iter(COUNT, TEMPLATE, line) {
+        out.extend_from_slice(&line[start..mark]);
+        match line[mark] {
+            COUNT => super::json::number(count, out),
+            _ => out.extend_from_slice(template),
+        }
+        start = mark + 1;
     }
+    out.extend_from_slice(&line[start..]);
 }
 
 /// Appends bytes as text on one line: those outside of 0x20-0x7E, and the backslash, as `\\xHH`.
@@ -386,9 +393,12 @@ mod tests {
         let row = Row { canonical, original, decoded, input, file, record, offset, carried: &[] };
         let mut line = Vec::new();
         let (fields, form) = (Field::ALL, LineForm::Tabs);
-        row.append(&Layout { fields, carry: &[], bytes, form, routes: None }, &mut line);
+        row.append(
+            &Layout { fields, carry: &[], bytes, form, routes: None, has_slugs: false },
+            &mut line,
+        );
         let mut out = Vec::new();
-        with_count(&line, 12, &mut out);
+        with_count(&line, 12, b"", &mut out);
         String::from_utf8(out).unwrap()
     }
 
@@ -484,10 +494,11 @@ mod tests {
             bytes: CanonicalBytes::Printable,
             form: LineForm::Json,
             routes: None,
+            has_slugs: false,
         };
         let (mut line, mut out) = (Vec::new(), Vec::new());
         row.append(&layout, &mut line);
-        with_count(&line, 7, &mut out);
+        with_count(&line, 7, b"", &mut out);
         let expected = concat!(
             r#"{"count":7,"canonical":"http://h/","first":"wé:2:9","original":"HTTP://h\t\"","#,
             r#""x_base64":"6Q==","na\"me":"a\\","none":null}"#,

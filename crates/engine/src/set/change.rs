@@ -20,6 +20,13 @@ impl RunSet<'_> {
                 false => Ok(()),
             };
         }
+        if self.plan.policy.slugs.is_some() {
+            // Which values are many is known only of all templates together.
+            return match memory.is_exceeded_by(self.memory(&[])) || set.is_nearly_full() {
+                true => Err(RunError::Slugs),
+                false => Ok(()),
+            };
+        }
         // Assumes that each remaining byte takes as much memory as one so far, at most one byte.
         let held: usize = set.shards.iter().map(|shard| shard.memory(0)).sum();
         let rest = self.size_of_inputs.map(|total| {

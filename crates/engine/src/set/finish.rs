@@ -28,6 +28,10 @@ impl RunSet<'_> {
         match std::mem::replace(&mut self.backend, SetBackend::None) {
             SetBackend::None => Ok(()),
             SetBackend::Memory(mut set) => {
+                if let Some(most) = self.plan.policy.slugs {
+                    let routes = self.plan.policy.routes.as_deref();
+                    accounts.settle_joined(&set.name_slugs(most, routes, &self.hasher)?);
+                }
                 let places = match self.write_set(&mut set, &dedup, out)? {
                     Some(places) if dedup.order == SetOrder::Sorted => places,
                     places => {

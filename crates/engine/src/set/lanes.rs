@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::lines::AddedLines;
 use super::memory_set::KeyList;
 use super::partitioner::Partitioner;
-use super::written_keys;
+use super::{slugs, written_keys};
 use crate::batch::{Insertion, WorkBatch};
 use crate::error::RunError;
 use crate::output::TallyColumns;
@@ -33,6 +33,8 @@ pub(crate) struct FlowSet<'s> {
     pub(super) seen: usize,
     /// Whether the keys that are written are wanted at the end, in the order of their bytes.
     pub(super) wants_keys: bool,
+    /// Whether segments with many values are named at the end.
+    pub(super) has_slugs: bool,
 }
 
 /// What is kept of batches until the end of the run, in the order of the input.
@@ -98,7 +100,8 @@ impl FlowSet<'_> {
             self.keepers.iter().map(|it| it.memory.load(Ordering::Relaxed)).sum();
         let room = if replaceable > 0 { KeptRecords::room(coming) } else { 0 };
         let sorting = written_keys::memory(self.wants_keys, keys + coming);
-        bytes + text + self.seen + listed + replaceable + room + sorting
+        let set = bytes + text + listed + replaceable + room;
+        set + self.seen + sorting + slugs::memory(self.has_slugs, set, keys + coming)
     }
 
     /// Whether lines of keys in the set may be replaced by longer ones.

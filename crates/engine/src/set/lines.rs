@@ -101,6 +101,11 @@ impl ReplaceableLines {
         groups.map(move |(at, group)| (at << bits..(at + 1) << bits, group))
     }
 
+    /// Offers the line of a record that follows all earlier ones.
+    pub(crate) fn offer(&mut self, place: u64, candidate: &[u8]) -> Result<(), AllocError> {
+        self.groups[(place >> 32 >> self.bits) as usize].offer(place, candidate)
+    }
+
     fn group(&self, place: u64) -> &KeptRecords {
         &self.groups[(place >> 32 >> self.bits) as usize]
     }

@@ -25,9 +25,9 @@ pub(crate) struct MemorySet {
     most: u64,
     /// The new keys in the order of the input, if the set is written at the end.
     pub(super) listed: Option<ListedKeys>,
-    counting: Counting,
-    policy: KeepPolicy,
-    has_lines: bool,
+    pub(super) counting: Counting,
+    pub(super) policy: KeepPolicy,
+    pub(super) has_lines: bool,
 }
 
 /// Keys in the order of the input.
@@ -41,13 +41,15 @@ pub(super) struct ListedKeys {
 pub(super) struct KeyList {
     /// Shard and position of each.
     pub(super) places: Vec<u64>,
+    /// The inputs with new keys, and how many keys are before those of each.
+    pub(super) inputs: Vec<(usize, usize)>,
     /// Whether they are sorted before they are written.
-    sorts: bool,
+    pub(super) sorts: bool,
 }
 
 impl ListedKeys {
-    fn new(policy: KeepPolicy, shards: usize, sorts: bool) -> Self {
-        let list = KeyList { places: Vec::new(), sorts };
+    pub(super) fn new(policy: KeepPolicy, shards: usize, sorts: bool) -> Self {
+        let list = KeyList { places: Vec::new(), inputs: Vec::new(), sorts };
         Self { list, lines: KeptLines::new(policy, shards) }
     }
 
@@ -62,6 +64,9 @@ impl KeyList {
     pub(super) fn keep(&mut self, batch: &WorkBatch) -> Result<(), AllocError> {
         // This list grows with the input, so running out of memory has to be an error and not an abort.
         alloc::try_reserve(&mut self.places, batch.out.new.len())?;
+        if self.inputs.last().is_none_or(|(input, _)| *input != batch.input) {
+            self.inputs.push((batch.input, self.places.len()));
+        }
         self.places.extend_from_slice(&batch.out.new);
         Ok(())
     }

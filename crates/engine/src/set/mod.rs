@@ -19,6 +19,7 @@ mod partitioner;
 mod spiller;
 mod change;
 mod finish;
+mod slugs;
 mod written_keys;
 
 pub(crate) use lanes::{FlowSet, Keeper, Lane};
@@ -125,7 +126,7 @@ impl<'a> RunSet<'a> {
         let partitioner = self.partitioner();
         // More lanes than threads, so that few threads find all of them taken.
         let lanes = (LANES * self.plan.limits.workers()).next_power_of_two();
-        let Self { backend, measured, wants_keys, .. } = self;
+        let Self { backend, measured, wants_keys, plan, .. } = self;
         let (insertion, set, partitions) = match backend {
             SetBackend::None => (Insertion::None, None, &mut [][..]),
             SetBackend::Memory(set) => (Insertion::Added, Some(set), &mut [][..]),
@@ -156,6 +157,7 @@ impl<'a> RunSet<'a> {
             coming_text: AtomicUsize::new(0),
             seen,
             wants_keys: *wants_keys,
+            has_slugs: plan.policy.slugs.is_some(),
         }
     }
 
@@ -183,10 +185,12 @@ impl<'a> RunSet<'a> {
         };
         let more = entries_by_shard(inserting, set.shards.len());
         let keys = set.shards.iter().map(Shard::len).sum::<usize>();
-        let sorting = written_keys::memory(self.wants_keys, keys + more.iter().sum::<usize>());
+        let keys = keys + more.iter().sum::<usize>();
+        let sorting = written_keys::memory(self.wants_keys, keys);
         // An upper bound, as if every key were new.
         let text: usize = inserting.iter().map(WorkBatch::new_bytes).sum();
-        set.memory(&more) + text + sorting
+        let set = set.memory(&more) + text;
+        set + sorting + slugs::memory(self.plan.policy.slugs.is_some(), set, keys)
     }
 
     /// Changes the set, which with the rest of the run exceeds the memory or is nearly full: it begins to spill, or

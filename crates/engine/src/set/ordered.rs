@@ -198,7 +198,7 @@ pub(super) fn append(
             return layout.append(key, count, line, out);
         }
         // Without counters, no column is a count.
-        with_count(line, count, out);
+        with_count(line, count, key, out);
         return Ok(());
     }
     if dedup.count {

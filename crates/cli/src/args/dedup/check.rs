@@ -10,6 +10,7 @@ use crate::args::output_paths::{
 };
 use crate::args::usage::{suggest, wrong};
 use crate::inputs::names::is_standard_input;
+use uniqurl::Key;
 use uniqurl_engine::output::{Field, TableKind, place};
 use uniqurl_engine::{Keep, LimitBy, SplitBy};
 use uniqurl_text::Printable;
@@ -22,6 +23,7 @@ impl DedupArgs {
         self.check_names().map_err(wrong)?;
         self.check_seen()?;
         self.check_dropped().map_err(wrong)?;
+        self.check_slugs()?;
         self.check_split().map_err(wrong)?;
         let no_table = match self.split_by {
             Some(_) => self.no_table().or(Some("--split-by writes a directory")),
@@ -120,6 +122,29 @@ impl DedupArgs {
             true => Err("--dropped and another output would write to the same place".into()),
             false => Ok(()),
         }
+    }
+
+    /// Rejects what would need the templates before they are all known.
+    fn check_slugs(&self) -> Result<(), clap::Error> {
+        if self.slugs.is_none() {
+            return Ok(());
+        }
+        let (message, action) = if self.common.key != Key::Template {
+            ("--slugs names segments of templates, and --key makes none", "add --key template")
+        } else if self.limit_by.is_some() {
+            (
+                "--limit-by counts templates as they come, and --slugs names them when all are read",
+                "write the templates first, and limit those in a second run",
+            )
+        } else if !self.seen.is_empty() || self.save_seen.is_some() {
+            (
+                "--slugs names templates by those of this run alone, so another run cannot compare them",
+                "give the templates of one run to others as their --routes",
+            )
+        } else {
+            return Ok(());
+        };
+        Err(suggest(wrong(message), action))
     }
 
     fn check_split(&self) -> Result<(), String> {

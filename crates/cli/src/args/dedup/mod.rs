@@ -195,6 +195,21 @@ pub struct DedupArgs {
     )]
     pub split_suffix: Option<String>,
 
+    /// Write {slug} in templates where a segment has more than N values
+    ///
+    /// Values are counted under the same parent of a host: the text of a segment without extensions and parameters, if it
+    /// has letters or digits besides variables. Templates that become equal are one, with the records of all. It is
+    /// decided when all inputs are read, so neither their order nor --threads matters, and the templates have to fit
+    /// into --memory. Paths of --routes stay as they are.
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = number(1u64..),
+        allow_negative_numbers = true,
+        help_heading = OUTPUT
+    )]
+    pub slugs: Option<u64>,
+
     /// Write only URLs that occur at least N times
     #[arg(
         long,

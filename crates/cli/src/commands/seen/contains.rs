@@ -69,12 +69,10 @@ impl Asked {
         let mut bytes = Vec::new();
         let canonical = self.normalizer.canonical(url, &mut scratch).ok();
         let canonical = canonical.filter(|url| self.key.takes(url.as_bytes()));
-        let key =
-            canonical.map(|url| match self.routes.as_ref().filter(|_| self.key == Key::Template) {
-                Some(routes) => routes.append(url.as_bytes(), &mut bytes),
-                None => self.key.append(url, &mut bytes),
-            });
-        let key = key.map(|()| bytes);
+        let key = canonical.map(|url| {
+            self.key.append_by(self.routes.as_deref(), url.as_bytes(), &mut bytes);
+            bytes
+        });
         self.bytes += url.len() + key.as_ref().map_or(0, Vec::len);
         self.urls.push((url.to_vec(), key));
         if self.urls.len() < AT_ONCE && self.bytes < BYTES_AT_ONCE {

@@ -36,6 +36,7 @@ impl<'a> LineColumns<'a> {
             bytes: CanonicalBytes::of(&plan.normalizer),
             form: output.form,
             routes: policy.routes.as_deref(),
+            has_slugs: policy.slugs.is_some(),
         };
         Self { layout, extracted, policy: policy.keep.policy(), secrets: output.secrets }
     }

@@ -27,11 +27,16 @@ pub(super) fn list(
     let places = &batch.out.by_sequence;
     let is_wanted = |sequence: usize| places[sequence] != NOT_WANTED;
     let listed = each_row(batch, columns, path, is_wanted, |sequence, row, value, room| {
-        let room = room + size_of::<u32>() + value.len();
+        let room = room + size_of::<u32>() + value.len() + size_of::<u64>();
+        let ordinal = batch.sequence.before.in_run + sequence as u64;
         let place = places[sequence];
         if place != NOT_IN_SET {
             return ranked.add(place & !NEW, room, |line| {
                 KeptRecord::append_value(value, line);
+                if columns.layout.has_slugs {
+                    // Which of two keys that become one has the later record is asked at the end.
+                    line.extend_from_slice(&ordinal.to_le_bytes());
+                }
                 row.append(&columns.layout, line);
                 Ok(())
             });
@@ -39,12 +44,8 @@ pub(super) fn list(
         alloc::try_reserve(&mut one, room)?;
         KeptRecord::append_value(value, &mut one);
         row.append(&columns.layout, &mut one);
-        let entry = SpillEntry {
-            ordinal: batch.sequence.before.in_run + sequence as u64,
-            count: 1,
-            key: batch.text.get(batch.keys[sequence]),
-            line: &one,
-        };
+        let entry =
+            SpillEntry { ordinal, count: 1, key: batch.text.get(batch.keys[sequence]), line: &one };
         entry.append(&mut spilled)?;
         one.clear();
         Ok(())
