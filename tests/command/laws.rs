@@ -11,15 +11,16 @@ const FILES: [(&str, &[u8]); 4] = [
     ("sites", b"a.example\n*.b.example\n192.0.2.1\nxn--bcher-kva.example\n"),
     ("blocked", b"||www.a.example^\nb\xC3\xBCcher.example\n"),
     ("routes", b"/item/{product}\n/{shop}/item\nwww.a.example/{page}\n/item/new\n"),
-    ("rules.toml", b"name = 'a'\nversion = 1\nbase = 'crawl'\n[host.'a.example'.switches]\nsort-query = true\n"),
+    ("rules.toml", b"name = 'a'\nversion = 1\nbase = 'crawl'\n[host.'a.example'.switches]\nsort-query = true\n[[host.'a.example'.path]]\nglob = '/item/*'\nparameters.drop = ['b']\n"),
 ];
 
 /// The options, each with what it needs.
-const OPTIONS: [&[&str]; 8] = [
+const OPTIONS: [&[&str]; 9] = [
     &["--hosts", "sites"],
     &["--not-hosts", "blocked", "--hosts", "sites"],
     &["--key", "template", "--routes", "routes"],
     &["--key", "template", "--routes", "routes", "--order", "sorted"],
+    &["--key", "template", "--slugs", "2"],
     &["--key", "domain-icann", "-p", "string", "--not-hosts", "blocked"],
     &["--profile-file", "rules.toml"],
     &["--whole"],
@@ -75,7 +76,8 @@ fn check(options: &[&str], first: &str, second: &str) {
             &text
         );
     }
-    // The output is a set: read again, it is itself, but for domains and templates, which are no URLs.
+    // The output is a set: read again, it is itself, but for domains and templates, which are no URLs. Which segments are
+    // slugs is known of all templates together.
     let (of_first, of_second) =
         (set(&place, options, &[], &["first"]), set(&place, options, &[], &["second"]));
     if !options.contains(&"--key") {
@@ -87,7 +89,7 @@ fn check(options: &[&str], first: &str, second: &str) {
             &String::from_utf8_lossy(&set(&place, options, &[], &["of-first", "of-second"])),
             &text
         );
-    } else if !options.contains(&"sorted") {
+    } else if !options.contains(&"sorted") && !options.contains(&"--slugs") {
         let mut seen = HashSet::new();
         let parts = [of_first, of_second].concat();
         let merged =
