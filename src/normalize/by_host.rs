@@ -8,10 +8,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use memchr::memchr;
+
 use crate::bytes::Reject;
 use crate::normalize::exact::ia;
 use crate::normalize::explain::Rule;
 use crate::normalize::front::Front;
+use crate::normalize::judge::proof::behind_slashes;
 use crate::normalize::normalizer::Normalizer;
 use crate::normalize::options::hosts::{Hosts, Site, canonical_host, host_of, plain_host};
 use crate::normalize::parts::Parts;
@@ -114,8 +117,10 @@ impl Normalizer {
     /// Whether a URL that is clean by the general rules is proven clean.
     #[inline]
     pub(in crate::normalize) fn stays_clean_by_host(&self, hosts: &Hosts, url: &[u8]) -> bool {
-        plain_host(url).is_some_and(|host| !hosts.ends.may_hold(host))
-            || self.is_clean_by_host(hosts, url)
+        // The host of a clean URL has no port, and is spelled as it is looked up but for stops at its end.
+        let rest = behind_slashes(url).unwrap_or_default();
+        let host = &rest[..memchr(b'/', rest).unwrap_or(rest.len())];
+        (!host.ends_with(b".") && !hosts.ends.may_hold(host)) || self.is_clean_by_host(hosts, url)
     }
 
     /// Appends the result of the rules of the URL's host.

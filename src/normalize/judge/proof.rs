@@ -310,7 +310,7 @@ pub(in crate::normalize) fn is_proven(
 
 /// The text after `http://` or `https://` in a URL that the scanner proved clean.
 #[inline]
-fn behind_slashes(url: &[u8]) -> Option<&[u8]> {
+pub(in crate::normalize) fn behind_slashes(url: &[u8]) -> Option<&[u8]> {
     // The fifth byte is the colon of `http:` or the last letter of `https:`.
     url.get(if url.get(4) == Some(&b':') { 7 } else { 8 }..)
 }

@@ -100,7 +100,9 @@ impl Heuristics {
 
     fn find_starts(&mut self) {
         self.starts = self.kept.is_none().then(|| {
-            let mut starts = starts(&self.tracking);
+            // A file may have thousands of sections, and few have tracking parameters of their own.
+            let is_own = !Arc::ptr_eq(&self.tracking, &TRACKING);
+            let mut starts = if is_own { starts(&self.tracking) } else { Starts::clone(&STARTS) };
             self.dropped.iter().for_each(|globs| starts.add_all(globs.starts()));
             Arc::new(starts)
         });

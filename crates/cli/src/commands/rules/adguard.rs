@@ -4,8 +4,8 @@
 //! name, with case; without a name, all of them. `@@` makes it an exception, from the filters of the same name or from
 //! all. `domain` names the hosts of a page; without a pattern it is the page that is asked for.
 
+use super::imported::{EXCEPTION_NOT_MADE, Imported, Removal};
 use super::pattern::{END, LABELS, MANY, START, Scope, name_glob, texts};
-use super::{EXCEPTION_NOT_MADE, Imported, Removal};
 
 /// A filter whose modifiers are known.
 struct Filter<'a> {

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::imported::{EXCEPTION_NOT_MADE, Imported, Removal};
 use super::pattern::{MANY, START, Scope, name_glob, texts};
-use super::{EXCEPTION_NOT_MADE, Imported, Removal};
 
 #[derive(Deserialize)]
 struct Data {

@@ -4,61 +4,17 @@
 //! not the others.
 
 mod pattern;
+mod imported;
 mod clearurls;
 mod adguard;
 mod sections;
 
-use std::collections::BTreeMap;
 use std::io::Write;
 
 use crate::args::rules::import::{ImportArgs, RuleKind};
 use crate::args::rules::read_text;
 use crate::status::{Status, eprint_message, printable, status_of};
-use pattern::Scope;
 use uniqurl_text::Printable;
-
-/// The rules of a file.
-#[derive(Default)]
-struct Imported {
-    taken: Vec<Removal>,
-    /// Exceptions that are taken.
-    exceptions: usize,
-    /// The texts of the others, by reason.
-    listed: BTreeMap<&'static str, Vec<String>>,
-    /// Rules about other things than parameters.
-    others: usize,
-}
-
-/// A rule that is taken: it removes parameters within its scopes, but not within those excepted.
-struct Removal {
-    scopes: Vec<Scope>,
-    excepted: Vec<Scope>,
-    /// Patterns of names.
-    names: Vec<String>,
-}
-
-impl Removal {
-    fn all_scopes(&self) -> impl Iterator<Item = &Scope> {
-        self.scopes.iter().chain(&self.excepted)
-    }
-}
-
-/// Why an exception is listed that acts nowhere. One of which only a part can be said is taken for more.
-const EXCEPTION_NOT_MADE: &str = "is an exception that no section can say, and is not made";
-
-impl Imported {
-    fn list(&mut self, reason: &'static str, rule: impl Into<String>) {
-        self.listed.entry(reason).or_default().push(rule.into());
-    }
-
-    /// Counts an exception, or lists it if it is made for more URLs than it names.
-    fn except(&mut self, wider: Option<&'static str>, rule: impl Into<String>) {
-        match wider {
-            None => self.exceptions += 1,
-            Some(reason) => self.list(reason, rule),
-        }
-    }
-}
 
 /// Runs the subcommand.
 pub(crate) fn main(import: &ImportArgs, out: &mut impl Write) -> Status {

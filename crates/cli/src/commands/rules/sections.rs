@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::Removal;
+use super::imported::Removal;
 use super::pattern::Scope;
 
 /// Appends the sections.
