@@ -92,8 +92,6 @@ impl HostList {
         };
         let canonical = Normalizer::new(Profile::Crawl);
         let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
-        // A table that grows reads all names again. Most lines are names.
-        list.table.reserve(memchr::memchr_iter(b'\n', text).count(), |_| 0);
         let mut start = 0;
         for (i, end) in memchr::memchr_iter(b'\n', text).chain([text.len()]).enumerate() {
             let line = &text[start..end];
@@ -102,7 +100,7 @@ impl HostList {
             // What follows takes ten times as long.
             let name = line.strip_suffix(b"\r").unwrap_or(line);
             if is_canonical_name(name) {
-                list.insert(name).map_err(fail)?;
+                list.push(name).map_err(fail)?;
                 continue;
             }
             let line = str::from_utf8(line).map_err(|_| fail("not UTF-8".to_owned()))?;
@@ -110,10 +108,7 @@ impl HostList {
                 list.add(name, &canonical).map_err(fail)?;
             }
         }
-        list.names.shrink_to_fit();
-        let Self { names, table, hasher, .. } = &mut list;
-        table.shrink_to_fit(|at| hasher.hash_one(name_at(names, *at)));
-        list.set_bits();
+        list.build();
         Ok(list)
     }
 
@@ -185,16 +180,43 @@ impl HostList {
         (!self.bits.is_empty()).then_some((word as usize, bits))
     }
 
-    /// Sets the bits of all names.
-    fn set_bits(&mut self) {
+    /// Makes the table of the names in the buffer, each once, and sets their bits.
+    fn build(&mut self) {
         /// Bits for each name, of which a third are set: one of a hundred ends of others is looked up.
         const EACH: usize = 12;
-        self.bits = vec![0; (self.len() * EACH).div_ceil(64)];
-        let mut at = 0;
-        while at < self.names.len() {
-            let name = name_at(&self.names, at as u32);
+        let Self { names, table, hasher, .. } = self;
+        let (mut all, mut at) = (Vec::new(), 0);
+        while at < names.len() {
+            let name = name_at(names, at as u32);
+            all.push((hasher.hash_one(name), at as u32));
             at += 1 + name.len();
-            if let Some((word, bits)) = self.bits_of(self.hasher.hash_one(name)) {
+        }
+        let hash_of = |names: &[u8], at: u32| hasher.hash_one(name_at(names, at));
+        table.reserve(all.len(), |at| hash_of(names, *at));
+        // A part of the table is filled after the other: in the order of the file, each name would wait for memory.
+        let places = table.num_buckets();
+        let part = |hash: u64| (hash as usize & (places - 1)) / places.div_ceil(256);
+        all.sort_unstable_by_key(|(hash, _)| part(*hash));
+        for (hash, at) in &all {
+            if table.find(*hash, |other| name_at(names, *other) == name_at(names, *at)).is_none() {
+                table.insert_unique(*hash, *at, |at| hash_of(names, *at));
+            }
+        }
+        if table.len() < all.len() - all.len() / 16 {
+            // Lists that were put together name many hosts twice.
+            let twice = std::mem::take(names);
+            for at in table.iter_mut() {
+                let name = name_at(&twice, *at);
+                *at = names.len() as u32;
+                names.push(name.len() as u8);
+                names.extend_from_slice(name);
+            }
+        }
+        names.shrink_to_fit();
+        table.shrink_to_fit(|at| hash_of(names, *at));
+        self.bits = vec![0; (self.len() * EACH).div_ceil(64)];
+        for (hash, _) in all {
+            if let Some((word, bits)) = self.bits_of(hash) {
                 self.bits[word] |= bits;
             }
         }
@@ -220,22 +242,18 @@ impl HostList {
         if has_empty || host.len() > LONGEST {
             return Err(none());
         }
-        self.insert(host)
+        self.push(host)
     }
 
-    /// Adds a name in canonical form.
-    fn insert(&mut self, host: &[u8]) -> Result<(), String> {
-        let Self { names, table, hasher, labels, .. } = self;
-        let hash = hasher.hash_one(host);
-        if table.find(hash, |at| name_at(names, *at) == host).is_some() {
-            return Ok(());
+    /// Adds a name in canonical form to the buffer.
+    fn push(&mut self, host: &[u8]) -> Result<(), String> {
+        if u32::try_from(self.names.len()).is_err() {
+            return Err("the list has more than 4 GiB of names".to_owned());
         }
-        let at = u32::try_from(names.len()).map_err(|_| "the list has more than 4 GiB of names")?;
-        *labels |=
+        self.labels |=
             1 << (1 + host.iter().filter(|byte| **byte == b'.').count() as u32).min(MOST_LABELS);
-        names.push(host.len() as u8);
-        names.extend_from_slice(host);
-        table.insert_unique(hash, at, |at| hasher.hash_one(name_at(names, *at)));
+        self.names.push(host.len() as u8);
+        self.names.extend_from_slice(host);
         Ok(())
     }
 }
@@ -432,6 +450,11 @@ mod tests {
         let set: HashSet<&str> = names.iter().map(|name| &**name).collect();
         let list = list(&names.join("\n"));
         assert_eq!(list.len(), set.len());
+        // What is there twice costs nothing.
+        let twice =
+            HostList::read([&*names.join("\n"), "\n", &names.join("\n")].concat().as_bytes())
+                .unwrap();
+        assert_eq!((twice.len(), twice.memory()), (list.len(), list.memory()));
         let mut held = 0;
         for _ in 0..hosts {
             let host = host(1, 5);
