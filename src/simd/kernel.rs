@@ -91,8 +91,13 @@ impl Kernel {
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
             // SAFETY: as above.
             Backend::Neon => unsafe { super::neon::run(work) },
-            // Scalar, and the backends of other architectures, which `new` never makes.
-            _ => scalar::run(work),
+            Backend::Scalar => scalar::run(work),
+            // Backends of other architectures, which `new` never makes. They are named, so that a new backend
+            // without a line here does not compile.
+            #[cfg(not(target_arch = "x86_64"))]
+            Backend::Sse42 | Backend::Avx2 | Backend::Avx512 => scalar::run(work),
+            #[cfg(not(all(target_arch = "aarch64", target_endian = "little")))]
+            Backend::Neon => scalar::run(work),
         }
     }
 }

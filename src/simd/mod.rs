@@ -25,8 +25,9 @@
 //! code that uses them (`proof`, `loops`). A canonical URL may be reported as dirty, which costs time. A
 //! dirty URL reported as clean would be a bug.
 //!
-//! To add an instruction set: add one file with an implementation of `Lanes` and one entry in
-//! [`Backend`].
+//! To add an instruction set: add one file with an implementation of `Lanes` and `Vector` and a `run`; in
+//! [`Backend`] its variant, its place in `ALL` (the slowest first: `best` takes the last that the CPU has), its name
+//! and its test; and its arm in `Kernel::run`.
 //!
 //! This module is the only one with unsafe code. Most of it has one of two reasons:
 //!
