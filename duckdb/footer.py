@@ -10,17 +10,15 @@ import sys
 
 import duckdb
 
-MAGIC = "4"
 # The C API that src/ffi.rs asks for. The file loads into this version of DuckDB and later ones.
 API = "v1.2.0"
-SIGNATURE = bytes(256)
 
 library, version, out = sys.argv[1:]
 [(platform,)] = duckdb.sql("PRAGMA platform").fetchall()
-fields = [MAGIC, platform, API, version, "C_STRUCT", "", "", ""]
-# The last field stands first.
+fields = ["4", platform, API, version, "C_STRUCT", "", "", ""]
+# The first field is the version of the footer, and stands last. A signature of 256 bytes comes after them.
 footer = b"".join(field.encode().ljust(32, b"\0") for field in reversed(fields))
 with open(library, "rb") as file:
     content = file.read()
 with open(out, "wb") as file:
-    file.write(content + footer + SIGNATURE)
+    file.write(content + footer + bytes(256))

@@ -11,6 +11,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_char, c_void};
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::slice;
@@ -105,11 +106,7 @@ pub unsafe extern "C" fn uniqurl_init_c_api(
     // A message without an end cannot come from a constant, and an empty one says as little as none.
     let why = CString::new(why).unwrap_or_default();
     // SAFETY: as above; DuckDB copies the message before it returns.
-    unsafe {
-        if let Some(set_error) = (*access).set_error {
-            set_error(info, why.as_ptr());
-        }
-    }
+    unsafe { (*access).set_error.map(|set_error| set_error(info, why.as_ptr())) };
     false
 }
 
@@ -238,33 +235,29 @@ unsafe fn answer_rows(
 ) -> Result<(), String> {
     // SAFETY: `register` has set a `&'static Function` as the extra information of each function.
     let function = unsafe { *(api.extra_info)(info).cast::<Function>() };
-    // SAFETY: the chunk is valid during the call. It has one to three columns: the signatures of `register`.
+    // SAFETY: the chunk is valid during the call.
     let (rows, count) = unsafe { ((api.chunk_size)(input), (api.chunk_columns)(input)) };
-    let (rows, count) = (rows as usize, (count as usize).min(MOST_ARGUMENTS));
-    // SAFETY: the columns are below their number, and of type VARCHAR or BLOB by the signatures. DuckDB flattens
-    // the chunk before it calls, so each has `rows` values.
-    let columns: [Column; MOST_ARGUMENTS] = std::array::from_fn(|i| unsafe {
-        if i < count {
-            Column::new(api, (api.chunk_vector)(input, i as idx_t), rows)
-        } else {
-            Column::NONE
-        }
-    });
-    let columns = &columns[..count];
-    let mut worker = Worker::new(function);
+    if rows == 0 {
+        return Ok(());
+    }
+    // SAFETY: the columns are below their number, and of type VARCHAR or BLOB by the signatures of `register`. DuckDB
+    // flattens the chunk before it calls, so each has `rows` values. Nobody changes them during the call.
+    let column = |i| unsafe { Column::new(api, (api.chunk_vector)(input, i), rows as usize) };
+    let columns: Vec<Column> = (0..count).map(column).collect();
     // SAFETY: the output is a flat vector of at least `rows` values; if the function returns booleans, of these.
-    let output = unsafe { Output { api, vector: output, data: (api.vector_data)(output) } };
-    for row in 0..rows {
-        let mut arguments: [&[u8]; MOST_ARGUMENTS] = [&[]; MOST_ARGUMENTS];
-        let is_complete = arguments.iter_mut().zip(columns).all(|(argument, column)| {
-            column.bytes(row).is_some_and(|bytes| {
-                *argument = bytes;
-                true
-            })
-        });
-        let value = if is_complete { worker.answer(&arguments[..count])? } else { Value::Null };
+    let data = unsafe { (api.vector_data)(output) };
+    let mut output = Output { api, vector: output, data, collected: Vec::new(), ends: Vec::new() };
+    let mut worker = Worker::new(function);
+    for row in 0..rows as usize {
+        // A row without a NULL has as many arguments as there are columns.
+        let mut arguments = [&[][..]; MOST_ARGUMENTS];
+        let found = columns.iter().map_while(|column| column.bytes(row));
+        let found = arguments.iter_mut().zip(found).map(|(place, bytes)| *place = bytes).count();
+        let is_complete = found == columns.len();
+        let value = if is_complete { worker.answer(&arguments[..found])? } else { Value::Null };
         output.write(row, value);
     }
+    output.flush();
     Ok(())
 }
 
@@ -277,17 +270,13 @@ struct Column<'a> {
 }
 
 impl<'a> Column<'a> {
-    const NONE: Self = Self { values: &[], validity: None };
-
     /// # Safety
     ///
-    /// The vector is flat, of type VARCHAR or BLOB, has `rows` values, and nobody changes it during `'a`.
+    /// The vector is flat, of type VARCHAR or BLOB, has `rows` values, at least one, and nobody changes it during `'a`.
     unsafe fn new(api: &Api, vector: duckdb_vector, rows: usize) -> Self {
-        if rows == 0 {
-            return Self::NONE;
-        }
-        // SAFETY: the data of such a vector are `rows` values of `duckdb_string_t`, and its validity is null or has a bit
-        // for each of them in words of 64 bits. Both are aligned for their types.
+        // SAFETY: the data of such a vector are `rows` values of `duckdb_string_t`, a union, which need not be initialized
+        // where the value is NULL. Its validity is null or has a bit for each of them in words of 64 bits. Both are
+        // aligned for their types.
         unsafe {
             let values = slice::from_raw_parts((api.vector_data)(vector).cast(), rows);
             let validity = (api.vector_validity)(vector);
@@ -307,7 +296,7 @@ impl<'a> Column<'a> {
         // them itself, and a longer one points to them; they live as long as the vector.
         unsafe {
             let length = value.inlined.length as usize;
-            let start = if length <= value.inlined.inlined.len() {
+            let start = if length <= INLINE {
                 (&raw const value.inlined.inlined).cast::<u8>()
             } else {
                 value.pointer.ptr.cast_const().cast()
@@ -319,30 +308,89 @@ impl<'a> Column<'a> {
 
 /// The vector of the answers.
 ///
-/// It is flat, has room for all rows of the call, and no other thread has it. `data` are its values.
+/// A call of the API for each value took longer than to normalize it. So values are collected, and DuckDB copies them in
+/// one call, as if they were one. Then each row is given its part of that copy: the API describes the layout of
+/// `duckdb_string_t`, and the copy lives as long as the vector.
 struct Output<'a> {
     api: &'a Api,
     vector: duckdb_vector,
+    /// The values of the vector, which no other thread has: it has room for all rows of the call.
     data: *mut c_void,
+    collected: Vec<u8>,
+    /// The rows of the collected values, and where they end.
+    ends: Vec<(usize, usize)>,
 }
 
+/// Values of up to this length are in `duckdb_string_t` itself.
+const INLINE: usize = 12;
+/// Longer values are not collected: to copy them twice costs more than a call.
+const LONG: usize = 4096;
+/// Bytes that are collected before DuckDB copies them. They stay in the second-level cache.
+const PIECE: usize = 64 << 10;
+
 impl Output<'_> {
-    fn write(&self, row: usize, value: Value<'_>) {
-        let Self { api, vector, data } = *self;
-        let index = row as idx_t;
+    fn write(&mut self, row: usize, value: Value<'_>) {
         match value {
             // SAFETY: the row is one of the call's, and the validity is made before it is asked for.
             Value::Null => unsafe {
-                (api.make_validity)(vector);
-                (api.set_invalid)((api.vector_validity)(vector), index);
-            },
-            // The API has no way to share bytes with the input, so this is the one copy of a URL that stays as it is.
-            // SAFETY: a function with bytes returns VARCHAR or BLOB, and DuckDB copies the bytes before it returns.
-            Value::Bytes(bytes) => unsafe {
-                (api.assign_bytes)(vector, index, bytes.as_ptr().cast(), bytes.len() as idx_t);
+                (self.api.make_validity)(self.vector);
+                (self.api.set_invalid)((self.api.vector_validity)(self.vector), row as idx_t);
             },
             // SAFETY: only a function that returns BOOLEAN has such values; its data are one byte for each row.
-            Value::Boolean(is) => unsafe { data.cast::<bool>().add(row).write(is) },
+            Value::Boolean(is) => unsafe { self.data.cast::<bool>().add(row).write(is) },
+            Value::Bytes(bytes) if bytes.len() > INLINE && bytes.len() <= LONG => {
+                self.collected.extend_from_slice(bytes);
+                self.ends.push((row, self.collected.len()));
+                if self.collected.len() >= PIECE {
+                    self.flush();
+                }
+            }
+            Value::Bytes(bytes) => self.assign(row, bytes),
         }
+    }
+
+    /// Has DuckDB copy one value.
+    fn assign(&self, row: usize, bytes: &[u8]) {
+        let (start, length) = (bytes.as_ptr().cast(), bytes.len() as idx_t);
+        // SAFETY: a function with bytes returns VARCHAR or BLOB, and the row is one of the call's.
+        unsafe { (self.api.assign_bytes)(self.vector, row as idx_t, start, length) };
+    }
+
+    /// Writes the collected values.
+    fn flush(&mut self) {
+        let Some(&(first, _)) = self.ends.first() else { return };
+        let collected = &self.collected;
+        let values = self.data.cast::<duckdb_string_t>();
+        // SAFETY: the row is one of the call's, and all zeros are an empty value. It tells below whether DuckDB copied.
+        unsafe { values.add(first).write(mem::zeroed()) };
+        self.assign(first, collected);
+        // SAFETY: the value was written above. It has the length of all values only if DuckDB copied them, which it does
+        // not where a text is not UTF-8; they are longer than `INLINE`, so then it has a pointer.
+        let copy = unsafe {
+            let copy = values.add(first).read().value.pointer;
+            (copy.length as usize == collected.len()).then_some(copy.ptr)
+        };
+        let mut start = 0;
+        for &(row, end) in &self.ends {
+            let bytes = &collected[start..end];
+            match copy {
+                // SAFETY: the row is one of the call's. The part is within the copy, which belongs to the same vector, and
+                // it is longer than `INLINE`, so its value holds a pointer and the first bytes.
+                Some(copy) => unsafe {
+                    let prefix = [0, 1, 2, 3].map(|i| bytes[i] as c_char);
+                    let pointer = duckdb_string_t__bindgen_ty_1__bindgen_ty_1 {
+                        length: bytes.len() as u32,
+                        prefix,
+                        ptr: copy.add(start),
+                    };
+                    let value = duckdb_string_t__bindgen_ty_1 { pointer };
+                    values.add(row).write(duckdb_string_t { value });
+                },
+                None => self.assign(row, bytes),
+            }
+            start = end;
+        }
+        self.collected.clear();
+        self.ends.clear();
     }
 }

@@ -40,11 +40,8 @@ impl Function {
     ];
 
     /// The number of arguments before the profile.
-    pub const fn required(self) -> usize {
-        match self {
-            Function::AnyKey => 2,
-            _ => 1,
-        }
+    pub fn required(self) -> usize {
+        if self == Function::AnyKey { 2 } else { 1 }
     }
 
     pub const fn returns(self) -> Type {
