@@ -103,7 +103,7 @@ pub unsafe extern "C" fn uniqurl_init_c_api(
     let Err(why) = catch_unwind(load).unwrap_or(Err("uniqurl: a panic, which is a bug")) else {
         return true;
     };
-    // A message without an end cannot come from a constant, and an empty one says as little as none.
+    // The messages are constants without a NUL.
     let why = CString::new(why).unwrap_or_default();
     // SAFETY: as above; DuckDB copies the message before it returns.
     unsafe { (*access).set_error.map(|set_error| set_error(info, why.as_ptr())) };
