@@ -14,7 +14,6 @@ impl Glob {
         Self(text.into())
     }
 
-    #[cfg(feature = "profile-file")]
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.0
     }

@@ -7,8 +7,10 @@ use crate::normalize::exact::ladder::Ladder;
 use crate::normalize::parts::{AuthorityParts, Parts};
 use crate::normalize::ruleset::Ruleset;
 use crate::normalize::trace::NoTrace;
+#[cfg(feature = "profile-file")]
+use crate::profile::Switch;
 use crate::profile::glob::{Case, Glob};
-use crate::profile::{Policy, Switch, Switches, scheme};
+use crate::profile::{Policy, Switches, scheme};
 
 /// Rules for each host, or for all hosts below a domain. None of them has a base: a reference is resolved
 /// against the base of the general rules, so a clone with another base shares all of `Hosts`.
@@ -147,6 +149,7 @@ impl Hosts {
 }
 
 /// The switches that change a path.
+#[cfg(feature = "profile-file")]
 const PATH_STEPS: Switches = Switches::of(&[
     Switch::LowerPath,
     Switch::SqueezeSlashes,
