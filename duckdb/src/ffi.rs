@@ -386,6 +386,7 @@ impl Output<'_> {
                     let value = duckdb_string_t__bindgen_ty_1 { pointer };
                     values.add(row).write(duckdb_string_t { value });
                 },
+                // No form of a text is anything else than text, so this is for a bug alone: the first row stays NULL.
                 None => self.assign(row, bytes),
             }
             start = end;
