@@ -4,9 +4,9 @@
 //! the list could hold. The names lie one after another in one buffer, and a table holds where: a name costs its own
 //! bytes and about twelve more, where a set of strings would take fifty.
 //!
-//! Nearly all ends of nearly all hosts are in no list, and the table of a large one is in no near cache. So a few bits
-//! for each name come first, of which an end needs one word: 5 million names have 8 MB of them. That halves the time.
-//! The last hosts of a chunk were tried too, and did not help: three of four hosts of a crawl are others.
+//! Nearly all ends of nearly all hosts are in no list, and the table of a large one fits into no near cache. So a filter
+//! of a few bits for each name is asked first, and an end reads one word of it: 5 million names need 8 MB. That halves
+//! the time. To remember the last hosts of a chunk did not help: three of four hosts of a crawl are new ones.
 
 use std::fmt;
 use std::hash::BuildHasher;
@@ -182,7 +182,7 @@ impl HostList {
 
     /// Makes the table of the names in the buffer, each once, and sets their bits.
     fn build(&mut self) {
-        /// Bits for each name, of which a third are set: one of a hundred ends of others is looked up.
+        /// Bits for each name. A third of all bits are set then, and one in a hundred other ends passes.
         const EACH: usize = 12;
         let Self { names, table, hasher, .. } = self;
         let (mut all, mut at) = (Vec::new(), 0);
@@ -291,8 +291,8 @@ fn is_address_of_hosts_file(text: &str) -> bool {
     text.split('%').next().is_some_and(|address| address.parse::<IpAddr>().is_ok())
 }
 
-/// Whether a name is surely in canonical form: letters, digits, underscores and single hyphens within labels, of which
-/// the last is no number.
+/// Whether a name is certainly in canonical form: labels of letters, digits, underscores and single hyphens, and the last
+/// label is no number.
 fn is_canonical_name(name: &[u8]) -> bool {
     // The first byte of the label, and its length so far.
     let (mut first, mut length, mut before) = (0, 0, b'.');
@@ -450,7 +450,7 @@ mod tests {
         let set: HashSet<&str> = names.iter().map(|name| &**name).collect();
         let list = list(&names.join("\n"));
         assert_eq!(list.len(), set.len());
-        // What is there twice costs nothing.
+        // A name that comes twice costs nothing.
         let twice =
             HostList::read([&*names.join("\n"), "\n", &names.join("\n")].concat().as_bytes())
                 .unwrap();

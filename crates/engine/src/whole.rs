@@ -2,7 +2,7 @@
 //!
 //! A set that held records would be as large as its inputs, and records that compete for a key
 //! ([`Keep`](crate::Keep)) would all be held until the end. So the set has the places of its records alone, in
-//! memory and beyond, and a bit for each record says what is copied.
+//! memory and beyond, and a bit for each record says whether it is copied.
 
 use std::env;
 use std::io::{self, Write};

@@ -1,7 +1,7 @@
 //! Reads the data file of ClearURLs: providers, each with a pattern of URLs, rules and exceptions.
 //!
-//! The names of fields, and what they do, are those of its documentation: a rule is a regular expression for the whole
-//! name of a parameter, and all expressions ignore case.
+//! The fields have the names and the meaning that its documentation gives them: a rule is a regular expression for the
+//! whole name of a parameter, and all expressions ignore case.
 
 use std::collections::BTreeMap;
 

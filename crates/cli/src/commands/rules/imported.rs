@@ -30,7 +30,7 @@ impl Removal {
     }
 }
 
-/// Why an exception is listed that acts nowhere. One of which only a part can be said is taken for more.
+/// The reason of an exception that is listed and acts nowhere. One that can be said in part is taken, for more URLs.
 pub(super) const EXCEPTION_NOT_MADE: &str =
     "is an exception that no section can say, and is not made";
 

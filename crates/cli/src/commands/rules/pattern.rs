@@ -40,7 +40,7 @@ const MOST_TEXTS: usize = 128;
 
 /// The texts that an expression matches.
 pub(super) fn texts(expression: &str) -> Vec<String> {
-    // Names and URLs are bytes, of which the lists know ASCII alone.
+    // Names and URLs are bytes, and the lists have only ASCII.
     let parsed = ParserBuilder::new().unicode(false).utf8(false).build().parse(expression);
     parsed.map_or_else(|_| vec![NO_EXPRESSION.to_owned()], |hir| expand(&hir))
 }

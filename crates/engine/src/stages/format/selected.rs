@@ -27,9 +27,17 @@ pub(super) fn format(
         false => plan.input.separator,
     };
     let split = plan.output.split;
-    let is_table = matches!(format, Some(Format::Table(_)));
     let is_other = |key: &UrlRef| !key.is_rejected() && !key.is_blank();
+    let is_selected = |sequence| selection.has(batch.input, batch.number_in_input(sequence));
     let mut keys = batch.keys.iter().enumerate();
+    if matches!(format, Some(Format::Table(_))) {
+        // Rows are no bytes of the chunk. Who copies them knows the selected ones, and gets the places of the others.
+        for (sequence, _) in keys.filter(|(at, key)| is_other(key) && !is_selected(*at)) {
+            Selection::append(batch.input, batch.number_in_input(sequence), &mut out.rejects);
+        }
+        batch.out = out;
+        return Ok(());
+    }
     for (span, found) in batch.text.all_records() {
         let (record, end) = whole(chunk, span, separator);
         let append = |out: &mut Vec<u8>, shard: Option<u32>| -> Result<(), AllocError> {
@@ -59,14 +67,7 @@ pub(super) fn format(
             continue;
         }
         let Some((sequence, key)) = keys.next() else { break };
-        if is_table {
-            // Of a table, the selected rows are known, and the others are told by their places.
-            if !selection.has(batch.input, batch.number_in_input(sequence)) && is_other(key) {
-                Selection::append(batch.input, batch.number_in_input(sequence), &mut out.rejects);
-            }
-            continue;
-        }
-        if selection.has(batch.input, batch.number_in_input(sequence)) {
+        if is_selected(sequence) {
             let shard = split.map(|split| split.shard(batch.text.get(*key)));
             append(&mut out.lines, shard)?;
         } else if with_others && is_other(key) {
