@@ -91,6 +91,8 @@ impl Kernel {
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
             // SAFETY: as above.
             Backend::Neon => unsafe { super::neon::run(work) },
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Backend::Wasm => super::wasm::run(work),
             Backend::Scalar => scalar::run(work),
             // Backends of other architectures, which `new` never makes. They are named, so that a new backend
             // without a line here does not compile.
@@ -98,6 +100,8 @@ impl Kernel {
             Backend::Sse42 | Backend::Avx2 | Backend::Avx512 => scalar::run(work),
             #[cfg(not(all(target_arch = "aarch64", target_endian = "little")))]
             Backend::Neon => scalar::run(work),
+            #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+            Backend::Wasm => scalar::run(work),
         }
     }
 }

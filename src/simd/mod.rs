@@ -61,6 +61,8 @@ mod neon;
 mod sse42;
 #[cfg(target_arch = "x86_64")]
 mod vaes;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod wasm;
 
 mod output_buffer;
 mod prefetch;
@@ -99,12 +101,20 @@ pub enum Backend {
     Avx512,
     /// aarch64 with NEON.
     Neon,
+    /// WebAssembly with `simd128`, if the library is compiled for it.
+    Wasm,
 }
 
 impl Backend {
     /// Every backend, including those of other processors.
-    pub const ALL: &'static [Backend] =
-        &[Backend::Scalar, Backend::Sse42, Backend::Avx2, Backend::Avx512, Backend::Neon];
+    pub const ALL: &'static [Backend] = &[
+        Backend::Scalar,
+        Backend::Sse42,
+        Backend::Avx2,
+        Backend::Avx512,
+        Backend::Neon,
+        Backend::Wasm,
+    ];
 
     /// The name, as `--backend` of the command takes it.
     pub const fn name(self) -> &'static str {
@@ -114,6 +124,7 @@ impl Backend {
             Backend::Avx2 => "avx2",
             Backend::Avx512 => "avx512",
             Backend::Neon => "neon",
+            Backend::Wasm => "wasm",
         }
     }
 
@@ -145,6 +156,8 @@ impl Backend {
             }
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
             Backend::Neon => std::arch::is_aarch64_feature_detected!("neon"),
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Backend::Wasm => true,
             #[allow(unreachable_patterns, reason = "other processors have other arms")]
             _ => false,
         }

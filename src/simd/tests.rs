@@ -210,6 +210,8 @@ fn every_backend_of_this_cpu_is_listed() {
         &[Backend::Scalar, Backend::Sse42, Backend::Avx2, Backend::Avx512]
     } else if cfg!(all(target_arch = "aarch64", target_endian = "little")) {
         &[Backend::Scalar, Backend::Neon]
+    } else if cfg!(all(target_arch = "wasm32", target_feature = "simd128")) {
+        &[Backend::Scalar, Backend::Wasm]
     } else {
         &[Backend::Scalar]
     };

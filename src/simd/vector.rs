@@ -44,6 +44,7 @@ pub struct Normalized {
 
 /// For a high nibble its bit in a row of a set ([`AsciiSet::nibble_rows`](crate::bytes::set::AsciiSet)).
 /// None for 8 and above, since no set holds such a byte.
+#[allow(dead_code, reason = "where no instruction set is known, only scalar code runs")]
 pub(super) const BIT: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0];
 
 const QUERY_ROWS: [u8; 16] = QUERY.nibble_rows();
