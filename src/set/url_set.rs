@@ -62,8 +62,7 @@ pub struct UrlSet {
 impl UrlSet {
     /// An empty set with a random key.
     pub fn new() -> Self {
-        let shards = (0..SHARDS).map(|_| Shard::new(Counting::Off)).collect();
-        Self { key: HashKey::random(Kernel::best()), shards }
+        Self::with_key(HashKey::random(Kernel::best()))
     }
 
     /// Adds a URL or a key, and returns whether it is new.
@@ -97,6 +96,17 @@ impl UrlSet {
     /// The URLs, in no particular order.
     pub fn iter(&self) -> Iter<'_> {
         Iter { shards: self.shards.iter(), urls: None, left: self.len() }
+    }
+
+    /// An empty set whose key comes from a seed. For WebAssembly, where the standard library has no
+    /// randomness for [`UrlSet::new`].
+    #[doc(hidden)]
+    pub fn seeded(seed: u64) -> Self {
+        Self::with_key(HashKey::seeded(Kernel::best(), seed))
+    }
+
+    fn with_key(key: HashKey) -> Self {
+        Self { key, shards: (0..SHARDS).map(|_| Shard::new(Counting::Off)).collect() }
     }
 }
 

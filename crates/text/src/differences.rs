@@ -7,7 +7,7 @@ use std::ops::Range;
 const PAIRS: usize = 1 << 20;
 
 /// The parts of two URLs that the other one does not have, each in order. A triplet is one character.
-pub(crate) fn differences(a: &[u8], b: &[u8]) -> [Vec<Range<usize>>; 2] {
+pub fn differences(a: &[u8], b: &[u8]) -> [Vec<Range<usize>>; 2] {
     let (a, b) = (characters(a), characters(b));
     let same = |(a, b): (&&[u8], &&[u8])| a == b;
     // URLs mostly agree at both ends, and the table below grows with the product of their lengths.

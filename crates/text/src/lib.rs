@@ -2,14 +2,16 @@
 //! line feeds and secrets.
 //!
 //! In: any bytes. Out: bytes that act on no terminal ([`Printable`]), and texts with `***` in place of
-//! secrets ([`UrlExcerpt`], [`ShownPath`], [`redact`]).
+//! secrets ([`UrlExcerpt`], [`ShownPath`], [`redact`]); where two of them differ ([`differences`]).
 
+mod differences;
 mod printable;
 mod masked;
 mod url_excerpt;
 mod shown_path;
 mod redact;
 
+pub use differences::differences;
 pub use masked::HIDDEN;
 pub use printable::{Excerpt, Printable, is_control, stands_for_itself};
 pub use redact::{Secrets, redact, redact_query, redact_record};

@@ -8,11 +8,11 @@ use std::io::{self, Write};
 use crate::args::compare::CompareArgs;
 use crate::args::usage::wrong;
 use crate::commands::explain::{file_of, place_as_text, rejected, troubles_as_text};
-use crate::diff_view::{Role, TextStyle, differences, marked};
+use crate::diff_view::{Role, TextStyle, marked};
 use crate::status::{Status, eprint_hinted, status_of};
 use uniqurl::{Normalizer, Reject};
 use uniqurl_engine::output::Object;
-use uniqurl_text::Printable;
+use uniqurl_text::{Printable, differences};
 
 /// Compares two URLs.
 pub(crate) fn main(compare: &CompareArgs) -> Result<Status, clap::Error> {

@@ -11,7 +11,7 @@ use std::path::Path;
 use crate::args::explain::{ExplainArgs, ProfileResult, Unusable};
 use crate::args::usage::wrong;
 use crate::commands::explained_key::{ShownKey, key_as_json, key_as_text};
-use crate::diff_view::{Role, TextStyle, differences, marked, wrapped};
+use crate::diff_view::{Role, TextStyle, marked, wrapped};
 use crate::hints::{self, is_host_and_port, reads_schemes};
 use crate::request::OWN_PORTS;
 use crate::status::{Status, eprint_hinted, printable, status_of};
@@ -19,7 +19,7 @@ use uniqurl::internal::Parts;
 use uniqurl::uri::Uri;
 use uniqurl::{Key, Normalizer, Reject, Step};
 use uniqurl_engine::output::Object;
-use uniqurl_text::{Printable, UrlExcerpt};
+use uniqurl_text::{Printable, UrlExcerpt, differences};
 
 /// Explains the URLs on standard output.
 pub(crate) fn main(explain: &ExplainArgs) -> Result<Status, clap::Error> {

@@ -1,10 +1,6 @@
 //! URLs in 80 columns, or in the width of a narrower terminal. The differences between two are marked below
 //! each, and coloured on a terminal.
 
-mod differences;
-
-pub(crate) use differences::differences;
-
 use std::env;
 use std::fmt::Write;
 use std::io::IsTerminal;
