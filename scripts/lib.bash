@@ -85,6 +85,15 @@ cargo_tool() { # NAME [OPTION]...
   rm -rf "$target/tools/build"
 }
 
+# Node.js of a version that the package of npm takes, its packages, and the target of Rust.
+npm_tools() {
+  command -v npm >/dev/null || debian nodejs npm || return 1
+  node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' || return 1
+  rustup target add wasm32-unknown-unknown || return 1
+  npm ci --prefix npm --silent --no-audit --no-fund || return 1
+  export CARGO_TARGET_DIR=$target
+}
+
 nightly() { # COMPONENT...
   cargo +nightly --version >/dev/null 2>&1 || fail 'there is no nightly compiler: rustup toolchain install nightly'
   [ $# -eq 0 ] || rustup component add --toolchain nightly "$@"

@@ -1,9 +1,9 @@
-//! What the library says of URLs, for the tests to compare the extension with.
+//! What the library says of URLs, for tests to compare the extension and the package of npm with.
 //!
 //!     answers PROFILE < hexadecimal URLs, a line each > answers.tsv
 //!
 //! Columns: the URL, whether it is UTF-8, its canonical form, its codes, whether it is canonical, the name of one of
-//! the keys in turn, and that key. Bytes are hexadecimal, and `-` stands for NULL.
+//! the keys in turn, that key, and the place of the first fault. Bytes are hexadecimal, and `-` stands for NULL.
 
 use std::error::Error;
 use std::io::{self, BufWriter, Write};
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let text = line?;
         let url = (0..text.len() / 2).map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16));
         let url = url.collect::<Result<Vec<u8>, _>>()?;
-        let (mut canonical, mut codes, mut form) = ("-".to_owned(), "-".to_owned(), "-".to_owned());
+        let [mut canonical, mut codes, mut form, mut at] = [(); 4].map(|()| "-".to_owned());
         match normalizer.canonical(&url, &mut Vec::new()) {
             Ok(found) => {
                 canonical = hex(&found);
@@ -31,11 +31,15 @@ fn main() -> Result<(), Box<dyn Error>> {
             Err(reject) => {
                 let names: Vec<_> = reject.in_order().map(|code| code.name()).collect();
                 codes = names.join(",");
+                at = reject.at.to_string();
             }
         }
         let (is_text, is_canonical) =
             (std::str::from_utf8(&url).is_ok(), normalizer.is_canonical(&url));
-        writeln!(out, "{text}\t{is_text}\t{canonical}\t{codes}\t{is_canonical}\t{key}\t{form}")?;
+        writeln!(
+            out,
+            "{text}\t{is_text}\t{canonical}\t{codes}\t{is_canonical}\t{key}\t{form}\t{at}"
+        )?;
     }
     Ok(out.flush()?)
 }

@@ -31,7 +31,7 @@ def test_answers_are_those_of_the_library(urls, profile):
         f"""CREATE VIEW answers AS SELECT unhex(url) AS url, is_text, canonical, codes, is_canonical, key, form
             FROM read_csv('{answers}', delim = '\t', header = false, nullstr = '-', quote = '', columns = {{
                 'url': 'VARCHAR', 'is_text': 'BOOL', 'canonical': 'VARCHAR', 'codes': 'VARCHAR',
-                'is_canonical': 'BOOL', 'key': 'VARCHAR', 'form': 'VARCHAR'}})"""
+                'is_canonical': 'BOOL', 'key': 'VARCHAR', 'form': 'VARCHAR', 'at': 'UBIGINT'}})"""
     )
     # One query for the type BLOB, and one for the texts among them. Forms are compared in hexadecimal, since a cast of
     # text to BLOB reads backslashes as escapes.

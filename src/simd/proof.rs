@@ -72,7 +72,11 @@ pub(super) fn front<V: Vector, R: Rules>(
     kind: UrlKind,
 ) -> Front {
     let [first, second] = blocks(window);
-    let (a, b) = (vector.masks::<R>(first), vector.masks::<R>(second));
+    let a = vector.masks::<R>(first);
+    let b = match V::BLOCKS_ARE_CHEAP || length > BLOCK {
+        true => vector.masks::<R>(second),
+        false => Masks::default(),
+    };
     // The window may hold bytes after the URL.
     let inside = up_to(length);
     let bad_a = (a.bad | a.dots_after_slash(0)) & inside;

@@ -124,6 +124,9 @@ pub trait Vector: Lanes {
         self.outside(&asked.others, self.load(block))
     }
 
+    /// True if the masks of a block take less time than a mispredicted branch.
+    const BLOCKS_ARE_CHEAP: bool = true;
+
     /// True if [`Vector::normalize_triplets`] can return a result.
     const NORMALIZES_TRIPLETS: bool = false;
 

@@ -39,7 +39,11 @@ impl Lanes for Wasm {
     }
 }
 
-impl Vector for Wasm {}
+impl Vector for Wasm {
+    // Engines put each lookup in a check of its index. Without the second block of short URLs, a list of real
+    // ones takes 0.92 of the time.
+    const BLOCKS_ARE_CHEAP: bool = false;
+}
 
 /// 16 bytes in a register.
 #[inline(always)]

@@ -1,0 +1,40 @@
+// Options of JavaScript become rules of the module. Rules are kept, since making them takes longer than using them.
+
+import { Options as Builder, type Rules as Native } from '../dist/wasm.js'
+import type { Rules } from './types.js'
+
+/** Kinds of rules that are kept. A program has a few; one that makes options of its input must not fill the memory. */
+const MOST = 64
+
+const known = new Map<string, Native>()
+let crawl: Native | undefined
+
+/** The rules for these options. */
+export function rulesOf(rules?: Rules): Native {
+  if (rules === undefined) return (crawl ??= rulesOf('crawl'))
+  const name = typeof rules === 'string' ? rules : JSON.stringify(rules)
+  let native = known.get(name)
+  if (native === undefined) {
+    native = make(rules)
+    const [oldest] = known.keys()
+    // A set may still use it, so it is freed when nothing does.
+    if (known.size === MOST && oldest !== undefined) known.delete(oldest)
+    known.set(name, native)
+  }
+  return native
+}
+
+function make(rules: Rules): Native {
+  const { profile, profileFile, ...others } = typeof rules === 'string' ? { profile: rules } : rules
+  try {
+    if (profile !== undefined && profileFile !== undefined) throw new Error('a profile file names its profile itself')
+    const builder = profileFile === undefined ? new Builder(profile ?? 'crawl') : Builder.ofFile(profileFile)
+    for (const [name, value] of Object.entries(others)) {
+      if (value === undefined) continue
+      for (const one of Array.isArray(value) ? value : [value]) builder.set(name, String(one))
+    }
+    return builder.build()
+  } catch (error) {
+    throw new TypeError(error instanceof Error ? error.message : String(error))
+  }
+}
