@@ -1,6 +1,6 @@
 // Many URLs at once, which is how they are fastest.
 
-import { Batch as Native } from '../dist/wasm.js'
+import { Batch as Native } from './wasm.js'
 import { utf8, view } from './module.js'
 import { rulesOf } from './rules.js'
 import type { Batch, Rules, SetBatch } from './types.js'

@@ -1,6 +1,6 @@
 // The WebAssembly module: its memory, and the buffers through which one URL passes.
 
-import { Buffers, type InitOutput } from '../dist/wasm.js'
+import { Buffers, type InitOutput } from './wasm.js'
 
 export let buffers: Buffers
 let memory: WebAssembly.Memory

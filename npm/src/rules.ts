@@ -1,6 +1,6 @@
 // Options of JavaScript become rules of the module. Rules are kept, since making them takes longer than using them.
 
-import { Options as Builder, type Rules as Native } from '../dist/wasm.js'
+import { Options as Builder, type Rules as Native } from './wasm.js'
 import type { Rules } from './types.js'
 
 /** Kinds of rules that are kept. A program has a few; one that makes options of its input must not fill the memory. */

@@ -1,6 +1,6 @@
 // The exact set of canonical URLs.
 
-import { Set as Native } from '../dist/wasm.js'
+import { Set as Native } from './wasm.js'
 import { read } from './batch.js'
 import { buffers, text, view, write } from './module.js'
 import { rulesOf } from './rules.js'

@@ -1,6 +1,6 @@
 // What the rules say of one URL, or of two.
 
-import { names } from '../dist/wasm.js'
+import { names } from './wasm.js'
 import { buffers, read, write } from './module.js'
 import { type Code, codes, type Key, keys, type Profile, profiles } from './names.js'
 import { rulesOf } from './rules.js'
