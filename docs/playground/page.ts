@@ -42,7 +42,7 @@ const rules = () => profile.value as Profile
 async function readList(): Promise<void> {
   const reading = ++readings
   const size = file?.size ?? 0
-  const parts = file ? (file.stream() as unknown as AsyncIterable<Uint8Array>) : [encoder.encode(urls.value)]
+  const parts = file ? chunks(file) : [encoder.encode(urls.value)]
   try {
     const found = await read(parts, rules(), (bytes) => {
       if (file) say(`Read ${Math.floor((100 * bytes) / size)} % of ${file.name}`)
@@ -60,6 +60,12 @@ async function readList(): Promise<void> {
   showList(outcome)
   showLine()
   keepLink()
+}
+
+/** The bytes of a file. Not every browser lets a stream be iterated. */
+async function* chunks(file: File): AsyncGenerator<Uint8Array> {
+  const reader = file.stream().getReader()
+  for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value
 }
 
 const say = (text: string) => (at('note').textContent = text)

@@ -7,6 +7,7 @@ import type { Batch, Rules, SetBatch } from './types.js'
 
 /** Bytes of a list that are copied into the module at once: that piece stays in the cache. */
 const PIECE = 1 << 19
+
 /**
  * The canonical form of each line of a list, in order. A line ends with LF or CRLF; a blank line is rejected as
  * `empty`, and so is counted.

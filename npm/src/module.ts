@@ -37,16 +37,14 @@ export function write(url: string): number {
   // Most URLs are ASCII, and a call of an encoder costs more than all of such a loop.
   for (let i = 0; i < url.length; i++) {
     const unit = url.charCodeAt(i)
-    if (unit > 0x7f) return writeRest(url, i)
+    if (unit > 0x7f) return encode(url)
     bytes[place + i] = unit
   }
   return url.length
 }
 
-function writeRest(url: string, from: number): number {
-  const rest = url.slice(from)
-  reserve(from + 3 * rest.length)
-  // The loop may have written to another place.
+function encode(url: string): number {
+  reserve(3 * url.length)
   return encoder.encodeInto(url, bytes.subarray(place, place + room)).written
 }
 

@@ -1,6 +1,7 @@
 // What comes in and out.
 
 import type { Code, Profile, Switch } from './names.js'
+import type { Prepared } from './rules.js'
 
 /**
  * Which URLs are the same. Unknown names, and options that the profile does not support, throw a `TypeError`:
@@ -31,8 +32,8 @@ export interface Options {
   assumeScheme?: string
 }
 
-/** Options, or only the name of a profile. */
-export type Rules = Options | NonNullable<Options['profile']>
+/** Options, only the name of a profile, or what `prepare` made of options. */
+export type Rules = Options | NonNullable<Options['profile']> | Prepared
 
 /** Why a URL has no canonical form. */
 export interface Reject {

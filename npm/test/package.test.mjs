@@ -61,6 +61,9 @@ test('options are those of the command', () => {
   assert.equal(normalize('/a%2Fb!', { profile: 'ring', ring: 'decode=2F encode=21' }).value, '/a/b%21')
   const profileFile = 'name = "shop"\nversion = 1\nbase = "crawl"\n[switches]\nstrip-trailing-slash = true'
   assert.equal(normalize('http://h/a/', { profileFile }).value, 'http://h/a')
+  const shop = uniqurl.prepare({ profileFile })
+  for (const url of ['http://h/a/', 'HTTP://h/a']) assert.equal(normalize(url, shop).value, 'http://h/a')
+  assert.equal(new UrlSet(shop).add('http://h/b/').value, 'http://h/b')
   assert.equal(normalize(url, { profile: undefined, with: undefined }).value, normalize(url).value)
   assert.equal(normalize(url, 'crawl@1').value, normalize(url).value)
 })
