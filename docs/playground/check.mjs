@@ -15,7 +15,13 @@ mkdirSync(pictures, { recursive: true })
 
 const browser = await chromium.launch({
   executablePath,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking', '--no-first-run'],
+  args: [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-dev-shm-usage',
+    '--disable-background-networking',
+    '--no-first-run',
+  ],
 })
 
 /** A tab with the page, in which an error of a script or a request fails the check. */
@@ -32,7 +38,12 @@ async function open({ hash = '', width = 1280, height = 900, colorScheme = 'ligh
 
 const text = (tab, selector) => tab.locator(selector).innerText()
 const shows = async (tab, selector, pattern) => {
-  await tab.waitForFunction(([selector, pattern]) => new RegExp(pattern).test(document.querySelector(selector).innerText), [selector, pattern.source], { timeout: 10_000 })
+  await tab
+    .waitForFunction(
+      ([selector, pattern]) => new RegExp(pattern).test(document.querySelector(selector).innerText),
+      [selector, pattern.source],
+      { timeout: 10_000 },
+    )
     .catch(async () => assert.match(await text(tab, selector), pattern))
 }
 const picture = (tab, name, options = {}) => tab.screenshot({ path: `${pictures}/${name}.png`, ...options })
@@ -52,7 +63,11 @@ const checks = {
     const tab = await open()
     await tab.locator('#urls').fill('')
     await tab.locator('#urls').pressSequentially('HTTP://h.example:80/user/7\nhttp://h.example/user/7')
-    await shows(tab, '#summary', /2 URLs: 1 distinct under crawl, 1 duplicate, 0 rejected\. Of the ladder, scheme is the first/)
+    await shows(
+      tab,
+      '#summary',
+      /2 URLs: 1 distinct under crawl, 1 duplicate, 0 rejected\. Of the ladder, scheme is the first/,
+    )
     await shows(tab, '#number', /^2$/)
     await tab.locator('#lines button').first().click()
     await shows(tab, '#steps', /default-port[^]*RFC 3986 section 6\.2\.3/)
@@ -90,19 +105,28 @@ const checks = {
   },
   async 'ten thousand pasted lines are shown within a second'() {
     const tab = await open()
-    const lines = Array.from({ length: 10_000 }, (_, i) => `HTTP://www.h${i % 7000}.example:80/%7Ea/../b?id=${i % 7000}`)
+    const lines = Array.from(
+      { length: 10_000 },
+      (_, i) => `HTTP://www.h${i % 7000}.example:80/%7Ea/../b?id=${i % 7000}`,
+    )
     await tab.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await tab.evaluate((pasted) => navigator.clipboard.writeText(pasted), lines.join('\n'))
     await tab.evaluate(() => {
       document.getElementById('urls').addEventListener('paste', () => performance.mark('pasted'), { capture: true })
-      new MutationObserver(() => performance.mark('list')).observe(document.getElementById('summary'), { childList: true })
+      new MutationObserver(() => performance.mark('list')).observe(document.getElementById('summary'), {
+        childList: true,
+      })
     })
     await tab.locator('#urls').focus()
     await tab.keyboard.press('ControlOrMeta+A')
     await tab.keyboard.press('ControlOrMeta+V')
     await tab.waitForFunction(() => document.getElementById('summary').textContent.startsWith('10,000'))
     const time = await tab.evaluate(() => performance.measure('paste', 'pasted', 'list').duration)
-    await shows(tab, '#summary', /10,000 URLs: 7,000 distinct under crawl, 3,000 duplicates, 0 rejected\..* a second\.$/)
+    await shows(
+      tab,
+      '#summary',
+      /10,000 URLs: 7,000 distinct under crawl, 3,000 duplicates, 0 rejected\..* a second\.$/,
+    )
     assert.ok(time < 1000 * slow, `${time} ms`)
     await tab.locator('#more').click()
     assert.equal(await tab.locator('#lines tbody tr').count(), 400)
@@ -110,11 +134,16 @@ const checks = {
   },
   async 'a dropped file is read, and its distinct URLs can be saved'() {
     const tab = await open()
-    const drop = (name, parts) => tab.evaluate(([name, line, count]) => {
-      const data = new DataTransfer()
-      data.items.add(new File([Array.from({ length: count }, (_, i) => line.replace('#', i >> 1)).join('')], name))
-      for (const type of ['dragenter', 'dragover', 'drop']) document.body.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }))
-    }, [name, ...parts])
+    const drop = (name, parts) =>
+      tab.evaluate(
+        ([name, line, count]) => {
+          const data = new DataTransfer()
+          data.items.add(new File([Array.from({ length: count }, (_, i) => line.replace('#', i >> 1)).join('')], name))
+          for (const type of ['dragenter', 'dragover', 'drop'])
+            document.body.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }))
+        },
+        [name, ...parts],
+      )
     await drop('small.txt', ['http://h/#\r\n', 6])
     await shows(tab, '#summary', /6 URLs: 3 distinct/)
     assert.match(await tab.locator('#urls').inputValue(), /^http:\/\/h\/0/)
@@ -123,7 +152,14 @@ const checks = {
     await shows(tab, '#file', /large\.txt, 11\.\d MB/)
     const [download] = await Promise.all([tab.waitForEvent('download'), tab.locator('#save').click()])
     const saved = readFileSync(await download.path(), 'utf8').split('\n')
-    assert.deepEqual([saved.length, saved[0], saved[99_999]], [100_001, 'http://host.example/a/long/path/to/make/it/large/0', 'http://host.example/a/long/path/to/make/it/large/99999'])
+    assert.deepEqual(
+      [saved.length, saved[0], saved[99_999]],
+      [
+        100_001,
+        'http://host.example/a/long/path/to/make/it/large/0',
+        'http://host.example/a/long/path/to/make/it/large/99999',
+      ],
+    )
     await picture(tab, 'file')
     await tab.locator('#forget').click()
     await shows(tab, '#summary', /^0 URLs/)
@@ -142,23 +178,39 @@ const checks = {
   },
   async 'a screen reader finds names, headings and results'() {
     const tab = await open()
-    for (const [role, name] of [['textbox', 'URLs, one on each line'], ['combobox', 'Profile'], ['button', 'Explain line 2'], ['heading', 'Keys under crawl'], ['region', 'The list'], ['region', 'Lines']]) {
+    for (const [role, name] of [
+      ['textbox', 'URLs, one on each line'],
+      ['combobox', 'Profile'],
+      ['button', 'Explain line 2'],
+      ['heading', 'Keys under crawl'],
+      ['region', 'The list'],
+      ['region', 'Lines'],
+    ]) {
       assert.equal(await tab.getByRole(role, { name, exact: true }).count(), 1, `${role} ${name}`)
     }
     assert.equal(await tab.locator('#summary[role=status]').count(), 1)
-    const unnamed = await tab.evaluate(() => [...document.querySelectorAll('button, input:not([hidden]), select, textarea')].filter((e) => !(e.labels?.length || e.textContent.trim() || e.ariaLabel)).map((e) => e.outerHTML))
+    const unnamed = await tab.evaluate(() =>
+      [...document.querySelectorAll('button, input:not([hidden]), select, textarea')]
+        .filter((e) => !(e.labels?.length || e.textContent.trim() || e.ariaLabel))
+        .map((e) => e.outerHTML),
+    )
     assert.deepEqual(unnamed, [])
   },
   async 'colours have a contrast of 4.5, in light and dark'() {
     for (const colorScheme of ['light', 'dark']) {
       const tab = await open({ colorScheme })
       const low = await tab.evaluate(() => {
-        const draw = Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d', { willReadFrequently: true })
+        const draw = Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d', {
+          willReadFrequently: true,
+        })
         const rgb = (colors) => {
           for (const color of colors) Object.assign(draw, { fillStyle: color }).fillRect(0, 0, 1, 1)
           return [...draw.getImageData(0, 0, 1, 1).data].slice(0, 3)
         }
-        const light = (channels) => channels.map((c) => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4).reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0)
+        const light = (channels) =>
+          channels
+            .map((c) => ((c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+            .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0)
         const found = []
         for (const node of document.querySelectorAll('body *')) {
           if (!node.innerText?.trim() || node.children.length > 0) continue
@@ -175,8 +227,14 @@ const checks = {
     }
   },
   async '400 pixels are enough'() {
+    const urls = `http://h/${'a'.repeat(300)}\nHTTP://h:80/${'%7e'.repeat(60)}`
     for (const colorScheme of ['light', 'dark']) {
-      const tab = await open({ width: 400, height: 800, colorScheme, hash: `#${new URLSearchParams({ urls: `http://h/${'a'.repeat(300)}\nHTTP://h:80/${'%7e'.repeat(60)}`, line: 2 })}` })
+      const tab = await open({
+        width: 400,
+        height: 800,
+        colorScheme,
+        hash: `#${new URLSearchParams({ urls, line: 2 })}`,
+      })
       assert.equal(await tab.evaluate(() => document.documentElement.scrollWidth), 400)
       await picture(tab, `narrow-${colorScheme}`, { fullPage: true })
     }

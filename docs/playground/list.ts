@@ -37,7 +37,9 @@ const decoder = new TextDecoder()
  * part, with the bytes so far, and says whether to go on.
  */
 export async function read(
-  parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, rules: Rules, goes: (bytes: number) => boolean,
+  parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  rules: Rules,
+  goes: (bytes: number) => boolean,
 ): Promise<Outcome | null> {
   const outcome: Outcome = { lines: 0, blank: 0, rejected: 0, distinct: 0, time: 0, shown: [], saved: [] }
   const set = new UrlSet(rules)
@@ -87,7 +89,12 @@ function joined(parts: Uint8Array[]): Uint8Array {
   return all
 }
 
-function take(outcome: Outcome, part: Uint8Array, batch: ReturnType<UrlSet['addBatch']>, firsts: Map<string, number>): void {
+function take(
+  outcome: Outcome,
+  part: Uint8Array,
+  batch: ReturnType<UrlSet['addBatch']>,
+  firsts: Map<string, number>,
+): void {
   const { values, offsets, rejects, isNew } = batch
   const value = (i: number) => values.subarray(offsets[i], offsets[i + 1])
   const saved = new Uint8Array(values.length + rejects.length)

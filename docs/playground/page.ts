@@ -1,7 +1,15 @@
 // The playground: what is typed, pasted or dropped, and what the rules make of it.
 
 import {
-  compare, explain, key, keys, normalize, type Profile, profiles, type Reject, summary,
+  compare,
+  explain,
+  key,
+  keys,
+  normalize,
+  type Profile,
+  profiles,
+  type Reject,
+  summary,
 } from '../../npm/dist/index.js'
 import { start } from '../../npm/dist/module.js'
 import init from '../../npm/dist/wasm.js'
@@ -9,17 +17,30 @@ import { type Line, type Outcome, read } from './list.js'
 import { difference, element, marked } from './text.js'
 
 const at = <T extends HTMLElement>(id: string) => document.getElementById(id) as T
-const [urls, profile, chosen] = [at<HTMLTextAreaElement>('urls'), at<HTMLSelectElement>('profile'), at<HTMLInputElement>('chosen')]
+const [urls, profile, chosen] = [
+  at<HTMLTextAreaElement>('urls'),
+  at<HTMLSelectElement>('profile'),
+  at<HTMLInputElement>('chosen'),
+]
 const encoder = new TextEncoder()
 const number = new Intl.NumberFormat('en')
 const plural = (count: number, one: string, many = `${one}s`) => `${number.format(count)} ${count === 1 ? one : many}`
 
 /** Lists that teach something. */
 const EXAMPLES = [
-  ['HTTP://Example.COM:80/%7Ea/../%62#top', 'http://example.com/b', 'http://www.example.com/b?utm_source=mail', 'http://example.com:99999/'],
+  [
+    'HTTP://Example.COM:80/%7Ea/../%62#top',
+    'http://example.com/b',
+    'http://www.example.com/b?utm_source=mail',
+    'http://example.com:99999/',
+  ],
   ['https://Bücher.example/a%2fb', 'https://xn--bcher-kva.example/a%2Fb', 'https://xn--bcher-kva.example/a/b'],
   ['http://0x7f.1/', 'http://127.0.0.1', 'http:\\\\127.0.0.1', 'http://127.0.0.1./'],
-  ['http://shop.example/item/17?b=2&a=1', 'http://shop.example/item/17/index.html?a=1&b=2', 'http://shop.example//item/17;jsessionid=0123456789ABCDEF0123456789ABCDEF?a=1&b=2'],
+  [
+    'http://shop.example/item/17?b=2&a=1',
+    'http://shop.example/item/17/index.html?a=1&b=2',
+    'http://shop.example//item/17;jsessionid=0123456789ABCDEF0123456789ABCDEF?a=1&b=2',
+  ],
 ]
 
 /** Characters beyond which a link would be cut by programs that pass it on. */
@@ -72,26 +93,38 @@ const say = (text: string) => (at('note').textContent = text)
 
 function showList({ lines, blank, rejected, distinct, time, shown: all }: Outcome): void {
   const accepted = lines - blank - rejected
-  let text = `${plural(accepted + rejected, 'URL')}: ${number.format(distinct)} distinct under ${rules()}, ${plural(accepted - distinct, 'duplicate')}, ${number.format(rejected)} rejected.`
+  let text = `${plural(accepted + rejected, 'URL')}: ${number.format(distinct)} distinct under ${rules()}, `
+  text += `${plural(accepted - distinct, 'duplicate')}, ${number.format(rejected)} rejected.`
   if (all.length === 2 && lines === 2 && rejected + blank === 0) {
     const { rung } = compare(all[0]!.text, all[1]!.text)
-    text += rung ? ` Of the ladder, ${rung} is the first profile that joins the two.` : ' No profile of the ladder joins the two.'
+    text += rung
+      ? ` Of the ladder, ${rung} is the first profile that joins the two.`
+      : ' No profile of the ladder joins the two.'
   }
   // A clock of a browser is too coarse for a few URLs.
-  if (time >= 1 && lines >= 1000) text += ` ${time.toFixed(0)} ms: ${number.format(Math.round(lines / time) * 1000)} a second.`
+  if (time >= 1 && lines >= 1000)
+    text += ` ${time.toFixed(0)} ms: ${number.format(Math.round(lines / time) * 1000)} a second.`
   at('summary').textContent = text
-  at('lines').querySelector('tbody')!.replaceChildren(...all.slice(0, shown).map(row))
+  at('lines')
+    .querySelector('tbody')!
+    .replaceChildren(...all.slice(0, shown).map(row))
   at('more').hidden = all.length <= shown
   at('save').hidden = distinct === 0
 }
 
 function row({ text, value, code, first }: Line, i: number): Node {
-  const button = element('button', String(i + 1), { type: 'button', onclick: () => choose(i), ariaLabel: `Explain line ${i + 1}` })
+  const button = element('button', String(i + 1), {
+    type: 'button',
+    onclick: () => choose(i),
+    ariaLabel: `Explain line ${i + 1}`,
+  })
   const state = value === null ? code! : first ? `same as ${first}` : 'distinct'
   const form = element('span', marked(value ?? text, [], 'mark'), { className: 'form' })
-  const made = element('tr', [
-    element('td', [button]), element('td', [element('span', state, { className: 'state' })]), element('td', [form]),
-  ], { className: value === null ? 'rejected' : first ? 'duplicate' : '' })
+  const made = element(
+    'tr',
+    [element('td', [button]), element('td', [element('span', state, { className: 'state' })]), element('td', [form])],
+    { className: value === null ? 'rejected' : first ? 'duplicate' : '' },
+  )
   if (i === current) made.ariaCurrent = 'true'
   return made
 }
@@ -113,10 +146,20 @@ function showLine(): void {
   showForms(url)
   showSteps(url)
   at('keys').replaceChildren(
-    ...keys.filter((name) => name !== 'url').flatMap((name) => {
-      const { value, reject } = key(url, name, rules())
-      return [element('dt', name, { title: summary('key', name)! }), element('dd', value === null ? [element('span', `none: ${reject.message}`, { className: 'quiet' })] : marked(value, [], 'mark'))]
-    }),
+    ...keys
+      .filter((name) => name !== 'url')
+      .flatMap((name) => {
+        const { value, reject } = key(url, name, rules())
+        return [
+          element('dt', name, { title: summary('key', name)! }),
+          element(
+            'dd',
+            value === null
+              ? [element('span', `none: ${reject.message}`, { className: 'quiet' })]
+              : marked(value, [], 'mark'),
+          ),
+        ]
+      }),
   )
 }
 
@@ -138,26 +181,48 @@ function showForms(url: string): void {
     (forms > 1 ? `They disagree: ${forms} forms.` : forms === 1 ? 'One form.' : 'No form.') +
     (refusing ? ` ${plural(refusing, 'profile rejects', 'profiles reject')} it.` : '') +
     (forms > 1 && mine !== null ? ` Marked is where a form differs from that of ${rules()}.` : '')
-  at('forms').querySelector('tbody')!.replaceChildren(...groups.map(({ names, value, reject }) => {
-    const buttons = names.map((name) => element('button', name, {
-      type: 'button', title: summary('profile', name)!, ariaPressed: String(name === rules()), onclick: () => void use(name),
-    }))
-    const what = value === null ? rejected(url, reject!) : [element('span', marked(value, mine === null ? [] : difference(mine, value)[1], 'ins'), { className: 'form' })]
-    return element('tr', [element('td', buttons), element('td', what)])
-  }))
+  at('forms')
+    .querySelector('tbody')!
+    .replaceChildren(
+      ...groups.map(({ names, value, reject }) => {
+        const buttons = names.map((name) =>
+          element('button', name, {
+            type: 'button',
+            title: summary('profile', name)!,
+            ariaPressed: String(name === rules()),
+            onclick: () => void use(name),
+          }),
+        )
+        const what =
+          value === null
+            ? rejected(url, reject!)
+            : [
+                element('span', marked(value, mine === null ? [] : difference(mine, value)[1], 'ins'), {
+                  className: 'form',
+                }),
+              ]
+        return element('tr', [element('td', buttons), element('td', what)])
+      }),
+    )
 }
 
 function rejected(url: string, { at, codes, message }: Reject): Node[] {
   const end = at + ((url.codePointAt(at) ?? 0) > 0xffff ? 2 : 1)
   const place = element('span', marked(url, [[at, Math.min(end, url.length)]], 'mark'), { className: 'form' })
-  return [element('span', `rejected, ${codes.join(', ')}: ${message}`, { className: 'state' }), element('br', ''), place]
+  return [
+    element('span', `rejected, ${codes.join(', ')}: ${message}`, { className: 'state' }),
+    element('br', ''),
+    place,
+  ]
 }
 
 function showSteps(url: string): void {
   const { value, reject, steps } = explain(url, rules())
   const items = steps.map(({ rule, sentence, source, before, after, removed, added }) =>
     element('li', [
-      element('strong', rule), document.createTextNode(`: ${sentence}. `), element('span', source ?? '', { className: 'quiet' }),
+      element('strong', rule),
+      document.createTextNode(`: ${sentence}. `),
+      element('span', source ?? '', { className: 'quiet' }),
       element('span', marked(before, removed, 'del'), { className: 'text' }),
       element('span', marked(after, added, 'ins'), { className: 'text' }),
     ]),
@@ -248,7 +313,10 @@ function listen(): void {
   })
   at('link').addEventListener('click', async () => {
     if (!location.hash) return say('The list is too long for a link.')
-    const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false)
+    const copied = await navigator.clipboard?.writeText(location.href).then(
+      () => true,
+      () => false,
+    )
     say(copied ? 'The link is copied.' : 'The link is the address of this page.')
   })
   at('more').addEventListener('click', () => {
@@ -283,7 +351,9 @@ async function main(): Promise<void> {
   for (let i = 0; i < text.length; i++) packed[i] = text.charCodeAt(i)
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))
   start(await init({ module_or_path: new Response(stream, { headers: { 'Content-Type': 'application/wasm' } }) }))
-  profile.replaceChildren(...profiles.map((name) => element('option', name, { value: name, selected: name === 'crawl' })))
+  profile.replaceChildren(
+    ...profiles.map((name) => element('option', name, { value: name, selected: name === 'crawl' })),
+  )
   if (!followLink()) urls.value = EXAMPLES[0]!.join('\n')
   listen()
   await use(rules())

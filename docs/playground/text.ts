@@ -7,11 +7,16 @@ export type Range = [number, number]
 const visible = (text: string): string =>
   text
     .replace(/[\x00-\x1f]/g, (control) => String.fromCharCode(0x2400 + control.charCodeAt(0)))
-    .replace(/[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, (c) => `⟨U+${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`)
+    .replace(
+      /[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
+      (c) => `⟨U+${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`,
+    )
 
 /** An element with a text, or with children. */
 export function element<K extends keyof HTMLElementTagNameMap>(
-  name: K, content: string | Node[], properties: Partial<HTMLElementTagNameMap[K]> = {},
+  name: K,
+  content: string | Node[],
+  properties: Partial<HTMLElementTagNameMap[K]> = {},
 ): HTMLElementTagNameMap[K] {
   const made = Object.assign(document.createElement(name), properties)
   if (typeof content === 'string') made.textContent = content

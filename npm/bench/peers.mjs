@@ -72,10 +72,14 @@ for (let round = 0; round <= Number(rounds); round++) {
 
 const middle = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1]
 const [, base] = Object.entries(times)[0]
-console.log(`Node ${process.version}, ${urls.length} URLs of ${Math.round(list.length / urls.length)} bytes, ${rounds} rounds`)
+console.log(
+  `Node ${process.version}, ${urls.length} URLs of ${Math.round(list.length / urls.length)} bytes, ${rounds} rounds`,
+)
 console.log(`${''.padEnd(30)}  ns a URL   times as fast as new URL(url).href`)
 for (const [name, all] of Object.entries(times)) {
   const ratios = all.map((time, i) => base[i] / time)
   const [low, mid, high] = [Math.min(...ratios), middle(ratios), Math.max(...ratios)].map((ratio) => ratio.toFixed(2))
-  console.log(`${name.padEnd(30)}  ${((middle(all) * 1e6) / urls.length).toFixed(0).padStart(8)}   ${mid} (${low} to ${high})`)
+  console.log(
+    `${name.padEnd(30)}  ${((middle(all) * 1e6) / urls.length).toFixed(0).padStart(8)}   ${mid} (${low} to ${high})`,
+  )
 }

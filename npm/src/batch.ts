@@ -25,7 +25,7 @@ export function normalizeBatch(lines: Uint8Array | string, rules?: Rules): Batch
   return { values, offsets, rejects }
 }
 
-/** What `ask` makes of each piece of a list, as one batch. */
+/** What `ask` makes of each piece of a list, as one batch. @internal */
 export function read(lines: Uint8Array | string, ask: (piece: Uint8Array, batch: Native) => void): SetBatch {
   const list = utf8(lines)
   const batch = new Native()
@@ -33,7 +33,7 @@ export function read(lines: Uint8Array | string, ask: (piece: Uint8Array, batch:
   let values = new Uint8Array(list.length)
   let bytes = 0
   const parts: { ends: Uint32Array; rejects: Uint8Array; isNew: Uint8Array }[] = []
-  for (let start = 0; start < list.length; ) {
+  for (let start = 0; start < list.length;) {
     const feed = list.indexOf(10, start + PIECE - 1)
     const end = feed < 0 ? list.length : feed + 1
     ask(list.subarray(start, end), batch)

@@ -1,6 +1,7 @@
 // Names, in the order of the library. A test compares them with it.
 
 /** The profiles: which URLs are the same. */
+// prettier-ignore
 export const profiles = [
   'string', 'syntax', 'scheme', 'crawl', 'aggressive', 'ia', 'whatwg', 'sanitize', 'servlet', 'mediawiki',
   'restbase', 'upload', 'ring',
@@ -10,6 +11,7 @@ export const profiles = [
 export type Profile = (typeof profiles)[number]
 
 /** The optional steps of profiles. */
+// prettier-ignore
 export const switches = [
   'keep-userinfo', 'keep-fragment', 'fold-scheme', 'strip-www', 'lower-path', 'squeeze-slashes', 'strip-session',
   'strip-index', 'strip-trailing-slash', 'drop-query', 'strip-tracking', 'blank-values', 'squeeze-query',
@@ -26,6 +28,7 @@ export const keys = ['url', 'template', 'host', 'domain', 'domain-icann', 'surt'
 export type Key = (typeof keys)[number]
 
 /** The reasons to reject a URL. */
+// prettier-ignore
 export const codes = [
   'empty', 'relative', 'scheme', 'no-authority', 'byte', 'escape', 'host', 'port', 'port-range', 'empty-host', 'idna',
   'newline', 'too-long', 'asterisk-form', 'authority-form', 'log-syntax', 'truncated', 'no-field', 'no-host',

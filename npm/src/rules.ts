@@ -14,11 +14,16 @@ let crawl: Native | undefined
  * long profile file.
  */
 export class Prepared {
-  /** The rules in the module. */
-  readonly native: Native
+  readonly #native: Native
 
+  /** @internal */
   constructor(native: Native) {
-    this.native = native
+    this.#native = native
+  }
+
+  /** @internal */
+  get native(): Native {
+    return this.#native
   }
 }
 
@@ -32,7 +37,7 @@ export class Prepared {
  */
 export const prepare = (rules: Options): Prepared => new Prepared(make(rules))
 
-/** The rules for these options. */
+/** The rules for these options. @internal */
 export function rulesOf(rules?: Rules): Native {
   if (rules === undefined) return (crawl ??= rulesOf('crawl'))
   if (rules instanceof Prepared) return rules.native
@@ -49,7 +54,8 @@ export function rulesOf(rules?: Rules): Native {
 }
 
 function make(rules: Options | string): Native {
-  const { profile, profileFile, ...others } = typeof rules === 'string' ? { profile: rules, profileFile: undefined } : rules
+  const { profile, profileFile, ...others } =
+    typeof rules === 'string' ? { profile: rules, profileFile: undefined } : rules
   try {
     if (profile !== undefined && profileFile !== undefined) throw new Error('a profile file names its profile itself')
     const builder = profileFile === undefined ? new Builder(profile ?? 'crawl') : Builder.ofFile(profileFile)

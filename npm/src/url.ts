@@ -43,7 +43,14 @@ export function explain(url: string, rules?: Rules): Explanation {
   const steps: Step[] = []
   const texts = found.value === null ? [] : rulesOf(rules).explain(url)
   while (texts.length > 0) {
-    const [rule, sentence, source, before, after, marks] = texts.splice(0, 6) as [string, string, string, string, string, string]
+    const [rule, sentence, source, before, after, marks] = texts.splice(0, 6) as [
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+    ]
     const [removed, added] = marks.split('|').map(ranges) as [[number, number][], [number, number][]]
     steps.push({ rule, sentence, source: source || null, before, after, removed, added })
   }
@@ -63,7 +70,11 @@ export function compare(a: string, b: string): Comparison {
   return { rung: joins?.profile ?? null, rungs }
 }
 
-/** The result that a number of the module stands for: the length of the output, -1 for none, -2 for the URL itself. */
+/**
+ * The result that a number of the module stands for: the length of the output, -1 for none, -2 for
+ * the URL itself.
+ * @internal
+ */
 export function result(number: number, url: string): Result {
   if (number === -2) return { value: url, reject: null }
   if (number >= 0) return { value: read(number), reject: null }

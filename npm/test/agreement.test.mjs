@@ -20,7 +20,10 @@ function answers(profile, urls) {
   const input = urls.map((url) => `${url.toString('hex')}\n`).join('')
   const asked = spawnSync(env.UNIQURL_ANSWERS, [profile], { input, maxBuffer: 2 ** 30, encoding: 'latin1' })
   assert.equal(asked.status, 0, asked.stderr)
-  return asked.stdout.trimEnd().split('\n').map((line) => line.split('\t'))
+  return asked.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split('\t'))
 }
 
 function assertText(url, [, , canonical, reasons, isCanonical, name, form, at], profile) {
@@ -64,7 +67,9 @@ function assertBatch(urls, rows, profile) {
   const seen = new Set()
   for (const [row, i] of kept.entries()) {
     const [, , canonical, reasons] = rows[i]
-    const value = Buffer.from(values.subarray(offsets[row], offsets[row + 1])).toString('hex').toUpperCase()
+    const value = Buffer.from(values.subarray(offsets[row], offsets[row + 1]))
+      .toString('hex')
+      .toUpperCase()
     const code = rejects[row] === 0 ? '-' : codes[rejects[row] - 1]
     assert.deepEqual([value, code], [canonical === '-' ? '' : canonical, reasons.split(',')[0]], urls[i].toString())
     assert.equal(isNew[row], Number(canonical !== '-' && !seen.has(canonical)))
@@ -75,23 +80,27 @@ function assertBatch(urls, rows, profile) {
 }
 
 for (const profile of profiles) {
-  test(`answers of ${profile} are those of the library (seed ${seed})`, { skip: !env.UNIQURL_ANSWERS && 'needs UNIQURL_ANSWERS' }, () => {
-    let [texts, accepted] = [0, 0]
-    for (let start = 0; start < count; start += chunk) {
-      const some = urls.slice(start, start + chunk)
-      const rows = answers(profile, some)
-      assert.equal(rows.length, some.length)
-      assertBatch(some, rows, profile)
-      for (const [i, row] of rows.entries()) {
-        if (row[1] !== 'true') continue
-        const url = some[i].toString()
-        texts += 1
-        if (!assertText(url, row, profile)) continue
-        accepted += 1
-        if (i % 50 === 0) assertSteps(url, profile)
+  test(
+    `answers of ${profile} are those of the library (seed ${seed})`,
+    { skip: !env.UNIQURL_ANSWERS && 'needs UNIQURL_ANSWERS' },
+    () => {
+      let [texts, accepted] = [0, 0]
+      for (let start = 0; start < count; start += chunk) {
+        const some = urls.slice(start, start + chunk)
+        const rows = answers(profile, some)
+        assert.equal(rows.length, some.length)
+        assertBatch(some, rows, profile)
+        for (const [i, row] of rows.entries()) {
+          if (row[1] !== 'true') continue
+          const url = some[i].toString()
+          texts += 1
+          if (!assertText(url, row, profile)) continue
+          accepted += 1
+          if (i % 50 === 0) assertSteps(url, profile)
+        }
       }
-    }
-    // The test would say nothing if nearly all URLs were of one kind.
-    assert.ok(count / 2 < texts && texts < count && count / 5 < accepted, `${texts} texts, ${accepted} accepted`)
-  })
+      // The test would say nothing if nearly all URLs were of one kind.
+      assert.ok(count / 2 < texts && texts < count && count / 5 < accepted, `${texts} texts, ${accepted} accepted`)
+    },
+  )
 }

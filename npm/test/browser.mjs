@@ -16,7 +16,10 @@ const server = createServer(({ url }, answer) => {
 })
 await new Promise((listening) => server.listen(0, '127.0.0.1', listening))
 
-const browser = await chromium.launch({ executablePath: argv[2], args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] })
+const browser = await chromium.launch({
+  executablePath: argv[2],
+  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+})
 const tab = await browser.newPage()
 await tab.goto(`http://127.0.0.1:${server.address().port}/`)
 const found = await tab.evaluate(async () => {

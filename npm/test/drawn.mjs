@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 const corpora = new URL('../../corpora/', import.meta.url)
 
 // What readers of URLs stumble over.
+// prettier-ignore
 const pieces = [
   '%', '%2', '%2f', '%2E%2e', '%FF', '%25', '/', '//', '/../', '/./', '\\', '?', '#', '&', ';', '=', ':', '@', ':80',
   ':443', ':99999', '[', ']', '[::1]', '127.1', '0x7f', 'www.', 'xn--', '.', ' ', '\t', '\n', '\r', '\0', '\x7f',

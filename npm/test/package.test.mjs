@@ -11,7 +11,10 @@ const { codes, compare, explain, key, keys, normalize, normalizeBatch, profiles,
 test('names are those of the library, in its order', () => {
   for (const [kind, list] of Object.entries({ profile: profiles, switch: switches, key: keys, code: codes })) {
     const known = names(kind)
-    assert.deepEqual([...list], known.filter((_, i) => i % 2 === 0))
+    assert.deepEqual(
+      [...list],
+      known.filter((_, i) => i % 2 === 0),
+    )
     for (const name of list) assert.equal(summary(kind, name), known[known.indexOf(name) + 1])
   }
 })
@@ -30,8 +33,14 @@ test('places are indexes of the string', () => {
     const { at } = normalize(url).reject
     assert.equal(url.slice(at), '99999/')
     const [step] = explain(`http://h/${host}/%7e`).steps.filter(({ rule }) => rule === 'decode-unreserved')
-    assert.deepEqual(step.removed.map(([from, to]) => step.before.slice(from, to)), ['%7e'])
-    assert.deepEqual(step.added.map(([from, to]) => step.after.slice(from, to)), ['~'])
+    assert.deepEqual(
+      step.removed.map(([from, to]) => step.before.slice(from, to)),
+      ['%7e'],
+    )
+    assert.deepEqual(
+      step.added.map(([from, to]) => step.after.slice(from, to)),
+      ['~'],
+    )
   }
 })
 
@@ -57,7 +66,10 @@ test('options are those of the command', () => {
   assert.equal(normalize(url, { keepParams: ['id', 'x'] }).value, 'http://www.h/a/?id=3')
   assert.equal(normalize('../c', { base: 'http://h/a/b' }).value, 'http://h/c')
   assert.equal(normalize('h.example/a', { assumeScheme: 'https' }).value, 'https://h.example/a')
-  assert.equal(normalize('/a%2Fb\\c', { profile: 'servlet', allow: ['encoded-slash', 'backslash'] }).value, '/a%2Fb%5Cc')
+  assert.equal(
+    normalize('/a%2Fb\\c', { profile: 'servlet', allow: ['encoded-slash', 'backslash'] }).value,
+    '/a%2Fb%5Cc',
+  )
   assert.equal(normalize('/a%2Fb!', { profile: 'ring', ring: 'decode=2F encode=21' }).value, '/a/b%21')
   const profileFile = 'name = "shop"\nversion = 1\nbase = "crawl"\n[switches]\nstrip-trailing-slash = true'
   assert.equal(normalize('http://h/a/', { profileFile }).value, 'http://h/a')
@@ -92,7 +104,10 @@ test('rules that were asked for long ago still hold', () => {
 
 test('an explanation goes from the URL to its canonical form', () => {
   const { value, steps } = explain('HTTP://example.com:80/%7Ea', 'scheme')
-  assert.deepEqual(steps.map(({ rule }) => rule), ['decode-unreserved', 'scheme-case', 'default-port'])
+  assert.deepEqual(
+    steps.map(({ rule }) => rule),
+    ['decode-unreserved', 'scheme-case', 'default-port'],
+  )
   assert.equal(steps[0].source, 'RFC 3986 section 6.2.2.2')
   assert.equal(steps.at(-1).after, value)
   assert.deepEqual(explain('http://example.com/').steps, [])
@@ -108,7 +123,10 @@ test('two URLs are compared on each rung', () => {
   assert.equal(rung('http://www.h.example/', 'http://h.example/index.html'), 'aggressive')
   assert.equal(rung('http://a/', 'http://b/'), null)
   assert.equal(rung('http://h:x/', 'http://h:y/'), null)
-  assert.deepEqual(compare('http://h/', 'http://h').rungs.map(({ profile }) => profile), profiles.slice(0, 5))
+  assert.deepEqual(
+    compare('http://h/', 'http://h').rungs.map(({ profile }) => profile),
+    profiles.slice(0, 5),
+  )
 })
 
 test('keys are those of the command', () => {
@@ -133,7 +151,10 @@ test('a list gives a value or a code for each line', () => {
   const { values, offsets, rejects } = normalizeBatch(list)
   const text = Array.from(rejects, (_, i) => Buffer.from(values.subarray(offsets[i], offsets[i + 1])).toString())
   assert.deepEqual(text, ['http://a.com/b', 'http://a.com/b', '', '', 'http://xn--9ca/'])
-  assert.deepEqual(Array.from(rejects, (code) => code && codes[code - 1]), [0, 0, 'empty', 'port', 0])
+  assert.deepEqual(
+    Array.from(rejects, (code) => code && codes[code - 1]),
+    [0, 0, 'empty', 'port', 0],
+  )
   assert.deepEqual(normalizeBatch(Buffer.from(list)), { values, offsets, rejects })
   const none = { values: new Uint8Array(), offsets: new Uint32Array(1), rejects: new Uint8Array() }
   assert.deepEqual(normalizeBatch(''), none)
@@ -168,6 +189,9 @@ test('the examples of README.md run', async () => {
   assert.ok(text.split('// →').length > 10)
   for (const example of examples) {
     const code = example.replace(/^import .*$/gm, '').replace(/(.+?) +\/\/ → (.*)$/gm, 'assert.deepEqual($1, $2)')
-    await new Function('assert', ...Object.keys(uniqurl), `return (async () => { ${code} })()`)(assert, ...Object.values(uniqurl))
+    await new Function('assert', ...Object.keys(uniqurl), `return (async () => { ${code} })()`)(
+      assert,
+      ...Object.values(uniqurl),
+    )
   }
 })
