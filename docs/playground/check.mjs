@@ -161,6 +161,18 @@ const checks = {
       ],
     )
     await picture(tab, 'file')
+    // As text, the two lines would be one.
+    await tab.evaluate(() => {
+      const data = new DataTransfer()
+      data.items.add(
+        new File(
+          [new Uint8Array([...'http://h/'].map((c) => c.charCodeAt(0)).concat(0xff, 10)), 'http://h/\ufffd'],
+          'bytes',
+        ),
+      )
+      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }))
+    })
+    await shows(tab, '#summary', /2 URLs: 2 distinct/)
     await tab.locator('#forget').click()
     await shows(tab, '#summary', /^0 URLs/)
   },

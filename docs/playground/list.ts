@@ -30,7 +30,8 @@ export interface Outcome {
 /** Lines that can be shown. Nobody reads more of them, and each takes memory. */
 export const MOST = 5000
 
-const decoder = new TextDecoder()
+// A byte-order mark at the start of a URL belongs to it.
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /**
  * Goes through a list, part by part: a page that did not let go in between would seem dead. `goes` is asked after each
@@ -71,22 +72,15 @@ async function* whole(parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): 
       rest[rest.length - 1] = part
       continue
     }
-    yield joined(rest)
+    yield await joined(rest)
     rest = [part.subarray(feed + 1)]
   }
-  const last = joined(rest)
+  const last = await joined(rest)
   if (last.length > 0) yield last
 }
 
-function joined(parts: Uint8Array[]): Uint8Array {
-  if (parts.length === 1) return parts[0]!
-  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    all.set(part, at)
-    at += part.length
-  }
-  return all
+async function joined(parts: Uint8Array[]): Promise<Uint8Array> {
+  return parts.length === 1 ? parts[0]! : new Uint8Array(await new Blob(parts as BlobPart[]).arrayBuffer())
 }
 
 function take(

@@ -266,12 +266,22 @@ function forgetFile(): void {
   at('file').hidden = true
 }
 
+/** The text of a file, or `null` if bytes of it are not UTF-8: as text, two URLs could become one. */
+async function textOf(given: File): Promise<string | null> {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await given.arrayBuffer())
+  } catch {
+    return null
+  }
+}
+
 async function take(given: File | undefined): Promise<void> {
   if (!given) return
   current = 0
-  if (given.size <= LARGEST_TEXT) {
+  const text = given.size <= LARGEST_TEXT ? await textOf(given) : null
+  if (text !== null) {
     forgetFile()
-    urls.value = await given.text()
+    urls.value = text
   } else {
     file = given
     urls.value = ''

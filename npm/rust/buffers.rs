@@ -1,6 +1,6 @@
 //! The place of the one URL that a call is about.
 
-use library::{Reject, RejectReason};
+use library::{Canonical, Reject, RejectReason};
 use wasm_bindgen::prelude::*;
 
 /// Where JavaScript writes a URL, and reads what became of it. It looks the addresses up after each call,
@@ -52,6 +52,17 @@ pub enum Outcome {
     /// The output holds so many bytes.
     Output,
     Rejected(Reject),
+}
+
+impl Outcome {
+    pub(crate) fn of(canonical: Result<Canonical<'_>, Reject>, url: &[u8]) -> Self {
+        match canonical {
+            // A URL that is canonical already comes back borrowed, so JavaScript keeps its own string.
+            Ok(canonical) if std::ptr::eq(canonical.as_bytes(), url) => Self::Same,
+            Ok(_) => Self::Output,
+            Err(reject) => Self::Rejected(reject),
+        }
+    }
 }
 
 impl Buffers {

@@ -10,7 +10,7 @@ use crate::rules::Rules;
 /// The options so far.
 #[wasm_bindgen]
 pub struct Options {
-    /// `None` only after [`Options::build`].
+    /// `None` after [`Options::build`], and after an error, with which JavaScript drops the options.
     builder: Option<Builder>,
     dropped: Vec<String>,
     kept: Option<Vec<String>>,
@@ -92,7 +92,7 @@ impl From<Builder> for Options {
     }
 }
 
-/// What is thrown. Only options throw; a rejected URL is a value.
+/// The error that JavaScript throws for a wrong option.
 fn error(error: impl Display) -> JsError {
     JsError::new(&error.to_string())
 }

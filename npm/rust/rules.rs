@@ -1,4 +1,4 @@
-//! The rules by which URLs are the same, and what they say of one URL.
+//! A normalizer: it normalizes and explains a URL, makes its keys, and normalizes lists.
 
 use std::ops::Range;
 
@@ -25,7 +25,8 @@ impl From<Normalizer> for Rules {
 impl Rules {
     /// Normalizes the URL in the first `bytes` of the input.
     pub fn normalize(&self, buffers: &mut Buffers, bytes: usize) -> i32 {
-        let outcome = self.outcome(buffers, bytes);
+        let (url, out) = buffers.of(bytes);
+        let outcome = Outcome::of(self.normalizer.canonical(url, out), url);
         buffers.number(outcome)
     }
 
@@ -45,8 +46,8 @@ impl Rules {
         }
     }
 
-    /// The steps from the URL to its canonical form, six texts for each: the rule, what it does, its source, the
-    /// URL before and after it, and which parts of these differ. None for a rejected URL.
+    /// Explains a URL. Returns six strings for each step: the name of the rule, its sentence and its source, the
+    /// URL before and after the step, and the ranges that differ. A rejected URL has no steps.
     pub fn explain(&self, url: &str) -> Vec<String> {
         let steps = self.normalizer.explain(url.as_bytes()).unwrap_or_default();
         steps.iter().flat_map(texts).collect()
@@ -62,15 +63,6 @@ impl Rules {
 impl Rules {
     pub(crate) fn normalizer(&self) -> &Normalizer {
         &self.normalizer
-    }
-
-    fn outcome(&self, buffers: &mut Buffers, bytes: usize) -> Outcome {
-        let (url, out) = buffers.of(bytes);
-        match self.normalizer.canonical(url, out) {
-            Ok(canonical) if std::ptr::eq(canonical.as_bytes(), url) => Outcome::Same,
-            Ok(_) => Outcome::Output,
-            Err(reject) => Outcome::Rejected(reject),
-        }
     }
 }
 

@@ -31,17 +31,11 @@ impl Set {
     /// The memory is full; the set is as it was.
     pub fn add(&mut self, buffers: &mut Buffers, bytes: usize) -> Result<i32, JsError> {
         let (url, out) = buffers.of(bytes);
-        let outcome = match self.normalizer.canonical(url, out) {
-            Err(reject) => Outcome::Rejected(reject),
-            Ok(canonical) => {
-                self.is_new = self.urls.insert(canonical)?;
-                if std::ptr::eq(canonical.as_bytes(), url) {
-                    Outcome::Same
-                } else {
-                    Outcome::Output
-                }
-            }
-        };
+        let canonical = self.normalizer.canonical(url, out);
+        if let Ok(canonical) = canonical {
+            self.is_new = self.urls.insert(canonical)?;
+        }
+        let outcome = Outcome::of(canonical, url);
         Ok(buffers.number(outcome))
     }
 
